@@ -1,0 +1,38 @@
+//! Facts about a stream graph: pure functions of the graph alone.
+//!
+//! - [`components`] and [`topological_order`]: which nodes lie on cycles, and an order for all.
+//! - [`regions`]: the parts of the graph with static rates.
+//! - [`repetitions`]: how often each node of a region fires in a period.
+//! - [`dead_cycles`]: cycles that lack initial items.
+//! - [`check`]: everything that makes a graph illegal.
+//!
+//! None recurses, and all but a contrived dead-cycle search take time in proportion to the graph,
+//! so that graphs of a million nodes are no special case.
+//!
+//! ```
+//! use thalweg_graph::{Graph, InPort, Item, Link, Node, OutPort, Rate};
+//!
+//! let item = Item::of::<u8>();
+//! let mut graph = Graph::new();
+//! let pairs = graph.add(Node::sequential("pairs").output(OutPort::new("out", item).push(Rate::Static(2))));
+//! let triples = graph.add(Node::parallel("triples").input(InPort::new("in", item).pop(Rate::Static(3))));
+//! graph.connect((pairs, 0), (triples, 0), Link::default()).unwrap();
+//!
+//! assert!(thalweg_analysis::check(&graph).is_ok());
+//! let regions = thalweg_analysis::regions(&graph);
+//! assert_eq!(thalweg_analysis::repetitions(&graph, &regions[0]), Ok(vec![3, 2]));
+//! ```
+
+mod check;
+mod components;
+mod cycles;
+mod rates;
+mod ratio;
+mod regions;
+mod repetitions;
+
+pub use check::check;
+pub use components::{Components, components, topological_order};
+pub use cycles::dead_cycles;
+pub use regions::{Region, regions};
+pub use repetitions::repetitions;

@@ -1,0 +1,47 @@
+//! Graphs from plain numbers.
+
+use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+
+/// A channel to be: its ends as node numbers, rates and initial items.
+#[derive(Clone, Copy, Debug)]
+pub struct Wire {
+    pub from: usize,
+    pub to: usize,
+    pub push: u32,
+    pub pop: u32,
+    pub peek: u32,
+    pub initial: usize,
+}
+
+/// A wire without initial items that peeks at no more than it pops.
+pub fn wire(from: usize, to: usize, push: u32, pop: u32) -> Wire {
+    Wire { from, to, push, pop, peek: pop, initial: 0 }
+}
+
+/// A graph of `nodes` sequential nodes `n0`, `n1`, ... and these wires, all static.
+pub fn graph(nodes: usize, wires: &[Wire]) -> Graph {
+    let item = Item::of::<u64>();
+    let mut graph = Graph::new();
+    for i in 0..nodes {
+        graph.add(Node::sequential(format!("n{i}")));
+    }
+    for (i, wire) in wires.iter().enumerate() {
+        let (from, to) = (NodeId(wire.from as u32), NodeId(wire.to as u32));
+        let output = OutPort::new(format!("o{i}"), item).push(Rate::Static(wire.push));
+        let input = InPort::new(format!("i{i}"), item).pop(Rate::Static(wire.pop)).peek(wire.peek);
+        graph.node_mut(from).outputs.push(output);
+        graph.node_mut(to).inputs.push(input);
+        let ports = (graph.node(from).outputs.len() - 1, graph.node(to).inputs.len() - 1);
+        let link = Link { initial: wire.initial, ..Link::default() };
+        graph.connect((from, ports.0), (to, ports.1), link).unwrap();
+    }
+    graph
+}
+
+/// Makes both ends of a channel dynamic.
+#[allow(dead_code, reason = "each test file is a crate and not all use it")]
+pub fn make_dynamic(graph: &mut Graph, channel: ChannelId) {
+    let (from, to) = (graph.channel(channel).from, graph.channel(channel).to);
+    graph.node_mut(from.0).outputs[from.1].push = Rate::Dynamic;
+    graph.node_mut(to.0).inputs[to.1].pop = Rate::Dynamic;
+}

@@ -1,0 +1,110 @@
+//! Which graphs are refused, and what the refusal says.
+
+use thalweg_graph::{Fault, Graph, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+
+fn source(graph: &mut Graph, name: &str) -> NodeId {
+    graph.add(Node::sequential(name).output(OutPort::new("out", Item::of::<u64>())))
+}
+
+fn sink(graph: &mut Graph, name: &str) -> NodeId {
+    graph.add(Node::sequential(name).input(InPort::new("in", Item::of::<u64>())))
+}
+
+#[test]
+fn a_whole_graph_passes() {
+    let mut graph = Graph::new();
+    let (a, b) = (source(&mut graph, "a"), sink(&mut graph, "b"));
+    let channel = graph.connect((a, 0), (b, 0), Link::default()).unwrap();
+    assert_eq!(graph.check(), Ok(()));
+    assert_eq!(graph.channel_name(channel), "a.out -> b.in");
+    assert_eq!(graph.node(a).outputs[0].channel, Some(channel));
+    assert_eq!(graph.node(b).inputs[0].channel, Some(channel));
+}
+
+#[test]
+fn dangling_ports_are_all_found() {
+    let mut graph = Graph::new();
+    source(&mut graph, "a");
+    sink(&mut graph, "b");
+    let faults = graph.check().unwrap_err();
+    let expected = [
+        Fault::DanglingOutput { output: "a.out".to_owned() },
+        Fault::DanglingInput { input: "b.in".to_owned() },
+    ];
+    assert_eq!(faults, expected);
+    assert!(faults[0].to_string().contains("`a.out`"));
+    assert!(faults[1].to_string().contains("`b.in`"));
+}
+
+#[test]
+fn a_port_has_one_partner() {
+    let mut graph = Graph::new();
+    let (a, b) = (source(&mut graph, "a"), sink(&mut graph, "b"));
+    let (c, d) = (source(&mut graph, "c"), sink(&mut graph, "d"));
+    graph.connect((a, 0), (b, 0), Link::default()).unwrap();
+    let consumer = graph.connect((a, 0), (d, 0), Link::default()).unwrap_err();
+    assert_eq!(consumer, Fault::SecondConsumer { output: "a.out".to_owned() });
+    let producer = graph.connect((c, 0), (b, 0), Link::default()).unwrap_err();
+    assert_eq!(producer, Fault::SecondProducer { input: "b.in".to_owned() });
+    assert_eq!(graph.channels().len(), 1);
+}
+
+#[test]
+fn item_types_must_agree() {
+    let mut graph = Graph::new();
+    let a = source(&mut graph, "a");
+    let b = graph.add(Node::sequential("b").input(InPort::new("in", Item::of::<f32>())));
+    let fault = graph.connect((a, 0), (b, 0), Link::default()).unwrap_err();
+    assert_eq!(fault.to_string(), "output `a.out` gives u64, but input `b.in` takes f32");
+    assert!(graph.node(a).outputs[0].channel.is_none());
+}
+
+#[test]
+fn a_node_that_never_takes_is_refused() {
+    let mut graph = Graph::new();
+    let a = source(&mut graph, "a");
+    let b = sink(&mut graph, "b");
+    graph.connect((a, 0), (b, 0), Link::default()).unwrap();
+    graph.node_mut(b).inputs[0].pop = Rate::Static(0);
+    assert_eq!(graph.check().unwrap_err(), [Fault::ZeroRate { node: "b".to_owned() }]);
+    // A dynamic rate may be zero at some firings, but need not be.
+    graph.node_mut(b).inputs[0].pop = Rate::Dynamic;
+    assert_eq!(graph.check(), Ok(()));
+}
+
+#[test]
+fn a_graph_without_nodes_is_refused() {
+    assert_eq!(Graph::new().check().unwrap_err(), [Fault::Empty]);
+}
+
+#[test]
+fn names_are_unique() {
+    let mut graph = Graph::new();
+    let ids = [sink(&mut graph, "x"), sink(&mut graph, "x"), sink(&mut graph, "x")];
+    assert_eq!(ids.map(|id| graph.node(id).name.clone()), ["x", "x-2", "x-3"]);
+    graph.rename(ids[1], "x");
+    assert_eq!(graph.node(ids[1]).name, "x-2");
+    graph.rename(ids[0], "y");
+    graph.rename(ids[1], "x");
+    assert_eq!(graph.node(ids[1]).name, "x");
+    graph.rename(ids[2], "x-3");
+    assert_eq!(graph.node(ids[2]).name, "x-3");
+}
+
+#[test]
+fn many_nodes_of_one_name_are_no_burden() {
+    let mut graph = Graph::new();
+    for _ in 0..200_000 {
+        graph.add(Node::sequential("n"));
+    }
+    assert_eq!(graph.nodes()[199_999].name, "n-200000");
+}
+
+#[test]
+fn peek_is_at_least_pop() {
+    let port = || InPort::new("in", Item::of::<u64>());
+    assert_eq!(port().pop(Rate::Static(4)).peek, 4);
+    assert_eq!(port().peek(9).pop(Rate::Static(4)).peek, 9);
+    assert_eq!(port().pop(Rate::Static(4)).peek(2).peek, 4);
+    assert_eq!(port().pop(Rate::Dynamic).peek(2).peek, 2);
+}

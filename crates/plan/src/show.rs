@@ -1,0 +1,65 @@
+//! A plan as text.
+
+use crate::{Plan, word::escape};
+use std::fmt;
+use thalweg_graph::{ChannelId, Graph};
+
+/// First line of the text form; the number changes when older readers would misread it.
+pub(crate) const HEADER: &str = "thalweg-plan 1";
+
+impl fmt::Display for Plan {
+    /// Writes the form that [`str::parse`] reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(self, None, f)
+    }
+}
+
+/// A plan that prints with the names of nodes and channels as comments; made by [`Plan::on`].
+/// What it prints reads back as the same plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Annotated<'a> {
+    plan: &'a Plan,
+    graph: &'a Graph,
+}
+
+impl Plan {
+    /// The plan as it concerns `graph`, to print.
+    pub fn on<'a>(&'a self, graph: &'a Graph) -> Annotated<'a> {
+        Annotated { plan: self, graph }
+    }
+}
+
+impl fmt::Display for Annotated<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(self.plan, Some(self.graph), f)
+    }
+}
+
+fn write(plan: &Plan, graph: Option<&Graph>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(f, "{HEADER}")?;
+    writeln!(f, "threads {}", plan.threads)?;
+    writeln!(f, "policy {}", escape(&plan.policy))?;
+    if let Some(bytes) = plan.budget {
+        writeln!(f, "budget {bytes} bytes")?;
+    }
+    let node = |i: usize| graph.and_then(|g| g.nodes().get(i)).map(|n| n.name.clone());
+    for (i, run) in plan.run.iter().enumerate() {
+        writeln!(f, "node {i} run {run}{}", comment(node(i)))?;
+    }
+    let channel = |i: usize| {
+        let known = graph.filter(|g| i < g.channels().len());
+        known.map(|g| g.channel_name(ChannelId(i as u32)))
+    };
+    for (i, capacity) in plan.capacities.iter().enumerate() {
+        writeln!(f, "channel {i} capacity {capacity}{}", comment(channel(i)))?;
+    }
+    for raised in &plan.raised {
+        writeln!(f, "raised {} from {} to {}", raised.channel.0, raised.asked, raised.given)?;
+    }
+    Ok(())
+}
+
+fn comment(name: Option<String>) -> String {
+    // Escaped because a name may hold a newline, which would end the comment.
+    name.map_or_else(String::new, |name| format!("  # {}", name.escape_debug()))
+}

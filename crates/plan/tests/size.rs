@@ -1,0 +1,176 @@
+//! Claim lengths and capacities.
+
+use proptest::prelude::*;
+use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, OutPort, Rate};
+use thalweg_plan::{Misfit, Plan, Raised, Wishes};
+
+/// One channel of `item` from a source that pushes `push` to a sink that pops `pop`.
+fn pair(item: Item, push: Rate, pop: Rate, peek: u32, link: Link) -> Graph {
+    let mut graph = Graph::new();
+    let source = graph.add(Node::sequential("a").output(OutPort::new("out", item).push(push)));
+    let sink = graph.add(Node::parallel("b").input(InPort::new("in", item).pop(pop).peek(peek)));
+    graph.connect((source, 0), (sink, 0), link).unwrap();
+    graph
+}
+
+fn plain(item: Item) -> Graph {
+    pair(item, Rate::Dynamic, Rate::Static(1), 1, Link::default())
+}
+
+fn on(threads: usize) -> Wishes {
+    Wishes { threads: Some(threads), ..Wishes::default() }
+}
+
+#[test]
+fn small_items_move_in_hundreds() {
+    let plan = Plan::new(&plain(Item::of::<u64>()), &on(2));
+    assert_eq!(plan.run, [256, 256]);
+    assert_eq!(plan.capacities, [1024]);
+    assert_eq!(Plan::new(&plain(Item::of::<()>()), &on(1)).run, [256, 256]);
+    assert_eq!(Plan::new(&plain(Item::of::<u128>()), &on(1)).run, [256, 256]);
+}
+
+#[test]
+fn large_items_move_a_few_kibibytes_at_once() {
+    let run = |graph: Graph| Plan::new(&graph, &on(2)).run[1];
+    assert_eq!(run(plain(Item::of::<[u8; 64]>())), 64);
+    assert_eq!(run(plain(Item::of::<[u8; 4096]>())), 1);
+    assert_eq!(run(plain(Item::of::<[u8; 1 << 20]>())), 1);
+}
+
+#[test]
+fn a_claim_counts_items_and_not_firings() {
+    let item = Item::of::<u64>();
+    let graph = pair(item, Rate::Static(64), Rate::Static(1000), 1000, Link::default());
+    let plan = Plan::new(&graph, &on(2));
+    assert_eq!(plan.run, [4, 1]);
+    // max(P T, C T) with P = 256, C = 1000, T = 2, twice.
+    assert_eq!(plan.capacities, [4000]);
+}
+
+#[test]
+fn capacity_grows_with_threads_up_to_a_mebibyte() {
+    let capacity = |threads| Plan::new(&plain(Item::of::<u64>()), &on(threads)).capacities[0];
+    assert_eq!(capacity(1), 512);
+    assert_eq!(capacity(16), 8192);
+    assert_eq!(capacity(4096), (1 << 20) / 8);
+    assert_eq!(capacity(usize::MAX), (1 << 20) / 8);
+}
+
+#[test]
+fn two_firings_of_either_side_fit_whatever_their_size() {
+    let rate = Rate::Static(1 << 20);
+    let link = Link { initial: 7, ..Link::default() };
+    let graph = pair(Item::of::<u64>(), rate, rate, 1 << 21, link);
+    assert_eq!(Plan::new(&graph, &on(64)).capacities, [(5 << 20) + 7]);
+}
+
+#[test]
+fn initial_items_have_room_of_their_own() {
+    let link = Link { initial: 5, ..Link::default() };
+    let graph = pair(Item::of::<u64>(), Rate::Dynamic, Rate::Dynamic, 1, link);
+    assert_eq!(Plan::new(&graph, &on(2)).capacities, [1029]);
+}
+
+#[test]
+fn capacities_of_users_stand() {
+    let link = Link { capacity: Some(3), ..Link::default() };
+    let graph = pair(Item::of::<u64>(), Rate::Static(2), Rate::Static(3), 3, link);
+    let wishes = Wishes { capacity: Some(9), ..on(2) };
+    let plan = Plan::new(&graph, &wishes);
+    assert_eq!((&plan.capacities[..], &plan.raised[..]), (&[3][..], &[][..]));
+    assert_eq!(Plan::new(&plain(Item::of::<u64>()), &wishes).capacities, [9]);
+}
+
+#[test]
+fn capacities_too_small_for_a_firing_are_raised_and_noted() {
+    let link = |initial| Link { capacity: Some(0), initial, ..Link::default() };
+    let given = |push, pop, peek, initial| {
+        let (push, pop) = (Rate::Static(push), Rate::Static(pop));
+        let plan = Plan::new(&pair(Item::of::<u64>(), push, pop, peek, link(initial)), &on(2));
+        let given = plan.capacities[0];
+        assert_eq!(plan.raised, [Raised { channel: ChannelId(0), asked: 0, given }]);
+        given
+    };
+    assert_eq!(given(1, 1, 1, 0), 1);
+    assert_eq!(given(5, 1, 1, 0), 5);
+    assert_eq!(given(1, 6, 6, 0), 6);
+    assert_eq!(given(1, 1, 7, 0), 7);
+    assert_eq!(given(1, 1, 1, 8), 8);
+}
+
+#[test]
+fn wishes_are_kept() {
+    let wishes = Wishes {
+        threads: Some(0),
+        policy: Some("qes".to_owned()),
+        budget: Some(1 << 20),
+        capacity: None,
+        run: Some(0),
+    };
+    let plan = Plan::new(&plain(Item::of::<u64>()), &wishes);
+    assert_eq!((plan.threads, plan.policy.as_str(), plan.budget), (1, "qes", Some(1 << 20)));
+    assert_eq!(plan.run, [1, 1]);
+    let plan = Plan::new(&plain(Item::of::<u64>()), &Wishes::default());
+    assert_eq!((plan.threads, plan.policy.as_str(), plan.budget), (thalweg_plan::threads(), "auto", None));
+    assert!(plan.threads >= 1);
+}
+
+#[test]
+fn chosen_capacities_leave_half_of_a_budget() {
+    let mut graph = Graph::new();
+    let item = Item::of::<u64>();
+    for (capacity, peek) in [(None, 1), (None, 1), (Some(64), 1), (None, 300)] {
+        let source = graph.add(Node::sequential("a").output(OutPort::new("out", item)));
+        let sink = graph.add(Node::sequential("b").input(InPort::new("in", item).peek(peek)));
+        let link = Link { capacity, ..Link::default() };
+        graph.connect((source, 0), (sink, 0), link).unwrap();
+    }
+    let sized = |budget| Plan::new(&graph, &Wishes { budget, ..on(2) }).capacities;
+    let free = sized(None);
+    assert_eq!(free, [1024, 1024, 64, 2220]);
+    assert_eq!(sized(Some(1 << 20)), free);
+    let small = sized(Some(16 << 10));
+    assert_eq!(small, [230, 230, 64, 499]);
+    assert!(small.iter().sum::<usize>() * 8 <= 8 << 10);
+    // Single firings fit even where the budget says otherwise.
+    assert_eq!(sized(Some(0)), [1, 1, 64, 300]);
+}
+
+#[test]
+fn plans_are_checked_against_graphs() {
+    let graph = plain(Item::of::<u64>());
+    let mut plan = Plan::new(&graph, &on(2));
+    assert_eq!(plan.check(&graph), Ok(()));
+    assert_eq!(plan.check(&Graph::new()), Err(Misfit::Nodes { plan: 2, graph: 0 }));
+    plan.capacities[0] = 0;
+    let channel = "a.out -> b.in".to_owned();
+    assert_eq!(plan.check(&graph), Err(Misfit::Capacity { channel, planned: 0, needed: 1 }));
+    plan.capacities.clear();
+    assert_eq!(plan.check(&graph), Err(Misfit::Channels { plan: 0, graph: 1 }));
+    plan.run[1] = 0;
+    assert_eq!(plan.check(&graph), Err(Misfit::Channels { plan: 0, graph: 1 }));
+    plan.capacities.push(10);
+    assert_eq!(plan.check(&graph), Err(Misfit::Run { node: "b".to_owned() }));
+    plan.threads = 0;
+    assert_eq!(plan.check(&graph), Err(Misfit::Threads));
+}
+
+fn any_rate() -> impl Strategy<Value = Rate> {
+    prop_oneof![Just(Rate::Dynamic), any::<u32>().prop_map(Rate::Static), (0u32..9).prop_map(Rate::Static)]
+}
+
+proptest! {
+    #[test]
+    fn every_fresh_plan_suits_its_graph(
+        (push, pop, peek) in (any_rate(), any_rate(), any::<u32>()),
+        (capacity, initial) in (any::<Option<usize>>(), any::<usize>()),
+        (threads, budget) in (any::<Option<usize>>(), any::<Option<usize>>()),
+        (all, run) in (any::<Option<usize>>(), any::<Option<usize>>()),
+    ) {
+        let link = Link { capacity, initial, ..Link::default() };
+        let graph = pair(Item::of::<[u64; 5]>(), push, pop, peek, link);
+        let wishes = Wishes { threads, budget, capacity: all, run, policy: None };
+        prop_assert_eq!(Plan::new(&graph, &wishes).check(&graph), Ok(()));
+    }
+}

@@ -1,0 +1,90 @@
+//! The contract between policies and the worlds they run in.
+
+use thalweg_graph::{ChannelId, Graph, NodeId};
+
+/// A worker, by its index.
+pub type WorkerId = usize;
+
+/// Why an activation ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// The input channel has fewer items than the next firing needs.
+    Empty(ChannelId),
+    /// The output channel has less room than the next firing needs.
+    Full(ChannelId),
+    /// A parallel node has as many unpublished tickets as it may: the oldest is still at work.
+    Waiting,
+    /// The batch budget is spent and there may be more to do. For a parallel node: the run of
+    /// firings it had claimed is done (the end of a thread's execution in DANBI, section III-A).
+    Budget,
+    /// The node has ended, now or before.
+    Done,
+    /// Another worker holds the node (or its claim).
+    Refused,
+}
+
+/// What a worker does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// Activate this node.
+    Activate(NodeId),
+    /// Nothing to do that this policy would do now: spin a little, ask again, then park.
+    Idle,
+}
+
+/// How full a channel is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Occupancy {
+    /// Items in it.
+    pub items: usize,
+    /// Items it can hold.
+    pub capacity: usize,
+}
+
+impl Occupancy {
+    /// Fill ratio, 0 to 1.
+    pub fn fill(self) -> f64 {
+        (self.items as f64 / self.capacity.max(1) as f64).min(1.0)
+    }
+}
+
+/// What a policy may see and ask of the world.
+pub trait Host {
+    /// The graph being run.
+    fn graph(&self) -> &Graph;
+    /// Workers in this run.
+    fn workers(&self) -> usize;
+    /// The next number of this worker's seeded random sequence.
+    fn random(&mut self) -> u64;
+    /// How full a channel is, as last published.
+    fn occupancy(&self, channel: ChannelId) -> Occupancy;
+    /// Whether an activation of the node would, as far as is known, do something: fire, or end the
+    /// node. Nodes that have a thread of their own, or have ended, are never claimable.
+    fn claimable(&self, node: NodeId) -> bool;
+    /// Puts a node at the back of a worker's queue.
+    fn push(&mut self, to: WorkerId, node: NodeId);
+    /// Takes the node at the front of this worker's own queue.
+    fn pop(&mut self) -> Option<NodeId>;
+    /// Takes the node at the front of another worker's queue.
+    fn steal(&mut self, from: WorkerId) -> Option<NodeId>;
+}
+
+/// A scheduling policy.
+///
+/// Law: when some node is claimable and no other worker acts, asking again after
+/// [`Decision::Idle`] must, after a bounded number of times, activate a claimable node. The policies
+/// of this crate keep a stricter one, so that a worker may park after any idle answer: they answer
+/// so only if they have looked at every node (`random`: at every token that is in no other worker's
+/// hand) and found none claimable.
+pub trait Policy: Sync {
+    /// Plain data of one worker.
+    type Local: Send;
+
+    /// The state of a worker at the start. Called for worker 0 first, then 1, ..., before any
+    /// `next`; queues may be filled through the host.
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local;
+
+    /// What the worker does next; `last` is its latest activation and what ended it, if any. Asked
+    /// again after [`Decision::Idle`], it is given the same `last` once more.
+    fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision;
+}

@@ -1,0 +1,72 @@
+//! A host whose answers a unit test sets by hand.
+
+use crate::random::XorShift;
+use crate::{Host, Occupancy, WorkerId};
+use std::collections::VecDeque;
+use thalweg_graph::{ChannelId, Graph, NodeId};
+
+pub(crate) struct Mock {
+    pub(crate) graph: Graph,
+    pub(crate) claimable: Vec<bool>,
+    pub(crate) items: Vec<usize>,
+    pub(crate) queues: Vec<VecDeque<NodeId>>,
+    /// The worker that asks.
+    pub(crate) me: WorkerId,
+    random: XorShift,
+}
+
+/// Capacity of every channel of a mock.
+pub(crate) const CAPACITY: usize = 100;
+
+impl Mock {
+    /// One worker, all nodes claimable, all channels half full.
+    pub(crate) fn new(graph: Graph) -> Mock {
+        Mock::with_workers(graph, 1)
+    }
+
+    pub(crate) fn with_workers(graph: Graph, workers: usize) -> Mock {
+        Mock {
+            claimable: vec![true; graph.nodes().len()],
+            items: vec![CAPACITY / 2; graph.channels().len()],
+            queues: vec![VecDeque::new(); workers],
+            me: 0,
+            random: XorShift::new(11, 0),
+            graph,
+        }
+    }
+
+    /// Makes these nodes, and no others, claimable.
+    pub(crate) fn only(&mut self, nodes: &[u32]) {
+        for (i, claimable) in self.claimable.iter_mut().enumerate() {
+            *claimable = nodes.contains(&(i as u32));
+        }
+    }
+}
+
+impl Host for Mock {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+    fn workers(&self) -> usize {
+        self.queues.len()
+    }
+    fn random(&mut self) -> u64 {
+        self.random.number()
+    }
+    fn occupancy(&self, channel: ChannelId) -> Occupancy {
+        Occupancy { items: self.items[channel.index()], capacity: CAPACITY }
+    }
+    fn claimable(&self, node: NodeId) -> bool {
+        self.claimable[node.index()]
+    }
+    fn push(&mut self, to: WorkerId, node: NodeId) {
+        self.queues[to].push_back(node);
+    }
+    fn pop(&mut self) -> Option<NodeId> {
+        self.queues[self.me].pop_front()
+    }
+    fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
+        assert_ne!(from, self.me, "a worker steals from others");
+        self.queues[from].pop_front()
+    }
+}

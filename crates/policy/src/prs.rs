@@ -1,0 +1,162 @@
+//! QES with PSS and probabilistic random scheduling (DANBI, section III-A4).
+//!
+//! When a run of firings of a parallel kernel ends and PSS is not taken, a random kernel is chosen
+//! with probability `min(T / C, 1)`. In the paper `T` counts the consecutive waits of the thread
+//! for a commit or a ticket; here, where no worker waits for its turn, it counts the consecutive
+//! claims that ended in [`Event::Refused`] or [`Event::Waiting`] before that run. Any other end
+//! starts the count anew, as a new thread does in the paper.
+//!
+//! Not fair, as [`qes`].
+
+use crate::pick::{chance, reselect};
+use crate::pss::{ran_parallel, speculate};
+use crate::qes::claim;
+use crate::{Decision, Event, Host, Policy, Qes, WorkerId, qes};
+use thalweg_graph::NodeId;
+
+/// The paper's constant: 10,000 "in our experiments".
+pub const DEFAULT_C: u64 = 10_000;
+
+/// The policy `prs`.
+#[derive(Clone, Copy, Debug)]
+pub struct Prs {
+    c: u64,
+}
+
+impl Prs {
+    /// The policy with another constant `C`; 0 counts as 1.
+    pub fn new(c: u64) -> Prs {
+        Prs { c: c.max(1) }
+    }
+
+    fn probability(&self, waits: u64) -> f64 {
+        (waits as f64 / self.c as f64).min(1.0)
+    }
+}
+
+impl Default for Prs {
+    fn default() -> Prs {
+        Prs::new(DEFAULT_C)
+    }
+}
+
+/// State of one worker.
+#[derive(Clone, Debug)]
+pub struct Local {
+    qes: qes::Local,
+    /// Consecutive claims that had to wait: the paper's `T`.
+    waits: u64,
+    /// The latest decision was an activation, so that its end is not counted twice where the
+    /// policy is asked again after an idle one.
+    activated: bool,
+}
+
+impl Local {
+    /// Counts the end of an activation; gives the waits before it.
+    fn count(&mut self, event: Event) -> u64 {
+        let before = self.waits;
+        if self.activated {
+            let waits = matches!(event, Event::Refused | Event::Waiting);
+            self.waits = if waits { before + 1 } else { 0 };
+        }
+        before
+    }
+}
+
+impl Policy for Prs {
+    type Local = Local;
+
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
+        Local { qes: Qes.start(worker, host), waits: 0, activated: false }
+    }
+
+    fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        let waits = last.map_or(0, |(_, event)| me.count(event));
+        let decision = self.decide(me, waits, last, host);
+        me.activated = decision != Decision::Idle;
+        decision
+    }
+}
+
+impl Prs {
+    fn decide<H: Host>(
+        &self,
+        me: &mut Local,
+        waits: u64,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
+        if let Some(neighbour) = last.and_then(|last| speculate(last, host)) {
+            return claim(Some(neighbour), host);
+        }
+        let ran = last.is_some_and(|last| ran_parallel(last, host));
+        if ran && chance(host, self.probability(waits)) {
+            return reselect(host).map_or(Decision::Idle, Decision::Activate);
+        }
+        Qes.next(&mut me.qes, last, host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+    use crate::virtual_host::shapes;
+
+    const FARM: NodeId = NodeId(1);
+
+    /// How often, of many trials, the parallel kernel is left after `waits` refused claims.
+    fn leaves(policy: Prs, waits: usize) -> f64 {
+        const TRIALS: usize = 6_000;
+        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let mut me = policy.start(0, &mut host);
+        let mut left = 0;
+        policy.next(&mut me, None, &mut host);
+        for _ in 0..TRIALS {
+            for i in 0..waits {
+                let wait = if i % 2 == 0 { Event::Refused } else { Event::Waiting };
+                policy.next(&mut me, Some((FARM, wait)), &mut host);
+            }
+            let pick = policy.next(&mut me, Some((FARM, Event::Budget)), &mut host);
+            left += usize::from(pick != Decision::Activate(FARM));
+        }
+        left as f64 / TRIALS as f64
+    }
+
+    #[test]
+    fn a_random_kernel_is_taken_with_probability_t_over_c() {
+        // Channels are half full, so PSS is never taken; a random pick is one of three nodes.
+        for (c, waits) in [(10, 0), (10, 3), (10, 7), (10, 10), (10, 25), (2, 1)] {
+            let law = (waits as f64 / c as f64).min(1.0) * 2.0 / 3.0;
+            let seen = leaves(Prs::new(c), waits);
+            assert!((seen - law).abs() < 0.026, "T {waits}, C {c}: {seen} for {law}");
+        }
+    }
+
+    #[test]
+    fn other_ends_start_the_count_anew() {
+        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let policy = Prs::new(10);
+        let mut me = policy.start(0, &mut host);
+        policy.next(&mut me, None, &mut host);
+        for reset in [Event::Budget, Event::Done, Event::Empty(thalweg_graph::ChannelId(0))] {
+            policy.next(&mut me, Some((FARM, Event::Refused)), &mut host);
+            assert_eq!(me.waits, 1);
+            policy.next(&mut me, Some((FARM, reset)), &mut host);
+            assert_eq!(me.waits, 0);
+        }
+    }
+
+    #[test]
+    fn asking_again_after_idle_counts_once() {
+        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let policy = Prs::default();
+        let mut me = policy.start(0, &mut host);
+        policy.next(&mut me, None, &mut host);
+        host.only(&[]);
+        for _ in 0..5 {
+            policy.next(&mut me, Some((FARM, Event::Refused)), &mut host);
+        }
+        assert_eq!(me.waits, 1);
+    }
+}

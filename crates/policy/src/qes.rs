@@ -1,0 +1,105 @@
+//! Queue event-based scheduling (DANBI, section III-A2, Algorithm 1).
+//!
+//! An empty input sends the worker to the producer, a full output to the consumer; a thread that
+//! waits for its turn, or has come to its end, keeps the kernel. A kernel that cannot be claimed
+//! is replaced by a random one.
+//!
+//! Where we differ: the paper schedules user-level threads and finds out by running one that it
+//! is blocked; here [`Host::claimable`] tells before. No worker waits for a ticket in this engine:
+//! [`Event::Waiting`] says that the reorder window is full, and the kernel is taken again only
+//! once that has passed.
+//!
+//! Not fair: two nodes that feed each other can keep a worker for ever.
+
+use crate::pick::{by_event, if_claimable, initial, reselect};
+use crate::{Decision, Event, Host, Policy, WorkerId};
+use thalweg_graph::NodeId;
+
+/// The policy `qes`.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Qes;
+
+/// State of one worker.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// Its share of the initial schedule.
+    first: NodeId,
+}
+
+impl Policy for Qes {
+    type Local = Local;
+
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
+        Local { first: initial(worker, host) }
+    }
+
+    fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        let pick = match last {
+            None => Some(me.first),
+            Some((node, event)) => by_event(host.graph(), node, event),
+        };
+        claim(pick, host)
+    }
+}
+
+/// The last step of Algorithm 1: `pick` if it is claimable, else a random node that is.
+pub(crate) fn claim<H: Host>(pick: Option<NodeId>, host: &mut H) -> Decision {
+    let pick = pick.and_then(|node| if_claimable(host, node)).or_else(|| reselect(host));
+    pick.map_or(Decision::Idle, Decision::Activate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+    use crate::virtual_host::shapes;
+    use std::collections::BTreeSet;
+    use thalweg_graph::ChannelId;
+
+    /// What QES does on a chain of five after `event` at node 2; channel `i` leaves node `i`.
+    fn after(event: Event, claimable: &[u32]) -> Decision {
+        let mut host = Mock::new(shapes::chain(5, 1).graph);
+        let mut me = Qes.start(0, &mut host);
+        host.only(claimable);
+        Qes.next(&mut me, Some((NodeId(2), event)), &mut host)
+    }
+
+    const ALL: &[u32] = &[0, 1, 2, 3, 4];
+
+    #[test]
+    fn events_point_along_the_channels() {
+        assert_eq!(after(Event::Empty(ChannelId(1)), ALL), Decision::Activate(NodeId(1)));
+        assert_eq!(after(Event::Full(ChannelId(2)), ALL), Decision::Activate(NodeId(3)));
+        assert_eq!(after(Event::Waiting, ALL), Decision::Activate(NodeId(2)));
+        assert_eq!(after(Event::Budget, ALL), Decision::Activate(NodeId(2)));
+    }
+
+    #[test]
+    fn a_pick_that_cannot_run_is_reselected_at_random() {
+        assert_eq!(after(Event::Empty(ChannelId(1)), &[4]), Decision::Activate(NodeId(4)));
+        assert_eq!(after(Event::Waiting, &[0]), Decision::Activate(NodeId(0)));
+        assert_eq!(after(Event::Budget, &[]), Decision::Idle);
+    }
+
+    #[test]
+    fn refused_and_done_reselect_among_all() {
+        let mut host = Mock::new(shapes::chain(5, 1).graph);
+        let mut me = Qes.start(0, &mut host);
+        for event in [Event::Refused, Event::Done] {
+            let picks: BTreeSet<NodeId> = (0..200)
+                .map(|_| match Qes.next(&mut me, Some((NodeId(2), event)), &mut host) {
+                    Decision::Activate(node) => node,
+                    Decision::Idle => panic!("all are claimable"),
+                })
+                .collect();
+            assert_eq!(picks.len(), 5);
+        }
+    }
+
+    #[test]
+    fn the_first_pick_is_the_initial_schedule() {
+        let mut host = Mock::new(shapes::two_sources().graph);
+        let mut me = Qes.start(1, &mut host);
+        assert_eq!(Qes.next(&mut me, None, &mut host), Decision::Activate(NodeId(1)));
+    }
+}

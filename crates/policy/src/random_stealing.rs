@@ -1,0 +1,202 @@
+//! Random work stealing: DANBI's baseline (section IV-B), blind to who feeds whom.
+//!
+//! A *token* is the right to activate a node: one for a sequential node, as many as there are
+//! workers for a parallel one. Tokens are dealt round robin at the start and wander from queue to
+//! queue. A worker takes the first claimable token of its own queue, and puts it back at its own
+//! back when the activation has ended; with none of its own it steals one from the others, victims
+//! in rotation from a random one. The paper says no more than "random work stealing", so the rest
+//! is ours:
+//!
+//! - Tokens that were looked at in vain go back to the queue they came from, so only a token that
+//!   is used moves.
+//! - Before it steals, a worker makes sure that some node is claimable at all. Idle workers then
+//!   leave the queues of busy ones alone.
+//!
+//! Invariant: a token is in exactly one queue or in the hand of exactly one worker; it is dropped
+//! only when its node has ended.
+//!
+//! Fair: queues are first-in first-out, so no more than all tokens are taken before any other.
+
+use crate::{Decision, Event, Host, Policy, WorkerId, pick};
+use thalweg_graph::{Graph, Kind, NodeId};
+
+/// The policy `random`.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct RandomStealing;
+
+/// State of one worker.
+#[derive(Clone, Debug)]
+pub struct Local {
+    worker: WorkerId,
+    /// The token of the running activation.
+    hand: Option<NodeId>,
+    /// Tokens looked at in vain, and whose they are. Empty between decisions.
+    aside: Vec<(WorkerId, NodeId)>,
+}
+
+impl Policy for RandomStealing {
+    type Local = Local;
+
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
+        let workers = host.workers();
+        let mine: Vec<NodeId> = tokens(host.graph(), workers).skip(worker).step_by(workers).collect();
+        for token in mine {
+            host.push(worker, token);
+        }
+        Local { worker, hand: None, aside: Vec::new() }
+    }
+
+    fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        me.put_back(last, host);
+        me.hand = me.find_own(host).or_else(|| me.find_stolen(host));
+        for (whose, token) in me.aside.drain(..) {
+            host.push(whose, token);
+        }
+        me.hand.map_or(Decision::Idle, Decision::Activate)
+    }
+}
+
+/// All tokens of a run, the copies for a parallel node next to each other, so that every worker is
+/// dealt one.
+fn tokens(graph: &Graph, workers: usize) -> impl Iterator<Item = NodeId> {
+    let copies = move |n: NodeId| if graph.node(n).kind == Kind::Parallel { workers } else { 1 };
+    let ours = graph.node_ids().filter(|&n| !graph.node(n).blocking);
+    ours.flat_map(move |n| std::iter::repeat_n(n, copies(n)))
+}
+
+impl Local {
+    /// Returns the token of the activation that has ended, unless its node has.
+    fn put_back<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) {
+        if let Some(token) = self.hand.take()
+            && last != Some((token, Event::Done))
+        {
+            host.push(self.worker, token);
+        }
+    }
+
+    /// One round over the worker's own queue.
+    fn find_own<H: Host>(&mut self, host: &mut H) -> Option<NodeId> {
+        while let Some(token) = host.pop() {
+            if host.claimable(token) {
+                return Some(token);
+            }
+            self.aside.push((self.worker, token));
+        }
+        None
+    }
+
+    /// One round over the victims' tokens, one of each victim at a time.
+    fn find_stolen<H: Host>(&mut self, host: &mut H) -> Option<NodeId> {
+        if !host.graph().node_ids().any(|n| host.claimable(n)) {
+            return None;
+        }
+        let workers = host.workers();
+        let first = pick::below(host, workers);
+        let victims = (0..workers).map(|i| (first + i) % workers).filter(|&v| v != self.worker);
+        loop {
+            let before = self.aside.len();
+            for victim in victims.clone() {
+                match host.steal(victim) {
+                    Some(token) if host.claimable(token) => return Some(token),
+                    Some(token) => self.aside.push((victim, token)),
+                    None => {}
+                }
+            }
+            if self.aside.len() == before {
+                return None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+    use crate::random::XorShift;
+    use crate::virtual_host::shapes;
+
+    fn started(workers: usize) -> (Mock, Vec<Local>) {
+        let mut host = Mock::with_workers(shapes::two_sources().graph, workers);
+        let locals = (0..workers).map(|w| RandomStealing.start(w, &mut host)).collect();
+        (host, locals)
+    }
+
+    fn census(host: &Mock, locals: &[Local]) -> Vec<usize> {
+        let mut counts = vec![0; host.graph.nodes().len()];
+        let held = locals.iter().filter_map(|me| me.hand);
+        for token in host.queues.iter().flatten().copied().chain(held) {
+            counts[token.index()] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn tokens_are_dealt_round_robin() {
+        let (host, locals) = started(3);
+        let kinds = host.graph.nodes().iter().map(|n| n.kind);
+        let law: Vec<usize> = kinds.map(|k| if k == Kind::Parallel { 3 } else { 1 }).collect();
+        assert_eq!(census(&host, &locals), law);
+        let sizes: Vec<usize> = host.queues.iter().map(|q| q.len()).collect();
+        assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{sizes:?}");
+    }
+
+    #[test]
+    fn the_front_is_taken_and_put_back_at_the_back() {
+        let mut host = Mock::new(shapes::chain(3, 1).graph);
+        let mut me = RandomStealing.start(0, &mut host);
+        let mut last = None;
+        let mut seen = Vec::new();
+        for _ in 0..6 {
+            let Decision::Activate(node) = RandomStealing.next(&mut me, last, &mut host) else { panic!() };
+            seen.push(node.0);
+            last = Some((node, Event::Budget));
+        }
+        assert_eq!(seen, [0, 1, 2, 0, 1, 2]);
+    }
+
+    #[test]
+    fn the_only_claimable_token_is_found_wherever_it_is() {
+        let (mut host, mut locals) = started(4);
+        for node in 0..host.graph.nodes().len() as u32 {
+            host.only(&[node]);
+            for (worker, me) in locals.iter_mut().enumerate() {
+                host.me = worker;
+                let pick = RandomStealing.next(me, None, &mut host);
+                assert_eq!(pick, Decision::Activate(NodeId(node)));
+                host.only(&[]);
+                assert_eq!(RandomStealing.next(me, None, &mut host), Decision::Idle);
+                host.only(&[node]);
+            }
+        }
+    }
+
+    #[test]
+    fn no_token_is_lost_or_duplicated() {
+        let (mut host, mut locals) = started(5);
+        let law = census(&host, &locals);
+        let mut random = XorShift::new(3, 0);
+        let mut last = [None; 5];
+        for _ in 0..5_000 {
+            for claimable in &mut host.claimable {
+                *claimable = random.number() >> 62 == 0;
+            }
+            host.me = (random.number() >> 32) as usize % 5;
+            let decision = RandomStealing.next(&mut locals[host.me], last[host.me], &mut host);
+            if let Decision::Activate(node) = decision {
+                assert!(host.claimable[node.index()]);
+                last[host.me] = Some((node, Event::Budget));
+            }
+            assert_eq!(census(&host, &locals), law);
+        }
+    }
+
+    #[test]
+    fn the_token_of_an_ended_node_is_dropped() {
+        let mut host = Mock::new(shapes::chain(3, 1).graph);
+        let mut me = RandomStealing.start(0, &mut host);
+        RandomStealing.next(&mut me, None, &mut host);
+        RandomStealing.next(&mut me, Some((NodeId(0), Event::Done)), &mut host);
+        assert_eq!(census(&host, &[me]), [0, 1, 1]);
+    }
+}

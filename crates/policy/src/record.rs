@@ -1,0 +1,118 @@
+//! A decorator that writes down what a policy decides, to compare it between hosts.
+//!
+//! ```
+//! use thalweg_policy::record::{Log, Recorded};
+//! use thalweg_policy::virtual_host::{Settings, run, shapes};
+//! use thalweg_policy::Qes;
+//!
+//! let log = Log::new();
+//! run(&Recorded::new(Qes, &log), &shapes::chain(3, 100), &Settings::default()).unwrap();
+//! let entries = log.take();
+//! assert_eq!(entries[0].last, None);
+//! ```
+
+use crate::{Decision, Event, Host, Policy, WorkerId};
+use std::sync::{Mutex, PoisonError};
+use thalweg_graph::NodeId;
+
+/// One question to a policy and its answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Who asked.
+    pub worker: WorkerId,
+    /// Its latest activation and what ended it.
+    pub last: Option<(NodeId, Event)>,
+    /// The answer.
+    pub decision: Decision,
+}
+
+/// Where the workers of a [`Recorded`] policy leave their entries. It grows with every decision:
+/// a thing for tests.
+#[derive(Default, Debug)]
+pub struct Log {
+    /// Locked once per worker, when its run is over.
+    entries: Mutex<Vec<Entry>>,
+}
+
+impl Log {
+    /// An empty log.
+    pub fn new() -> Log {
+        Log::default()
+    }
+
+    /// Takes out the entries of every worker that has ended: by worker, each in its own order.
+    pub fn take(&self) -> Vec<Entry> {
+        let mut entries = std::mem::take(&mut *self.entries.lock().unwrap_or_else(PoisonError::into_inner));
+        entries.sort_by_key(|entry| entry.worker);
+        entries
+    }
+
+    fn append(&self, worker: &mut Vec<Entry>) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).append(worker);
+    }
+}
+
+/// A policy that decides as `P` does and keeps a log of it.
+#[derive(Debug)]
+pub struct Recorded<'a, P> {
+    policy: P,
+    log: &'a Log,
+}
+
+impl<'a, P> Recorded<'a, P> {
+    /// Records `policy` into `log`.
+    pub fn new(policy: P, log: &'a Log) -> Recorded<'a, P> {
+        Recorded { policy, log }
+    }
+}
+
+/// State of one worker: the policy's own, and its entries until it is dropped.
+#[derive(Debug)]
+pub struct Local<'a, L> {
+    policy: L,
+    worker: WorkerId,
+    entries: Vec<Entry>,
+    log: &'a Log,
+}
+
+impl<L> Drop for Local<'_, L> {
+    fn drop(&mut self) {
+        self.log.append(&mut self.entries);
+    }
+}
+
+impl<'a, P: Policy> Policy for Recorded<'a, P> {
+    type Local = Local<'a, P::Local>;
+
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
+        let policy = self.policy.start(worker, host);
+        Local { policy, worker, entries: Vec::new(), log: self.log }
+    }
+
+    fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        let decision = self.policy.next(&mut me.policy, last, host);
+        me.entries.push(Entry { worker: me.worker, last, decision });
+        decision
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pss;
+    use crate::virtual_host::{Settings, run, shapes};
+
+    #[test]
+    fn recording_changes_nothing_and_keeps_everything() {
+        let model = shapes::dedup(40, 100);
+        let settings = Settings { workers: 3, ..Settings::default() };
+        let log = Log::new();
+        let plain = run(&Pss, &model, &settings).unwrap();
+        let recorded = run(&Recorded::new(Pss, &log), &model, &settings).unwrap();
+        assert_eq!(plain, recorded);
+        let mut law = plain.decisions;
+        law.sort_by_key(|entry| entry.worker);
+        assert_eq!(log.take(), law);
+        assert!(log.take().is_empty());
+    }
+}

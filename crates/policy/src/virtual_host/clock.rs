@@ -1,0 +1,286 @@
+//! Workers in virtual time.
+
+use super::world::{Claim, World};
+use super::{Failure, Model, Report, Settings};
+use crate::random::XorShift;
+use crate::record::Entry;
+use crate::{Decision, Event, Host, Occupancy, Policy, WorkerId};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+
+/// Runs a model under a policy until all nodes have ended.
+///
+/// # Errors
+/// The policy broke a law, or the model cannot end.
+pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
+    let mut clock = Clock::new(model, *settings);
+    let mut locals: Vec<P::Local> =
+        (0..settings.workers).map(|w| policy.start(w, &mut clock.view(w))).collect();
+    for worker in 0..settings.workers {
+        clock.schedule(0, worker, Step::Ask);
+    }
+    for _ in 0..settings.steps {
+        let Some((worker, step)) = clock.advance() else {
+            return clock.close();
+        };
+        match step {
+            Step::Ask => clock.ask(policy, &mut locals[worker], worker)?,
+            Step::Claim(node) => clock.begin(worker, node),
+            Step::Finish => clock.finish(worker),
+        }
+    }
+    Err(Failure::TooLong)
+}
+
+/// What a worker does at its next moment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Step {
+    Ask,
+    Claim(NodeId),
+    Finish,
+}
+
+#[derive(Debug)]
+struct Worker {
+    random: XorShift,
+    queue: VecDeque<NodeId>,
+    last: Option<(NodeId, Event)>,
+    /// The running activation: its node, the claimed run, and firings left of the budget.
+    active: Option<(NodeId, Claim, u64)>,
+    /// Idle answers in a row.
+    idle: u32,
+    asleep: bool,
+}
+
+/// A moment: its time, its number (so that moments of one time keep their order), and what it is.
+type Moment = Reverse<(u64, u64, WorkerId, Step)>;
+
+struct Clock<'m> {
+    world: World<'m>,
+    settings: Settings,
+    workers: Vec<Worker>,
+    heap: BinaryHeap<Moment>,
+    moments: u64,
+    now: u64,
+    /// Who activated a node last.
+    owners: Vec<Option<WorkerId>>,
+    /// Decisions since a node became claimable or was activated.
+    waits: Vec<u64>,
+    report: Report,
+}
+
+impl<'m> Clock<'m> {
+    fn new(model: &'m Model, settings: Settings) -> Clock<'m> {
+        let (workers, nodes) = (settings.workers, model.graph.nodes().len());
+        let window = if settings.window == 0 { 2 * workers } else { settings.window };
+        let worker = |w| Worker {
+            random: XorShift::new(settings.seed, w),
+            queue: VecDeque::new(),
+            last: None,
+            active: None,
+            idle: 0,
+            asleep: false,
+        };
+        Clock {
+            world: World::new(model, window),
+            settings,
+            workers: (0..workers).map(worker).collect(),
+            heap: BinaryHeap::new(),
+            moments: 0,
+            now: 0,
+            owners: vec![None; nodes],
+            waits: vec![0; nodes],
+            report: Report {
+                makespan: 0,
+                busy: vec![0; workers],
+                overhead: vec![0; workers],
+                firings: vec![0; nodes],
+                activations: vec![0; nodes],
+                fruitless: 0,
+                decisions: Vec::new(),
+                longest_wait: 0,
+            },
+        }
+    }
+
+    fn view(&mut self, worker: WorkerId) -> View<'_, 'm> {
+        View { world: &self.world, workers: &mut self.workers, worker }
+    }
+
+    fn schedule(&mut self, after: u64, worker: WorkerId, step: Step) {
+        self.moments += 1;
+        self.heap.push(Reverse((self.now + after, self.moments, worker, step)));
+    }
+
+    fn advance(&mut self) -> Option<(WorkerId, Step)> {
+        let Reverse((time, _, worker, step)) = self.heap.pop()?;
+        self.now = time;
+        Some((worker, step))
+    }
+
+    /// Nobody has anything to do: why?
+    fn close(self) -> Result<Report, Failure> {
+        let claimable: Vec<NodeId> =
+            self.world.graph().node_ids().filter(|&n| self.world.claimable(n)).collect();
+        match (self.world.has_ended(), claimable.is_empty()) {
+            (true, _) => Ok(self.report),
+            (false, false) => Err(Failure::Stalled { claimable }),
+            (false, true) => Err(Failure::Deadlock { waiting: self.world.alive() }),
+        }
+    }
+
+    fn ask<P: Policy>(&mut self, policy: &P, local: &mut P::Local, worker: WorkerId) -> Result<(), Failure> {
+        if self.world.has_ended() {
+            return Ok(());
+        }
+        let last = self.workers[worker].last;
+        let decision = policy.next(local, last, &mut self.view(worker));
+        self.report.decisions.push(Entry { worker, last, decision });
+        self.count_waits(decision);
+        match decision {
+            Decision::Activate(node) if node.index() >= self.owners.len() => {
+                return Err(Failure::NoSuchNode { node });
+            }
+            Decision::Activate(node) => {
+                self.workers[worker].idle = 0;
+                self.schedule(self.settings.decide, worker, Step::Claim(node));
+            }
+            Decision::Idle => self.rest(worker),
+        }
+        Ok(())
+    }
+
+    fn count_waits(&mut self, decision: Decision) {
+        for node in self.world.graph().node_ids() {
+            let wait = &mut self.waits[node.index()];
+            let waits = self.world.claimable(node) && decision != Decision::Activate(node);
+            *wait = if waits { *wait + 1 } else { 0 };
+            self.report.longest_wait = self.report.longest_wait.max(*wait);
+        }
+    }
+
+    fn rest(&mut self, worker: WorkerId) {
+        self.workers[worker].idle += 1;
+        if self.workers[worker].idle < self.settings.patience {
+            self.schedule(self.settings.spin, worker, Step::Ask);
+        } else {
+            self.workers[worker].asleep = true;
+        }
+    }
+
+    /// A claim takes effect.
+    fn begin(&mut self, worker: WorkerId, node: NodeId) {
+        let claim = self.world.hold(node).and_then(|()| self.go_on(worker, node, self.settings.budget));
+        match claim {
+            Ok((claim, left)) => {
+                self.report.activations[node.index()] += 1;
+                let moved = self.owners[node.index()].replace(worker).is_some_and(|owner| owner != worker);
+                let extra = if moved { self.settings.migrate } else { 0 };
+                self.fire(worker, (node, claim, left), self.settings.overhead + extra);
+            }
+            Err(event) => {
+                self.report.fruitless += u64::from(event != Event::Done);
+                self.report.overhead[worker] += self.settings.overhead;
+                self.leave(worker, node, event, self.settings.overhead);
+            }
+        }
+    }
+
+    /// Starts the firings of a claim, which cost `extra` besides.
+    fn fire(&mut self, worker: WorkerId, active: (NodeId, Claim, u64), extra: u64) {
+        let claim = active.1;
+        let overhead = extra + self.settings.transfer * claim.foreign;
+        self.report.overhead[worker] += overhead;
+        self.workers[worker].active = Some(active);
+        self.schedule(overhead + claim.cost, worker, Step::Finish);
+    }
+
+    /// Claims the next firings of a node that is held, of a budget of `left`; hands the node back
+    /// where there are none.
+    fn go_on(&mut self, worker: WorkerId, node: NodeId, left: u64) -> Result<(Claim, u64), Event> {
+        let parallel = self.world.graph().node(node).kind == Kind::Parallel;
+        let most = if parallel { self.settings.run } else { self.settings.slice.min(left) };
+        match self.world.claim(node, most, worker) {
+            Ok(claim) if parallel => Ok((claim, 0)),
+            Ok(claim) => Ok((claim, left - claim.firings)),
+            Err(event) => {
+                self.world.release(node);
+                Err(event)
+            }
+        }
+    }
+
+    /// Claimed firings are done.
+    fn finish(&mut self, worker: WorkerId) {
+        let (node, claim, left) = self.workers[worker].active.take().expect("an activation runs");
+        self.world.finish(node, claim.run, worker);
+        self.report.busy[worker] += claim.cost;
+        self.report.firings[node.index()] += claim.firings;
+        self.report.makespan = self.now;
+        if left == 0 {
+            self.world.release(node);
+            return self.leave(worker, node, Event::Budget, 0);
+        }
+        match self.go_on(worker, node, left) {
+            Ok((claim, left)) => {
+                self.fire(worker, (node, claim, left), 0);
+                self.wake();
+            }
+            Err(event) => self.leave(worker, node, event, 0),
+        }
+    }
+
+    /// An activation has ended.
+    fn leave(&mut self, worker: WorkerId, node: NodeId, event: Event, after: u64) {
+        self.workers[worker].last = Some((node, event));
+        self.schedule(after, worker, Step::Ask);
+        self.wake();
+    }
+
+    /// Lets sleeping workers ask again, if there is something to ask for.
+    fn wake(&mut self) {
+        let sleepers: Vec<WorkerId> = (0..self.workers.len()).filter(|&w| self.workers[w].asleep).collect();
+        if sleepers.is_empty() || !self.world.graph().node_ids().any(|n| self.world.claimable(n)) {
+            return;
+        }
+        for worker in sleepers {
+            (self.workers[worker].asleep, self.workers[worker].idle) = (false, 0);
+            self.schedule(self.settings.wake, worker, Step::Ask);
+        }
+    }
+}
+
+/// The world as one worker's policy sees it.
+struct View<'a, 'm> {
+    world: &'a World<'m>,
+    workers: &'a mut [Worker],
+    worker: WorkerId,
+}
+
+impl Host for View<'_, '_> {
+    fn graph(&self) -> &Graph {
+        self.world.graph()
+    }
+    fn workers(&self) -> usize {
+        self.workers.len()
+    }
+    fn random(&mut self) -> u64 {
+        self.workers[self.worker].random.number()
+    }
+    fn occupancy(&self, channel: ChannelId) -> Occupancy {
+        self.world.occupancy(channel)
+    }
+    fn claimable(&self, node: NodeId) -> bool {
+        self.world.claimable(node)
+    }
+    fn push(&mut self, to: WorkerId, node: NodeId) {
+        self.workers[to].queue.push_back(node);
+    }
+    fn pop(&mut self) -> Option<NodeId> {
+        self.workers[self.worker].queue.pop_front()
+    }
+    fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
+        self.workers[from].queue.pop_front()
+    }
+}

@@ -1,0 +1,36 @@
+//! A virtual-time host: workers, costs and a clock that are numbers.
+//!
+//! A small one for tests and conformance; the simulator crate will replace it. One thread plays
+//! all workers in order of virtual time, so a run is a function of policy, model and settings:
+//! the same seed gives the same decisions.
+//!
+//! | file | what |
+//! |---|---|
+//! | `model` | a graph with costs and gains: what is run |
+//! | `settings` | the costs and sizes of the machine |
+//! | [`shapes`] | models of the graphs that tests ask for |
+//! | `world` | channels, claims, order of publication, endings |
+//! | `clock` | workers, event heap, the run |
+//! | `report` | what came of it |
+//!
+//! What is played: a worker asks the policy, and its claim takes effect [`Settings::decide`]
+//! later, so that two workers can want the same node and one be refused. An activation of a
+//! sequential node runs in slices and publishes each at its end, until its budget is spent or a
+//! channel stops it. An activation of a parallel node runs the firings it has claimed; they are
+//! published in ticket order, through a reorder window of bounded length. An idle worker is asked
+//! [`Settings::patience`] times, then sleeps until something is published. A node whose input has
+//! ended must be activated once more to end itself.
+//!
+//! What is not: nodes with a thread of their own, growth of channels, failures.
+
+mod clock;
+mod model;
+mod report;
+mod settings;
+pub mod shapes;
+mod world;
+
+pub use clock::run;
+pub use model::{Cost, Model, NodeModel, Ratio};
+pub use report::{Failure, Report};
+pub use settings::Settings;

@@ -1,0 +1,363 @@
+//! Channels and nodes of a virtual run: what can be claimed, and what publication changes.
+//!
+//! Invariant, of each channel: `items + taken + reserved <= capacity` while its reader lives.
+
+use super::{Model, NodeModel};
+use crate::{Event, Occupancy, WorkerId};
+use std::collections::VecDeque;
+use thalweg_graph::{ChannelId, Graph, NodeId};
+
+/// A channel.
+#[derive(Debug)]
+struct Channel {
+    capacity: usize,
+    /// Published and not claimed.
+    items: usize,
+    /// Claimed by firings that have not ended.
+    taken: usize,
+    /// Room kept for firings whose output is not published.
+    reserved: usize,
+    /// The producer has ended, and so has its last publication.
+    closed: bool,
+    /// The consumer has ended: what is given is discarded.
+    abandoned: bool,
+    /// Who published last.
+    publisher: Option<WorkerId>,
+}
+
+impl Channel {
+    fn room(&self) -> usize {
+        if self.abandoned {
+            return usize::MAX;
+        }
+        self.capacity - self.items - self.taken - self.reserved
+    }
+}
+
+/// A node.
+#[derive(Debug, Default)]
+struct Node {
+    /// A worker has it, if it is sequential.
+    held: bool,
+    ended: bool,
+    /// The next firing's number.
+    ticket: u64,
+    /// Runs of firings claimed and not published, in order of tickets.
+    window: VecDeque<Run>,
+    /// Runs published so far: the number of the window's front.
+    published: u64,
+}
+
+/// Firings claimed together.
+#[derive(Debug)]
+struct Run {
+    done: bool,
+    pops: Vec<usize>,
+    pushes: Vec<usize>,
+}
+
+/// A claim that succeeded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    /// The number of the run, for [`World::finish`].
+    pub(super) run: u64,
+    pub(super) firings: u64,
+    /// Ticks of the firings.
+    pub(super) cost: u64,
+    /// Items taken that another worker published.
+    pub(super) foreign: u64,
+}
+
+/// Why a node cannot fire now.
+enum Lack {
+    Items(ChannelId),
+    Room(ChannelId),
+    /// An input has ended, or a source has fired as often as it should.
+    End,
+}
+
+#[derive(Debug)]
+pub(super) struct World<'m> {
+    model: &'m Model,
+    channels: Vec<Channel>,
+    nodes: Vec<Node>,
+    /// Longest reorder window, in runs.
+    window: usize,
+    /// Nodes that have not ended.
+    alive: usize,
+}
+
+impl<'m> World<'m> {
+    pub(super) fn new(model: &'m Model, window: usize) -> World<'m> {
+        let channel = |id: ChannelId| Channel {
+            capacity: model.capacity_of(id),
+            items: model.graph.channel(id).link.initial,
+            taken: 0,
+            reserved: 0,
+            closed: false,
+            abandoned: false,
+            publisher: None,
+        };
+        let nodes: Vec<Node> = model.graph.node_ids().map(|_| Node::default()).collect();
+        World {
+            channels: model.graph.channel_ids().map(channel).collect(),
+            window,
+            alive: nodes.len(),
+            nodes,
+            model,
+        }
+    }
+
+    pub(super) fn graph(&self) -> &'m Graph {
+        &self.model.graph
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.alive == 0
+    }
+
+    pub(super) fn alive(&self) -> Vec<NodeId> {
+        self.graph().node_ids().filter(|n| !self.nodes[n.index()].ended).collect()
+    }
+
+    pub(super) fn occupancy(&self, id: ChannelId) -> Occupancy {
+        let channel = &self.channels[id.index()];
+        Occupancy { items: channel.items, capacity: channel.capacity }
+    }
+
+    /// Whether an activation would fire, or end the node.
+    pub(super) fn claimable(&self, id: NodeId) -> bool {
+        let node = &self.nodes[id.index()];
+        if node.ended || self.is_held(id) || node.window.len() >= self.window {
+            return false;
+        }
+        match self.lack(id, &Tally::default(), node.ticket) {
+            None => true,
+            Some(Lack::End) => node.window.is_empty(),
+            Some(_) => false,
+        }
+    }
+
+    fn is_held(&self, id: NodeId) -> bool {
+        !self.model.is_parallel(id) && self.nodes[id.index()].held
+    }
+
+    /// Takes a sequential node for an activation; ends at once where that cannot be.
+    pub(super) fn hold(&mut self, id: NodeId) -> Result<(), Event> {
+        if self.nodes[id.index()].ended {
+            return Err(Event::Done);
+        }
+        if self.is_held(id) {
+            return Err(Event::Refused);
+        }
+        self.nodes[id.index()].held = true;
+        Ok(())
+    }
+
+    /// Gives a node back.
+    pub(super) fn release(&mut self, id: NodeId) {
+        self.nodes[id.index()].held = false;
+    }
+
+    /// Claims up to `most` firings of a node the worker holds, or says why there are none. Ends
+    /// the node where that is why.
+    pub(super) fn claim(&mut self, id: NodeId, most: u64, worker: WorkerId) -> Result<Claim, Event> {
+        let node = &self.nodes[id.index()];
+        if node.window.len() >= self.window {
+            return Err(Event::Waiting);
+        }
+        let mut tally = Tally::new(&self.model.nodes[id.index()]);
+        let (mut firings, mut lack) = (0, None);
+        while firings < most && lack.is_none() {
+            lack = self.lack(id, &tally, node.ticket + firings);
+            if lack.is_none() {
+                tally.add(&self.model.nodes[id.index()], node.ticket + firings);
+                firings += 1;
+            }
+        }
+        if firings > 0 {
+            return Ok(self.take(id, tally, firings, worker));
+        }
+        Err(match lack.expect("at least one firing is asked for") {
+            Lack::Items(channel) => Event::Empty(channel),
+            Lack::Room(channel) => Event::Full(channel),
+            Lack::End if node.window.is_empty() => self.end(id),
+            Lack::End => Event::Waiting,
+        })
+    }
+
+    /// What the firing of this ticket lacks after those of the tally.
+    fn lack(&self, id: NodeId, tally: &Tally, ticket: u64) -> Option<Lack> {
+        let (model, node) = (&self.model.nodes[id.index()], self.graph().node(id));
+        if node.is_source() && ticket >= model.firings {
+            return Some(Lack::End);
+        }
+        for (i, port) in node.inputs.iter().enumerate() {
+            let id = port.channel.expect("models join all ports");
+            let pop = model.pops[i].at(ticket);
+            let need = if pop == 0 { 0 } else { pop.max(port.peek as usize) };
+            let channel = &self.channels[id.index()];
+            if channel.items < of(&tally.pops, i) + need {
+                return Some(if channel.closed { Lack::End } else { Lack::Items(id) });
+            }
+        }
+        for (i, port) in node.outputs.iter().enumerate() {
+            let id = port.channel.expect("models join all ports");
+            if self.channels[id.index()].room() < of(&tally.pushes, i) + model.pushes[i].at(ticket) {
+                return Some(Lack::Room(id));
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, id: NodeId, tally: Tally, firings: u64, worker: WorkerId) -> Claim {
+        let mut foreign = 0;
+        for (port, n) in self.graph().node(id).inputs.iter().zip(&tally.pops) {
+            let channel = &mut self.channels[port.channel.expect("joined").index()];
+            channel.items -= n;
+            channel.taken += n;
+            foreign += if channel.publisher == Some(worker) { 0 } else { *n as u64 };
+        }
+        for (port, n) in self.graph().node(id).outputs.iter().zip(&tally.pushes) {
+            self.channels[port.channel.expect("joined").index()].reserved += n;
+        }
+        let node = &mut self.nodes[id.index()];
+        let tickets = node.ticket..node.ticket + firings;
+        node.ticket += firings;
+        node.window.push_back(Run { done: false, pops: tally.pops, pushes: tally.pushes });
+        let cost = tickets.map(|ticket| self.model.nodes[id.index()].cost.at(ticket)).sum();
+        Claim { run: node.published + node.window.len() as u64 - 1, firings, cost, foreign }
+    }
+
+    /// A worker has done the firings of a run: frees its inputs, and publishes the front of the
+    /// window as far as it is done.
+    pub(super) fn finish(&mut self, id: NodeId, run: u64, worker: WorkerId) {
+        let node = &mut self.nodes[id.index()];
+        let place = (run - node.published) as usize;
+        node.window[place].done = true;
+        for (port, n) in self.model.graph.node(id).inputs.iter().zip(&node.window[place].pops) {
+            self.channels[port.channel.expect("joined").index()].taken -= n;
+        }
+        while let Some(run) = node.window.pop_front_if(|run| run.done) {
+            node.published += 1;
+            for (port, n) in self.model.graph.node(id).outputs.iter().zip(run.pushes) {
+                let channel = &mut self.channels[port.channel.expect("joined").index()];
+                channel.reserved -= n;
+                channel.publisher = Some(worker);
+                channel.items += if channel.abandoned { 0 } else { n };
+            }
+        }
+    }
+
+    fn end(&mut self, id: NodeId) -> Event {
+        self.nodes[id.index()].ended = true;
+        self.alive -= 1;
+        let node = self.model.graph.node(id);
+        for port in &node.inputs {
+            let channel = &mut self.channels[port.channel.expect("joined").index()];
+            (channel.abandoned, channel.items) = (true, 0);
+        }
+        for port in &node.outputs {
+            self.channels[port.channel.expect("joined").index()].closed = true;
+        }
+        Event::Done
+    }
+}
+
+/// Items that the firings of a claim move, by port; without ports for no firings.
+#[derive(Default)]
+struct Tally {
+    pops: Vec<usize>,
+    pushes: Vec<usize>,
+}
+
+fn of(counts: &[usize], port: usize) -> usize {
+    counts.get(port).copied().unwrap_or(0)
+}
+
+impl Tally {
+    fn new(node: &NodeModel) -> Tally {
+        Tally { pops: vec![0; node.pops.len()], pushes: vec![0; node.pushes.len()] }
+    }
+
+    fn add(&mut self, model: &NodeModel, ticket: u64) {
+        for (n, ratio) in self.pops.iter_mut().zip(&model.pops) {
+            *n += ratio.at(ticket);
+        }
+        for (n, ratio) in self.pushes.iter_mut().zip(&model.pushes) {
+            *n += ratio.at(ticket);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::virtual_host::shapes;
+
+    const FARM: NodeId = NodeId(1);
+
+    /// A farm whose source has published `items`.
+    fn farm(items: u64, window: usize, model: &Model) -> World<'_> {
+        let mut world = World::new(model, window);
+        world.hold(NodeId(0)).unwrap();
+        let run = world.claim(NodeId(0), items, 0).unwrap().run;
+        world.finish(NodeId(0), run, 0);
+        world.release(NodeId(0));
+        world
+    }
+
+    #[test]
+    fn runs_are_published_in_ticket_order() {
+        let model = shapes::farm(8, 1, 1);
+        let mut world = farm(8, 4, &model);
+        let first = world.claim(FARM, 3, 0).unwrap();
+        let second = world.claim(FARM, 2, 0).unwrap();
+        world.finish(FARM, second.run, 0);
+        assert_eq!(world.occupancy(ChannelId(1)).items, 0);
+        world.finish(FARM, first.run, 0);
+        assert_eq!(world.occupancy(ChannelId(1)).items, 5);
+    }
+
+    #[test]
+    fn a_full_window_makes_the_node_wait() {
+        let model = shapes::farm(8, 1, 1);
+        let mut world = farm(8, 1, &model);
+        let run = world.claim(FARM, 1, 0).unwrap().run;
+        assert!(!world.claimable(FARM));
+        assert_eq!(world.claim(FARM, 1, 0).unwrap_err(), Event::Waiting);
+        world.finish(FARM, run, 0);
+        assert!(world.claimable(FARM));
+    }
+
+    #[test]
+    fn a_held_sequential_node_refuses() {
+        let model = shapes::chain(2, 1);
+        let mut world = World::new(&model, 1);
+        world.hold(NodeId(0)).unwrap();
+        assert_eq!(world.hold(NodeId(0)), Err(Event::Refused));
+        assert!(!world.claimable(NodeId(0)));
+        world.release(NodeId(0));
+        assert!(world.claimable(NodeId(0)));
+    }
+
+    #[test]
+    fn channels_stop_claims_and_ends_flow_downstream() {
+        let model = shapes::chain_of(2, 5, 1).capacity(3);
+        let mut world = World::new(&model, 1);
+        assert_eq!(world.claim(NodeId(1), 9, 0).unwrap_err(), Event::Empty(ChannelId(0)));
+        let mut passed = 0;
+        while !world.has_ended() {
+            for node in [NodeId(0), NodeId(1)] {
+                match world.claim(node, 9, 0) {
+                    Ok(claim) => {
+                        passed += claim.firings * u64::from(node.0);
+                        world.finish(node, claim.run, 0);
+                    }
+                    Err(event) => assert_eq!(event, Event::Done),
+                }
+            }
+        }
+        assert_eq!(passed, 5);
+    }
+}

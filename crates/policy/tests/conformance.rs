@@ -1,0 +1,216 @@
+//! One suite for every policy in the registry, on the virtual host.
+//!
+//! The host itself fails a run that names a node which does not exist, or in which all workers
+//! sleep while some node is claimable (the law of [`Policy`]).
+
+use thalweg_graph::{Kind, NodeId};
+use thalweg_policy::virtual_host::{Failure, Model, Report, Settings, run, shapes};
+use thalweg_policy::{Decision, Event, Policy, registry};
+
+/// A run as a visit of the registry.
+struct Run<'a>(&'a Model, Settings);
+
+impl registry::Visit for Run<'_> {
+    type Out = Result<Report, Failure>;
+
+    fn visit<P: Policy>(self, policy: &P) -> Self::Out {
+        run(policy, self.0, &self.1)
+    }
+}
+
+fn play(name: &str, model: &Model, settings: Settings) -> Report {
+    let report = registry::dispatch(name, Run(model, settings)).unwrap();
+    report.unwrap_or_else(|failure| panic!("{name}, {settings:?}: {failure}"))
+}
+
+/// Every registered policy, and settings of theirs that change what they do.
+fn policies() -> impl Iterator<Item = &'static str> {
+    registry::names().chain(["prs:C=1"])
+}
+
+fn models() -> Vec<(&'static str, Model)> {
+    vec![
+        ("single", shapes::chain(1, 100)),
+        ("chain", shapes::chain(6, 100)),
+        ("tailed chain", shapes::tailed_chain(6, 300, 100)),
+        ("long chain", shapes::chain_of(150, 20, 100)),
+        ("slow node", shapes::slow_node(100)),
+        ("farm", shapes::farm(300, 30, 300)),
+        ("diamond", shapes::diamond(100)),
+        ("fan", shapes::fan(5, 100)),
+        ("feedback", shapes::feedback(100)),
+        ("two sources", shapes::two_sources()),
+        ("strangers", shapes::strangers(200, 100)),
+        ("dedup", shapes::dedup(48, 100)),
+        ("peek", peeking()),
+    ]
+}
+
+/// A chain whose middle sees eight items at each firing.
+fn peeking() -> Model {
+    let mut model = shapes::farm(200, 30, 300);
+    model.peek(NodeId(1), 8);
+    model
+}
+
+/// Calls `check` for every policy, model, and number of workers, seed and capacity.
+fn everywhere(check: impl Fn(&str, &str, &Model, Settings)) {
+    for name in policies() {
+        for (shape, model) in models() {
+            for capacity in [12, 256] {
+                let model = model.clone().capacity(capacity);
+                for workers in [1, 2, 3, 5, 8, 16] {
+                    for seed in 1..=2 {
+                        check(name, shape, &model, Settings { workers, seed, ..Settings::default() });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The firings that the graph and its input make, whoever schedules them.
+fn reference(model: &Model) -> Vec<u64> {
+    let settings = Settings { slice: 1, run: 1, budget: 1, ..Settings::default() };
+    play("random", model, settings).firings
+}
+
+#[test]
+fn everything_fires_under_every_policy() {
+    let laws: Vec<Vec<u64>> =
+        models().iter().map(|(_, model)| reference(&model.clone().capacity(1000))).collect();
+    let law = |shape: &str| &laws[models().iter().position(|(name, _)| *name == shape).unwrap()];
+    assert_eq!(law("chain"), &[300; 6]);
+    assert_eq!(law("dedup"), &[48, 48, 384, 384, 256, 384]);
+    assert_eq!(law("feedback"), &[300; 5]);
+    everywhere(|name, shape, model, settings| {
+        let report = play(name, model, settings);
+        assert_eq!(&report.firings, law(shape), "{name} on {shape}, {settings:?}");
+    });
+}
+
+#[test]
+fn the_same_seed_makes_the_same_decisions() {
+    for name in policies() {
+        for (shape, model) in models() {
+            let settings = Settings { workers: 4, seed: 9, ..Settings::default() };
+            let (one, two) = (play(name, &model, settings), play(name, &model, settings));
+            assert_eq!(one, two, "{name} on {shape}");
+        }
+    }
+}
+
+#[test]
+fn seeds_matter_where_a_policy_draws() {
+    let settings = |seed| Settings { workers: 4, seed, ..Settings::default() };
+    for name in policies().filter(|name| *name != "auto") {
+        let decisions = |model: &Model, seed| play(name, model, settings(seed)).decisions;
+        let differs = |model: &Model| (2..5).any(|seed| decisions(model, 1) != decisions(model, seed));
+        assert!(models().iter().any(|(_, model)| differs(model)), "{name}");
+    }
+}
+
+/// Tiny slices, budgets and windows, slow claims and no patience: the races that
+/// [`Event::Refused`] and [`Event::Waiting`] stand for are common here.
+#[test]
+fn the_law_holds_when_claims_are_slow_and_windows_short() {
+    let (mut refused, mut waiting) = (0, 0);
+    for name in policies() {
+        for (_, model) in models() {
+            for workers in [2, 7, 16] {
+                let few =
+                    Settings { decide: 500, patience: 1, wake: 1, slice: 3, run: 2, ..Settings::default() };
+                let settings = Settings { workers, budget: 5, window: 2, ..few };
+                let report = play(name, &model, settings);
+                let ends = report.decisions.iter().filter_map(|entry| entry.last);
+                refused += ends.clone().filter(|last| last.1 == Event::Refused).count();
+                waiting += ends.filter(|last| last.1 == Event::Waiting).count();
+            }
+        }
+    }
+    assert!(refused > 100 && waiting > 100, "{refused} refused, {waiting} waiting");
+}
+
+#[test]
+fn one_worker_never_idles_while_it_runs() {
+    for name in policies() {
+        for (shape, model) in models() {
+            let report = play(name, &model, Settings::default());
+            let last = report.decisions.iter().rposition(|e| matches!(e.decision, Decision::Activate(_)));
+            let idle = report.decisions[..last.unwrap()].iter().filter(|e| e.decision == Decision::Idle);
+            assert_eq!(idle.count(), 0, "{name} on {shape}");
+            assert_eq!(report.fruitless, 0, "{name} on {shape}: claims without work");
+        }
+    }
+}
+
+/// Decisions, of all workers, within which a fair policy activates a claimable node: each worker
+/// passes over a node for no more than a round of its own, and a round is all tokens (`random`) or
+/// all nodes, one in [`thalweg_policy::auto::FAIR_EVERY`] decisions (`auto`).
+fn fair_bound(model: &Model, workers: usize) -> u64 {
+    let nodes = model.graph.nodes();
+    let parallel = nodes.iter().filter(|node| node.kind == Kind::Parallel).count();
+    let tokens = (nodes.len() - parallel) + parallel * workers;
+    let turns = nodes.len() * thalweg_policy::auto::FAIR_EVERY as usize;
+    (workers * tokens.max(turns)) as u64
+}
+
+#[test]
+fn fair_policies_starve_no_node() {
+    for name in registry::names().filter(|name| registry::is_fair(name) == Some(true)) {
+        let mut models = models();
+        models.push(("long strangers", shapes::strangers(60_000, 100)));
+        for (shape, model) in models {
+            for workers in [1, 2, 5] {
+                let settings = Settings { workers, ..Settings::default() };
+                let report = play(name, &model, settings);
+                let bound = fair_bound(&model, workers);
+                let longest = report.longest_wait;
+                assert!(longest <= bound, "{name} on {shape}, {workers} workers: {longest} > {bound}");
+            }
+        }
+    }
+}
+
+/// The reason why the others make no such claim.
+#[test]
+fn queue_events_alone_can_starve_a_stranger() {
+    let model = shapes::strangers(60_000, 100);
+    let report = play("qes", &model, Settings::default());
+    assert!(report.longest_wait > fair_bound(&model, 1));
+}
+
+/// A policy that never does anything is found out.
+#[test]
+fn a_broken_law_is_reported() {
+    struct Lazy;
+    impl Policy for Lazy {
+        type Local = ();
+        fn start<H: thalweg_policy::Host>(&self, _: usize, _: &mut H) {}
+        fn next<H: thalweg_policy::Host>(
+            &self,
+            _: &mut (),
+            last: Option<(NodeId, Event)>,
+            _: &mut H,
+        ) -> Decision {
+            if last.is_none() { Decision::Activate(NodeId(0)) } else { Decision::Idle }
+        }
+    }
+    let failure = run(&Lazy, &shapes::chain(2, 100), &Settings::default()).unwrap_err();
+    assert!(matches!(failure, Failure::Stalled { .. }), "{failure}");
+}
+
+/// The default keeps workers busy where the work allows it.
+#[test]
+fn auto_is_efficient_on_the_graphs_it_is_made_for() {
+    let cases = [
+        ("chain", shapes::chain_of(8, 40_000, 100).capacity(1024), 4, 0.9),
+        ("farm", shapes::farm(40_000, 20, 200).capacity(1024), 4, 0.9),
+        ("dedup", shapes::dedup(2_000, 500), 4, 0.9),
+    ];
+    for (shape, model, workers, least) in cases {
+        let report = play("auto", &model, Settings { workers, ..Settings::default() });
+        let efficiency = report.efficiency(&model);
+        assert!(efficiency >= least, "{shape}: {efficiency}");
+    }
+}

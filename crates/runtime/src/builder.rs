@@ -1,0 +1,519 @@
+//! Typed kernels in, a [`Network`] out.
+
+use crate::channel::{Grow, In, Meter, Out, Ring, Weigh};
+use crate::error::BuildError;
+use crate::node::{AnyFrame, Body, Finish, FrameFn, IntoFlow, Parallel, Sequential};
+use crate::ports::{Inputs, Outputs};
+use crate::spec::{InputSpecs, OutputSpecs, input, output};
+use crate::sync::{AtomicUsize, Mutex, lock};
+use crate::{Glance, NotYet};
+use crossbeam_utils::CachePadded;
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+use thalweg_graph::{ChannelId, Fault, Graph, Kind, Link, Node, NodeId, OutPort, Port, Rate};
+
+/// An output that has no consumer yet.
+///
+/// Hand it to a consumer, by value: a channel has exactly one.
+#[must_use = "an output without a consumer makes the graph incomplete"]
+pub struct Stream<T> {
+    edge: usize,
+    socket: Arc<Socket<T>>,
+    link: Link,
+}
+
+impl<T> std::fmt::Debug for Stream<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream").field("edge", &self.edge).finish_non_exhaustive()
+    }
+}
+
+impl<T> Stream<T> {
+    /// Items the channel can hold. The plan chooses where nothing is said, and raises what is too
+    /// little for one firing.
+    pub fn capacity(mut self, items: usize) -> Self {
+        self.link.capacity = Some(items);
+        self
+    }
+
+    /// Counts each item as so many bytes against the run's byte budget.
+    pub fn weigh(mut self, bytes: impl Fn(&T) -> usize + Send + Sync + 'static) -> Self {
+        self.link.weighed = true;
+        lock(&self.socket.given).0 = Some(Arc::new(bytes));
+        self
+    }
+
+    pub(crate) fn socket(&self) -> Arc<Socket<T>> {
+        self.socket.clone()
+    }
+}
+
+/// The producing end of a feedback channel, to be closed with [`Builder::close`].
+#[must_use = "a feedback channel needs a producer"]
+#[derive(Debug)]
+pub struct Feedback<T> {
+    edge: usize,
+    socket: Arc<Socket<T>>,
+}
+
+/// Where the two ends of a channel find their ring, once it is there.
+pub(crate) struct Socket<T> {
+    given: Mutex<(Option<Weigh<T>>, VecDeque<T>)>,
+    made: OnceLock<(ChannelId, Arc<Ring<T>>)>,
+    /// The feedback channel that this one was joined to.
+    alias: OnceLock<Arc<Socket<T>>>,
+}
+
+impl<T> std::fmt::Debug for Socket<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Socket")
+    }
+}
+
+impl<T> Socket<T> {
+    fn new(initial: VecDeque<T>) -> Arc<Socket<T>> {
+        Arc::new(Socket { given: Mutex::new((None, initial)), made: OnceLock::new(), alias: OnceLock::new() })
+    }
+
+    fn made(&self) -> &(ChannelId, Arc<Ring<T>>) {
+        match self.alias.get() {
+            Some(other) => other.made(),
+            None => self.made.get().expect("rings are made before nodes"),
+        }
+    }
+
+    pub(crate) fn ring(&self) -> Arc<Ring<T>> {
+        self.made().1.clone()
+    }
+
+    pub(crate) fn id(&self) -> ChannelId {
+        self.made().0
+    }
+}
+
+/// A ring's counters and the way to make it grow.
+pub(crate) type MadeRing<'env> = (Arc<Meter>, Arc<dyn Grow + 'env>);
+type MakeRing<'env> = Box<dyn FnOnce(ChannelId, usize) -> MadeRing<'env> + Send + 'env>;
+
+struct EdgeData<'env> {
+    from: Option<Port>,
+    to: Option<Port>,
+    link: Link,
+    make: Option<MakeRing<'env>>,
+}
+
+/// What a node's code needs to be made.
+pub(crate) struct MakeNode {
+    /// Tickets of its reorder window.
+    pub(crate) tickets: usize,
+    pub(crate) retired: Arc<CachePadded<AtomicUsize>>,
+    /// The channel of its first weighed output.
+    pub(crate) weighed: Option<ChannelId>,
+}
+
+pub(crate) type NodeMaker<'env> = Box<dyn FnOnce(MakeNode) -> Box<dyn Body + 'env> + Send + 'env>;
+
+/// Collects the nodes and channels of a graph.
+#[derive(Default)]
+pub struct Builder<'env> {
+    graph: Graph,
+    edges: Vec<EdgeData<'env>>,
+    nodes: Vec<Option<NodeMaker<'env>>>,
+}
+
+impl std::fmt::Debug for Builder<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder").field("graph", &self.graph).finish_non_exhaustive()
+    }
+}
+
+impl<'env> Builder<'env> {
+    /// A graph without nodes.
+    pub fn new() -> Builder<'env> {
+        Builder::default()
+    }
+
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    pub(crate) fn produce<T: Send + 'env>(&mut self, from: Option<Port>) -> Stream<T> {
+        self.produce_with(from, VecDeque::new(), Link::default())
+    }
+
+    fn produce_with<T: Send + 'env>(
+        &mut self,
+        from: Option<Port>,
+        initial: VecDeque<T>,
+        link: Link,
+    ) -> Stream<T> {
+        let socket = Socket::new(initial);
+        let maker = socket.clone();
+        let make: MakeRing<'env> = Box::new(move |id, capacity| {
+            let (weigh, initial) = std::mem::take(&mut *lock(&maker.given));
+            let ring = Arc::new(Ring::new(capacity, initial, weigh));
+            let _ = maker.made.set((id, ring.clone()));
+            (ring.meter.clone(), ring)
+        });
+        self.edges.push(EdgeData { from, to: None, link, make: Some(make) });
+        Stream { edge: self.edges.len() - 1, socket, link }
+    }
+
+    pub(crate) fn consume<T>(&mut self, stream: Stream<T>, to: Port) -> Arc<Socket<T>> {
+        let edge = &mut self.edges[stream.edge];
+        edge.to = Some(to);
+        edge.link = stream.link;
+        stream.socket
+    }
+
+    /// Begins a kernel with the given ports: finish it with [`Kernel::sequential`] or
+    /// [`Kernel::parallel`].
+    pub fn kernel<I: InputSpecs, O: OutputSpecs>(
+        &mut self,
+        name: &str,
+        inputs: I,
+        outputs: O,
+    ) -> Kernel<'_, 'env, I, O> {
+        Kernel {
+            builder: self,
+            name: name.to_owned(),
+            inputs,
+            outputs,
+            blocking: false,
+            frame: None,
+            finish: None,
+        }
+    }
+
+    /// A starting node that gives the items of an iterator.
+    pub fn source<S>(&mut self, name: &str, items: S) -> Stream<S::Item>
+    where
+        S: IntoIterator,
+        S::IntoIter: Send + 'env,
+        S::Item: Send + 'env,
+    {
+        self.source_kernel(name, items.into_iter(), false)
+    }
+
+    /// The same for an iterator that waits for the outside world: it gets a thread of its own, and
+    /// each item goes on at once.
+    pub fn blocking_source<S>(&mut self, name: &str, items: S) -> Stream<S::Item>
+    where
+        S: IntoIterator,
+        S::IntoIter: Send + 'env,
+        S::Item: Send + 'env,
+    {
+        self.source_kernel(name, items.into_iter(), true)
+    }
+
+    fn source_kernel<S>(&mut self, name: &str, mut items: S, blocking: bool) -> Stream<S::Item>
+    where
+        S: Iterator + Send + 'env,
+        S::Item: Send + 'env,
+    {
+        let kernel = self.kernel(name, (), (output("out"),));
+        let kernel = if blocking { kernel.blocking() } else { kernel };
+        let (stream,) =
+            kernel.sequential(move |(): &mut (), (out,): &mut (Out<S::Item>,)| match items.next() {
+                Some(item) => {
+                    out.push(item);
+                    std::ops::ControlFlow::Continue(())
+                }
+                None => std::ops::ControlFlow::Break(()),
+            });
+        stream
+    }
+
+    /// An ending node: takes the items one by one, in order.
+    pub fn sink<T, R>(&mut self, name: &str, stream: Stream<T>, mut take: impl FnMut(T) -> R + Send + 'env)
+    where
+        T: Send + 'env,
+        R: IntoFlow + 'env,
+    {
+        self.kernel(name, (input("in", stream),), ())
+            .sequential(move |(item,): &mut (In<T>,), (): &mut ()| take(item.pop()));
+    }
+
+    /// A channel whose producer comes later in the graph than its consumer, holding `initial`
+    /// from the start. Close it with [`Builder::close`].
+    pub fn feedback<T: Send + 'env>(
+        &mut self,
+        initial: impl IntoIterator<Item = T>,
+    ) -> (Feedback<T>, Stream<T>) {
+        let initial: VecDeque<T> = initial.into_iter().collect();
+        let link = Link { initial: initial.len(), feedback: true, ..Link::default() };
+        let stream = self.produce_with(None, initial, link);
+        (Feedback { edge: stream.edge, socket: stream.socket.clone() }, stream)
+    }
+
+    /// Makes `stream` the producer of a feedback channel.
+    pub fn close<T>(&mut self, feedback: Feedback<T>, stream: Stream<T>) {
+        let from = self.edges[stream.edge].from.take();
+        self.edges[stream.edge].make = None;
+        let edge = &mut self.edges[feedback.edge];
+        edge.from = from;
+        edge.link.capacity = edge.link.capacity.or(stream.link.capacity);
+        if stream.link.weighed {
+            edge.link.weighed = true;
+            lock(&feedback.socket.given).0 = lock(&stream.socket.given).0.take();
+        }
+        let _ = stream.socket.alias.set(feedback.socket);
+    }
+
+    /// Joins streams in the order in which items happen to arrive. **Not determinate**: the result
+    /// depends on timing, and only each stream's own order is kept. Where the order matters,
+    /// choose by data with a framing function instead ([`Kernel::framed`]).
+    ///
+    /// # Panics
+    /// With more than 64 streams.
+    pub fn merge<T: Send + 'env>(&mut self, name: &str, streams: Vec<Stream<T>>) -> Stream<T> {
+        assert!(streams.len() <= 64, "a merge has at most 64 inputs");
+        let inputs: Vec<_> =
+            streams.into_iter().enumerate().map(|(i, s)| input(&format!("in{i}"), s)).collect();
+        let mut kernel = self.kernel(name, inputs, (output("out"),));
+        let mut first = 0;
+        kernel.frame = Some(Box::new(AnyFrame(move |inputs: &Vec<Glance<T>>, takes: &mut [usize]| {
+            let count = inputs.len();
+            for i in (0..count).map(|i| (first + i) % count) {
+                if inputs[i].arrived() > 0 {
+                    takes[i] = inputs[i].arrived().min(MERGE_RUN);
+                    first = i + 1;
+                    return 0;
+                }
+            }
+            inputs.iter().enumerate().filter(|(_, s)| !s.ended()).fold(0, |mask, (i, _)| mask | 1 << i)
+        })));
+        let (stream,) = kernel.finish_sequential(
+            |inputs: &mut Vec<In<T>>, (out,): &mut (Out<T>,)| {
+                for input in inputs {
+                    while let Some(item) = input.try_pop() {
+                        out.push(item);
+                    }
+                }
+            },
+            true,
+        );
+        stream
+    }
+
+    /// Sends each item round a loop until it is done; results come in the order of the items.
+    ///
+    /// `step` sees an item's state and says whether to go round again (`Continue`) or what the
+    /// result is (`Break`). Different items go round in parallel, up to `in_flight` of them, and a
+    /// long one delays only the results behind it. The result does not depend on timing.
+    ///
+    /// Built as two nodes and a feedback channel: a gate that numbers the items and puts the
+    /// results back in order, and the parallel kernel `step`.
+    pub fn round<S, R, F>(&mut self, name: &str, stream: Stream<S>, in_flight: usize, step: F) -> Stream<R>
+    where
+        S: Send + 'env,
+        R: Send + 'env,
+        F: Fn(S) -> std::ops::ControlFlow<R, S> + Send + Sync + 'env,
+    {
+        crate::round::build(self, name, stream, in_flight.max(1), step)
+    }
+
+    /// The consuming end of a stream, held by the outside.
+    pub(crate) fn external<T: Send + 'env>(
+        &mut self,
+        name: &str,
+        stream: Stream<T>,
+    ) -> (NodeId, Arc<Socket<T>>) {
+        let port = thalweg_graph::InPort::new("in", thalweg_graph::Item::of::<T>());
+        let mut node = Node::sequential(name).input(port);
+        node.blocking = true;
+        let id = self.graph.add(node);
+        self.nodes.push(None);
+        (id, self.consume(stream, (id, 0)))
+    }
+
+    /// Renames the node added last; a name taken already gets a suffix.
+    ///
+    /// # Panics
+    /// Where there is no node yet.
+    pub fn name_last(&mut self, name: &str) {
+        self.graph.rename(self.last(), name);
+    }
+
+    /// Gives the node added last a thread of its own. See [`Kernel::blocking`].
+    ///
+    /// # Panics
+    /// Where there is no node yet, or the last one is parallel.
+    pub fn block_last(&mut self) {
+        let last = self.last();
+        let node = self.graph.node_mut(last);
+        assert!(
+            node.kind == Kind::Sequential,
+            "kernel `{}` is parallel: its firings share the workers",
+            node.name
+        );
+        node.blocking = true;
+    }
+
+    fn last(&self) -> NodeId {
+        self.graph.node_ids().last().expect("a node was added")
+    }
+
+    /// Checks the graph.
+    ///
+    /// # Errors
+    /// All faults found: ports without a partner, inconsistent static rates, cycles that can never
+    /// start.
+    pub fn build(mut self) -> Result<Network<'env>, BuildError> {
+        let mut faults: Vec<Fault> = Vec::new();
+        let mut rings = Vec::new();
+        for edge in &mut self.edges {
+            let (Some(from), Some(to)) = (edge.from, edge.to) else { continue };
+            match self.graph.connect(from, to, edge.link) {
+                Ok(_) => rings.extend(edge.make.take()),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        if let Err(found) = thalweg_analysis::check(&self.graph) {
+            faults.extend(found);
+        }
+        if !faults.is_empty() {
+            return Err(BuildError { faults });
+        }
+        Ok(Network { graph: self.graph, rings, nodes: self.nodes })
+    }
+}
+
+/// Items that a merge takes from one stream before it looks at the next.
+const MERGE_RUN: usize = 64;
+
+/// A kernel whose ports are declared and whose code is not given yet.
+#[must_use = "a kernel needs its code: `sequential` or `parallel`"]
+pub struct Kernel<'a, 'env, I: InputSpecs, O: OutputSpecs> {
+    builder: &'a mut Builder<'env>,
+    name: String,
+    inputs: I,
+    outputs: O,
+    blocking: bool,
+    pub(crate) frame: Option<Box<dyn FrameFn<I::Ports> + 'env>>,
+    finish: Option<Finish<'env, O::Ports>>,
+}
+
+impl<I: InputSpecs, O: OutputSpecs> std::fmt::Debug for Kernel<'_, '_, I, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kernel").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<'a, 'env, I, O> Kernel<'a, 'env, I, O>
+where
+    I: InputSpecs + 'env,
+    O: OutputSpecs + 'env,
+{
+    /// The kernel waits for the outside world in its firings (files, sockets): it gets a thread of
+    /// its own, and publishes after every firing.
+    pub fn blocking(mut self) -> Self {
+        self.blocking = true;
+        self
+    }
+
+    /// Makes consumption depend on the data: before each firing, in order, the function looks at
+    /// the inputs and says how many items the firing takes from each, or `None` where the node
+    /// ends. It asks with [`Glance::peek`] and passes [`NotYet`] on with `?`; it is asked again
+    /// when more has arrived, so until it answers `Ok` it must change nothing. Its answer cannot
+    /// depend on timing. For a parallel kernel the heavy work then runs in parallel.
+    pub fn framed(
+        mut self,
+        frame: impl FnMut(&<I::Ports as Inputs>::Glances) -> Result<Option<<I::Ports as Inputs>::Takes>, NotYet>
+        + Send
+        + 'env,
+    ) -> Self {
+        self.frame = Some(Box::new(frame));
+        self
+    }
+
+    /// Called once after the last firing of a sequential kernel, to give what is left to give.
+    /// Needs dynamic outputs.
+    ///
+    /// # Panics
+    /// Where an output's rate is static: what a node gives last is not a firing.
+    pub fn finish(mut self, finish: impl FnOnce(&mut <O::Ports as Outputs>::Cursors) + Send + 'env) -> Self {
+        let node = self.outputs.declare(Node::sequential(""));
+        assert!(
+            node.outputs.iter().all(|port: &OutPort| port.push == Rate::Dynamic),
+            "kernel `{}` has a finishing function, so its outputs need dynamic rates",
+            self.name
+        );
+        self.finish = Some(Box::new(finish));
+        self
+    }
+
+    /// One firing at a time, in order, with state. Gives back the outputs.
+    pub fn sequential<R, F>(self, fire: F) -> O::Streams
+    where
+        R: IntoFlow + 'env,
+        F: FnMut(&mut <I::Ports as Inputs>::Cursors, &mut <O::Ports as Outputs>::Cursors) -> R + Send + 'env,
+    {
+        self.finish_sequential(fire, false)
+    }
+
+    pub(crate) fn finish_sequential<R, F>(self, fire: F, merge: bool) -> O::Streams
+    where
+        R: IntoFlow + 'env,
+        F: FnMut(&mut <I::Ports as Inputs>::Cursors, &mut <O::Ports as Outputs>::Cursors) -> R + Send + 'env,
+    {
+        let Kernel { builder, name, inputs, outputs, blocking, frame, finish } = self;
+        let mut node = outputs.declare(inputs.declare(Node::sequential(name), frame.is_some()));
+        node.blocking = blocking;
+        node.merge = merge;
+        let id = builder.graph.add(node);
+        let ins = inputs.attach(builder, id);
+        let (streams, outs) = outputs.attach(builder, id);
+        builder
+            .nodes
+            .push(Some(Box::new(move |_| Box::new(Sequential::new(ins(), outs(), fire, finish, frame)))));
+        streams
+    }
+
+    /// Any number of firings at a time, without state; every output comes in the order of the
+    /// inputs. Gives back the outputs.
+    pub fn parallel<R, F>(self, fire: F) -> O::Streams
+    where
+        R: IntoFlow + 'env,
+        F: Fn(&mut <I::Ports as Inputs>::Cursors, &mut <O::Ports as Outputs>::Cursors) -> R
+            + Send
+            + Sync
+            + 'env,
+    {
+        let Kernel { builder, name, inputs, outputs, frame, .. } = self;
+        let node = outputs.declare(inputs.declare(Node::parallel(name), frame.is_some()));
+        assert!(
+            !node.is_source(),
+            "parallel kernel `{}` needs an input: tickets follow its items",
+            node.name
+        );
+        let id = builder.graph.add(node);
+        let ins = inputs.attach(builder, id);
+        let (streams, outs) = outputs.attach(builder, id);
+        builder.nodes.push(Some(Box::new(move |make: MakeNode| {
+            let MakeNode { tickets, retired, weighed } = make;
+            Box::new(Parallel::new(ins(), outs(), fire, frame, tickets, retired, weighed))
+        })));
+        streams
+    }
+}
+
+/// A graph that may be run, with the code of its nodes.
+pub struct Network<'env> {
+    pub(crate) graph: Graph,
+    pub(crate) rings: Vec<MakeRing<'env>>,
+    pub(crate) nodes: Vec<Option<NodeMaker<'env>>>,
+}
+
+impl Network<'_> {
+    /// The graph, to be printed or analysed.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+}
+
+impl std::fmt::Debug for Network<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Network").field("graph", &self.graph).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,182 @@
+//! The channel alone: two ends on two threads, without a graph.
+
+use super::{Meter, Ring};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A bounded channel between one sender and one receiver, the one that graphs are made of.
+/// Neither end waits: what does not fit, or is not there, is the answer.
+///
+/// ```
+/// let (mut tx, mut rx) = thalweg_runtime::channel::<u32>(4);
+/// assert_eq!(tx.push_slice(&[1, 2, 3, 4, 5]), 4);
+/// assert_eq!(rx.pop(), Some(1));
+/// let mut rest = Vec::new();
+/// rx.pop_into(&mut rest, 10);
+/// assert_eq!(rest, [2, 3, 4]);
+/// ```
+pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    let ring = Arc::new(Ring::new(capacity, VecDeque::new(), None));
+    let receiver = Receiver { slots: ring.slots(), ring: ring.clone(), next: 0, seen: 0 };
+    (Sender { slots: ring.slots(), capacity: capacity.max(1), ring, next: 0, limit: 0 }, receiver)
+}
+
+/// The sending end.
+pub struct Sender<T> {
+    slots: (*mut T, usize),
+    capacity: usize,
+    ring: Arc<Ring<T>>,
+    next: usize,
+    limit: usize,
+}
+
+/// The receiving end.
+pub struct Receiver<T> {
+    slots: (*mut T, usize),
+    ring: Arc<Ring<T>>,
+    next: usize,
+    seen: usize,
+}
+
+// SAFETY: the slots are reached by the ring's protocol only; this end is one of its two sides.
+unsafe impl<T: Send> Send for Sender<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for Receiver<T> {}
+
+impl<T> std::fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sender").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+impl<T> std::fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Receiver").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+impl<T> Sender<T> {
+    fn meter(&self) -> &Meter {
+        &self.ring.meter
+    }
+
+    #[inline]
+    fn room(&mut self, wanted: usize) -> usize {
+        if self.limit - self.next < wanted {
+            self.limit = self.meter().head() + self.capacity;
+        }
+        (self.limit - self.next).min(wanted)
+    }
+
+    /// Sends one item.
+    ///
+    /// # Errors
+    /// The item, where the channel is full.
+    #[inline]
+    pub fn push(&mut self, item: T) -> Result<(), T> {
+        if self.room(1) == 0 {
+            return Err(item);
+        }
+        // SAFETY: slot `next < limit` is free and this side's.
+        unsafe { self.slots.0.add(self.next & self.slots.1).write(item) };
+        self.next += 1;
+        self.ring.meter.publish(self.next);
+        Ok(())
+    }
+
+    /// Whether the receiver has been dropped.
+    pub fn is_abandoned(&self) -> bool {
+        self.meter().gone()
+    }
+}
+
+impl<T: Copy> Sender<T> {
+    /// Sends as many items of a slice as fit, in one step; says how many.
+    #[inline]
+    pub fn push_slice(&mut self, items: &[T]) -> usize {
+        let count = self.room(items.len());
+        let (slots, mask) = self.slots;
+        let start = self.next & mask;
+        let first = count.min(mask + 1 - start);
+        // SAFETY: slots `[next, next + count)` are free and this side's; they lie in two
+        // stretches of the ring, and the source holds as many items.
+        unsafe {
+            slots.add(start).copy_from_nonoverlapping(items.as_ptr(), first);
+            slots.copy_from_nonoverlapping(items.as_ptr().add(first), count - first);
+        }
+        if count > 0 {
+            self.next += count;
+            self.ring.meter.publish(self.next);
+        }
+        count
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.meter().end();
+    }
+}
+
+impl<T> Receiver<T> {
+    fn meter(&self) -> &Meter {
+        &self.ring.meter
+    }
+
+    #[inline]
+    fn items(&mut self, wanted: usize) -> usize {
+        if self.seen - self.next < wanted {
+            self.seen = self.meter().tail();
+        }
+        (self.seen - self.next).min(wanted)
+    }
+
+    /// Takes one item, if there is one.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.items(1) == 0 {
+            return None;
+        }
+        // SAFETY: slot `next < seen` holds an item of this side's; `next` moves past it.
+        let item = unsafe { self.slots.0.add(self.next & self.slots.1).read() };
+        self.next += 1;
+        self.meter().release(self.next);
+        Some(item)
+    }
+
+    /// Appends up to `most` items to `to`, in one step; says how many.
+    #[inline]
+    pub fn pop_into(&mut self, to: &mut Vec<T>, most: usize) -> usize {
+        let count = self.items(most);
+        if count == 0 {
+            return 0;
+        }
+        to.reserve(count);
+        let (slots, mask) = self.slots;
+        let start = self.next & mask;
+        let first = count.min(mask + 1 - start);
+        let len = to.len();
+        // SAFETY: `[next, next + count)` holds items of this side's, in two stretches; the vector
+        // has room for them, and `next` moves past them.
+        unsafe {
+            let end = to.as_mut_ptr().add(len);
+            end.copy_from_nonoverlapping(slots.add(start), first);
+            end.add(first).copy_from_nonoverlapping(slots, count - first);
+            to.set_len(len + count);
+        }
+        self.next += count;
+        self.meter().release(self.next);
+        count
+    }
+
+    /// Nothing is left and the sender has been dropped.
+    pub fn is_finished(&mut self) -> bool {
+        self.meter().ended() && self.items(1) == 0
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.meter().leave();
+    }
+}

@@ -1,0 +1,205 @@
+//! The storage of a channel.
+
+use super::Meter;
+use crate::sync::UnsafeCell;
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+/// The bytes an item stands for.
+pub(crate) type Weigh<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
+
+/// Slots and, where items are weighed, the running total of bytes after each. Raw pointers, so
+/// that reading where the slots are makes no reference to what another side is writing.
+struct Storage<T> {
+    slots: *mut [MaybeUninit<T>],
+    /// Entry `i & mask` = bytes of items `0..=i`; empty where items are not weighed.
+    totals: *mut [usize],
+}
+
+impl<T> Storage<T> {
+    fn new(size: usize, weighed: bool) -> Storage<T> {
+        let mut slots = Vec::with_capacity(size);
+        slots.resize_with(size, MaybeUninit::uninit);
+        let totals = vec![0; if weighed { size } else { 0 }];
+        Storage {
+            slots: Box::into_raw(slots.into_boxed_slice()),
+            totals: Box::into_raw(totals.into_boxed_slice()),
+        }
+    }
+}
+
+impl<T> Drop for Storage<T> {
+    fn drop(&mut self) {
+        // SAFETY: both came from `Box::into_raw` in `new` and are freed only here.
+        drop(unsafe { (Box::from_raw(self.slots), Box::from_raw(self.totals)) });
+    }
+}
+
+/// A ring of a power of two slots behind a [`Meter`].
+pub(crate) struct Ring<T> {
+    pub(crate) meter: Arc<Meter>,
+    storage: UnsafeCell<Storage<T>>,
+    weigh: Option<Weigh<T>>,
+}
+
+// SAFETY: slots are handed between threads by the protocol of `channel`: each is accessed by one
+// side at a time, ordered by head and tail. Items move between threads, hence `T: Send`.
+unsafe impl<T: Send> Send for Ring<T> {}
+// SAFETY: as above; shared access to the ring gives access to slots only under that protocol.
+unsafe impl<T: Send> Sync for Ring<T> {}
+
+impl<T> Ring<T> {
+    /// A ring that can hold `capacity` items, holding `initial`.
+    pub(crate) fn new(capacity: usize, initial: VecDeque<T>, weigh: Option<Weigh<T>>) -> Ring<T> {
+        let capacity = capacity.max(initial.len()).max(1);
+        let size = capacity.next_power_of_two();
+        let meter = Arc::new(Meter::new(capacity));
+        let ring = Ring { meter, storage: UnsafeCell::new(Storage::new(size, weigh.is_some())), weigh };
+        let count = initial.len();
+        let (slots, mask) = ring.slots();
+        for (i, item) in initial.into_iter().enumerate() {
+            // SAFETY: nobody else has the ring yet, and `i < count <= size`.
+            unsafe { slots.add(i & mask).write(item) };
+        }
+        ring.publish(0, count);
+        ring
+    }
+
+    /// The first slot and the index mask. Valid until the ring grows.
+    #[inline]
+    pub(crate) fn slots(&self) -> (*mut T, usize) {
+        // SAFETY: the storage is replaced only while no other thread runs (`Grow::grow`).
+        let slots = self.storage.with_mut(|storage| unsafe { (*storage).slots });
+        (slots.cast::<T>(), slots.len() - 1)
+    }
+
+    fn totals(&self) -> *mut usize {
+        // SAFETY: as in `slots`.
+        self.storage.with_mut(|storage| unsafe { (*storage).totals }).cast::<usize>()
+    }
+
+    /// Whether items are weighed.
+    pub(crate) fn weighed(&self) -> bool {
+        self.weigh.is_some()
+    }
+
+    /// What weighs the items.
+    pub(crate) fn weigh(&self) -> Option<Weigh<T>> {
+        self.weigh.clone()
+    }
+
+    /// The weight of one item; 0 where items are not weighed.
+    pub(crate) fn weight(&self, item: &T) -> usize {
+        self.weigh.as_ref().map_or(0, |weigh| weigh(item))
+    }
+
+    /// Publishes `[from, to)`, whose slots the caller has written. Producing side only.
+    #[inline]
+    pub(crate) fn publish(&self, from: usize, to: usize) {
+        if self.weigh.is_some() {
+            self.add_weights(from, to);
+        }
+        self.meter.publish(to);
+        if self.meter.gone() {
+            self.purge();
+        }
+    }
+
+    /// Drops all there is: the consumer has left, so both ends are the producing side's.
+    #[cold]
+    fn purge(&self) {
+        let (head, tail) = (self.meter.head(), self.meter.tail());
+        // SAFETY: `gone` was stored after the consumer's last access, and read with `Acquire`.
+        unsafe { self.drop_items(head, tail) };
+        self.meter.waste(tail - head);
+        self.release(tail);
+    }
+
+    /// Makes room where the consumer has left while the ring was full.
+    pub(crate) fn purge_if_gone(&self) {
+        if self.meter.gone() && self.meter.items() > 0 {
+            self.purge();
+        }
+    }
+
+    #[cold]
+    fn add_weights(&self, from: usize, to: usize) {
+        let (slots, mask) = self.slots();
+        let totals = self.totals();
+        let mut total = self.meter.bytes_published();
+        for i in from..to {
+            // SAFETY: slots of `[from, to)` are written and still the producing side's.
+            total += self.weight(unsafe { &*slots.add(i & mask) });
+            // SAFETY: `totals` has as many entries as slots, owned like them.
+            unsafe { totals.add(i & mask).write(total) };
+        }
+        self.meter.set_bytes_published(total);
+    }
+
+    /// Gives back the slots below `head`, all of them read or dropped. Consuming side only.
+    #[inline]
+    pub(crate) fn release(&self, head: usize) {
+        if self.weigh.is_some() && head > self.meter.head() {
+            let (totals, (_, mask)) = (self.totals(), self.slots());
+            // SAFETY: entry `head - 1` was published and not yet released: the consuming side's.
+            self.meter.set_bytes_released(unsafe { totals.add((head - 1) & mask).read() });
+        }
+        self.meter.release(head);
+    }
+
+    /// Drops items `[from, to)` in their slots.
+    ///
+    /// # Safety
+    /// The slots hold items, the caller owns them, and nobody reads them afterwards.
+    pub(crate) unsafe fn drop_items(&self, from: usize, to: usize) {
+        if std::mem::needs_drop::<T>() {
+            let (slots, mask) = self.slots();
+            for i in from..to {
+                // SAFETY: by this function's contract.
+                unsafe { slots.add(i & mask).drop_in_place() };
+            }
+        }
+    }
+}
+
+impl<T> Drop for Ring<T> {
+    fn drop(&mut self) {
+        // SAFETY: the last owner; items in `[head, tail)` were published and not released.
+        unsafe { self.drop_items(self.meter.head(), self.meter.tail()) };
+    }
+}
+
+/// Growth of a channel, whatever its item type.
+pub(crate) trait Grow: Send + Sync {
+    /// Raises the capacity to `capacity` items.
+    ///
+    /// # Safety
+    /// No other thread accesses the ring, and none keeps slot pointers from before.
+    unsafe fn grow(&self, capacity: usize);
+}
+
+impl<T: Send> Grow for Ring<T> {
+    unsafe fn grow(&self, capacity: usize) {
+        let (old, old_mask) = self.slots();
+        let size = capacity.next_power_of_two();
+        if size > old_mask + 1 {
+            let new = Storage::<T>::new(size, self.weighed());
+            let (slots, new_totals) = (new.slots.cast::<T>(), new.totals.cast::<usize>());
+            let totals = self.totals();
+            for i in self.meter.head()..self.meter.tail() {
+                // SAFETY: exclusive access; items in `[head, tail)` move bit by bit to their new
+                // slot and the old storage is freed without dropping them.
+                unsafe {
+                    slots.add(i & (size - 1)).write(old.add(i & old_mask).read());
+                    if self.weighed() {
+                        new_totals.add(i & (size - 1)).write(totals.add(i & old_mask).read());
+                    }
+                }
+            }
+            // SAFETY: exclusive access by this function's contract.
+            self.storage.with_mut(|storage| unsafe { *storage = new });
+        }
+        self.meter.set_capacity(capacity);
+    }
+}

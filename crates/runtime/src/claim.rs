@@ -1,0 +1,71 @@
+//! Short claims: a lock nobody waits for.
+//!
+//! `held` goes from false to true with `Acquire` and back with `Release`, so whoever claims next
+//! sees all that the one before did. A refused claim is an answer, not a wait: the caller does
+//! something else. Who must look again after a refusal is argued where claims are tried (`node`).
+
+use crate::sync::{AtomicBool, Ordering, UnsafeCell};
+use std::ops::{Deref, DerefMut};
+
+/// A value that one thread at a time may hold.
+#[derive(Debug)]
+pub(crate) struct Claim<T> {
+    held: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `held` admits one thread at a time to the value.
+unsafe impl<T: Send> Sync for Claim<T> {}
+
+impl<T> Claim<T> {
+    pub(crate) fn new(value: T) -> Claim<T> {
+        Claim { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// The value, if nobody holds it.
+    #[inline]
+    pub(crate) fn try_claim(&self) -> Option<Claimed<'_, T>> {
+        // Looking first keeps a refused claim from taking the line away from its holder.
+        if self.held.load(Ordering::Relaxed) || self.held.swap(true, Ordering::Acquire) {
+            return None;
+        }
+        Some(Claimed { claim: self })
+    }
+
+    /// Whether somebody holds it now.
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.load(Ordering::Relaxed)
+    }
+}
+
+/// A held claim; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Claimed<'a, T> {
+    claim: &'a Claim<T>,
+}
+
+impl<T> Deref for Claimed<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: this guard is the only one, and it lives as long as the reference.
+        self.claim.value.with_mut(|value| unsafe { &*value })
+    }
+}
+
+impl<T> DerefMut for Claimed<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`, and the guard is borrowed mutably.
+        self.claim.value.with_mut(|value| unsafe { &mut *value })
+    }
+}
+
+impl<T> Drop for Claimed<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.claim.held.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,116 @@
+//! What can go wrong with a graph, and with a run.
+
+use std::fmt;
+use std::time::Duration;
+use thalweg_graph::Fault;
+
+/// A graph that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    /// Everything found wrong, in order of nodes.
+    pub faults: Vec<Fault>,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the graph cannot be run")?;
+        self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// Why a run ended before its time. The node is named where one is at fault.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The graph was refused.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The options make no sense together, or name something unknown.
+    #[error("{0}")]
+    Options(String),
+    /// A kernel panicked.
+    #[error("node `{node}` panicked: {message}")]
+    Panic {
+        /// The node.
+        node: String,
+        /// The panic's message.
+        message: String,
+    },
+    /// A kernel returned an error.
+    #[error("node `{node}` failed: {source}")]
+    Node {
+        /// The node.
+        node: String,
+        /// What it returned.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A firing gave fewer items than its port's static rate.
+    #[error("node `{node}` gave too few items on output `{port}`: its push rate says {rate} a firing")]
+    Rate {
+        /// The node.
+        node: String,
+        /// The output.
+        port: String,
+        /// Items a firing must give.
+        rate: u32,
+    },
+    /// Nodes wait for each other in a circle that no growth can open.
+    #[error("deadlock: {0}")]
+    Deadlock(Deadlock),
+    /// [`crate::Handle::cancel`] was called, or an outside end was dropped.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// The run took longer than it was given.
+    #[error("the run did not end within {0:?}")]
+    Deadline(Duration),
+    /// A thread could not be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] std::io::Error),
+}
+
+/// A circle of waiting nodes, or nodes that wait for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// Who waits for what, in the order of the circle.
+    pub waits: Vec<BlockedNode>,
+    /// A full channel could have grown, but for the byte budget.
+    pub over_budget: Option<usize>,
+}
+
+/// A node and the channel it waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockedNode {
+    /// The node's name.
+    pub node: String,
+    /// The channel, as `a.out -> b.in`.
+    pub channel: String,
+    /// It waits for room (true) or for items (false).
+    pub full: bool,
+    /// Items in the channel.
+    pub items: usize,
+    /// Items it can hold.
+    pub capacity: usize,
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, wait) in self.waits.iter().enumerate() {
+            let what = if wait.full { "room in" } else { "items on" };
+            write!(
+                f,
+                "{}node `{}` waits for {what} `{}` ({} of {} items)",
+                if i == 0 { "" } else { "; " },
+                wait.node,
+                wait.channel,
+                wait.items,
+                wait.capacity
+            )?;
+        }
+        match self.over_budget {
+            Some(bytes) => write!(f, "; more room would exceed the byte budget of {bytes}"),
+            None => write!(f, "; give the cycle more initial items, or make a firing need less"),
+        }
+    }
+}

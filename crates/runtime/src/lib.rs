@@ -1,0 +1,65 @@
+//! Runs a plan on real threads: workers, channels, activations, sleep, accounting.
+//!
+//! [`Builder`] takes typed kernels and gives a [`Network`]; [`Network::run`] plans it, runs it and
+//! gives a [`Report`]. The rules that make it right are written beside the code they are about:
+//! items and slots in `channel`, tickets in `window`, sleep and wake in `sleep`, who looks again in
+//! `node`, growth and deadlock in `quiesce`.
+//!
+//! ```
+//! use thalweg_runtime::{Builder, Options, input, output};
+//!
+//! let mut seen = Vec::new();
+//! let mut graph = Builder::new();
+//! let numbers = graph.source("numbers", 0..10u64);
+//! let (even, odd) = graph
+//!     .kernel("split", (input("in", numbers),), (output("even"), output("odd")))
+//!     .sequential(|(number,), (even, odd)| {
+//!         let number = number.pop();
+//!         if number % 2 == 0 { even.push(number) } else { odd.push(number) }
+//!     });
+//! let sums = graph
+//!     .kernel("add", (input("even", even), input("odd", odd)), (output("sum").push(1),))
+//!     .parallel(|(even, odd), (sum,)| sum.push(even.pop() + odd.pop()))
+//!     .0;
+//! graph.sink("collect", sums, |sum| seen.push(sum));
+//! graph.build()?.run(&Options::default().threads(2))?;
+//! assert_eq!(seen, [1, 5, 9, 13, 17]);
+//! # Ok::<(), thalweg_runtime::Error>(())
+//! ```
+
+mod account;
+mod builder;
+mod channel;
+mod claim;
+mod clock;
+mod dedicated;
+mod error;
+mod net;
+mod node;
+mod outlet;
+mod port;
+mod ports;
+mod quiesce;
+mod round;
+mod run;
+mod sleep;
+mod spec;
+mod sync;
+mod window;
+mod worker;
+
+pub use builder::{Builder, Feedback, Kernel, Network, Stream};
+pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
+pub use error::{BlockedNode, BuildError, Deadlock, Error};
+pub use node::{Flow, IntoFlow};
+pub use outlet::Outlet;
+pub use port::{Give, Input, Look, Take};
+pub use ports::{Inputs, Outputs};
+pub use run::{Handle, Options, Prepared};
+pub use spec::{
+    GiveSpec, InputSpec, InputSpecs, LookSpec, Make, OutputSpec, OutputSpecs, TakeSpec, input, output, window,
+};
+pub use thalweg_trace::Report;
+
+#[cfg(all(test, loom))]
+mod models;

@@ -1,0 +1,271 @@
+//! What all threads of a run share: the nodes, the channels' counters, and who is to be woken.
+
+use crate::account::Account;
+use crate::channel::{Grow, Meter};
+use crate::error::Error;
+use crate::node::{Body, NodeState};
+use crate::sleep::{Sleep, Sleeper};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, lock};
+use std::sync::Arc;
+use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_plan::Plan;
+use thalweg_trace::Growth;
+
+/// A node with its neighbours.
+pub(crate) struct NodeCell<'env> {
+    pub(crate) state: NodeState,
+    /// None for an end that the outside holds.
+    pub(crate) body: Option<Box<dyn Body + 'env>>,
+    pub(crate) inputs: Vec<ChannelId>,
+    pub(crate) outputs: Vec<ChannelId>,
+    /// Producers and consumers next to it, each once.
+    pub(crate) peers: Vec<NodeId>,
+    /// Where its own thread sleeps, if it has one.
+    pub(crate) dedicated: Option<Sleeper>,
+    /// Whether some peer has a thread of its own.
+    pub(crate) dedicated_peers: bool,
+}
+
+/// How a run is told to stop, and why it did: what needs to know nothing of its graph.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    pub(crate) sleep: Sleep,
+    stop: AtomicBool,
+    drain: AtomicBool,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Signals {
+    pub(crate) fn new(sleepers: usize) -> Signals {
+        Signals {
+            sleep: Sleep::new(sleepers),
+            stop: AtomicBool::new(false),
+            drain: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&self) {
+        self.stop.store(true, Ordering::Release);
+        self.sleep.end();
+    }
+
+    /// No further firing starts.
+    #[inline]
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Sources end at their next activation.
+    #[inline]
+    pub(crate) fn draining(&self) -> bool {
+        self.drain.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn drain(&self) {
+        self.drain.store(true, Ordering::Release);
+    }
+
+    /// Stops the run; the first cause stays.
+    pub(crate) fn fail(&self, error: Error) {
+        self.record(error);
+        self.finish();
+    }
+
+    /// Notes the cause and stops, without waking anybody: for a caller that holds the sleep lock.
+    pub(crate) fn record(&self, error: Error) {
+        lock(&self.failure).get_or_insert(error);
+        self.stop.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn take_failure(&self) -> Option<Error> {
+        lock(&self.failure).take()
+    }
+}
+
+/// A run's shared half.
+pub(crate) struct Net<'env> {
+    pub(crate) graph: Graph,
+    pub(crate) plan: Plan,
+    pub(crate) nodes: Vec<NodeCell<'env>>,
+    pub(crate) meters: Vec<Arc<Meter>>,
+    pub(crate) rings: Vec<Arc<dyn Grow + 'env>>,
+    pub(crate) signals: Arc<Signals>,
+    /// Nodes with a body that have not ended.
+    pub(crate) live: AtomicUsize,
+    /// Bytes of ring slots and byte limits, against the budget.
+    pub(crate) spent: AtomicUsize,
+    pub(crate) growths: Mutex<Vec<Growth>>,
+    pub(crate) accounts: Mutex<Vec<Account>>,
+}
+
+impl std::ops::Deref for Net<'_> {
+    type Target = Signals;
+
+    #[inline]
+    fn deref(&self) -> &Signals {
+        &self.signals
+    }
+}
+
+impl<'env> Net<'env> {
+    pub(crate) fn new(
+        graph: Graph,
+        plan: Plan,
+        nodes: Vec<NodeCell<'env>>,
+        rings: Vec<(Arc<Meter>, Arc<dyn Grow + 'env>)>,
+        signals: Arc<Signals>,
+    ) -> Net<'env> {
+        let (meters, rings) = rings.into_iter().unzip();
+        let live = nodes.iter().filter(|node| node.body.is_some()).count();
+        let spent = graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
+        Net {
+            graph,
+            plan,
+            nodes,
+            meters,
+            rings,
+            signals,
+            live: AtomicUsize::new(live),
+            spent: AtomicUsize::new(spent),
+            growths: Mutex::new(Vec::new()),
+            accounts: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.plan.threads
+    }
+
+    pub(crate) fn meter(&self, channel: ChannelId) -> &Meter {
+        &self.meters[channel.index()]
+    }
+
+    pub(crate) fn inputs(&self, node: NodeId) -> &[ChannelId] {
+        &self.nodes[node.index()].inputs
+    }
+
+    pub(crate) fn outputs(&self, node: NodeId) -> &[ChannelId] {
+        &self.nodes[node.index()].outputs
+    }
+
+    /// Whether any input of the node that is in the mask passes the test.
+    pub(crate) fn any_input(&self, node: NodeId, mask: u64, test: impl Fn(&Meter) -> bool) -> bool {
+        let inputs = self.inputs(node).iter().enumerate();
+        inputs.filter(|(i, _)| mask >> i & 1 == 1).any(|(_, channel)| test(self.meter(*channel)))
+    }
+
+    /// Whether a worker that activates the node would, as far as can be seen, get something done.
+    pub(crate) fn claimable(&self, node: NodeId) -> bool {
+        let cell = &self.nodes[node.index()];
+        cell.dedicated.is_none() && self.actionable(node)
+    }
+
+    /// The same, whoever's node it is.
+    pub(crate) fn actionable(&self, node: NodeId) -> bool {
+        let cell = &self.nodes[node.index()];
+        let Some(body) = &cell.body else { return false };
+        !cell.state.is_done()
+            && ((!body.is_held() && cell.state.satisfied(self, node)) || cell.state.unstuck(self, node))
+    }
+
+    /// Some claimable node, looked for from `start` on.
+    pub(crate) fn find_claimable(&self, start: usize) -> Option<NodeId> {
+        let count = self.nodes.len();
+        (0..count).map(|i| NodeId(((start + i) % count) as u32)).find(|node| self.claimable(*node))
+    }
+
+    /// To be called after every change a neighbour may have waited for: items published or
+    /// released, an end. One fence and two loads when nobody sleeps.
+    #[inline]
+    pub(crate) fn changed(&self, node: NodeId) {
+        fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
+        if self.nodes[node.index()].dedicated_peers || self.sleep.any_asleep() {
+            self.ring_peers(node);
+        }
+    }
+
+    #[cold]
+    fn ring_peers(&self, node: NodeId) {
+        let cell = &self.nodes[node.index()];
+        for peer in &cell.peers {
+            self.ring_dedicated(*peer);
+        }
+        if self.sleep.wants_waking() && cell.peers.iter().any(|peer| self.claimable(*peer)) {
+            self.sleep.wake_one();
+        }
+    }
+
+    /// Wakes the thread of a dedicated node if its wait is over.
+    pub(crate) fn ring_dedicated(&self, node: NodeId) {
+        let cell = &self.nodes[node.index()];
+        if let Some(sleeper) = cell.dedicated
+            && cell.state.dozing.load(Ordering::Relaxed)
+            && cell.state.satisfied(self, node)
+        {
+            self.sleep.wake_dedicated(sleeper);
+        }
+    }
+
+    /// After the graph was changed by hand: every dedicated thread that can go on does.
+    pub(crate) fn ring_all_dedicated(&self) {
+        fence(Ordering::SeqCst);
+        self.graph.node_ids().for_each(|node| self.ring_dedicated(node));
+    }
+
+    /// The worker that has just taken work at `node` wakes another if there is more.
+    #[inline]
+    pub(crate) fn share(&self, node: NodeId) {
+        if self.sleep.wants_waking() {
+            self.share_slowly(node);
+        }
+    }
+
+    #[cold]
+    fn share_slowly(&self, node: NodeId) {
+        fence(Ordering::SeqCst);
+        let count = self.nodes.len().min(64);
+        let all = self.nodes.len();
+        let mut near = (0..count).map(|i| NodeId(((node.index() + i) % all) as u32));
+        if near.any(|other| self.claimable(other)) {
+            self.sleep.wake_one();
+        }
+    }
+
+    /// A node has ended: its neighbours must see that, whatever they wait for.
+    pub(crate) fn ended(&self, node: NodeId) {
+        let cell = &self.nodes[node.index()];
+        cell.state.done.store(true, Ordering::Release);
+        cell.state.wait.never();
+        for peer in &cell.peers {
+            self.nodes[peer.index()].state.alert.store(true, Ordering::Release);
+        }
+        self.changed(node);
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.finish();
+        }
+    }
+
+    pub(crate) fn fail_node(&self, node: NodeId, source: Box<dyn std::error::Error + Send + Sync>) {
+        self.fail(Error::Node { node: self.graph.node(node).name.clone(), source });
+    }
+
+    pub(crate) fn fail_panic(&self, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
+        let message = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a value that is no text".to_owned());
+        self.fail(Error::Panic { node: self.graph.node(node).name.clone(), message });
+    }
+
+    pub(crate) fn fail_short(&self, node: NodeId, port: usize) {
+        let data = self.graph.node(node);
+        self.fail(Error::Rate {
+            node: data.name.clone(),
+            port: data.outputs[port].name.clone(),
+            rate: data.outputs[port].push.fixed().unwrap_or(0),
+        });
+    }
+}

@@ -1,0 +1,275 @@
+//! Nodes as the engine sees them: something that can be activated, and the word that says what it
+//! waits for.
+//!
+//! # Who looks again
+//!
+//! An activation that cannot go on leaves in its node's [`Wait`] the one thing it lacks, before it
+//! gives the claim back. From then on the node is claimable exactly when that thing is there, which
+//! anybody can see from the channel's counters. A claim that was refused, or a wait word that was
+//! read while it was being written, gives a wrong answer for a moment only: its writer is awake,
+//! and looks at every node once more before it sleeps.
+
+mod parallel;
+mod sequential;
+
+pub(crate) use parallel::Parallel;
+pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};
+
+use crate::channel::Meter;
+use crate::net::Net;
+use crate::port::Lack;
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crossbeam_utils::CachePadded;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use thalweg_graph::{ChannelId, NodeId};
+use thalweg_policy::Event;
+
+/// What a firing says when it returns.
+#[derive(Debug)]
+pub enum Flow {
+    /// Fire again when there is input.
+    More,
+    /// The node ends here, whatever its inputs still hold.
+    End,
+    /// The node, and with it the run, has failed.
+    Fail(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What a kernel may return: nothing, a [`std::ops::ControlFlow`] that ends the node, or a
+/// `Result` of either.
+pub trait IntoFlow {
+    /// The same as a [`Flow`].
+    fn into_flow(self) -> Flow;
+}
+
+impl IntoFlow for () {
+    #[inline(always)]
+    fn into_flow(self) -> Flow {
+        Flow::More
+    }
+}
+
+impl IntoFlow for Flow {
+    #[inline(always)]
+    fn into_flow(self) -> Flow {
+        self
+    }
+}
+
+impl IntoFlow for std::ops::ControlFlow<()> {
+    #[inline(always)]
+    fn into_flow(self) -> Flow {
+        if self.is_break() { Flow::End } else { Flow::More }
+    }
+}
+
+impl<F: IntoFlow, E: Into<Box<dyn std::error::Error + Send + Sync>>> IntoFlow for Result<F, E> {
+    #[inline(always)]
+    fn into_flow(self) -> Flow {
+        match self {
+            Ok(flow) => flow.into_flow(),
+            Err(error) => Flow::Fail(error.into()),
+        }
+    }
+}
+
+/// The code of a node.
+pub(crate) trait Body: Send + Sync {
+    /// Runs the node until its budget is spent or something is lacking.
+    fn activate(&self, cx: &mut Cx<'_>) -> Event;
+    /// Whether another thread holds what an activation would need.
+    fn is_held(&self) -> bool;
+}
+
+/// What an activation is given, and what it reports.
+pub(crate) struct Cx<'a> {
+    pub(crate) net: &'a Net<'a>,
+    pub(crate) node: NodeId,
+    /// Firings this activation may do.
+    pub(crate) budget: usize,
+    /// Firings after which it publishes.
+    pub(crate) slice: usize,
+    /// Firings it did.
+    pub(crate) fired: usize,
+    /// Where the time went, if this activation is a sampled one.
+    pub(crate) laps: Option<crate::clock::Laps>,
+}
+
+impl Cx<'_> {
+    pub(crate) fn state(&self) -> &NodeState {
+        &self.net.nodes[self.node.index()].state
+    }
+
+    /// Marks the boundary between queue operations and application code.
+    #[inline]
+    pub(crate) fn lap(&mut self, into: crate::clock::Part) {
+        if let Some(laps) = &mut self.laps {
+            laps.lap(into);
+        }
+    }
+}
+
+const READY: usize = 0;
+const ITEMS: usize = 1;
+const ROOM: usize = 2;
+const BYTES: usize = 3;
+const WINDOW: usize = 4;
+const ANY: usize = 5;
+/// Nothing but an outside event makes the node claimable again: it has ended.
+const NEVER: usize = 6;
+
+/// What a node waits for, packed so that anybody may read it.
+#[derive(Debug)]
+pub(crate) struct Wait {
+    /// Kind in the low three bits, channel above.
+    what: AtomicUsize,
+    until: AtomicUsize,
+}
+
+impl Wait {
+    fn new() -> Wait {
+        Wait { what: AtomicUsize::new(READY), until: AtomicUsize::new(0) }
+    }
+
+    fn set(&self, kind: usize, channel: usize, until: usize) {
+        self.until.store(until, Ordering::Relaxed);
+        self.what.store(kind | channel << 3, Ordering::Release);
+    }
+
+    pub(crate) fn ready(&self) {
+        if self.what.load(Ordering::Relaxed) != READY {
+            self.set(READY, 0, 0);
+        }
+    }
+
+    pub(crate) fn never(&self) {
+        self.set(NEVER, 0, 0);
+    }
+
+    /// Waits until that many tickets are retired.
+    pub(crate) fn window(&self, retired: usize) {
+        self.set(WINDOW, 0, retired);
+    }
+
+    pub(crate) fn lack(&self, lack: Lack) {
+        match lack {
+            Lack::Items { channel, until } => self.set(ITEMS, channel.index(), until),
+            Lack::Room { channel, until } => self.set(ROOM, channel.index(), until),
+            Lack::Bytes { channel } => self.set(BYTES, channel.index(), 0),
+            Lack::Any { inputs } => self.set(ANY, 0, inputs as usize),
+            Lack::Ended { .. } => self.ready(),
+        }
+    }
+
+    /// The wait as words, for messages and for the search for cycles.
+    pub(crate) fn read(&self) -> Waiting {
+        let what = self.what.load(Ordering::Acquire);
+        let until = self.until.load(Ordering::Relaxed);
+        let channel = ChannelId((what >> 3) as u32);
+        match what & 7 {
+            ITEMS => Waiting::Items { channel, until },
+            ROOM => Waiting::Room { channel, until },
+            BYTES => Waiting::Bytes { channel },
+            WINDOW => Waiting::Window { retired: until },
+            ANY => Waiting::Any { inputs: until as u64 },
+            NEVER => Waiting::Never,
+            _ => Waiting::Ready,
+        }
+    }
+}
+
+/// A wait, unpacked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Waiting {
+    Ready,
+    Items { channel: ChannelId, until: usize },
+    Room { channel: ChannelId, until: usize },
+    Bytes { channel: ChannelId },
+    Window { retired: usize },
+    Any { inputs: u64 },
+    Never,
+}
+
+/// No publication of this output is stuck.
+pub(crate) const UNSTUCK: usize = usize::MAX;
+
+/// The shared half of a node.
+#[derive(Debug)]
+pub(crate) struct NodeState {
+    pub(crate) wait: Wait,
+    /// For each output of a parallel node: the head at which a stuck publication can go on.
+    pub(crate) stuck: Box<[AtomicUsize]>,
+    /// Tickets retired, of a parallel node.
+    pub(crate) retired: Arc<CachePadded<AtomicUsize>>,
+    pub(crate) done: AtomicBool,
+    /// A neighbour has ended: look again, whatever the wait.
+    pub(crate) alert: AtomicBool,
+    /// A dedicated thread is asleep, or about to be, until this node's wait is over.
+    pub(crate) dozing: AtomicBool,
+    /// Nanoseconds a firing takes, smoothed, times 16.
+    pub(crate) pace: AtomicU64,
+    pub(crate) firings: AtomicU64,
+    pub(crate) activations: AtomicU64,
+    pub(crate) busy: AtomicU64,
+}
+
+impl NodeState {
+    pub(crate) fn new(outputs: usize) -> NodeState {
+        NodeState {
+            wait: Wait::new(),
+            stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
+            retired: Arc::new(CachePadded::new(AtomicUsize::new(0))),
+            done: AtomicBool::new(false),
+            alert: AtomicBool::new(false),
+            dozing: AtomicBool::new(false),
+            pace: AtomicU64::new(0),
+            firings: AtomicU64::new(0),
+            activations: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// Whether what the node waits for is there, or something has happened that it must see.
+    pub(crate) fn satisfied(&self, net: &Net<'_>, node: NodeId) -> bool {
+        if self.alert.load(Ordering::Relaxed) {
+            return !self.is_done();
+        }
+        match self.wait.read() {
+            Waiting::Ready => true,
+            Waiting::Items { channel, until } => {
+                let meter = net.meter(channel);
+                meter.tail() >= until || meter.ended()
+            }
+            Waiting::Room { channel, until } => {
+                let meter = net.meter(channel);
+                meter.head() >= until || meter.gone()
+            }
+            Waiting::Bytes { channel } => {
+                let meter = net.meter(channel);
+                meter.light() || meter.gone()
+            }
+            Waiting::Window { retired } => self.retired.load(Ordering::Acquire) >= retired,
+            Waiting::Any { inputs } => {
+                net.any_input(node, inputs, |meter: &Meter| meter.items() > 0 || meter.ended())
+            }
+            Waiting::Never => false,
+        }
+    }
+
+    /// Whether a stuck publication can go on.
+    pub(crate) fn unstuck(&self, net: &Net<'_>, node: NodeId) -> bool {
+        self.stuck.iter().zip(net.outputs(node)).any(|(stuck, channel)| {
+            let until = stuck.load(Ordering::Relaxed);
+            until != UNSTUCK && {
+                let meter = net.meter(*channel);
+                meter.head() >= until || meter.gone()
+            }
+        })
+    }
+}

@@ -1,0 +1,424 @@
+//! Parallel kernels: any number of firings at a time, results in the order of the inputs.
+//!
+//! An activation claims a run of firings under the node's claim: it takes the items, reserves the
+//! room of static outputs, and issues a ticket for it all. The claim is given back, the firings
+//! run, and the ticket is completed in the reorder window (see [`crate::window`] for the protocol).
+//! Whoever holds the retirement publishes every completed ticket in order, each output by itself
+//! and in pieces where room is short. A worker never waits for its turn.
+//!
+//! **Bytes.** Where an output is weighed, a claim is granted only while the bytes in the channel,
+//! those of completed tickets and an estimate for those under way (the most a firing has given so
+//! far) stay below the channel's limit. The oldest ticket is never refused for the bytes of later
+//! ones: it needs no new claim, and its publication waits for room in items only.
+
+use super::sequential::{FrameFn, Framing, lacking};
+use super::{Body, Cx, Flow, IntoFlow, UNSTUCK};
+use crate::claim::Claim;
+use crate::clock::Part;
+use crate::port::Lack;
+use crate::ports::{Inputs, Outputs};
+use crate::sync::{AtomicUsize, Ordering};
+use crate::window::Window;
+use thalweg_graph::ChannelId;
+use thalweg_policy::Event;
+
+/// One ticket: what it took, what it gives.
+struct Ticket<I: Inputs, O: Outputs> {
+    ins: I::Cursors,
+    outs: O::Cursors,
+    firings: usize,
+    /// Items each firing takes from each input, firing by firing, where a framing function said so.
+    frames: Vec<usize>,
+    bytes: usize,
+}
+
+/// Under the node's claim.
+struct Front<'env, I: Inputs, O: Outputs> {
+    ins: I,
+    outs: O,
+    next_ticket: usize,
+    frame: Option<Box<dyn FrameFn<I> + 'env>>,
+    takes: Vec<usize>,
+    wanted: Vec<usize>,
+    done: bool,
+}
+
+/// Under the retirement.
+struct Back<I: Inputs, O: Outputs> {
+    ins: I,
+    outs: O,
+    /// The ticket each output publishes next.
+    next: Vec<usize>,
+    /// The ticket whose inputs are released next.
+    next_in: usize,
+}
+
+/// Bytes of tickets that are not in the channel yet.
+#[derive(Debug, Default)]
+struct Weight {
+    /// Of completed tickets.
+    held: AtomicUsize,
+    /// The most a firing has given so far.
+    most: AtomicUsize,
+    /// Firings under way.
+    under_way: AtomicUsize,
+}
+
+/// A parallel kernel.
+pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
+    // The window first: tickets drop their items before the ports say what is the ring's to drop.
+    window: Window<Ticket<I, O>>,
+    front: Claim<Front<'env, I, O>>,
+    back: Claim<Back<I, O>>,
+    fire: F,
+    limits: Vec<(usize, usize)>,
+    weighed: Option<ChannelId>,
+    weight: Weight,
+}
+
+impl<'env, I, O, F, R> Parallel<'env, I, O, F>
+where
+    I: Inputs,
+    O: Outputs,
+    R: IntoFlow,
+    F: Fn(&mut I::Cursors, &mut O::Cursors) -> R + Send + Sync,
+{
+    /// `weighed` is an output channel whose items are weighed, if there is one.
+    pub(crate) fn new(
+        mut ins: I,
+        outs: O,
+        fire: F,
+        frame: Option<Box<dyn FrameFn<I> + 'env>>,
+        tickets: usize,
+        retired: std::sync::Arc<crossbeam_utils::CachePadded<AtomicUsize>>,
+        weighed: Option<ChannelId>,
+    ) -> Self {
+        let count = ins.count();
+        let limits = ins.rates();
+        let ticket = || Ticket {
+            ins: ins.cursors(),
+            outs: outs.ticket_cursors(),
+            firings: 0,
+            frames: Vec::new(),
+            bytes: 0,
+        };
+        let window = Window::new(tickets, retired, ticket);
+        let back = Back { ins: ins.twin(), outs: outs.twin(), next: vec![0; outs.count()], next_in: 0 };
+        let front = Front {
+            ins,
+            outs,
+            next_ticket: 0,
+            frame,
+            takes: vec![0; count],
+            wanted: vec![0; count],
+            done: false,
+        };
+        Parallel {
+            window,
+            front: Claim::new(front),
+            back: Claim::new(back),
+            fire,
+            limits,
+            weighed,
+            weight: Weight::default(),
+        }
+    }
+
+    /// Claims a run of firings: its ticket, or why there is none.
+    fn issue(&self, front: &mut Front<'_, I, O>, cx: &mut Cx<'_>) -> Result<usize, Event> {
+        let ticket = front.next_ticket;
+        if front.done {
+            return Err(Event::Done);
+        }
+        if front.outs.all_gone() {
+            return Err(self.end_when_retired(front, cx));
+        }
+        if !self.window.has_place(ticket) {
+            cx.state().wait.window(self.window.place_at(ticket));
+            return Err(Event::Waiting);
+        }
+        let limit = self.affordable(ticket, cx)?;
+        let room = front.outs.room(limit).map_err(|lack| lacking(cx, lack))?;
+        // SAFETY: this thread holds the claim and `has_place` said that the slot is free: it is
+        // this issuer's until completed.
+        let slot = unsafe { self.window.body(ticket) };
+        let firings = match front.frame.is_some() {
+            false => match front.ins.firings(room) {
+                Ok(firings) => firings,
+                Err(lack) => {
+                    let over = matches!(lack, Lack::Ended { .. }) || front.ins.exhausted();
+                    return Err(if over { self.end_when_retired(front, cx) } else { lacking(cx, lack) });
+                }
+            },
+            true => match frame_run(front, slot, room) {
+                Ok(firings) => firings,
+                Err(Lack::Ended { .. }) => return Err(self.end_when_retired(front, cx)),
+                Err(lack) => return Err(lacking(cx, lack)),
+            },
+        };
+        if front.frame.is_none() {
+            front.ins.open(&mut slot.ins, firings);
+        }
+        front.outs.open_ticket(&mut slot.outs, firings);
+        slot.firings = firings;
+        front.next_ticket = ticket + 1;
+        if self.weighed.is_some() {
+            self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
+        }
+        cx.state().wait.ready();
+        Ok(ticket)
+    }
+
+    /// The run length that the byte limit allows; `ticket` is the one to be issued.
+    fn affordable(&self, ticket: usize, cx: &Cx<'_>) -> Result<usize, Event> {
+        let Some(channel) = self.weighed else { return Ok(cx.slice) };
+        let meter = cx.net.meter(channel);
+        let limit = meter.byte_limit();
+        if limit == usize::MAX {
+            return Ok(cx.slice);
+        }
+        let retired = self.window.retired();
+        let most = self.weight.most.load(Ordering::Relaxed);
+        let under_way = self.weight.under_way.load(Ordering::Relaxed);
+        let used = meter.bytes() + self.weight.held.load(Ordering::Relaxed) + most * under_way;
+        if used < limit && (most > 0 || under_way == 0) {
+            let share = (limit - used) / (2 * cx.net.threads() * most.max(1));
+            return Ok(if most == 0 { 1 } else { share.clamp(1, cx.slice) });
+        }
+        if retired < ticket {
+            // Tickets are out: the next one to retire changes the sum.
+            cx.state().wait.window(retired + 1);
+            return Err(Event::Waiting);
+        }
+        Err(lacking(cx, Lack::Bytes { channel }))
+    }
+
+    /// No claim will follow. The node ends once its last ticket is retired.
+    fn end_when_retired(&self, front: &mut Front<'_, I, O>, cx: &mut Cx<'_>) -> Event {
+        if self.window.retired() < front.next_ticket {
+            cx.state().wait.window(front.next_ticket);
+            return Event::Waiting;
+        }
+        front.done = true;
+        front.outs.end();
+        front.ins.leave();
+        cx.net.ended(cx.node);
+        Event::Done
+    }
+
+    /// Runs the firings of a ticket and completes it; false if one of them failed.
+    fn run(&self, ticket: usize, cx: &mut Cx<'_>) -> bool {
+        // SAFETY: this thread issued the ticket and has not completed it.
+        let slot = unsafe { self.window.body(ticket) };
+        let ran = if slot.frames.is_empty() { self.run_static(slot) } else { self.run_framed(slot) };
+        if let Err(failure) = ran {
+            match failure {
+                Failure::Error(error) => cx.net.fail_node(cx.node, error),
+                Failure::Short(port) => cx.net.fail_short(cx.node, port),
+            }
+            return false;
+        }
+        slot.frames.clear();
+        cx.fired += slot.firings;
+        if self.weighed.is_some() {
+            self.weigh(slot);
+        }
+        self.window.complete(ticket);
+        true
+    }
+
+    fn run_static(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
+        for _ in 0..slot.firings {
+            self.fire(slot, &self.limits)?;
+        }
+        close_chunks::<I, O>(slot);
+        Ok(())
+    }
+
+    fn run_framed(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
+        let mut limits = self.limits.clone();
+        for firing in 0..slot.firings {
+            for (i, limit) in limits.iter_mut().enumerate() {
+                let take = slot.frames[firing * self.limits.len() + i];
+                *limit = (take, take);
+            }
+            self.fire(slot, &limits)?;
+        }
+        close_chunks::<I, O>(slot);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn fire(&self, slot: &mut Ticket<I, O>, limits: &[(usize, usize)]) -> Result<(), Failure> {
+        O::step(&mut slot.outs);
+        I::step(&mut slot.ins, limits);
+        let flow = (self.fire)(&mut slot.ins, &mut slot.outs).into_flow();
+        I::finish(&mut slot.ins);
+        match flow {
+            Flow::More => {}
+            Flow::End => return Err(Failure::Error(NO_END.into())),
+            Flow::Fail(error) => return Err(Failure::Error(error)),
+        }
+        match O::short(&slot.outs) {
+            None => Ok(()),
+            Some(port) => Err(Failure::Short(port)),
+        }
+    }
+
+    /// Accounts the bytes of a finished ticket.
+    fn weigh(&self, slot: &mut Ticket<I, O>) {
+        // SAFETY of sharing: weights need only the ring, which every side shares.
+        slot.bytes = O::unsent_bytes(&slot.outs);
+        let each = slot.bytes.div_ceil(slot.firings.max(1));
+        self.weight.most.fetch_max(each, Ordering::Relaxed);
+        self.weight.held.fetch_add(slot.bytes, Ordering::Relaxed);
+        self.weight.under_way.fetch_sub(slot.firings, Ordering::Relaxed);
+    }
+
+    /// Publishes and releases what completed tickets hold, in order, for as long as there is
+    /// something new. True if anything moved.
+    fn settle(&self, cx: &mut Cx<'_>) -> bool {
+        let mut moved = false;
+        loop {
+            let Some(mut back) = self.back.try_claim() else { return moved };
+            let seen = self.window.completions();
+            moved |= self.pass(&mut back, cx);
+            drop(back);
+            if self.window.completions_after() == seen {
+                return moved;
+            }
+        }
+    }
+
+    /// One pass over the completed tickets.
+    fn pass(&self, back: &mut Back<I, O>, cx: &mut Cx<'_>) -> bool {
+        let mut moved = false;
+        while self.is_done(back.next_in) {
+            // SAFETY: this thread holds the retirement and the ticket is done.
+            let slot = unsafe { self.window.body(back.next_in) };
+            back.ins.release(&slot.ins);
+            back.next_in += 1;
+            moved = true;
+        }
+        back.outs.purge_if_gone();
+        for port in 0..back.next.len() {
+            moved |= self.publish(back, port, cx);
+        }
+        let out = back.next.iter().fold(back.next_in, |least, next| least.min(*next));
+        for ticket in self.window.retired()..out {
+            if self.weighed.is_some() {
+                // SAFETY: as above.
+                let slot = unsafe { self.window.body(ticket) };
+                self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
+            }
+            self.window.retire(ticket);
+        }
+        moved
+    }
+
+    /// Publishes one output as far as tickets are done and room goes.
+    fn publish(&self, back: &mut Back<I, O>, port: usize, cx: &mut Cx<'_>) -> bool {
+        let mut moved = false;
+        let stuck = &cx.state().stuck[port];
+        while self.is_done(back.next[port]) {
+            // SAFETY: this thread holds the retirement and the ticket is done.
+            let slot = unsafe { self.window.body(back.next[port]) };
+            let before = back.outs.tail(port);
+            let out = back.outs.publish_ticket(port, &mut slot.outs);
+            moved |= back.outs.tail(port) != before || out;
+            if !out {
+                let until = back.outs.tail(port) + 1 - back.outs.capacity(port);
+                stuck.store(until, Ordering::Relaxed);
+                return moved;
+            }
+            back.next[port] += 1;
+        }
+        if stuck.load(Ordering::Relaxed) != UNSTUCK {
+            stuck.store(UNSTUCK, Ordering::Relaxed);
+        }
+        moved
+    }
+
+    /// Whether a ticket is done: never for one that this window has no place for yet, whose slot
+    /// still belongs to an older one.
+    fn is_done(&self, ticket: usize) -> bool {
+        self.window.has_place(ticket) && self.window.is_done(ticket)
+    }
+}
+
+const NO_END: &str = "a parallel kernel cannot end its node: only a sequential one knows when";
+
+/// What ends a run early.
+enum Failure {
+    Error(Box<dyn std::error::Error + Send + Sync>),
+    /// A static output was given less than its rate.
+    Short(usize),
+}
+
+fn close_chunks<I: Inputs, O: Outputs>(slot: &mut Ticket<I, O>) {
+    O::close_ticket(&mut slot.outs);
+}
+
+/// Frames up to `limit` firings: how many, with what each takes left in the ticket.
+fn frame_run<I: Inputs, O: Outputs>(
+    front: &mut Front<'_, I, O>,
+    slot: &mut Ticket<I, O>,
+    limit: usize,
+) -> Result<usize, Lack> {
+    let Front { ins, frame, takes, wanted, .. } = front;
+    let frame = frame.as_mut().expect("a framed node");
+    let mut framed = 0;
+    slot.frames.clear();
+    while framed < limit {
+        match frame.frame(ins, wanted, takes) {
+            Framing::Take => {}
+            Framing::End if framed == 0 => return Err(Lack::Ended { channel: ChannelId(0) }),
+            Framing::Lack(lack) if framed == 0 => return Err(lack),
+            _ => break,
+        }
+        if framed == 0 {
+            ins.open_framed(&mut slot.ins, takes);
+        } else {
+            ins.extend_framed(&mut slot.ins, takes);
+        }
+        slot.frames.extend_from_slice(takes);
+        framed += 1;
+    }
+    Ok(framed)
+}
+
+impl<I, O, F, R> Body for Parallel<'_, I, O, F>
+where
+    I: Inputs,
+    O: Outputs,
+    R: IntoFlow,
+    F: Fn(&mut I::Cursors, &mut O::Cursors) -> R + Send + Sync,
+{
+    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+        if cx.net.stopped() {
+            return Event::Done;
+        }
+        if self.settle(cx) {
+            cx.net.changed(cx.node);
+        }
+        let Some(mut front) = self.front.try_claim() else { return Event::Refused };
+        let issued = self.issue(&mut front, cx);
+        drop(front);
+        let ticket = match issued {
+            Ok(ticket) => ticket,
+            Err(event) => return event,
+        };
+        cx.net.share(cx.node);
+        cx.lap(Part::Application);
+        let ran = self.run(ticket, cx);
+        cx.lap(Part::Queue);
+        if ran && self.settle(cx) {
+            cx.net.changed(cx.node);
+        }
+        Event::Budget
+    }
+
+    fn is_held(&self) -> bool {
+        self.front.is_held()
+    }
+}

@@ -1,0 +1,349 @@
+//! Sequential kernels: one firing at a time, with state of its own.
+
+use super::{Body, Cx, Flow, IntoFlow};
+use crate::claim::Claim;
+use crate::clock::Part;
+use crate::port::Lack;
+use crate::ports::{Inputs, Outputs};
+use thalweg_policy::Event;
+
+/// What the next firing takes from each input, decided at claim time.
+pub(crate) enum Framing {
+    /// Take so many from each.
+    Take,
+    /// The node can never fire again.
+    End,
+    /// Wait.
+    Lack(Lack),
+}
+
+/// A framing function in the engine's terms: fills `takes`.
+pub(crate) trait FrameFn<I: Inputs>: Send {
+    fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing;
+}
+
+/// A framing function that asks with [`crate::Glance::peek`] and so is determinate.
+impl<I, F> FrameFn<I> for F
+where
+    I: Inputs,
+    F: FnMut(&I::Glances) -> Result<Option<I::Takes>, crate::NotYet> + Send,
+{
+    fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing {
+        loop {
+            let glances = ins.glances();
+            match self(&glances) {
+                Ok(None) => return Framing::End,
+                Ok(Some(said)) => {
+                    takes.copy_from_slice(said.as_ref());
+                    // A firing may take more than the function looked at.
+                    return match ins.lack(takes) {
+                        Some(lack) => Framing::Lack(lack),
+                        None => Framing::Take,
+                    };
+                }
+                Err(_) => {
+                    I::wanted(&glances, wanted);
+                    if let Some(lack) = ins.lack(wanted) {
+                        return Framing::Lack(lack);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A framing function that may see what has arrived: for nodes that are not determinate. It says
+/// what to take, or which inputs (a mask) to wait for; an empty mask ends the node.
+pub(crate) struct AnyFrame<F>(pub(crate) F);
+
+impl<I, F> FrameFn<I> for AnyFrame<F>
+where
+    I: Inputs,
+    F: FnMut(&I::Glances, &mut [usize]) -> u64 + Send,
+{
+    fn frame(&mut self, ins: &mut I, _wanted: &mut [usize], takes: &mut [usize]) -> Framing {
+        ins.refresh();
+        takes.fill(0);
+        let inputs = self.0(&ins.glances(), takes);
+        match (takes.iter().any(|take| *take > 0), inputs) {
+            (true, _) => Framing::Take,
+            (false, 0) => Framing::End,
+            (false, inputs) => Framing::Lack(Lack::Any { inputs }),
+        }
+    }
+}
+
+/// How far a node has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Running,
+    /// No firing will follow; what it gave last may still have to go out.
+    Ending,
+    Done,
+}
+
+/// What the claim guards.
+struct Core<'env, I: Inputs, O: Outputs, F> {
+    // Cursors first: they drop their items before the ports say what is the ring's to drop.
+    in_cursors: I::Cursors,
+    out_cursors: O::Cursors,
+    ins: I,
+    outs: O,
+    fire: F,
+    finish: Option<Finish<'env, O>>,
+    frame: Option<Box<dyn FrameFn<I> + 'env>>,
+    limits: Vec<(usize, usize)>,
+    takes: Vec<usize>,
+    wanted: Vec<usize>,
+    phase: Phase,
+    /// Publish after each firing: its bytes count against a limit.
+    weighed: bool,
+}
+
+/// Called once, after the last firing, to give what is left to give.
+pub(crate) type Finish<'env, O> = Box<dyn FnOnce(&mut <O as Outputs>::Cursors) + Send + 'env>;
+
+/// A sequential kernel.
+pub(crate) struct Sequential<'env, I: Inputs, O: Outputs, F> {
+    core: Claim<Core<'env, I, O, F>>,
+}
+
+/// Why a stretch of firings stopped.
+enum Stop {
+    Spent,
+    Lack(Lack),
+    End,
+}
+
+impl<'env, I, O, F, R> Sequential<'env, I, O, F>
+where
+    I: Inputs,
+    O: Outputs,
+    R: IntoFlow,
+    F: FnMut(&mut I::Cursors, &mut O::Cursors) -> R + Send,
+{
+    pub(crate) fn new(
+        mut ins: I,
+        outs: O,
+        fire: F,
+        finish: Option<Finish<'env, O>>,
+        frame: Option<Box<dyn FrameFn<I> + 'env>>,
+    ) -> Self {
+        let count = ins.count();
+        let core = Core {
+            in_cursors: ins.cursors(),
+            out_cursors: outs.sequential_cursors(),
+            limits: ins.rates(),
+            takes: vec![0; count],
+            wanted: vec![0; count],
+            weighed: outs.weighed(),
+            phase: Phase::Running,
+            ins,
+            outs,
+            fire,
+            finish,
+            frame,
+        };
+        Sequential { core: Claim::new(core) }
+    }
+
+    fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
+        let mut left = cx.budget;
+        loop {
+            if cx.net.stopped() {
+                return Event::Done;
+            }
+            if let Some(lack) = core.outs.flush(&mut core.out_cursors) {
+                cx.net.changed(cx.node);
+                return lacking(cx, lack);
+            }
+            match core.phase {
+                Phase::Running => {}
+                Phase::Ending => return self.end(core, cx),
+                Phase::Done => return Event::Done,
+            }
+            if core.outs.all_gone() || (cx.net.draining() && core.ins.count() == 0) {
+                core.finish = None;
+                core.phase = Phase::Ending;
+                continue;
+            }
+            if left == 0 {
+                cx.state().wait.ready();
+                return Event::Budget;
+            }
+            let limit = if core.weighed { 1 } else { left.min(cx.slice) };
+            let (fired, stop) = match &core.frame {
+                None => self.fire_static(core, cx, limit),
+                Some(_) => self.fire_framed(core, cx, limit),
+            };
+            cx.fired += fired;
+            left -= fired;
+            if fired > 0 {
+                core.outs.publish_sequential(&mut core.out_cursors);
+                core.ins.release(&core.in_cursors);
+                cx.net.changed(cx.node);
+            }
+            cx.lap(Part::Queue);
+            match stop {
+                Stop::Spent => {}
+                Stop::End => self.begin_end(core),
+                Stop::Lack(Lack::Ended { .. }) => self.begin_end(core),
+                Stop::Lack(lack) if fired == 0 => {
+                    if core.frame.is_none() && core.ins.exhausted() {
+                        self.begin_end(core);
+                    } else if !self.purge(core, lack) {
+                        return lacking(cx, lack);
+                    }
+                }
+                Stop::Lack(_) => {}
+            }
+        }
+    }
+
+    /// Where the consumer of a full channel has left, empties it: true if that made room.
+    fn purge(&self, core: &mut Core<'env, I, O, F>, lack: Lack) -> bool {
+        if !matches!(lack, Lack::Room { .. } | Lack::Bytes { .. }) {
+            return false;
+        }
+        core.outs.purge_if_gone();
+        core.outs.room(1).is_ok()
+    }
+
+    /// Fires as often as items and room allow, at most `limit` times.
+    fn fire_static(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>, limit: usize) -> (usize, Stop) {
+        let firings = match core.ins.firings(limit) {
+            Ok(firings) => firings,
+            Err(lack) => return (0, Stop::Lack(lack)),
+        };
+        let firings = match core.outs.room(firings) {
+            Ok(firings) => firings,
+            Err(lack) => return (0, Stop::Lack(lack)),
+        };
+        cx.lap(Part::Application);
+        let Core { ins, outs, in_cursors, out_cursors, fire, limits, .. } = core;
+        ins.open(in_cursors, firings);
+        outs.open_sequential(out_cursors);
+        let mut fired = 0;
+        let mut stop = Stop::Spent;
+        while fired < firings {
+            if !O::step(out_cursors) {
+                break; // a dynamic output is full: publish, and look for room again
+            }
+            I::step(in_cursors, limits);
+            let flow = fire(in_cursors, out_cursors).into_flow();
+            I::finish(in_cursors);
+            fired += 1;
+            match flow {
+                Flow::More => {}
+                Flow::End => {
+                    stop = Stop::End;
+                    break;
+                }
+                Flow::Fail(error) => {
+                    cx.net.fail_node(cx.node, error);
+                    stop = Stop::End;
+                    break;
+                }
+            }
+            if let Some(port) = O::short(out_cursors) {
+                cx.net.fail_short(cx.node, port);
+                stop = Stop::End;
+                break;
+            }
+        }
+        ins.unclaim(in_cursors);
+        (fired, stop)
+    }
+
+    /// The same where a framing function says what each firing takes.
+    fn fire_framed(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>, limit: usize) -> (usize, Stop) {
+        let firings = match core.outs.room(limit) {
+            Ok(firings) => firings,
+            Err(lack) => return (0, Stop::Lack(lack)),
+        };
+        cx.lap(Part::Application);
+        let Core { ins, outs, in_cursors, out_cursors, fire, limits, frame, takes, wanted, .. } = core;
+        let frame = frame.as_mut().expect("a framed node");
+        outs.open_sequential(out_cursors);
+        let mut fired = 0;
+        while fired < firings && O::step(out_cursors) {
+            match frame.frame(ins, wanted, takes) {
+                Framing::Take => {}
+                Framing::End => return (fired, Stop::End),
+                Framing::Lack(lack) => return (fired, Stop::Lack(lack)),
+            }
+            ins.open_framed(in_cursors, takes);
+            for (limit, take) in limits.iter_mut().zip(&*takes) {
+                *limit = (*take, *take);
+            }
+            I::step(in_cursors, limits);
+            let flow = fire(in_cursors, out_cursors).into_flow();
+            I::finish(in_cursors);
+            fired += 1;
+            match flow {
+                Flow::More => {}
+                Flow::End => return (fired, Stop::End),
+                Flow::Fail(error) => {
+                    cx.net.fail_node(cx.node, error);
+                    return (fired, Stop::End);
+                }
+            }
+            if let Some(port) = O::short(out_cursors) {
+                cx.net.fail_short(cx.node, port);
+                return (fired, Stop::End);
+            }
+        }
+        (fired, Stop::Spent)
+    }
+
+    /// No firing will follow; gives what the finishing function has to give.
+    fn begin_end(&self, core: &mut Core<'env, I, O, F>) {
+        core.phase = Phase::Ending;
+        if let Some(finish) = core.finish.take() {
+            // Dynamic outputs take it whatever the room; a node with static ones has no `finish`.
+            core.outs.open_sequential(&mut core.out_cursors);
+            finish(&mut core.out_cursors);
+            core.outs.publish_sequential(&mut core.out_cursors);
+        }
+    }
+
+    fn end(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
+        core.phase = Phase::Done;
+        core.outs.end();
+        core.ins.leave();
+        cx.net.ended(cx.node);
+        Event::Done
+    }
+}
+
+/// Leaves word of what the node waits for.
+pub(super) fn lacking(cx: &Cx<'_>, lack: Lack) -> Event {
+    cx.state().wait.lack(lack);
+    match lack {
+        Lack::Items { channel, .. } | Lack::Ended { channel } => Event::Empty(channel),
+        Lack::Room { channel, .. } | Lack::Bytes { channel } => Event::Full(channel),
+        Lack::Any { inputs } => {
+            let first = inputs.trailing_zeros() as usize;
+            Event::Empty(cx.net.inputs(cx.node)[first])
+        }
+    }
+}
+
+impl<I, O, F, R> Body for Sequential<'_, I, O, F>
+where
+    I: Inputs,
+    O: Outputs,
+    R: IntoFlow,
+    F: FnMut(&mut I::Cursors, &mut O::Cursors) -> R + Send,
+{
+    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+        match self.core.try_claim() {
+            Some(mut core) => self.run(&mut core, cx),
+            None => Event::Refused,
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        self.core.is_held()
+    }
+}

@@ -1,0 +1,186 @@
+//! The end of a stream that the caller holds: an iterator over what a running network gives.
+
+use crate::builder::{Builder, Stream};
+use crate::channel::In;
+use crate::dedicated::doze;
+use crate::error::Error;
+use crate::net::Net;
+use crate::port::{Input, Lack, Take};
+use crate::run::{Handle, Options};
+use crate::sync::Ordering;
+use std::sync::Arc;
+use std::thread::{JoinHandle, ScopedJoinHandle};
+use thalweg_graph::NodeId;
+use thalweg_trace::Report;
+
+type Outcome = Result<Report, Error>;
+
+/// The thread the run was started on.
+enum Runner<'scope> {
+    Own(JoinHandle<Outcome>),
+    Scoped(ScopedJoinHandle<'scope, Outcome>),
+}
+
+/// An iterator over the items of a stream whose network runs meanwhile.
+///
+/// Items that it has not been asked for stay in the channel, so a slow caller slows the network.
+/// When the run fails the iterator ends after the items that had come out, and
+/// [`Outlet::finish`] says why. Dropping it cancels the run and waits for its threads.
+pub struct Outlet<'scope, T: Send> {
+    // The cursor drops its items before the port says what is the ring's to drop.
+    cursor: In<T>,
+    port: Take<T>,
+    net: Arc<Net<'scope>>,
+    node: NodeId,
+    runner: Option<Runner<'scope>>,
+    handle: Handle,
+    outcome: Option<Outcome>,
+}
+
+impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outlet").field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+impl Builder<'static> {
+    /// Runs the graph on threads of its own, with `stream` as the caller's.
+    ///
+    /// # Errors
+    /// The graph is refused, the options are, or no thread can be started.
+    pub fn start<T: Send + 'static>(
+        self,
+        stream: Stream<T>,
+        options: &Options,
+    ) -> Result<Outlet<'static, T>, Error> {
+        self.start_by(stream, options, |name, prepared| {
+            std::thread::Builder::new().name(name).spawn(move || prepared.run()).map(Runner::Own)
+        })
+    }
+}
+
+impl<'scope> Builder<'scope> {
+    /// Runs the graph on threads of a scope, with `stream` as the caller's; the graph may borrow.
+    ///
+    /// # Errors
+    /// As [`Builder::start`].
+    pub fn start_in<T: Send + 'scope>(
+        self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        stream: Stream<T>,
+        options: &Options,
+    ) -> Result<Outlet<'scope, T>, Error> {
+        self.start_by(stream, options, |name, prepared| {
+            std::thread::Builder::new()
+                .name(name)
+                .spawn_scoped(scope, move || prepared.run())
+                .map(Runner::Scoped)
+        })
+    }
+
+    fn start_by<T: Send + 'scope>(
+        mut self,
+        stream: Stream<T>,
+        options: &Options,
+        spawn: impl FnOnce(String, crate::run::Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
+    ) -> Result<Outlet<'scope, T>, Error> {
+        let (node, socket) = self.external("outlet", stream);
+        let prepared = self.build()?.prepare(options)?;
+        let limits = crate::channel::Limits { take: 1, see: 1 };
+        let port = Take::new(socket.ring(), socket.id(), limits);
+        let (net, handle) = (prepared.net.clone(), prepared.handle());
+        let cursor = port.cursor();
+        let runner = spawn("thalweg-0".to_owned(), prepared).map_err(Error::Thread)?;
+        Ok(Outlet { cursor, port, net, node, runner: Some(runner), handle, outcome: None })
+    }
+}
+
+impl<T: Send> Outlet<'_, T> {
+    /// Stops the run from elsewhere.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Claims what has arrived; false where nothing has and nothing will.
+    fn refill(&mut self) -> bool {
+        let channel = self.port.side().channel;
+        // A share of the channel at a time, so that its producer is not kept from filling it.
+        let most = (self.net.meter(channel).capacity() / 4).max(1);
+        loop {
+            match self.port.side().firings(most) {
+                Ok(items) => {
+                    self.port.open(&mut self.cursor, items);
+                    Take::<T>::step(&mut self.cursor, (items, items));
+                    return true;
+                }
+                Err(Lack::Ended { .. }) => return false,
+                Err(_) if self.net.stopped() => return self.port.side().firings(1).is_ok(),
+                Err(lack) => {
+                    let cell = &self.net.nodes[self.node.index()];
+                    cell.state.wait.lack(lack);
+                    cell.state.alert.store(false, Ordering::Relaxed);
+                    self.port.side().refresh();
+                    let sleeper = cell.dedicated.expect("an outside end has a place to sleep");
+                    doze(&self.net, self.node, sleeper, None);
+                }
+            }
+        }
+    }
+
+    fn join(&mut self) {
+        if let Some(runner) = self.runner.take() {
+            let joined = match runner {
+                Runner::Own(thread) => thread.join(),
+                Runner::Scoped(thread) => thread.join(),
+            };
+            self.outcome = Some(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+    }
+
+    /// Waits for the end of the run; items not asked for are dropped with the channel.
+    ///
+    /// # Errors
+    /// Why the run ended before its time.
+    pub fn finish(mut self) -> Result<Report, Error> {
+        self.leave();
+        self.join();
+        self.outcome.take().unwrap_or(Err(Error::Cancelled))
+    }
+
+    /// Reads nothing more: what comes from now on is discarded, and who gives nothing else ends.
+    fn leave(&mut self) {
+        if !self.port.side().meter.gone() {
+            while let Some(item) = self.cursor.try_pop() {
+                drop(item);
+            }
+            self.port.release(&self.cursor);
+            self.port.side().meter.leave();
+            let producer = self.net.graph.channel(self.port.side().channel).from.0;
+            self.net.nodes[producer.index()].state.alert.store(true, Ordering::Release);
+            self.net.changed(self.node);
+        }
+    }
+}
+
+impl<T: Send> Iterator for Outlet<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if let Some(item) = self.cursor.try_pop() {
+            return Some(item);
+        }
+        self.port.release(&self.cursor);
+        self.net.changed(self.node);
+        if self.refill() { self.cursor.try_pop() } else { None }
+    }
+}
+
+impl<T: Send> Drop for Outlet<'_, T> {
+    fn drop(&mut self) {
+        if self.runner.is_some() {
+            self.handle.cancel();
+            self.join();
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! All inputs, and all outputs, of a node at once: tuples of ports, and vectors of equal ones.
+
+use crate::channel::{Glance, Out};
+use crate::port::{Give, Input, Lack};
+
+/// The inputs of a node: a tuple of up to six ports, or a vector of equal ones.
+pub trait Inputs: Send {
+    /// One cursor for each.
+    type Cursors: Send;
+    /// What a framing function gets.
+    type Glances;
+    /// Items to take from each, as a framing function says.
+    type Takes: AsRef<[usize]>;
+
+    #[doc(hidden)]
+    fn cursors(&self) -> Self::Cursors;
+    #[doc(hidden)]
+    fn firings(&mut self, limit: usize) -> Result<usize, Lack>;
+    #[doc(hidden)]
+    fn open(&mut self, cursors: &mut Self::Cursors, firings: usize);
+    /// Claims for one firing that takes `takes`.
+    #[doc(hidden)]
+    fn open_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]);
+    /// Claims for one firing more, behind those the cursors are open for.
+    #[doc(hidden)]
+    fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]);
+    #[doc(hidden)]
+    fn rates(&mut self) -> Vec<(usize, usize)>;
+    #[doc(hidden)]
+    fn step(cursors: &mut Self::Cursors, limits: &[(usize, usize)]);
+    #[doc(hidden)]
+    fn finish(cursors: &mut Self::Cursors);
+    #[doc(hidden)]
+    fn unclaim(&mut self, cursors: &mut Self::Cursors);
+    #[doc(hidden)]
+    fn release(&self, cursors: &Self::Cursors);
+    #[doc(hidden)]
+    fn glances(&self) -> Self::Glances;
+    /// How far each was looked at in vain.
+    #[doc(hidden)]
+    fn wanted(glances: &Self::Glances, wanted: &mut [usize]);
+    /// Looks at all inputs again.
+    #[doc(hidden)]
+    fn refresh(&mut self);
+    /// What is missing for the first input of which more than what is there is wanted; `None` if
+    /// all that is wanted has arrived.
+    #[doc(hidden)]
+    fn lack(&mut self, wanted: &[usize]) -> Option<Lack>;
+    /// Some input has ended short of what a static firing needs.
+    #[doc(hidden)]
+    fn exhausted(&mut self) -> bool;
+    /// The node will read nothing more.
+    #[doc(hidden)]
+    fn leave(&mut self);
+    #[doc(hidden)]
+    fn twin(&self) -> Self;
+    #[doc(hidden)]
+    fn count(&self) -> usize;
+}
+
+/// The outputs of a node: a tuple of up to six ports, or a vector of equal ones.
+pub trait Outputs: Send {
+    /// One cursor for each.
+    type Cursors: Send;
+
+    #[doc(hidden)]
+    fn sequential_cursors(&self) -> Self::Cursors;
+    #[doc(hidden)]
+    fn ticket_cursors(&self) -> Self::Cursors;
+    #[doc(hidden)]
+    fn room(&mut self, limit: usize) -> Result<usize, Lack>;
+    #[doc(hidden)]
+    fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack>;
+    #[doc(hidden)]
+    fn open_sequential(&mut self, cursors: &mut Self::Cursors);
+    #[doc(hidden)]
+    fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize);
+    /// Begins a firing: room for a static one, and nothing spilled by those before it.
+    #[doc(hidden)]
+    fn step(cursors: &mut Self::Cursors) -> bool;
+    /// Ends a firing: the index of a static output that was given too little, if any.
+    #[doc(hidden)]
+    fn short(cursors: &Self::Cursors) -> Option<usize>;
+    #[doc(hidden)]
+    fn publish_sequential(&mut self, cursors: &mut Self::Cursors);
+    #[doc(hidden)]
+    fn close_ticket(cursors: &mut Self::Cursors);
+    #[doc(hidden)]
+    fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors) -> bool;
+    #[doc(hidden)]
+    fn unsent_bytes(cursors: &Self::Cursors) -> usize;
+    /// First index of an output that is not published.
+    #[doc(hidden)]
+    fn tail(&self, port: usize) -> usize;
+    #[doc(hidden)]
+    fn capacity(&self, port: usize) -> usize;
+    #[doc(hidden)]
+    fn purge_if_gone(&self);
+    /// There are outputs, and nobody reads any of them.
+    #[doc(hidden)]
+    fn all_gone(&self) -> bool;
+    #[doc(hidden)]
+    fn end(&self);
+    #[doc(hidden)]
+    fn weighed(&self) -> bool;
+    #[doc(hidden)]
+    fn twin(&self) -> Self;
+    #[doc(hidden)]
+    fn count(&self) -> usize;
+}
+
+/// The cold parts, which need no type of their own per arity.
+fn lack_of<P: Input>(port: &mut P, wanted: usize) -> Option<Lack> {
+    port.side().refresh();
+    let side = port.side();
+    (wanted > side.seen - side.next && !side.ended).then(|| side.lack(wanted))
+}
+
+macro_rules! tuples {
+    ($n:literal; $($P:ident $C:ident $i:tt),*) => {
+        #[allow(unused_variables, unused_mut, clippy::unused_unit)]
+        impl<$($P: Input),*> Inputs for ($($P,)*) {
+            type Cursors = ($($P::Cursor,)*);
+            type Glances = ($(Glance<$P::Item>,)*);
+            type Takes = [usize; $n];
+
+            fn cursors(&self) -> Self::Cursors {
+                ($(self.$i.cursor(),)*)
+            }
+            #[inline]
+            fn firings(&mut self, limit: usize) -> Result<usize, Lack> {
+                let mut firings = limit;
+                $(firings = self.$i.side().firings(firings)?;)*
+                Ok(firings)
+            }
+            #[inline]
+            fn open(&mut self, cursors: &mut Self::Cursors, firings: usize) {
+                $(
+                    let items = self.$i.side().rates.take * firings;
+                    self.$i.open(&mut cursors.$i, items);
+                )*
+            }
+            fn open_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
+                $(self.$i.open(&mut cursors.$i, takes[$i]);)*
+            }
+            fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
+                $(self.$i.extend(&mut cursors.$i, takes[$i]);)*
+            }
+            fn rates(&mut self) -> Vec<(usize, usize)> {
+                vec![$({ let rates = self.$i.side().rates; (rates.take, rates.see) }),*]
+            }
+            #[inline(always)]
+            fn step(cursors: &mut Self::Cursors, limits: &[(usize, usize)]) {
+                let limits: &[(usize, usize); $n] = limits.try_into().expect("one limit per input");
+                $($P::step(&mut cursors.$i, limits[$i]);)*
+            }
+            #[inline(always)]
+            fn finish(cursors: &mut Self::Cursors) {
+                $($P::finish(&mut cursors.$i);)*
+            }
+            #[inline]
+            fn unclaim(&mut self, cursors: &mut Self::Cursors) {
+                $(self.$i.unclaim(&mut cursors.$i);)*
+            }
+            #[inline]
+            fn release(&self, cursors: &Self::Cursors) {
+                $(self.$i.release(&cursors.$i);)*
+            }
+            fn glances(&self) -> Self::Glances {
+                ($(self.$i.glance(),)*)
+            }
+            fn wanted(glances: &Self::Glances, wanted: &mut [usize]) {
+                $(wanted[$i] = glances.$i.wanted();)*
+            }
+            fn refresh(&mut self) {
+                $(self.$i.side().refresh();)*
+            }
+            fn lack(&mut self, wanted: &[usize]) -> Option<Lack> {
+                $(if let Some(lack) = lack_of(&mut self.$i, wanted[$i]) { return Some(lack); })*
+                None
+            }
+            fn exhausted(&mut self) -> bool {
+                false $(|| self.$i.side().exhausted())*
+            }
+            fn leave(&mut self) {
+                $({ let side = self.$i.side(); side.meter.leave(); })*
+            }
+            fn twin(&self) -> Self {
+                ($(self.$i.twin(),)*)
+            }
+            fn count(&self) -> usize {
+                $n
+            }
+        }
+
+        #[allow(unused_variables, unused_mut, clippy::unused_unit)]
+        impl<$($C: Send),*> Outputs for ($(Give<$C>,)*) {
+            type Cursors = ($(Out<$C>,)*);
+
+            fn sequential_cursors(&self) -> Self::Cursors {
+                ($(self.$i.sequential_cursor(),)*)
+            }
+            fn ticket_cursors(&self) -> Self::Cursors {
+                ($(self.$i.ticket_cursor(),)*)
+            }
+            #[inline]
+            fn room(&mut self, limit: usize) -> Result<usize, Lack> {
+                let mut firings = limit;
+                $(firings = self.$i.side().room(firings)?;)*
+                Ok(firings)
+            }
+            #[inline]
+            fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack> {
+                let mut stuck = None;
+                $(stuck = stuck.or(self.$i.flush(&mut cursors.$i));)*
+                stuck
+            }
+            #[inline]
+            fn open_sequential(&mut self, cursors: &mut Self::Cursors) {
+                $(self.$i.open_sequential(&mut cursors.$i);)*
+            }
+            #[inline]
+            fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize) {
+                $(self.$i.open_ticket(&mut cursors.$i, firings);)*
+            }
+            #[inline(always)]
+            fn step(cursors: &mut Self::Cursors) -> bool {
+                true $(& cursors.$i.step())*
+            }
+            #[inline(always)]
+            fn short(cursors: &Self::Cursors) -> Option<usize> {
+                $(if cursors.$i.is_short() { return Some($i); })*
+                None
+            }
+            #[inline]
+            fn publish_sequential(&mut self, cursors: &mut Self::Cursors) {
+                $(self.$i.publish_sequential(&mut cursors.$i);)*
+            }
+            fn close_ticket(cursors: &mut Self::Cursors) {
+                $(cursors.$i.close_chunk();)*
+            }
+            fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors) -> bool {
+                match port {
+                    $($i => self.$i.publish_ticket(&mut cursors.$i),)*
+                    _ => true,
+                }
+            }
+            fn unsent_bytes(cursors: &Self::Cursors) -> usize {
+                0 $(+ cursors.$i.unsent_bytes())*
+            }
+            fn tail(&self, port: usize) -> usize {
+                match port {
+                    $($i => self.$i.meter().tail(),)*
+                    _ => unreachable!("no such output"),
+                }
+            }
+            fn capacity(&self, port: usize) -> usize {
+                match port {
+                    $($i => self.$i.meter().capacity(),)*
+                    _ => unreachable!("no such output"),
+                }
+            }
+            fn purge_if_gone(&self) {
+                $(self.$i.purge_if_gone();)*
+            }
+            #[inline]
+            fn all_gone(&self) -> bool {
+                $n > 0 $(&& self.$i.meter().gone())*
+            }
+            fn end(&self) {
+                $(self.$i.meter().end();)*
+            }
+            fn weighed(&self) -> bool {
+                false $(|| self.$i.weighed())*
+            }
+            fn twin(&self) -> Self {
+                ($(self.$i.twin(),)*)
+            }
+            fn count(&self) -> usize {
+                $n
+            }
+        }
+    };
+}
+
+tuples!(0;);
+tuples!(1; A A 0);
+tuples!(2; A A 0, B B 1);
+tuples!(3; A A 0, B B 1, C C 2);
+tuples!(4; A A 0, B B 1, C C 2, D D 3);
+tuples!(5; A A 0, B B 1, C C 2, D D 3, E E 4);
+tuples!(6; A A 0, B B 1, C C 2, D D 3, E E 4, F F 5);
+
+impl<P: Input> Inputs for Vec<P> {
+    type Cursors = Vec<P::Cursor>;
+    type Glances = Vec<Glance<P::Item>>;
+    type Takes = Vec<usize>;
+
+    fn cursors(&self) -> Self::Cursors {
+        self.iter().map(P::cursor).collect()
+    }
+    fn firings(&mut self, limit: usize) -> Result<usize, Lack> {
+        self.iter_mut().try_fold(limit, |firings, port| port.side().firings(firings))
+    }
+    fn open(&mut self, cursors: &mut Self::Cursors, firings: usize) {
+        for (port, cursor) in self.iter_mut().zip(cursors) {
+            let items = port.side().rates.take * firings;
+            port.open(cursor, items);
+        }
+    }
+    fn open_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
+        for ((port, cursor), take) in self.iter_mut().zip(cursors).zip(takes) {
+            port.open(cursor, *take);
+        }
+    }
+    fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
+        for ((port, cursor), take) in self.iter_mut().zip(cursors).zip(takes) {
+            port.extend(cursor, *take);
+        }
+    }
+    fn rates(&mut self) -> Vec<(usize, usize)> {
+        self.iter_mut().map(|port| (port.side().rates.take, port.side().rates.see)).collect()
+    }
+    fn step(cursors: &mut Self::Cursors, limits: &[(usize, usize)]) {
+        for (cursor, limit) in cursors.iter_mut().zip(limits) {
+            P::step(cursor, *limit);
+        }
+    }
+    fn finish(cursors: &mut Self::Cursors) {
+        cursors.iter_mut().for_each(P::finish);
+    }
+    fn unclaim(&mut self, cursors: &mut Self::Cursors) {
+        self.iter_mut().zip(cursors).for_each(|(port, cursor)| port.unclaim(cursor));
+    }
+    fn release(&self, cursors: &Self::Cursors) {
+        self.iter().zip(cursors).for_each(|(port, cursor)| port.release(cursor));
+    }
+    fn glances(&self) -> Self::Glances {
+        self.iter().map(P::glance).collect()
+    }
+    fn wanted(glances: &Self::Glances, wanted: &mut [usize]) {
+        glances.iter().zip(wanted).for_each(|(glance, wanted)| *wanted = glance.wanted());
+    }
+    fn refresh(&mut self) {
+        self.iter_mut().for_each(|port| port.side().refresh());
+    }
+    fn lack(&mut self, wanted: &[usize]) -> Option<Lack> {
+        self.iter_mut().zip(wanted).find_map(|(port, wanted)| lack_of(port, *wanted))
+    }
+    fn exhausted(&mut self) -> bool {
+        self.iter_mut().any(|port| port.side().exhausted())
+    }
+    fn leave(&mut self) {
+        self.iter_mut().for_each(|port| port.side().meter.leave());
+    }
+    fn twin(&self) -> Self {
+        self.iter().map(P::twin).collect()
+    }
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T: Send> Outputs for Vec<Give<T>> {
+    type Cursors = Vec<Out<T>>;
+
+    fn sequential_cursors(&self) -> Self::Cursors {
+        self.iter().map(Give::sequential_cursor).collect()
+    }
+    fn ticket_cursors(&self) -> Self::Cursors {
+        self.iter().map(Give::ticket_cursor).collect()
+    }
+    fn room(&mut self, limit: usize) -> Result<usize, Lack> {
+        self.iter_mut().try_fold(limit, |firings, port| port.side().room(firings))
+    }
+    fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack> {
+        self.iter_mut().zip(cursors).fold(None, |stuck, (port, cursor)| stuck.or(port.flush(cursor)))
+    }
+    fn open_sequential(&mut self, cursors: &mut Self::Cursors) {
+        self.iter_mut().zip(cursors).for_each(|(port, cursor)| port.open_sequential(cursor));
+    }
+    fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize) {
+        self.iter_mut().zip(cursors).for_each(|(port, cursor)| port.open_ticket(cursor, firings));
+    }
+    fn step(cursors: &mut Self::Cursors) -> bool {
+        cursors.iter_mut().fold(true, |all, cursor| cursor.step() & all)
+    }
+    fn short(cursors: &Self::Cursors) -> Option<usize> {
+        cursors.iter().position(Out::is_short)
+    }
+    fn publish_sequential(&mut self, cursors: &mut Self::Cursors) {
+        self.iter_mut().zip(cursors).for_each(|(port, cursor)| port.publish_sequential(cursor));
+    }
+    fn close_ticket(cursors: &mut Self::Cursors) {
+        cursors.iter_mut().for_each(Out::close_chunk);
+    }
+    fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors) -> bool {
+        self[port].publish_ticket(&mut cursors[port])
+    }
+    fn unsent_bytes(cursors: &Self::Cursors) -> usize {
+        cursors.iter().map(Out::unsent_bytes).sum()
+    }
+    fn tail(&self, port: usize) -> usize {
+        self[port].meter().tail()
+    }
+    fn capacity(&self, port: usize) -> usize {
+        self[port].meter().capacity()
+    }
+    fn purge_if_gone(&self) {
+        self.iter().for_each(Give::purge_if_gone);
+    }
+    fn all_gone(&self) -> bool {
+        !self.is_empty() && self.iter().all(|port| port.meter().gone())
+    }
+    fn end(&self) {
+        self.iter().for_each(|port| port.meter().end());
+    }
+    fn weighed(&self) -> bool {
+        self.iter().any(Give::weighed)
+    }
+    fn twin(&self) -> Self {
+        self.iter().map(Give::twin).collect()
+    }
+    fn count(&self) -> usize {
+        self.len()
+    }
+}

@@ -1,0 +1,341 @@
+//! From a network to its report: plan, rings, nodes, threads.
+
+use crate::account::duration;
+use crate::builder::{MakeNode, Network};
+use crate::error::Error;
+use crate::net::{Net, NodeCell, Signals};
+use crate::node::NodeState;
+use crate::sync::{Mutex, Ordering, lock};
+use crate::worker::{EngineHost, Pace, Queues, Worker};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use thalweg_graph::{Graph, NodeId};
+use thalweg_plan::{Plan, Wishes};
+use thalweg_policy::Policy;
+use thalweg_policy::random::XorShift;
+use thalweg_policy::registry::{Visit, dispatch};
+use thalweg_trace::Report;
+
+/// How to run a network. What is not said is chosen.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    threads: Option<usize>,
+    policy: Option<String>,
+    budget: Option<usize>,
+    capacity: Option<usize>,
+    run: Option<usize>,
+    seed: u64,
+    deadline: Option<Duration>,
+    counted: bool,
+}
+
+impl Options {
+    /// Nothing said.
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// Worker threads; the default is the number of cores this process may use.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Scheduling policy by name: see [`thalweg_policy::registry::names`].
+    pub fn policy(mut self, name: &str) -> Self {
+        self.policy = Some(name.to_owned());
+        self
+    }
+
+    /// Bytes that channels may take: their slots, what weighed items stand for, and growth.
+    pub fn budget(mut self, bytes: usize) -> Self {
+        self.budget = Some(bytes);
+        self
+    }
+
+    /// Items every channel can hold that has no capacity of its own.
+    pub fn capacity(mut self, items: usize) -> Self {
+        self.capacity = Some(items);
+        self
+    }
+
+    /// Firings that a claim takes at most.
+    pub fn run_length(mut self, firings: usize) -> Self {
+        self.run = Some(firings);
+        self
+    }
+
+    /// Seed of the policies' random choices. The result does not depend on it.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The run fails when it takes longer. Firings are not interrupted.
+    pub fn deadline(mut self, time: Duration) -> Self {
+        self.deadline = Some(time);
+        self
+    }
+
+    /// Makes activations end by count alone, never by the clock, so that what one worker does can
+    /// be repeated exactly.
+    pub fn counted(mut self) -> Self {
+        self.counted = true;
+        self
+    }
+
+    fn wishes(&self) -> Wishes {
+        Wishes {
+            threads: self.threads,
+            policy: self.policy.clone(),
+            budget: self.budget,
+            capacity: self.capacity,
+            run: self.run,
+        }
+    }
+}
+
+/// Stops a run from outside.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    signals: Arc<Signals>,
+}
+
+impl Handle {
+    /// Starts no further firing; the run fails with [`Error::Cancelled`].
+    pub fn cancel(&self) {
+        self.signals.fail(Error::Cancelled);
+    }
+
+    /// Ends the sources; what is under way is finished and the run succeeds.
+    pub fn drain(&self) {
+        self.signals.drain();
+    }
+}
+
+/// A network with its plan, rings and nodes, ready to go.
+pub struct Prepared<'env> {
+    pub(crate) net: Arc<Net<'env>>,
+    options: Options,
+}
+
+impl std::fmt::Debug for Prepared<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("plan", &self.net.plan).finish_non_exhaustive()
+    }
+}
+
+impl<'env> Network<'env> {
+    /// Plans, runs to the end, and reports.
+    ///
+    /// # Errors
+    /// [`Error`] says why the run ended before its time.
+    pub fn run(self, options: &Options) -> Result<Report, Error> {
+        self.prepare(options)?.run()
+    }
+
+    /// Plans, and makes everything but the threads.
+    ///
+    /// # Errors
+    /// Unknown policy.
+    pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
+        let plan = Plan::new(&self.graph, &options.wishes());
+        dispatch(&plan.policy, Known).map_err(|unknown| Error::Options(unknown.to_string()))?;
+        let Network { graph, rings, nodes: makers } = self;
+        let rings: Vec<_> =
+            graph.channel_ids().zip(rings).map(|(id, make)| make(id, plan.capacities[id.index()])).collect();
+        share_budget(&graph, &plan, &rings);
+        let dedicated = |id: NodeId| graph.node(id).blocking;
+        let mut sleepers = plan.threads..;
+        let mut nodes = Vec::new();
+        for (id, maker) in graph.node_ids().zip(makers) {
+            let data = graph.node(id);
+            let state = NodeState::new(data.outputs.len());
+            let inputs: Vec<_> = data.inputs.iter().filter_map(|port| port.channel).collect();
+            let outputs: Vec<_> = data.outputs.iter().filter_map(|port| port.channel).collect();
+            let mut peers: Vec<NodeId> = inputs.iter().map(|c| graph.channel(*c).from.0).collect();
+            peers.extend(outputs.iter().map(|c| graph.channel(*c).to.0));
+            peers.sort_unstable();
+            peers.dedup();
+            let weighed = outputs.iter().copied().find(|c| graph.channel(*c).link.weighed);
+            let make = MakeNode { tickets: tickets(plan.threads), retired: state.retired.clone(), weighed };
+            let dedicated_peers = peers.iter().any(|peer| dedicated(*peer));
+            nodes.push(NodeCell {
+                state,
+                body: maker.map(|maker| maker(make)),
+                inputs,
+                outputs,
+                peers,
+                dedicated: dedicated(id).then(|| sleepers.next().expect("endless")),
+                dedicated_peers,
+            });
+        }
+        let signals = Arc::new(Signals::new(sleepers.start));
+        let net = Arc::new(Net::new(graph, plan, nodes, rings, signals));
+        Ok(Prepared { net, options: options.clone() })
+    }
+}
+
+/// Tickets of a reorder window: enough that one firing ten times as long as the others leaves the
+/// other workers busy, few enough to stay in a cache.
+fn tickets(threads: usize) -> usize {
+    (threads * 16).next_power_of_two().max(32)
+}
+
+/// Deals the byte budget, less the rings' own slots and a quarter kept for growth, to the
+/// channels whose items are weighed.
+fn share_budget(graph: &Graph, plan: &Plan, rings: &[crate::builder::MadeRing<'_>]) {
+    let Some(budget) = plan.budget else { return };
+    let slots: usize =
+        graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
+    let weighed = graph.channels().iter().filter(|c| c.link.weighed).count().max(1);
+    let share = budget.saturating_sub(slots) / 4 * 3 / weighed;
+    for (channel, (meter, _)) in graph.channels().iter().zip(rings) {
+        if channel.link.weighed {
+            meter.set_byte_limit(share.max(1));
+        }
+    }
+}
+
+/// Whether a policy's name is known.
+struct Known;
+
+impl Visit for Known {
+    type Out = ();
+
+    fn visit<P: Policy>(self, _policy: &P) {}
+}
+
+/// Runs with the policy that a name was resolved to.
+struct Go<'a, 'env> {
+    net: &'a Net<'env>,
+    options: &'a Options,
+}
+
+impl Visit for Go<'_, '_> {
+    type Out = ();
+
+    fn visit<P: Policy>(self, policy: &P) {
+        run_with(self.net, self.options, policy);
+    }
+}
+
+/// Starts all threads, works as worker 0, and returns when all have ended.
+pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) {
+    let threads = net.plan.threads;
+    let deadline = options.deadline.map(|time| (Instant::now() + time, time));
+    let queues: Queues = (0..threads).map(|_| Mutex::new(VecDeque::new())).collect();
+    let pace = if options.counted { Pace::Counted } else { Pace::Timed };
+    // Spinning takes a core from whoever would end the wait if there is none to spare.
+    let spin = threads > 1 && threads <= thalweg_plan::threads();
+    let mut workers: Vec<Worker<'_, P>> = (0..threads)
+        .map(|worker| {
+            let random = XorShift::new(options.seed, worker);
+            let mut host = EngineHost { net, queues: &queues, worker, random, steals: 0 };
+            let local = policy.start(worker, &mut host);
+            Worker::new(host, policy, local, pace, spin, deadline)
+        })
+        .collect();
+    let first = workers.remove(0);
+    std::thread::scope(|scope| {
+        for node in net.graph.node_ids() {
+            let cell = &net.nodes[node.index()];
+            if let (Some(sleeper), Some(_)) = (cell.dedicated, &cell.body) {
+                let name = net.graph.node(node).name.clone();
+                let thread = std::thread::Builder::new().name(name);
+                if let Err(error) =
+                    thread.spawn_scoped(scope, move || crate::dedicated::run(net, node, sleeper, deadline))
+                {
+                    return net.fail(Error::Thread(error));
+                }
+            }
+        }
+        for worker in workers {
+            let name = format!("thalweg-{}", worker.host.worker);
+            let work = move || {
+                let account = worker.run();
+                lock(&net.accounts).push(account);
+            };
+            if let Err(error) = std::thread::Builder::new().name(name).spawn_scoped(scope, work) {
+                return net.fail(Error::Thread(error));
+            }
+        }
+        let account = first.run();
+        lock(&net.accounts).push(account);
+    });
+}
+
+impl Prepared<'_> {
+    /// Stops the run from elsewhere.
+    pub fn handle(&self) -> Handle {
+        Handle { signals: self.net.signals.clone() }
+    }
+
+    /// The plan it will follow.
+    pub fn plan(&self) -> &Plan {
+        &self.net.plan
+    }
+
+    /// Runs to the end on this thread and as many more as the plan says.
+    ///
+    /// # Errors
+    /// [`Error`] says why the run ended before its time.
+    pub fn run(self) -> Result<Report, Error> {
+        let started = Instant::now();
+        if self.net.live.load(Ordering::Relaxed) > 0 {
+            let go = Go { net: &self.net, options: &self.options };
+            dispatch(&self.net.plan.policy, go).map_err(|unknown| Error::Options(unknown.to_string()))?;
+        }
+        match self.net.take_failure() {
+            Some(failure) => Err(failure),
+            None => Ok(report(&self.net, started.elapsed())),
+        }
+    }
+
+    /// The same under a policy of the caller's own.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub fn run_under<P: Policy>(self, policy: &P) -> Result<Report, Error> {
+        let started = Instant::now();
+        if self.net.live.load(Ordering::Relaxed) > 0 {
+            run_with(&self.net, &self.options, policy);
+        }
+        match self.net.take_failure() {
+            Some(failure) => Err(failure),
+            None => Ok(report(&self.net, started.elapsed())),
+        }
+    }
+}
+
+/// What the run's counters say.
+fn report(net: &Net<'_>, wall: Duration) -> Report {
+    let mut report = Report::new(net.graph.clone(), net.plan.policy.clone(), net.plan.threads);
+    report.wall = wall;
+    let accounts = lock(&net.accounts);
+    report.workers = accounts.iter().map(crate::account::Account::report).collect();
+    for (to, cell) in report.nodes.iter_mut().zip(&net.nodes) {
+        to.firings = cell.state.firings.load(Ordering::Relaxed);
+        to.activations = cell.state.activations.load(Ordering::Relaxed);
+        to.busy = duration(cell.state.busy.load(Ordering::Relaxed));
+    }
+    for id in net.graph.channel_ids() {
+        let (meter, data) = (net.meter(id), net.graph.channel(id));
+        let to = &mut report.channels[id.index()];
+        let weighed =
+            if data.link.weighed { meter.bytes_published() } else { meter.tail() * data.item.bytes };
+        to.items = (meter.tail() - data.link.initial) as u64;
+        to.bytes = weighed as u64;
+        to.capacity = meter.capacity();
+        to.leftover = meter.unread() as u64;
+        let seen = accounts.iter().map(|account| account.seen[id.index()]);
+        let (sum, count, peak) =
+            seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));
+        to.peak = peak as f64;
+        to.mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
+    }
+    report.growths = lock(&net.growths).clone();
+    report
+}

@@ -1,0 +1,272 @@
+//! Who sleeps, who wakes, and how the last one awake is found.
+//!
+//! # Protocol
+//!
+//! Work is never queued: it is read off the graph's counters (`Net::claimable`). So a wake-up is
+//! lost only if a thread goes to sleep on a look that missed a change whose maker, in turn, missed
+//! the sleeper. The two sides are mirror images:
+//!
+//! ```text
+//!   sleeper (worker)                         changer (publishes, releases, unclaims, ends)
+//!   1. announce: sleeping += 1               1. change a counter
+//!   2. fence(SeqCst)                         2. fence(SeqCst)
+//!   3. look at every node                    3. read `word`
+//!   4. commit: wait for a bell, or           4. if a sleeper is announced and a neighbour of the
+//!      withdraw the announcement                change is claimable: ring one bell
+//! ```
+//!
+//! If the changer's read (3) misses the announcement (1), its fence comes before the sleeper's in
+//! the order of fences, so the sleeper's look (3) sees the change. A bell is a flag under the
+//! mutex, so one that rings between announcement and commit is not lost.
+//!
+//! **By need, not by herd.** A woken worker is `searching` until it has found work or announced
+//! sleep again, and nobody is woken while somebody searches. A changer that relies on the searcher
+//! is right to: the searcher's announcement clears `searching` before its fence, so its look comes
+//! after the changer's fence. A searcher that finds work goes through `Net::share`, which wakes
+//! the next one if there is more.
+//!
+//! **The last one.** `active` counts, under the mutex, the threads that may change anything:
+//! workers not committed to sleep, dedicated threads and outside ends not waiting. It is the
+//! waker who adds the woken. So a thread that brings it to 0 knows that nothing changes until it
+//! acts, and examines the graph alone (`quiesce`).
+//!
+//! A dedicated thread sleeps for one node only. Its flag `waiting` takes the place of the
+//! announcement; changers look at it for neighbours that are dedicated.
+
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
+use crossbeam_utils::CachePadded;
+
+/// Bit 0 of the word: a woken worker is looking for work. The rest: workers announced asleep.
+const SEARCHING: usize = 1;
+const SLEEPER: usize = 2;
+
+/// A sleeper: a worker, or a dedicated thread with a higher number.
+pub(crate) type Sleeper = usize;
+
+#[derive(Debug)]
+struct State {
+    active: usize,
+    /// Workers announced or asleep, the latest last: it has the warmest cache.
+    asleep: Vec<Sleeper>,
+    /// Rung and not yet answered, by sleeper.
+    rung: Vec<bool>,
+    /// Waiting, for dedicated threads.
+    waiting: Vec<bool>,
+    over: bool,
+}
+
+/// The sleeping place of all threads of a run.
+#[derive(Debug)]
+pub(crate) struct Sleep {
+    word: CachePadded<AtomicUsize>,
+    state: Mutex<State>,
+    bells: Vec<Condvar>,
+}
+
+/// How a worker left its bed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Woken {
+    /// Rung: it is searching, and counted active.
+    Rung,
+    /// The time given is over.
+    TimedOut,
+    /// The run is over.
+    Over,
+}
+
+impl Sleep {
+    /// For `threads` sleepers, all of them active.
+    pub(crate) fn new(threads: usize) -> Sleep {
+        Sleep {
+            word: CachePadded::new(AtomicUsize::new(0)),
+            state: Mutex::new(State {
+                active: threads,
+                asleep: Vec::new(),
+                rung: vec![false; threads],
+                waiting: vec![false; threads],
+                over: false,
+            }),
+            bells: (0..threads).map(|_| Condvar::new()).collect(),
+        }
+    }
+
+    /// Whether some worker is announced asleep. After the change's fence; see the protocol.
+    #[inline]
+    pub(crate) fn any_asleep(&self) -> bool {
+        self.word.load(Ordering::Relaxed) >= SLEEPER
+    }
+
+    /// Whether waking somebody now would do any good.
+    #[inline]
+    pub(crate) fn wants_waking(&self) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        word >= SLEEPER && word & SEARCHING == 0
+    }
+
+    /// Step 1 and 2 of a worker's going to sleep. `searching` says whether it had been woken and
+    /// has found nothing.
+    pub(crate) fn announce(&self, worker: Sleeper, searching: bool) {
+        let mut state = lock(&self.state);
+        state.asleep.push(worker);
+        if searching {
+            self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
+        }
+        self.word.fetch_add(SLEEPER, Ordering::Relaxed);
+        drop(state);
+        fence(Ordering::SeqCst); // pairs with the changers' fence in `Net::changed`
+    }
+
+    /// Step 4, having found work: true if the worker was rung meanwhile and so is searching.
+    pub(crate) fn withdraw(&self, worker: Sleeper) -> bool {
+        let mut state = lock(&self.state);
+        if std::mem::take(&mut state.rung[worker]) {
+            // The waker counted it active a second time and took it off the list.
+            state.active -= 1;
+            return true;
+        }
+        state.asleep.retain(|w| *w != worker);
+        self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        false
+    }
+
+    /// Step 4, having found none. `last` is called, under the lock, by a thread that leaves none
+    /// active; if it returns true there is something to do after all.
+    pub(crate) fn commit(
+        &self,
+        worker: Sleeper,
+        timeout: Option<std::time::Duration>,
+        last: impl FnOnce() -> bool,
+    ) -> Woken {
+        let mut state = lock(&self.state);
+        state.active -= 1;
+        if state.active == 0 && !state.rung[worker] && !state.over && last() {
+            state.active += 1;
+            state.asleep.retain(|w| *w != worker);
+            self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+            return if state.over { Woken::Over } else { Woken::TimedOut };
+        }
+        let (mut state, timed_out) = self.wait(worker, state, timeout);
+        if std::mem::take(&mut state.rung[worker]) {
+            return Woken::Rung;
+        }
+        state.active += 1;
+        state.asleep.retain(|w| *w != worker);
+        self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        if timed_out { Woken::TimedOut } else { Woken::Over }
+    }
+
+    #[cfg(not(loom))]
+    fn wait<'a>(
+        &self,
+        sleeper: Sleeper,
+        mut state: MutexGuard<'a, State>,
+        timeout: Option<std::time::Duration>,
+    ) -> (MutexGuard<'a, State>, bool) {
+        while !state.rung[sleeper] && !state.over {
+            match timeout {
+                Some(timeout) => {
+                    let waited = self.bells[sleeper].wait_timeout(state, timeout);
+                    let (after, waited) = waited.unwrap_or_else(|poison| poison.into_inner());
+                    state = after;
+                    if waited.timed_out() {
+                        return (state, true);
+                    }
+                }
+                None => state = self.bells[sleeper].wait(state).unwrap_or_else(|poison| poison.into_inner()),
+            }
+        }
+        (state, false)
+    }
+
+    #[cfg(loom)]
+    fn wait<'a>(
+        &self,
+        sleeper: Sleeper,
+        mut state: MutexGuard<'a, State>,
+        _timeout: Option<std::time::Duration>,
+    ) -> (MutexGuard<'a, State>, bool) {
+        while !state.rung[sleeper] && !state.over {
+            state = self.bells[sleeper].wait(state).unwrap();
+        }
+        (state, false)
+    }
+
+    /// Wakes the worker that fell asleep last, unless one is searching already. True if it did.
+    pub(crate) fn wake_one(&self) -> bool {
+        let mut state = lock(&self.state);
+        if self.word.load(Ordering::Relaxed) & SEARCHING != 0 {
+            return false;
+        }
+        let Some(worker) = state.asleep.pop() else { return false };
+        state.rung[worker] = true;
+        state.active += 1;
+        self.word.fetch_sub(SLEEPER - SEARCHING, Ordering::Relaxed);
+        drop(state);
+        self.bells[worker].notify_one();
+        true
+    }
+
+    /// A searching worker has found work.
+    pub(crate) fn found(&self) {
+        self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
+    }
+
+    /// A dedicated thread goes to sleep, having set its flag and found its node still waiting.
+    /// `still` is asked once more under the lock. False when the run is over.
+    pub(crate) fn wait_dedicated(
+        &self,
+        sleeper: Sleeper,
+        timeout: Option<std::time::Duration>,
+        last: impl FnOnce() -> bool,
+    ) -> Woken {
+        let mut state = lock(&self.state);
+        if std::mem::take(&mut state.rung[sleeper]) {
+            return Woken::Rung;
+        }
+        if state.over {
+            return Woken::Over;
+        }
+        state.waiting[sleeper] = true;
+        state.active -= 1;
+        if state.active == 0 && last() {
+            state.waiting[sleeper] = false;
+            state.active += 1;
+            return if state.over { Woken::Over } else { Woken::TimedOut };
+        }
+        let (mut state, timed_out) = self.wait(sleeper, state, timeout);
+        state.waiting[sleeper] = false;
+        if std::mem::take(&mut state.rung[sleeper]) {
+            return Woken::Rung;
+        }
+        state.active += 1;
+        if timed_out { Woken::TimedOut } else { Woken::Over }
+    }
+
+    /// Wakes a dedicated thread, or makes its next wait return at once.
+    pub(crate) fn wake_dedicated(&self, sleeper: Sleeper) {
+        let mut state = lock(&self.state);
+        if !state.rung[sleeper] {
+            state.rung[sleeper] = true;
+            if state.waiting[sleeper] {
+                state.active += 1;
+            }
+            drop(state);
+            self.bells[sleeper].notify_one();
+        }
+    }
+
+    /// A thread leaves for good.
+    pub(crate) fn retire(&self, last: impl FnOnce() -> bool) {
+        let mut state = lock(&self.state);
+        state.active -= 1;
+        if state.active == 0 && !state.over {
+            last();
+        }
+    }
+
+    /// The run is over: everybody wakes, nobody sleeps again.
+    pub(crate) fn end(&self) {
+        lock(&self.state).over = true;
+        self.bells.iter().for_each(Condvar::notify_all);
+    }
+}

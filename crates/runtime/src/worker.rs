@@ -1,0 +1,283 @@
+//! A worker: asks the policy, activates, accounts, and sleeps when there is nothing to do.
+
+use crate::account::Account;
+use crate::clock::{Laps, SAMPLE, Ticks, ticks};
+use crate::net::Net;
+use crate::node::{Cx, NodeState};
+use crate::sleep::Woken;
+use crate::sync::{Mutex, Ordering, lock};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_policy::random::XorShift;
+use thalweg_policy::{Decision, Event, Host, Occupancy, Policy, WorkerId};
+
+/// Time an activation of a sequential node may take.
+const ACTIVATION_NS: u64 = 50_000;
+/// Time after which an activation publishes; also the time a parallel claim is made for.
+const SLICE_NS: u64 = 15_000;
+/// Firings in an activation at most, however short they are.
+const MOST: u64 = 1 << 14;
+/// How long an idle worker looks for work before it sleeps.
+const SPIN_NS: u64 = 20_000;
+
+/// How an activation's length is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pace {
+    /// By the time firings were seen to take.
+    Timed,
+    /// By count alone, so that a run of one worker can be repeated exactly.
+    Counted,
+}
+
+/// The nodes queued at each worker, for policies that keep them.
+pub(crate) type Queues = Vec<Mutex<VecDeque<NodeId>>>;
+
+/// The engine as a policy sees it.
+pub(crate) struct EngineHost<'a> {
+    pub(crate) net: &'a Net<'a>,
+    pub(crate) queues: &'a Queues,
+    pub(crate) worker: WorkerId,
+    pub(crate) random: XorShift,
+    pub(crate) steals: u64,
+}
+
+impl Host for EngineHost<'_> {
+    fn graph(&self) -> &Graph {
+        &self.net.graph
+    }
+
+    fn workers(&self) -> usize {
+        self.net.threads()
+    }
+
+    fn random(&mut self) -> u64 {
+        self.random.number()
+    }
+
+    fn occupancy(&self, channel: ChannelId) -> Occupancy {
+        let meter = self.net.meter(channel);
+        Occupancy { items: meter.items(), capacity: meter.capacity() }
+    }
+
+    fn claimable(&self, node: NodeId) -> bool {
+        self.net.claimable(node)
+    }
+
+    fn push(&mut self, to: WorkerId, node: NodeId) {
+        lock(&self.queues[to]).push_back(node);
+    }
+
+    fn pop(&mut self) -> Option<NodeId> {
+        lock(&self.queues[self.worker]).pop_front()
+    }
+
+    fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
+        let stolen = lock(&self.queues[from]).pop_front();
+        self.steals += u64::from(stolen.is_some());
+        stolen
+    }
+}
+
+/// One worker's private half.
+pub(crate) struct Worker<'a, P: Policy> {
+    pub(crate) host: EngineHost<'a>,
+    pub(crate) policy: &'a P,
+    pub(crate) local: P::Local,
+    pub(crate) pace: Pace,
+    pub(crate) spin: bool,
+    pub(crate) deadline: Option<(Instant, Duration)>,
+    pub(crate) account: Account,
+    ticks_per_ns: f64,
+    searching: bool,
+    count: u32,
+}
+
+impl<'a, P: Policy> Worker<'a, P> {
+    pub(crate) fn new(
+        host: EngineHost<'a>,
+        policy: &'a P,
+        local: P::Local,
+        pace: Pace,
+        spin: bool,
+        deadline: Option<(Instant, Duration)>,
+    ) -> Self {
+        let channels = host.net.meters.len();
+        Worker {
+            host,
+            policy,
+            local,
+            pace,
+            spin,
+            deadline,
+            account: Account::new(channels),
+            ticks_per_ns: crate::clock::ticks_per_ns(),
+            searching: false,
+            count: 0,
+        }
+    }
+
+    /// Works until the run is over.
+    pub(crate) fn run(mut self) -> Account {
+        self.account.start();
+        let mut last = None;
+        let mut now = ticks();
+        while !self.host.net.stopped() {
+            match self.policy.next(&mut self.local, last, &mut self.host) {
+                Decision::Activate(node) => {
+                    if self.searching {
+                        self.searching = false;
+                        self.host.net.sleep.found();
+                    }
+                    let event;
+                    (event, now) = self.activate(node, now);
+                    last = Some((node, event));
+                }
+                Decision::Idle => {
+                    now = self.idle(now);
+                    last = None;
+                }
+            }
+        }
+        self.host.net.sleep.end();
+        self.account.steals = self.host.steals;
+        self.account.finish();
+        self.account
+    }
+
+    /// One activation, from the time stamp of the last to its own.
+    fn activate(&mut self, node: NodeId, before: Ticks) -> (Event, Ticks) {
+        let net = self.host.net;
+        let cell = &net.nodes[node.index()];
+        let Some(body) = cell.body.as_ref().filter(|_| cell.dedicated.is_none()) else {
+            return (Event::Done, before);
+        };
+        net.share(node);
+        self.count = self.count.wrapping_add(1);
+        let sampled = self.count % SAMPLE == 1 && self.pace == Pace::Timed;
+        let laps = sampled.then(|| {
+            let start = ticks();
+            self.account.scheduler_sample(start.saturating_sub(before));
+            Laps::start(start)
+        });
+        let (budget, slice) = self.batch(&cell.state, node);
+        let mut cx = Cx { net, node, budget, slice, fired: 0, laps };
+        if cell.state.alert.load(Ordering::Relaxed) {
+            cell.state.alert.swap(false, Ordering::AcqRel);
+        }
+        let event = match catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx))) {
+            Ok(event) => event,
+            Err(panic) => {
+                net.fail_panic(node, panic);
+                Event::Done
+            }
+        };
+        let after = ticks();
+        self.note(&cell.state, &cx, event, after.saturating_sub(before), after);
+        (event, after)
+    }
+
+    /// Firings an activation may do, and those after which it publishes.
+    fn batch(&self, state: &NodeState, node: NodeId) -> (usize, usize) {
+        let run = self.host.net.plan.run[node.index()].max(1);
+        if self.pace == Pace::Counted {
+            return (run * 4, run);
+        }
+        let pace = state.pace.load(Ordering::Relaxed);
+        if pace == 0 {
+            return (1, 1);
+        }
+        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MOST) as usize;
+        let slice = (SLICE_NS * 16 / pace).clamp(1, run as u64) as usize;
+        (budget, slice)
+    }
+
+    fn note(&mut self, state: &NodeState, cx: &Cx<'_>, event: Event, spent: Ticks, now: Ticks) {
+        let account = &mut self.account;
+        account.busy += spent;
+        account.activations += 1;
+        account.refused += u64::from(event == Event::Refused);
+        if let Some(mut laps) = cx.laps {
+            laps.lap(crate::clock::Part::Queue);
+            account.lap_sample(&laps);
+            let cell = &cx.net.nodes[cx.node.index()];
+            for channel in cell.inputs.iter().chain(&cell.outputs) {
+                account.occupancy(*channel, cx.net.meter(*channel).items());
+            }
+        }
+        let _ = now;
+        if cx.fired == 0 {
+            return;
+        }
+        // Relaxed read-modify-writes of the node's own line, a few per activation.
+        state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
+        state.activations.fetch_add(1, Ordering::Relaxed);
+        state.busy.fetch_add(spent, Ordering::Relaxed);
+        let each = ((spent as f64 / self.ticks_per_ns) * 16.0 / cx.fired as f64) as u64 + 1;
+        let old = state.pace.load(Ordering::Relaxed);
+        let new = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 };
+        state.pace.store(new.max(1), Ordering::Relaxed);
+    }
+
+    /// Nothing to do: looks for a while, then sleeps.
+    #[cold]
+    fn idle(&mut self, before: Ticks) -> Ticks {
+        let net = self.host.net;
+        if !self.spin_for_work() && !net.stopped() {
+            net.sleep.announce(self.host.worker, self.searching);
+            self.searching = false;
+            let start = self.host.worker;
+            if net.find_claimable(start).is_some() || net.stopped() {
+                self.searching = net.sleep.withdraw(self.host.worker);
+            } else {
+                self.park();
+            }
+        }
+        let now = ticks();
+        self.account.stall += now.saturating_sub(before);
+        now
+    }
+
+    /// True as soon as some node is claimable.
+    fn spin_for_work(&self) -> bool {
+        let net = self.host.net;
+        let until = ticks() + (SPIN_NS as f64 * self.ticks_per_ns) as u64;
+        loop {
+            if net.stopped() || net.find_claimable(self.host.worker).is_some() {
+                return true;
+            }
+            if !self.spin || ticks() > until {
+                return false;
+            }
+            for _ in 0..32 {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn park(&mut self) {
+        let net = self.host.net;
+        let timeout = self.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
+        self.account.parks += 1;
+        let from = ticks();
+        let woken = net.sleep.commit(self.host.worker, timeout, || crate::quiesce::examine(net));
+        self.account.parked += ticks().saturating_sub(from);
+        match woken {
+            Woken::Rung => self.searching = true,
+            Woken::Over => {}
+            Woken::TimedOut => {
+                net.ring_all_dedicated();
+                self.check_deadline();
+            }
+        }
+    }
+
+    fn check_deadline(&self) {
+        if let Some((at, given)) = self.deadline
+            && Instant::now() >= at
+        {
+            self.host.net.fail(crate::Error::Deadline(given));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Ordered, bounded, parallel stages for any iterator.
+
+use crate::chain::Chain;
+use crate::{Error, Options, Outlet, from_iter};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// An item, or what became of the iterator or function that should have given it.
+type Caught<T> = Result<T, String>;
+
+/// Parallel stages for iterators whose items can be sent to other threads.
+///
+/// The functions run on all cores, at most a bounded number of items ahead of the caller, and the
+/// results come in the order of the items. Each is an iterator of `Result`s: the results before
+/// a failure, then the failure, then nothing. A panic in the iterator or in the function is a
+/// failure. Dropping the iterator stops the threads.
+pub trait ParallelExt: Iterator + Sized + Send + 'static
+where
+    Self::Item: Send + 'static,
+{
+    /// One result for each item.
+    fn par_map<U, F>(self, f: F) -> Ordered<'static, U>
+    where
+        U: Send + 'static,
+        F: Fn(Self::Item) -> U + Send + Sync + 'static,
+    {
+        Ordered::new(guarded(self).parallel_results(move |item, give| give(f(item))))
+    }
+
+    /// A result, or none, for each item.
+    fn par_filter_map<U, F>(self, f: F) -> Ordered<'static, U>
+    where
+        U: Send + 'static,
+        F: Fn(Self::Item) -> Option<U> + Send + Sync + 'static,
+    {
+        Ordered::new(guarded(self).parallel_results(move |item, give| f(item).into_iter().for_each(give)))
+    }
+
+    /// Any number of results for each item.
+    fn par_flat_map<I, F>(self, f: F) -> Ordered<'static, I::Item>
+    where
+        I: IntoIterator,
+        I::Item: Send + 'static,
+        F: Fn(Self::Item) -> I + Send + Sync + 'static,
+    {
+        Ordered::new(guarded(self).parallel_results(move |item, give| f(item).into_iter().for_each(give)))
+    }
+}
+
+impl<I: Iterator + Send + 'static> ParallelExt for I where I::Item: Send + 'static {}
+
+/// A chain over an iterator whose panic is its last item.
+pub(crate) fn guarded<'env, I>(mut items: I) -> Chain<'env, Caught<I::Item>>
+where
+    I: Iterator + Send + 'env,
+    I::Item: Send + 'env,
+{
+    let mut over = false;
+    from_iter(std::iter::from_fn(move || {
+        if over {
+            return None;
+        }
+        catch_unwind(AssertUnwindSafe(|| items.next())).map(|item| item.map(Ok)).unwrap_or_else(|panic| {
+            over = true;
+            Some(Err(message(panic)))
+        })
+    }))
+}
+
+impl<'env, T: Send + 'env> Chain<'env, Caught<T>> {
+    /// A parallel stage whose panics become its results, in their place.
+    pub(crate) fn parallel_results<U, F>(self, f: F) -> Chain<'env, Caught<U>>
+    where
+        U: Send + 'env,
+        F: Fn(T, &mut dyn FnMut(U)) + Send + Sync + 'env,
+    {
+        self.par_flat_map(move |item| {
+            let mut results = Vec::new();
+            match item {
+                Err(failure) => results.push(Err(failure)),
+                Ok(item) => {
+                    let caught =
+                        catch_unwind(AssertUnwindSafe(|| f(item, &mut |result| results.push(Ok(result)))));
+                    if let Err(panic) = caught {
+                        results.push(Err(message(panic)));
+                    }
+                }
+            }
+            results
+        })
+    }
+}
+
+fn message(panic: Box<dyn std::any::Any + Send>) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a value that is no text".to_owned())
+}
+
+/// Where an ordered iterator stands.
+#[derive(Debug)]
+enum State<'scope, U: Send> {
+    /// Not asked for anything yet: nothing runs.
+    Waiting(Option<Chain<'scope, Caught<U>>>),
+    Running(Outlet<'scope, Caught<U>>),
+    Failed(Option<Error>),
+}
+
+/// Results in the order of their items. See [`ParallelExt`].
+#[derive(Debug)]
+pub struct Ordered<'scope, U: Send> {
+    options: Options,
+    state: State<'scope, U>,
+    start: fn(Chain<'scope, Caught<U>>, &Options) -> Result<Outlet<'scope, Caught<U>>, Error>,
+}
+
+impl<U: Send + 'static> Ordered<'static, U> {
+    fn new(chain: Chain<'static, Caught<U>>) -> Self {
+        Ordered { options: Options::new(), state: State::Waiting(Some(chain)), start: Chain::start }
+    }
+}
+
+impl<'scope, U: Send> Ordered<'scope, U> {
+    pub(crate) fn started(outlet: Result<Outlet<'scope, Caught<U>>, Error>) -> Self {
+        let state = match outlet {
+            Ok(outlet) => State::Running(outlet),
+            Err(error) => State::Failed(Some(error)),
+        };
+        Ordered { options: Options::new(), state, start: |_, _| Err(Error::Cancelled) }
+    }
+
+    /// How to run; has an effect before the first result is asked for.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    fn fail(&mut self, error: Error) -> Option<Result<U, Error>> {
+        self.state = State::Failed(None);
+        Some(Err(error))
+    }
+}
+
+impl<U: Send> Iterator for Ordered<'_, U> {
+    type Item = Result<U, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let State::Waiting(chain) = &mut self.state {
+            match (self.start)(chain.take()?, &self.options) {
+                Ok(outlet) => self.state = State::Running(outlet),
+                Err(error) => return self.fail(error),
+            }
+        }
+        let State::Running(outlet) = &mut self.state else {
+            let State::Failed(error) = &mut self.state else { return None };
+            return error.take().map(Err);
+        };
+        match outlet.next() {
+            Some(Ok(item)) => Some(Ok(item)),
+            Some(Err(message)) => self.fail(Error::Panic { node: "par_flat_map".to_owned(), message }),
+            None => {
+                let State::Running(outlet) = std::mem::replace(&mut self.state, State::Failed(None)) else {
+                    return None;
+                };
+                outlet.finish().err().map(Err)
+            }
+        }
+    }
+}

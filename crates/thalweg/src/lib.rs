@@ -1,0 +1,49 @@
+//! Stream processing on multicore machines: the same answer at any thread count, bounded memory,
+//! and never a hang without a cause.
+//!
+//! Work flows through stages. Say what the stages are; how many threads run them, which thread
+//! runs which, and when idle threads sleep is found while it runs.
+//!
+//! **A chain**, where the graph is linear:
+//!
+//! ```
+//! use thalweg::prelude::*;
+//!
+//! let (squares, report) = thalweg::from_iter(1..=5u64)
+//!     .par_map(|x| x * x)                    // any number at a time, results in order
+//!     .filter(|x| x % 2 == 1)                // one at a time, with state if you like
+//!     .collect(&Options::new().threads(2))?;
+//! assert_eq!(squares, [1, 9, 25]);
+//! assert_eq!(report.nodes[1].firings, 5);
+//! # Ok::<(), thalweg::Error>(())
+//! ```
+//!
+//! **An iterator**, to speed up a loop that is there already:
+//!
+//! ```
+//! use thalweg::prelude::*;
+//!
+//! let words = ["a", "bb", "ccc"];
+//! let lengths: Result<Vec<usize>, _> = words.into_iter().par_map(str::len).collect();
+//! assert_eq!(lengths?, [1, 2, 3]);
+//! # Ok::<(), thalweg::Error>(())
+//! ```
+//!
+//! **A graph** with named ports, where it branches, joins or loops: see [`Builder`].
+
+mod chain;
+mod iter;
+pub mod prelude;
+mod scope;
+
+pub use chain::{Chain, Flow, from_blocking_iter, from_iter, from_try_iter};
+pub use iter::{Ordered, ParallelExt};
+pub use scope::{Scope, scope};
+pub use thalweg_graph as graph;
+pub use thalweg_policy as policy;
+pub use thalweg_runtime::{
+    BlockedNode, BuildError, Builder, Deadlock, Error, Feedback, Give, GiveSpec, Glance, Handle, In, Input,
+    InputSpec, InputSpecs, Inputs, IntoFlow, Kernel, Look, LookSpec, Network, NotYet, Options, Out, Outlet,
+    OutputSpec, OutputSpecs, Outputs, Prepared, Receiver, Report, Sender, Stream, Take, TakeSpec, View,
+    channel, input, output, window,
+};

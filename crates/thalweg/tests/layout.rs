@@ -1,0 +1,222 @@
+//! The tree is the architecture: this test keeps it so.
+//!
+//! Which crate may know which is written down once, in [`MAY_USE`]. A crate that is not in the
+//! table has no place yet; giving it one is part of adding it.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Every crate of the workspace, and the crates of the workspace that it may depend on, be it to
+/// build or to test. Each row uses rows above it only, so the arrows run one way.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("thalweg-graph", &[]),
+    ("thalweg-analysis", &["thalweg-graph"]),
+    ("thalweg-plan", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
+    ("thalweg-trace", &["thalweg-graph"]),
+    (
+        "thalweg-runtime",
+        &["thalweg-graph", "thalweg-analysis", "thalweg-plan", "thalweg-policy", "thalweg-trace"],
+    ),
+    (
+        "thalweg",
+        &[
+            "thalweg-graph",
+            "thalweg-analysis",
+            "thalweg-plan",
+            "thalweg-policy",
+            "thalweg-trace",
+            "thalweg-runtime",
+        ],
+    ),
+    ("thalweg-dedup", &["thalweg"]),
+    ("thalweg-cli", &["thalweg", "thalweg-dedup"]),
+    (
+        "thalweg-bench",
+        &[
+            "thalweg-graph",
+            "thalweg-analysis",
+            "thalweg-plan",
+            "thalweg-policy",
+            "thalweg-trace",
+            "thalweg-runtime",
+            "thalweg",
+            "thalweg-dedup",
+        ],
+    ),
+];
+
+/// Where unsafe code may stand.
+const MAY_BE_UNSAFE: &[&str] = &["crates/runtime/", "crates/codegen/", "bench/src/peers/"];
+
+/// Where something may be printed.
+const MAY_PRINT: &[&str] = &["crates/cli/", "bench/"];
+
+/// What a policy must not touch: it decides and never acts.
+const NOT_IN_A_POLICY: &[&str] =
+    &["std::thread", "std::time", "std::sync::atomic", "std::fs", "std::io", "std::net", "std::process"];
+
+#[test]
+fn the_table_itself_runs_one_way() {
+    let mut above = BTreeSet::new();
+    for (name, uses) in MAY_USE {
+        for used in *uses {
+            assert!(above.contains(used), "{name} may use {used}, which is not above it");
+        }
+        assert!(above.insert(*name), "{name} stands twice in the table");
+    }
+}
+
+#[test]
+fn nobody_may_use_the_command_or_the_bench() {
+    for (name, uses) in MAY_USE {
+        for end in ["thalweg-cli", "thalweg-bench"] {
+            assert!(!uses.contains(&end), "{name} may use {end}");
+        }
+    }
+}
+
+#[test]
+fn dependencies_run_one_way() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
+    for (name, dependencies) in workspace() {
+        let Some(allowed) = allowed.get(name.as_str()) else {
+            panic!("{name} has no row in MAY_USE: say which crates it may use");
+        };
+        for dependency in dependencies {
+            assert!(
+                allowed.contains(&dependency.as_str()),
+                "{name} depends on {dependency}, but may use only {allowed:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stays_where_it_is_argued_for() {
+    let elsewhere = sources().filter(|(path, _)| !lies_in(path, MAY_BE_UNSAFE));
+    let found: Vec<String> = elsewhere.filter(|(_, code)| has_unsafe(code)).map(|(path, _)| path).collect();
+    assert!(found.is_empty(), "unsafe code outside {MAY_BE_UNSAFE:?}: {found:?}");
+}
+
+#[test]
+fn libraries_print_nothing() {
+    let in_libraries = |path: &str| path.contains("/src/") && !lies_in(path, MAY_PRINT);
+    let prints = |code: &str| ["println!", "print!", "dbg!"].iter().any(|word| code.contains(word));
+    let found: Vec<String> =
+        sources().filter(|(path, code)| in_libraries(path) && prints(code)).map(|(path, _)| path).collect();
+    assert!(found.is_empty(), "only {MAY_PRINT:?} print: {found:?}");
+}
+
+#[test]
+fn a_policy_decides_and_never_acts() {
+    let policies = sources().filter(|(path, _)| path.starts_with("crates/policy/src/"));
+    for (path, code) in policies {
+        for act in NOT_IN_A_POLICY {
+            assert!(!code.contains(act), "{path} uses {act}");
+        }
+    }
+}
+
+#[test]
+fn the_search_for_unsafe_code_finds_it() {
+    for code in [
+        "unsafe { x() }",
+        "unsafe\n{ x() }",
+        "pub unsafe fn x() {}",
+        "unsafe impl Send for X {}",
+        "unsafe extern \"C\" {}",
+        "#[unsafe(no_mangle)]",
+    ] {
+        assert!(has_unsafe(&without_comments(code)), "{code}");
+    }
+    for code in ["// unsafe { x() }", "\"an unsafe entry\"", "fn unsafe_name() {}", "#![forbid(unsafe_code)]"]
+    {
+        assert!(!has_unsafe(&without_comments(code)), "{code}");
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace's folder")
+}
+
+/// The crates of the workspace by name, each with its dependencies of any kind on others of them.
+fn workspace() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .expect("cargo can be run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let packages = metadata["packages"].as_array().expect("a list of packages");
+    packages.iter().map(|package| (text(&package["name"]), local_dependencies(package))).collect()
+}
+
+/// A dependency with a path is on a crate of the workspace.
+fn local_dependencies(package: &Value) -> BTreeSet<String> {
+    let dependencies = package["dependencies"].as_array().expect("a list of dependencies");
+    let local = dependencies.iter().filter(|dependency| dependency["path"].is_string());
+    local.map(|dependency| text(&dependency["name"])).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a string").to_owned()
+}
+
+fn lies_in(path: &str, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Every Rust file of the project, this one excepted: its path from the root, with `/`, and its
+/// code without comments.
+fn sources() -> impl Iterator<Item = (String, String)> {
+    let mut files = Vec::new();
+    for folder in ["crates", "apps", "bench", "fuzz"] {
+        collect(&root(), Path::new(folder), &mut files);
+    }
+    assert!(files.len() > 50, "only {} files found: is this the right folder?", files.len());
+    let this = "crates/thalweg/tests/layout.rs";
+    assert!(files.iter().any(|path| path == this));
+    files.into_iter().filter(move |path| path != this).map(|path| {
+        let code = fs::read_to_string(root().join(&path)).expect("a readable source file");
+        (path, without_comments(&code))
+    })
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(root.join(folder)) else { return };
+    for entry in entries.map(|entry| entry.expect("a readable folder")) {
+        let path = folder.join(entry.file_name());
+        if entry.file_type().expect("a file type").is_dir() {
+            if entry.file_name() != "target" {
+                collect(root, &path, files);
+            }
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            files.push(path.to_string_lossy().replace('\\', "/"));
+        }
+    }
+}
+
+/// Drops line comments. (`//` inside a string drops the rest of that line too, which a search of
+/// this kind can bear; block comments are not used here.)
+fn without_comments(code: &str) -> String {
+    code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// The keyword in front of what it can stand before; so prose in a string does not count.
+fn has_unsafe(code: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let keyword = |at: usize| !code[..at].ends_with(is_word);
+    let follows = |rest: &str| {
+        let next = rest.trim_start();
+        let spaced = rest.starts_with(char::is_whitespace);
+        next.starts_with('{')
+            || rest.starts_with('(')
+            || spaced && ["fn ", "impl", "trait ", "extern "].iter().any(|word| next.starts_with(word))
+    };
+    code.match_indices("unsafe").any(|(at, word)| keyword(at) && follows(&code[at + word.len()..]))
+}

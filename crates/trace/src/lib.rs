@@ -1,0 +1,30 @@
+//! The report of a run, whoever ran it: plain data about where time and items went.
+//!
+//! Whoever runs a plan makes a [`Report`] with [`Report::new`], fills in what it measured and
+//! hands it over. Printing it gives three tables (workers, nodes, channels) and one line that says
+//! what bounded the run.
+//!
+//! ```
+//! use std::time::Duration;
+//! use thalweg_graph::{Graph, Node};
+//! use thalweg_trace::Report;
+//!
+//! let mut graph = Graph::new();
+//! graph.add(Node::sequential("clock"));
+//! let mut report = Report::new(graph, "auto", 1);
+//! report.wall = Duration::from_millis(10);
+//! report.workers[0].app = Duration::from_millis(9);
+//! report.workers[0].stall = Duration::from_millis(1);
+//! assert_eq!(report.breakdown()[0], 0.9);
+//! assert!(report.to_string().contains("worker"));
+//! ```
+
+mod advice;
+mod parts;
+mod report;
+mod show;
+mod table;
+mod units;
+
+pub use parts::{ChannelReport, Growth, NodeReport, WorkerReport};
+pub use report::Report;

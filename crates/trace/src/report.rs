@@ -1,0 +1,77 @@
+//! The whole of a run.
+
+use crate::{ChannelReport, Growth, NodeReport, WorkerReport};
+use std::time::Duration;
+use thalweg_graph::{Graph, NodeId};
+
+/// What one run did and where its time went.
+#[derive(Clone, Default, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The graph that was run.
+    pub graph: Graph,
+    /// Name of the policy.
+    pub policy: String,
+    /// Number of workers.
+    pub threads: usize,
+    /// Time from start to end of the run, as a clock on the wall shows it.
+    pub wall: Duration,
+    /// The workers, by index.
+    pub workers: Vec<WorkerReport>,
+    /// The nodes, by id.
+    pub nodes: Vec<NodeReport>,
+    /// The channels, by id.
+    pub channels: Vec<ChannelReport>,
+    /// Channels that grew, in order of time.
+    pub growths: Vec<Growth>,
+}
+
+impl Report {
+    /// A report with an empty entry for each worker, node and channel.
+    pub fn new(graph: Graph, policy: impl Into<String>, threads: usize) -> Report {
+        Report {
+            policy: policy.into(),
+            threads,
+            wall: Duration::ZERO,
+            workers: vec![WorkerReport::default(); threads],
+            nodes: vec![NodeReport::default(); graph.nodes().len()],
+            channels: vec![ChannelReport::default(); graph.channels().len()],
+            growths: Vec::new(),
+            graph,
+        }
+    }
+
+    /// The node with the most busy time; none if no node was ever busy. The first of equals.
+    pub fn busiest_node(&self) -> Option<NodeId> {
+        self.busiest(|_| true)
+    }
+
+    /// The busiest of the nodes that `counts`, if any was busy.
+    pub(crate) fn busiest(&self, counts: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        let busy = |id: &NodeId| self.nodes.get(id.index()).map_or(Duration::ZERO, |n| n.busy);
+        let ids = self.graph.node_ids().filter(|id| counts(*id) && !busy(id).is_zero());
+        // `max_by_key` gives the last of equals, so look from the end.
+        ids.collect::<Vec<_>>().into_iter().rev().max_by_key(busy)
+    }
+
+    /// Fractions of all workers' time in the order of DANBI's Figure 4: application, queue
+    /// operations, scheduler, stall, operating system. They add up to 1, or are all 0 where no
+    /// time was measured.
+    pub fn breakdown(&self) -> [f64; 5] {
+        let mut parts = [0.0; 5];
+        let all: Duration = self.workers.iter().map(WorkerReport::total).sum();
+        if all.is_zero() {
+            return parts;
+        }
+        for (i, part) in parts.iter_mut().enumerate() {
+            let sum: Duration = self.workers.iter().map(|w| w.categories()[i]).sum();
+            *part = sum.as_nanos() as f64 / all.as_nanos() as f64;
+        }
+        parts
+    }
+
+    /// Items never consumed, over all channels.
+    pub fn leftover(&self) -> u64 {
+        self.channels.iter().map(|c| c.leftover).sum()
+    }
+}

@@ -1,0 +1,114 @@
+//! A report as text.
+
+use crate::{Report, WorkerReport, table::Table, units};
+use std::fmt;
+use thalweg_graph::Kind;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = if self.threads == 1 { "" } else { "s" };
+        let wall = units::time(self.wall);
+        writeln!(f, "{wall} on {} thread{s}, policy {}\n", self.threads, self.policy.escape_debug())?;
+        writeln!(f, "{}", self.worker_table())?;
+        writeln!(f, "{}", self.node_table())?;
+        writeln!(f, "{}", self.channel_table())?;
+        self.write_growths(f)?;
+        writeln!(f, "{}", self.advice())
+    }
+}
+
+impl Report {
+    fn worker_table(&self) -> Table {
+        let mut table = Table::new(&[
+            "worker",
+            "application",
+            "queue",
+            "scheduler",
+            "stall",
+            "system",
+            "activations",
+            "refused",
+            "steals",
+            "parks",
+        ]);
+        for (i, worker) in self.workers.iter().enumerate() {
+            table.row(worker_row(i.to_string(), worker.categories().map(units::time), worker));
+        }
+        let mut all = WorkerReport::default();
+        for worker in &self.workers {
+            all.activations += worker.activations;
+            all.refused += worker.refused;
+            all.steals += worker.steals;
+            all.parks += worker.parks;
+        }
+        table.row(worker_row("all".to_owned(), self.breakdown().map(units::percent), &all));
+        table
+    }
+
+    fn node_table(&self) -> Table {
+        let mut table =
+            Table::new(&["node", "kind", "firings", "activations", "busy", "per firing", "of wall"]);
+        for (node, told) in self.graph.nodes().iter().zip(&self.nodes) {
+            let kind = match node.kind {
+                _ if node.blocking => "blocking",
+                Kind::Sequential => "sequential",
+                Kind::Parallel => "parallel",
+            };
+            let each = match told.firings {
+                0 => "-".to_owned(),
+                firings => units::time(told.busy.div_f64(firings as f64)),
+            };
+            table.row(vec![
+                node.name.escape_debug().to_string(),
+                kind.to_owned(),
+                told.firings.to_string(),
+                told.activations.to_string(),
+                units::time(told.busy),
+                each,
+                self.of_wall(told.busy),
+            ]);
+        }
+        table
+    }
+
+    /// A busy time as a share of the wall time; a parallel node may have more than all of it.
+    fn of_wall(&self, busy: std::time::Duration) -> String {
+        if self.wall.is_zero() {
+            return "-".to_owned();
+        }
+        units::percent(busy.as_secs_f64() / self.wall.as_secs_f64())
+    }
+
+    fn channel_table(&self) -> Table {
+        let mut table = Table::new(&["channel", "items", "bytes", "capacity", "peak", "mean", "left over"]);
+        for (id, told) in self.graph.channel_ids().zip(&self.channels) {
+            table.row(vec![
+                self.graph.channel_name(id).escape_debug().to_string(),
+                told.items.to_string(),
+                units::bytes(told.bytes),
+                told.capacity.to_string(),
+                units::items(told.peak),
+                units::items(told.mean),
+                told.leftover.to_string(),
+            ]);
+        }
+        table
+    }
+
+    fn write_growths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for growth in &self.growths {
+            let name = self.graph.channel_name(growth.channel);
+            writeln!(f, "grew {} from {} to {} items", name.escape_debug(), growth.from, growth.to)?;
+        }
+        if !self.growths.is_empty() {
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+fn worker_row(name: String, times: [String; 5], counts: &WorkerReport) -> Vec<String> {
+    let counts = [counts.activations, counts.refused, counts.steals, counts.parks];
+    let counts = counts.iter().map(u64::to_string);
+    [name].into_iter().chain(times).chain(counts).collect()
+}

@@ -1,0 +1,70 @@
+//! Quantities for people: three digits or so, and a unit.
+
+use std::time::Duration;
+
+/// A duration in ns, us, ms or s.
+pub(crate) fn time(duration: Duration) -> String {
+    scaled(duration.as_nanos() as f64, 1000.0, &["ns", "us", "ms", "s"])
+}
+
+/// A number of bytes in B, KiB, MiB, GiB or TiB.
+pub(crate) fn bytes(count: u64) -> String {
+    scaled(count as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
+}
+
+/// A fraction as a percentage.
+pub(crate) fn percent(fraction: f64) -> String {
+    format!("{:.1} %", 100.0 * fraction)
+}
+
+/// A number of items that may be a mean.
+pub(crate) fn items(count: f64) -> String {
+    format!("{count:.1}")
+}
+
+fn scaled(value: f64, step: f64, units: &[&str]) -> String {
+    let mut value = value;
+    let mut units = units.iter();
+    let mut unit = units.next().expect("at least one unit");
+    // 999.5 and above would print as 1000 of the smaller unit.
+    while value >= step - 0.5 {
+        let Some(larger) = units.next() else { break };
+        value /= step;
+        unit = larger;
+    }
+    let whole = value.fract() == 0.0 || value >= 99.95;
+    let digits = if whole {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        let show = |nanos| time(Duration::from_nanos(nanos));
+        assert_eq!(show(0), "0 ns");
+        assert_eq!(show(999), "999 ns");
+        assert_eq!(show(1_234), "1.23 us");
+        assert_eq!(show(12_345_678), "12.3 ms");
+        assert_eq!(show(999_600), "1.00 ms");
+        assert_eq!(show(123_456_000_000), "123 s");
+        assert_eq!(show(99_960_000), "100 ms");
+    }
+
+    #[test]
+    fn byte_counts() {
+        assert_eq!(bytes(0), "0 B");
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(1024), "1 KiB");
+        assert_eq!(bytes(1536), "1.50 KiB");
+        assert_eq!(bytes(u64::MAX), "16777216 TiB");
+    }
+}

@@ -1,0 +1,138 @@
+//! What a report says of a run, and how it looks.
+
+use std::time::Duration;
+use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, OutPort, Rate};
+use thalweg_trace::{Growth, Report};
+
+/// `read -> squeeze -> write`, the middle one parallel.
+fn graph() -> Graph {
+    let bytes = Item::of::<u64>();
+    let one = |name: &str| OutPort::new(name, bytes).push(Rate::Static(1));
+    let mut graph = Graph::new();
+    let read = graph.add(Node::sequential("read").output(one("out")));
+    let squeeze = graph.add(Node::parallel("squeeze").input(InPort::new("in", bytes)).output(one("out")));
+    let write = graph.add(Node::sequential("write").input(InPort::new("in", bytes)));
+    graph.connect((read, 0), (squeeze, 0), Link::default()).unwrap();
+    graph.connect((squeeze, 0), (write, 0), Link::default()).unwrap();
+    graph
+}
+
+fn report() -> Report {
+    let ms = Duration::from_millis;
+    let mut report = Report::new(graph(), "qes", 2);
+    report.wall = ms(100);
+    for (worker, stall) in report.workers.iter_mut().zip([2, 12]) {
+        worker.app = ms(95 - stall);
+        worker.queue = ms(2);
+        worker.scheduler = ms(1);
+        worker.stall = ms(stall);
+        worker.os = ms(2);
+        worker.activations = 40;
+        worker.refused = 3;
+        worker.steals = 1;
+        worker.parks = stall;
+    }
+    for (node, busy) in report.nodes.iter_mut().zip([20, 150, 6]) {
+        node.firings = 10_000;
+        node.activations = 30;
+        node.busy = ms(busy);
+    }
+    for (channel, leftover) in report.channels.iter_mut().zip([0, 7]) {
+        channel.items = 10_000;
+        channel.bytes = 80_000;
+        channel.capacity = 1024;
+        channel.peak = 800.0;
+        channel.mean = 511.25;
+        channel.leftover = leftover;
+    }
+    report.growths.push(Growth { channel: ChannelId(1), from: 512, to: 1024 });
+    report
+}
+
+#[test]
+fn prints_three_tables_and_advice() {
+    let expected = "\
+100 ms on 2 threads, policy qes
+
+worker  application  queue  scheduler  stall  system  activations  refused  steals  parks
+0             93 ms   2 ms       1 ms   2 ms    2 ms           40        3       1      2
+1             83 ms   2 ms       1 ms  12 ms    2 ms           40        3       1     12
+all          88.0 %  2.0 %      1.0 %  7.0 %   2.0 %           80        6       2     14
+
+node           kind  firings  activations    busy  per firing  of wall
+read     sequential    10000           30   20 ms        2 us   20.0 %
+squeeze    parallel    10000           30  150 ms       15 us  150.0 %
+write    sequential    10000           30    6 ms      600 ns    6.0 %
+
+channel                  items     bytes  capacity   peak   mean  left over
+read.out -> squeeze.in   10000  78.1 KiB      1024  800.0  511.2          0
+squeeze.out -> write.in  10000  78.1 KiB      1024  800.0  511.2          7
+
+grew squeeze.out -> write.in from 512 to 1024 items
+
+parallel `squeeze` has 85.2 % of the time in nodes; the workers are not always busy in nodes: \
+see their other columns; sequential `read`: no number of threads takes the run below its 20 ms, \
+5.00 times faster than now
+";
+    assert_eq!(report().to_string(), expected);
+}
+
+#[test]
+fn an_empty_report_prints_and_divides_by_nothing() {
+    let report = Report::new(Graph::new(), "auto", 1);
+    assert_eq!(report.breakdown(), [0.0; 5]);
+    assert_eq!(report.busiest_node(), None);
+    assert_eq!(report.advice(), "no time was measured in any node");
+    assert!(report.to_string().starts_with("0 ns on 1 thread, policy auto\n"));
+    assert!(Report::default().to_string().contains("no time"));
+}
+
+#[test]
+fn breakdown_weighs_workers_by_their_time() {
+    let mut report = Report::new(graph(), "auto", 2);
+    report.workers[0].app = Duration::from_millis(30);
+    report.workers[1].stall = Duration::from_millis(10);
+    assert_eq!(report.breakdown(), [0.75, 0.0, 0.0, 0.25, 0.0]);
+}
+
+#[test]
+fn busiest_is_the_first_of_equals() {
+    let mut report = report();
+    for node in &mut report.nodes {
+        node.busy = Duration::from_millis(5);
+    }
+    assert_eq!(report.busiest_node().map(|n| n.index()), Some(0));
+}
+
+#[test]
+fn a_sequential_bottleneck_bounds_the_run() {
+    let mut report = report();
+    report.nodes[2].busy = Duration::from_millis(300);
+    assert!(report.advice().ends_with("below its 300 ms, which is all of this run"), "{}", report.advice());
+    report.nodes[2].busy = Duration::from_millis(80);
+    report.nodes[1].busy = Duration::ZERO;
+    let advice = report.advice();
+    assert!(advice.starts_with("sequential `write` has 80.0 %"), "{advice}");
+    assert!(advice.ends_with("below its 80 ms, 1.25 times faster than now"), "{advice}");
+}
+
+#[test]
+fn a_blocking_node_is_not_called_a_bound() {
+    let mut report = report();
+    let read = report.graph.node_ids().next().unwrap();
+    report.graph.node_mut(read).blocking = true;
+    assert!(report.advice().contains("waiting for the outside world"), "{}", report.advice());
+}
+
+#[test]
+fn counts_leftovers() {
+    assert_eq!(report().leftover(), 7);
+}
+
+#[test]
+fn odd_names_stay_on_their_line() {
+    let mut graph = Graph::new();
+    graph.add(Node::sequential("two\nlines"));
+    let text = Report::new(graph, "auto", 1).to_string();
+    assert!(text.contains("\ntwo\\nlines  sequential"), "{text}");
+}
