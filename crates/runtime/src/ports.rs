@@ -11,6 +11,8 @@ pub trait Inputs: Send {
     type Glances;
     /// Items to take from each, as a framing function says.
     type Takes: AsRef<[usize]>;
+    /// Items a firing takes from and sees on each.
+    type Limits: Clone + Send + Sync;
 
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors;
@@ -25,9 +27,12 @@ pub trait Inputs: Send {
     #[doc(hidden)]
     fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]);
     #[doc(hidden)]
-    fn rates(&mut self) -> Vec<(usize, usize)>;
+    fn rates(&mut self) -> Self::Limits;
+    /// Limits of a firing that takes, and sees, `takes`.
     #[doc(hidden)]
-    fn step(cursors: &mut Self::Cursors, limits: &[(usize, usize)]);
+    fn framed(takes: &[usize]) -> Self::Limits;
+    #[doc(hidden)]
+    fn step(cursors: &mut Self::Cursors, limits: &Self::Limits);
     #[doc(hidden)]
     fn finish(cursors: &mut Self::Cursors);
     #[doc(hidden)]
@@ -116,6 +121,31 @@ fn lack_of<P: Input>(port: &mut P, wanted: usize) -> Option<Lack> {
     (wanted > side.seen - side.next && !side.ended).then(|| side.lack(wanted))
 }
 
+/// Cursors lent to the stack for a stretch of firings, so that they can live in registers; they go
+/// home when the stretch ends, also by a panic.
+pub(crate) struct Lent<C> {
+    home: *mut C,
+    pub(crate) here: std::mem::ManuallyDrop<C>,
+}
+
+impl<C> Lent<C> {
+    /// # Safety
+    /// `home` is the caller's alone and is not touched while the loan lives.
+    #[inline(always)]
+    pub(crate) unsafe fn new(home: *mut C) -> Lent<C> {
+        // SAFETY: `home` is valid by the contract; its bits are overwritten, not dropped, on return.
+        Lent { home, here: std::mem::ManuallyDrop::new(unsafe { home.read() }) }
+    }
+}
+
+impl<C> Drop for Lent<C> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: the one place where the value returns; `here` is not used afterwards.
+        unsafe { self.home.write(std::mem::ManuallyDrop::take(&mut self.here)) };
+    }
+}
+
 macro_rules! tuples {
     ($n:literal; $($P:ident $C:ident $i:tt),*) => {
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
@@ -123,6 +153,7 @@ macro_rules! tuples {
             type Cursors = ($($P::Cursor,)*);
             type Glances = ($(Glance<$P::Item>,)*);
             type Takes = [usize; $n];
+            type Limits = [(usize, usize); $n];
 
             fn cursors(&self) -> Self::Cursors {
                 ($(self.$i.cursor(),)*)
@@ -146,12 +177,14 @@ macro_rules! tuples {
             fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
                 $(self.$i.extend(&mut cursors.$i, takes[$i]);)*
             }
-            fn rates(&mut self) -> Vec<(usize, usize)> {
-                vec![$({ let rates = self.$i.side().rates; (rates.take, rates.see) }),*]
+            fn rates(&mut self) -> Self::Limits {
+                [$({ let rates = self.$i.side().rates; (rates.take, rates.see) }),*]
+            }
+            fn framed(takes: &[usize]) -> Self::Limits {
+                [$((takes[$i], takes[$i])),*]
             }
             #[inline(always)]
-            fn step(cursors: &mut Self::Cursors, limits: &[(usize, usize)]) {
-                let limits: &[(usize, usize); $n] = limits.try_into().expect("one limit per input");
+            fn step(cursors: &mut Self::Cursors, limits: &Self::Limits) {
                 $($P::step(&mut cursors.$i, limits[$i]);)*
             }
             #[inline(always)]
@@ -295,6 +328,7 @@ impl<P: Input> Inputs for Vec<P> {
     type Cursors = Vec<P::Cursor>;
     type Glances = Vec<Glance<P::Item>>;
     type Takes = Vec<usize>;
+    type Limits = Vec<(usize, usize)>;
 
     fn cursors(&self) -> Self::Cursors {
         self.iter().map(P::cursor).collect()
@@ -318,10 +352,13 @@ impl<P: Input> Inputs for Vec<P> {
             port.extend(cursor, *take);
         }
     }
-    fn rates(&mut self) -> Vec<(usize, usize)> {
+    fn rates(&mut self) -> Self::Limits {
         self.iter_mut().map(|port| (port.side().rates.take, port.side().rates.see)).collect()
     }
-    fn step(cursors: &mut Self::Cursors, limits: &[(usize, usize)]) {
+    fn framed(takes: &[usize]) -> Self::Limits {
+        takes.iter().map(|take| (*take, *take)).collect()
+    }
+    fn step(cursors: &mut Self::Cursors, limits: &Self::Limits) {
         for (cursor, limit) in cursors.iter_mut().zip(limits) {
             P::step(cursor, *limit);
         }

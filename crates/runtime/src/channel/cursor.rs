@@ -283,6 +283,38 @@ enum Spill<T> {
     Exact,
 }
 
+/// Where an [`Out`] writes: first slot, position, limit.
+type Place<T> = (*mut T, usize, usize);
+
+impl<T> Spill<T> {
+    /// Takes an item that `place` has no room for; gives the place to go on at.
+    #[cold]
+    #[inline(never)]
+    fn put(&mut self, item: T, place: Place<T>) -> Place<T> {
+        match self {
+            Spill::Overflow(items) => {
+                items.push_back(item);
+                place
+            }
+            Spill::Chunk { items, .. } => {
+                // SAFETY: the first `at` elements were written through `slots`, this vector's own
+                // buffer, and `at <= limit <= capacity`.
+                unsafe { items.set_len(place.1) };
+                items.push(item);
+                let place = (items.as_mut_ptr(), items.len(), items.capacity());
+                // The cursor writes past the vector's length; what it has written it owns itself.
+                // SAFETY: shortening to 0 leaves the items in the buffer.
+                unsafe { items.set_len(0) };
+                place
+            }
+            Spill::Exact => {
+                drop(item);
+                panic!("pushed more items than the firing's rate says: raise the port's push rate");
+            }
+        }
+    }
+}
+
 /// Push rate of an output whose firings give any number.
 const DYNAMIC: usize = usize::MAX;
 
@@ -296,7 +328,9 @@ pub struct Out<T> {
     base: usize,
     /// Items of a firing where the rate is static.
     push: usize,
-    spill: Spill<T>,
+    /// Behind a pointer, so that the cold path does not take the address of the fields above:
+    /// in a firing's inner loop they live in registers.
+    spill: Box<Spill<T>>,
 }
 
 impl<T> std::fmt::Debug for Out<T> {
@@ -310,7 +344,7 @@ unsafe impl<T: Send> Send for Out<T> {}
 
 impl<T> Out<T> {
     fn with(push: usize, spill: Spill<T>) -> Out<T> {
-        Out { slots: std::ptr::null_mut(), mask: 0, at: 0, limit: 0, base: 0, push, spill }
+        Out { slots: std::ptr::null_mut(), mask: 0, at: 0, limit: 0, base: 0, push, spill: Box::new(spill) }
     }
 
     /// For a sequential node with a dynamic rate.
@@ -340,7 +374,7 @@ impl<T> Out<T> {
 
     /// Points the cursor at its own empty chunk.
     pub(crate) fn open_chunk(&mut self) {
-        let Spill::Chunk { items, sent, .. } = &mut self.spill else { unreachable!("not a chunk") };
+        let Spill::Chunk { items, sent, .. } = &mut *self.spill else { unreachable!("not a chunk") };
         debug_assert!(items.is_empty() && *sent == 0);
         (self.slots, self.mask) = (items.as_mut_ptr(), usize::MAX);
         (self.at, self.limit, self.base) = (0, items.capacity(), 0);
@@ -392,7 +426,7 @@ impl<T> Out<T> {
     /// The items that had no room, in order.
     #[inline]
     pub(crate) fn overflow(&mut self) -> Option<&mut VecDeque<T>> {
-        match &mut self.spill {
+        match &mut *self.spill {
             Spill::Overflow(items) => Some(items),
             _ => None,
         }
@@ -401,7 +435,7 @@ impl<T> Out<T> {
     /// Ends the writing of a chunk: its items are in the vector from now on.
     pub(crate) fn close_chunk(&mut self) {
         let written = self.at;
-        if let Spill::Chunk { items, .. } = &mut self.spill {
+        if let Spill::Chunk { items, .. } = &mut *self.spill {
             // SAFETY: the first `at` elements were written through `slots`, the vector's own
             // buffer, and `at <= limit <= capacity`.
             unsafe { items.set_len(written) };
@@ -411,7 +445,7 @@ impl<T> Out<T> {
 
     /// The items of a closed chunk that have not been moved on.
     pub(crate) fn unsent(&self) -> &[T] {
-        match &self.spill {
+        match &*self.spill {
             Spill::Chunk { items, sent, .. } => &items[*sent..],
             _ => &[],
         }
@@ -419,7 +453,7 @@ impl<T> Out<T> {
 
     /// Bytes of those items, where items are weighed.
     pub(crate) fn unsent_bytes(&self) -> usize {
-        match &self.spill {
+        match &*self.spill {
             Spill::Chunk { weigh: Some(weigh), .. } => self.unsent().iter().map(|item| weigh(item)).sum(),
             _ => 0,
         }
@@ -430,7 +464,7 @@ impl<T> Out<T> {
     /// # Safety
     /// Slots `[at, at + room)` are empty and the caller's.
     pub(crate) unsafe fn send(&mut self, slots: (*mut T, usize), at: usize, room: usize) -> usize {
-        let Spill::Chunk { items, sent, .. } = &mut self.spill else { return 0 };
+        let Spill::Chunk { items, sent, .. } = &mut *self.spill else { return 0 };
         let count = room.min(items.len() - *sent);
         let (to, mask) = slots;
         let size = mask + 1;
@@ -454,7 +488,7 @@ impl<T> Out<T> {
 
     /// Drops the items of a closed chunk.
     pub(crate) fn drop_chunk(&mut self) {
-        if let Spill::Chunk { items, sent, .. } = &mut self.spill {
+        if let Spill::Chunk { items, sent, .. } = &mut *self.spill {
             let (rest, done) = (std::mem::take(items), std::mem::take(sent));
             drop_tail(rest, done);
         }
@@ -472,28 +506,7 @@ impl<T> Out<T> {
             unsafe { self.slots.add(at & self.mask).write(item) };
             self.at = at + 1;
         } else {
-            self.spill(item);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn spill(&mut self, item: T) {
-        match &mut self.spill {
-            Spill::Overflow(items) => items.push_back(item),
-            Spill::Chunk { items, .. } => {
-                // SAFETY: as in `close_chunk`.
-                unsafe { items.set_len(self.at) };
-                items.push(item);
-                (self.slots, self.at, self.limit) = (items.as_mut_ptr(), items.len(), items.capacity());
-                // The cursor writes past the vector's length; what it has written it owns itself.
-                // SAFETY: shortening to 0 leaves the items in the buffer.
-                unsafe { items.set_len(0) };
-            }
-            Spill::Exact => {
-                drop(item);
-                panic!("pushed more items than the firing's rate says: raise the port's push rate");
-            }
+            (self.slots, self.at, self.limit) = self.spill.put(item, (self.slots, self.at, self.limit));
         }
     }
 }

@@ -16,7 +16,7 @@ use super::{Body, Cx, Flow, IntoFlow, UNSTUCK};
 use crate::claim::Claim;
 use crate::clock::Part;
 use crate::port::Lack;
-use crate::ports::{Inputs, Outputs};
+use crate::ports::{Inputs, Lent, Outputs};
 use crate::sync::{AtomicUsize, Ordering};
 use crate::window::Window;
 use thalweg_graph::ChannelId;
@@ -71,7 +71,8 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
     front: Claim<Front<'env, I, O>>,
     back: Claim<Back<I, O>>,
     fire: F,
-    limits: Vec<(usize, usize)>,
+    limits: I::Limits,
+    inputs: usize,
     weighed: Option<ChannelId>,
     weight: Weight,
 }
@@ -119,6 +120,7 @@ where
             back: Claim::new(back),
             fire,
             limits,
+            inputs: count,
             weighed,
             weight: Weight::default(),
         }
@@ -228,41 +230,39 @@ where
     }
 
     fn run_static(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
-        for _ in 0..slot.firings {
-            self.fire(slot, &self.limits)?;
-        }
-        close_chunks::<I, O>(slot);
+        self.fire(slot, self.limits.clone(), slot.firings)?;
+        O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
     fn run_framed(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
-        let mut limits = self.limits.clone();
         for firing in 0..slot.firings {
-            for (i, limit) in limits.iter_mut().enumerate() {
-                let take = slot.frames[firing * self.limits.len() + i];
-                *limit = (take, take);
-            }
-            self.fire(slot, &limits)?;
+            let limits = I::framed(&slot.frames[firing * self.inputs..][..self.inputs]);
+            self.fire(slot, limits, 1)?;
         }
-        close_chunks::<I, O>(slot);
+        O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
-    #[inline(always)]
-    fn fire(&self, slot: &mut Ticket<I, O>, limits: &[(usize, usize)]) -> Result<(), Failure> {
-        O::step(&mut slot.outs);
-        I::step(&mut slot.ins, limits);
-        let flow = (self.fire)(&mut slot.ins, &mut slot.outs).into_flow();
-        I::finish(&mut slot.ins);
-        match flow {
-            Flow::More => {}
-            Flow::End => return Err(Failure::Error(NO_END.into())),
-            Flow::Fail(error) => return Err(Failure::Error(error)),
+    /// The inner loop.
+    fn fire(&self, slot: &mut Ticket<I, O>, limits: I::Limits, firings: usize) -> Result<(), Failure> {
+        // SAFETY: the slot is borrowed mutably and its cursors are used through the loan only.
+        let (mut ins, mut outs) = unsafe { (Lent::new(&mut slot.ins), Lent::new(&mut slot.outs)) };
+        for _ in 0..firings {
+            O::step(&mut outs.here);
+            I::step(&mut ins.here, &limits);
+            let flow = (self.fire)(&mut ins.here, &mut outs.here).into_flow();
+            I::finish(&mut ins.here);
+            match flow {
+                Flow::More => {}
+                Flow::End => return Err(Failure::Error(NO_END.into())),
+                Flow::Fail(error) => return Err(Failure::Error(error)),
+            }
+            if let Some(port) = O::short(&outs.here) {
+                return Err(Failure::Short(port));
+            }
         }
-        match O::short(&slot.outs) {
-            None => Ok(()),
-            Some(port) => Err(Failure::Short(port)),
-        }
+        Ok(())
     }
 
     /// Accounts the bytes of a finished ticket.
@@ -353,10 +353,6 @@ enum Failure {
     Error(Box<dyn std::error::Error + Send + Sync>),
     /// A static output was given less than its rate.
     Short(usize),
-}
-
-fn close_chunks<I: Inputs, O: Outputs>(slot: &mut Ticket<I, O>) {
-    O::close_ticket(&mut slot.outs);
 }
 
 /// Frames up to `limit` firings: how many, with what each takes left in the ticket.

@@ -4,7 +4,7 @@ use super::{Body, Cx, Flow, IntoFlow};
 use crate::claim::Claim;
 use crate::clock::Part;
 use crate::port::Lack;
-use crate::ports::{Inputs, Outputs};
+use crate::ports::{Inputs, Lent, Outputs};
 use thalweg_policy::Event;
 
 /// What the next firing takes from each input, decided at claim time.
@@ -92,7 +92,7 @@ struct Core<'env, I: Inputs, O: Outputs, F> {
     fire: F,
     finish: Option<Finish<'env, O>>,
     frame: Option<Box<dyn FrameFn<I> + 'env>>,
-    limits: Vec<(usize, usize)>,
+    limits: I::Limits,
     takes: Vec<usize>,
     wanted: Vec<usize>,
     phase: Phase,
@@ -223,34 +223,14 @@ where
         let Core { ins, outs, in_cursors, out_cursors, fire, limits, .. } = core;
         ins.open(in_cursors, firings);
         outs.open_sequential(out_cursors);
-        let mut fired = 0;
-        let mut stop = Stop::Spent;
-        while fired < firings {
-            if !O::step(out_cursors) {
-                break; // a dynamic output is full: publish, and look for room again
+        let (fired, end) = fire_run::<I, O, F, R>(in_cursors, out_cursors, fire, limits.clone(), firings);
+        let stop = match end {
+            None => Stop::Spent,
+            Some(end) => {
+                note_end(cx, end);
+                Stop::End
             }
-            I::step(in_cursors, limits);
-            let flow = fire(in_cursors, out_cursors).into_flow();
-            I::finish(in_cursors);
-            fired += 1;
-            match flow {
-                Flow::More => {}
-                Flow::End => {
-                    stop = Stop::End;
-                    break;
-                }
-                Flow::Fail(error) => {
-                    cx.net.fail_node(cx.node, error);
-                    stop = Stop::End;
-                    break;
-                }
-            }
-            if let Some(port) = O::short(out_cursors) {
-                cx.net.fail_short(cx.node, port);
-                stop = Stop::End;
-                break;
-            }
-        }
+        };
         ins.unclaim(in_cursors);
         (fired, stop)
     }
@@ -262,7 +242,7 @@ where
             Err(lack) => return (0, Stop::Lack(lack)),
         };
         cx.lap(Part::Application);
-        let Core { ins, outs, in_cursors, out_cursors, fire, limits, frame, takes, wanted, .. } = core;
+        let Core { ins, outs, in_cursors, out_cursors, fire, frame, takes, wanted, .. } = core;
         let frame = frame.as_mut().expect("a framed node");
         outs.open_sequential(out_cursors);
         let mut fired = 0;
@@ -273,23 +253,10 @@ where
                 Framing::Lack(lack) => return (fired, Stop::Lack(lack)),
             }
             ins.open_framed(in_cursors, takes);
-            for (limit, take) in limits.iter_mut().zip(&*takes) {
-                *limit = (*take, *take);
-            }
-            I::step(in_cursors, limits);
-            let flow = fire(in_cursors, out_cursors).into_flow();
-            I::finish(in_cursors);
+            let (_, end) = fire_run::<I, O, F, R>(in_cursors, out_cursors, fire, I::framed(takes), 1);
             fired += 1;
-            match flow {
-                Flow::More => {}
-                Flow::End => return (fired, Stop::End),
-                Flow::Fail(error) => {
-                    cx.net.fail_node(cx.node, error);
-                    return (fired, Stop::End);
-                }
-            }
-            if let Some(port) = O::short(out_cursors) {
-                cx.net.fail_short(cx.node, port);
+            if let Some(end) = end {
+                note_end(cx, end);
                 return (fired, Stop::End);
             }
         }
@@ -314,6 +281,56 @@ where
         cx.net.ended(cx.node);
         Event::Done
     }
+}
+
+/// Why a node ends in the middle of a stretch.
+enum End {
+    Said,
+    Failed(Box<dyn std::error::Error + Send + Sync>),
+    Short(usize),
+}
+
+fn note_end(cx: &Cx<'_>, end: End) {
+    match end {
+        End::Said => {}
+        End::Failed(error) => cx.net.fail_node(cx.node, error),
+        End::Short(port) => cx.net.fail_short(cx.node, port),
+    }
+}
+
+/// The inner loop: up to `firings` firings, fewer where a dynamic output fills up.
+fn fire_run<I, O, F, R>(
+    in_cursors: &mut I::Cursors,
+    out_cursors: &mut O::Cursors,
+    fire: &mut F,
+    limits: I::Limits,
+    firings: usize,
+) -> (usize, Option<End>)
+where
+    I: Inputs,
+    O: Outputs,
+    R: IntoFlow,
+    F: FnMut(&mut I::Cursors, &mut O::Cursors) -> R + Send,
+{
+    // SAFETY: both are borrowed mutably for the whole function and used through the loan only.
+    let (mut ins, mut outs) = unsafe { (Lent::new(in_cursors), Lent::new(out_cursors)) };
+    for fired in 0..firings {
+        if !O::step(&mut outs.here) {
+            return (fired, None);
+        }
+        I::step(&mut ins.here, &limits);
+        let flow = fire(&mut ins.here, &mut outs.here).into_flow();
+        I::finish(&mut ins.here);
+        match flow {
+            Flow::More => {}
+            Flow::End => return (fired + 1, Some(End::Said)),
+            Flow::Fail(error) => return (fired + 1, Some(End::Failed(error))),
+        }
+        if let Some(port) = O::short(&outs.here) {
+            return (fired + 1, Some(End::Short(port)));
+        }
+    }
+    (firings, None)
 }
 
 /// Leaves word of what the node waits for.
