@@ -3,7 +3,7 @@
 use crate::channel::{Grow, In, Meter, Out, Ring, Weigh};
 use crate::error::BuildError;
 use crate::node::{AnyFrame, Body, Finish, FrameFn, IntoFlow, Parallel, Sequential};
-use crate::ports::{Inputs, Outputs};
+use crate::ports::{Inputs, Many, Outputs};
 use crate::spec::{InputSpecs, OutputSpecs, input, output};
 use crate::sync::{AtomicUsize, Mutex, lock};
 use crate::{Glance, NotYet};
@@ -284,8 +284,8 @@ impl<'env> Builder<'env> {
             inputs.iter().enumerate().filter(|(_, s)| !s.ended()).fold(0, |mask, (i, _)| mask | 1 << i)
         })));
         let (stream,) = kernel.finish_sequential(
-            |inputs: &mut Vec<In<T>>, (out,): &mut (Out<T>,)| {
-                for input in inputs {
+            |inputs: &mut Many<In<T>>, (out,): &mut (Out<T>,)| {
+                for input in inputs.iter_mut() {
                     while let Some(item) = input.try_pop() {
                         out.push(item);
                     }

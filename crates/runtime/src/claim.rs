@@ -66,6 +66,9 @@ impl<T> DerefMut for Claimed<'_, T> {
 impl<T> Drop for Claimed<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.claim.held.store(false, Ordering::Release);
+        // A claim lost in a panic stays held: nobody may go on with what the panic left behind.
+        if !std::thread::panicking() {
+            self.claim.held.store(false, Ordering::Release);
+        }
     }
 }

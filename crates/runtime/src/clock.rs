@@ -7,7 +7,7 @@ pub(crate) type Ticks = u64;
 
 /// Reads the counter.
 #[inline]
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) fn ticks() -> Ticks {
     // SAFETY: every x86-64 processor has the instruction.
     unsafe { core::arch::x86_64::_rdtsc() }
@@ -15,7 +15,7 @@ pub(crate) fn ticks() -> Ticks {
 
 /// Reads the counter.
 #[inline]
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub(crate) fn ticks() -> Ticks {
     use std::sync::OnceLock;
     static START: OnceLock<Instant> = OnceLock::new();
@@ -52,7 +52,7 @@ pub(crate) struct Laps {
 }
 
 /// One activation in this many has time stamps inside.
-pub(crate) const SAMPLE: u32 = 16;
+pub(crate) const SAMPLE: u32 = 64;
 
 impl Laps {
     pub(crate) fn start(now: Ticks) -> Laps {

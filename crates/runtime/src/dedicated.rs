@@ -29,7 +29,9 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
             Err(panic) => net.fail_panic(node, panic),
         }
     }
-    net.sleep.retire(|| crate::quiesce::examine(net));
+    if net.sleep.retire(|| crate::quiesce::examine(net)) {
+        net.resume();
+    }
 }
 
 /// Sleeps until the node's wait is over.
@@ -41,7 +43,7 @@ pub(crate) fn doze(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Opti
         let timeout = deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
         let woken = net.sleep.wait_dedicated(sleeper, timeout, || crate::quiesce::examine(net));
         if woken == Woken::TimedOut {
-            net.ring_all_dedicated();
+            net.resume();
             if let Some((at, given)) = deadline
                 && Instant::now() >= at
             {

@@ -54,7 +54,7 @@ pub use error::{BlockedNode, BuildError, Deadlock, Error};
 pub use node::{Flow, IntoFlow};
 pub use outlet::Outlet;
 pub use port::{Give, Input, Look, Take};
-pub use ports::{Inputs, Outputs};
+pub use ports::{Inputs, Many, Outputs};
 pub use run::{Handle, Options, Prepared};
 pub use spec::{
     GiveSpec, InputSpec, InputSpecs, LookSpec, Make, OutputSpec, OutputSpecs, TakeSpec, input, output, window,

@@ -97,7 +97,10 @@ pub(crate) struct Net<'env> {
     /// Bytes of ring slots and byte limits, against the budget.
     pub(crate) spent: AtomicUsize,
     pub(crate) growths: Mutex<Vec<Growth>>,
-    pub(crate) accounts: Mutex<Vec<Account>>,
+    /// What the workers did, by worker.
+    pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
+    /// The graph has cycles.
+    loops: bool,
 }
 
 impl std::ops::Deref for Net<'_> {
@@ -117,9 +120,12 @@ impl<'env> Net<'env> {
         rings: Vec<(Arc<Meter>, Arc<dyn Grow + 'env>)>,
         signals: Arc<Signals>,
     ) -> Net<'env> {
-        let (meters, rings) = rings.into_iter().unzip();
+        let (meters, rings): (Vec<Arc<Meter>>, Vec<_>) = rings.into_iter().unzip();
+        let dealt: usize = meters.iter().map(|m| m.byte_limit()).filter(|limit| *limit != usize::MAX).sum();
         let live = nodes.iter().filter(|node| node.body.is_some()).count();
-        let spent = graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
+        let loops = graph.channels().iter().any(|channel| channel.link.feedback);
+        let spent: usize =
+            graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
         Net {
             graph,
             plan,
@@ -128,9 +134,10 @@ impl<'env> Net<'env> {
             rings,
             signals,
             live: AtomicUsize::new(live),
-            spent: AtomicUsize::new(spent),
+            spent: AtomicUsize::new(spent + dealt),
             growths: Mutex::new(Vec::new()),
             accounts: Mutex::new(Vec::new()),
+            loops,
         }
     }
 
@@ -208,13 +215,19 @@ impl<'env> Net<'env> {
         }
     }
 
-    /// After the graph was changed by hand: every dedicated thread that can go on does.
-    pub(crate) fn ring_all_dedicated(&self) {
+    /// After the resting graph was examined: whoever can go on does.
+    pub(crate) fn resume(&self) {
         fence(Ordering::SeqCst);
+        if self.stopped() {
+            return self.finish();
+        }
         self.graph.node_ids().for_each(|node| self.ring_dedicated(node));
+        if self.find_claimable(0).is_some() {
+            self.sleep.wake_one();
+        }
     }
 
-    /// The worker that has just taken work at `node` wakes another if there is more.
+    /// A worker about to activate `node` wakes another if there is work elsewhere.
     #[inline]
     pub(crate) fn share(&self, node: NodeId) {
         if self.sleep.wants_waking() {
@@ -225,11 +238,21 @@ impl<'env> Net<'env> {
     #[cold]
     fn share_slowly(&self, node: NodeId) {
         fence(Ordering::SeqCst);
-        let count = self.nodes.len().min(64);
         let all = self.nodes.len();
-        let mut near = (0..count).map(|i| NodeId(((node.index() + i) % all) as u32));
-        if near.any(|other| self.claimable(other)) {
+        let mut others = (1..all.min(64)).map(|i| NodeId(((node.index() + i) % all) as u32));
+        if others.any(|other| self.claimable(other)) {
             self.sleep.wake_one();
+        }
+    }
+
+    /// A worker that has given back the claim of a parallel node wakes another to claim there too.
+    #[inline]
+    pub(crate) fn share_claim(&self, node: NodeId) {
+        if self.sleep.wants_waking() {
+            fence(Ordering::SeqCst);
+            if self.claimable(node) {
+                self.sleep.wake_one();
+            }
         }
     }
 
@@ -241,10 +264,50 @@ impl<'env> Net<'env> {
         for peer in &cell.peers {
             self.nodes[peer.index()].state.alert.store(true, Ordering::Release);
         }
+        if self.loops {
+            self.cancel_useless();
+        }
         self.changed(node);
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.finish();
         }
+    }
+
+    /// An outside end has left: who gives to it alone is no longer needed.
+    pub(crate) fn left(&self, node: NodeId) {
+        if self.loops {
+            self.cancel_useless();
+        }
+        self.changed(node);
+    }
+
+    /// Cancels nodes that can reach no live end any more though a loop keeps their outputs read.
+    fn cancel_useless(&self) {
+        let ends = self.graph.node_ids().filter(|node| self.is_live_end(*node));
+        let mut useful = vec![false; self.nodes.len()];
+        let mut open: Vec<NodeId> = ends.collect();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut useful[node.index()], true) {
+                open.extend(self.inputs(node).iter().map(|id| self.graph.channel(*id).from.0));
+            }
+        }
+        for node in self.graph.node_ids().filter(|node| !useful[node.index()]) {
+            let state = &self.nodes[node.index()].state;
+            if !state.is_done() && !state.cancelled.swap(true, Ordering::Relaxed) {
+                state.alert.store(true, Ordering::Release);
+                self.ring_dedicated(node);
+                self.sleep.wake_one();
+            }
+        }
+    }
+
+    /// A node without outputs that has not ended: what the graph is run for.
+    fn is_live_end(&self, node: NodeId) -> bool {
+        let cell = &self.nodes[node.index()];
+        let read = |id: &ChannelId| !self.meter(*id).gone();
+        cell.outputs.is_empty()
+            && !cell.state.is_done()
+            && (cell.inputs.is_empty() || cell.inputs.iter().any(read))
     }
 
     pub(crate) fn fail_node(&self, node: NodeId, source: Box<dyn std::error::Error + Send + Sync>) {

@@ -114,7 +114,12 @@ impl<T: Send> Outlet<'_, T> {
                     return true;
                 }
                 Err(Lack::Ended { .. }) => return false,
-                Err(_) if self.net.stopped() => return self.port.side().firings(1).is_ok(),
+                Err(_) if self.net.stopped() => {
+                    // What came out before the end is still to be had.
+                    if self.port.side().firings(1).is_err() {
+                        return false;
+                    }
+                }
                 Err(lack) => {
                     let cell = &self.net.nodes[self.node.index()];
                     cell.state.wait.lack(lack);
@@ -157,7 +162,11 @@ impl<T: Send> Outlet<'_, T> {
             self.port.side().meter.leave();
             let producer = self.net.graph.channel(self.port.side().channel).from.0;
             self.net.nodes[producer.index()].state.alert.store(true, Ordering::Release);
-            self.net.changed(self.node);
+            self.net.left(self.node);
+            // From now on the graph may come to rest without this end.
+            if self.net.sleep.retire(|| crate::quiesce::examine(&self.net)) {
+                self.net.resume();
+            }
         }
     }
 }

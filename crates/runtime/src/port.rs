@@ -5,6 +5,10 @@ use crate::channel::{Glance, In, Limits, Meter, Out, Ring, View};
 use std::sync::Arc;
 use thalweg_graph::ChannelId;
 
+/// A firing gets its cursors by reference and could exchange two of one type. Each cursor carries
+/// its own place, so nothing is misread before this is noticed.
+const EXCHANGED: &str = "a firing exchanged the cursors of two ports";
+
 /// What a claim lacks: the node waits for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lack {
@@ -246,12 +250,14 @@ impl<T: Send> Input for Take<T> {
 
     #[inline]
     fn unclaim(&mut self, cursor: &mut In<T>) {
+        assert!(cursor.is_on(self.ring.0.slots().0), "{EXCHANGED}");
         cursor.close();
         self.side.next = cursor.at();
     }
 
     #[inline]
     fn release(&self, cursor: &In<T>) {
+        assert!(cursor.is_on(self.ring.0.slots().0), "{EXCHANGED}");
         self.ring.0.release(cursor.at());
     }
 
@@ -302,11 +308,13 @@ impl<T: Send + Sync> Input for Look<T> {
         self.side.next += items;
         // SAFETY: the claim was granted only for firings whose whole windows are published, and
         // items are released in ticket order, by ended firings.
-        unsafe { cursor.open(self.ring.0.slots(), start) };
+        unsafe { cursor.open(self.ring.0.slots(), start, self.side.seen) };
     }
 
-    fn extend(&mut self, _cursor: &mut View<T>, items: usize) {
+    fn extend(&mut self, cursor: &mut View<T>, items: usize) {
         self.side.next += items;
+        // SAFETY: as in `open`.
+        unsafe { cursor.extend(self.side.seen) };
     }
 
     #[inline(always)]
@@ -321,16 +329,16 @@ impl<T: Send + Sync> Input for Look<T> {
 
     #[inline]
     fn unclaim(&mut self, cursor: &mut View<T>) {
+        assert!(cursor.is_on(self.ring.0.slots().0), "{EXCHANGED}");
         self.side.next = cursor.at();
     }
 
     #[inline]
     fn release(&self, cursor: &View<T>) {
-        let head = self.side.meter.head();
+        assert!(cursor.is_on(self.ring.0.slots().0), "{EXCHANGED}");
         // SAFETY: every firing that covers an item below `at` has ended, and release is in ticket
         // order, by one thread at a time.
-        unsafe { self.ring.0.drop_items(head, cursor.at()) };
-        self.ring.0.release(cursor.at());
+        unsafe { self.ring.0.drop_and_release(cursor.at()) };
     }
 
     fn glance(&self) -> Glance<T> {
@@ -376,12 +384,15 @@ impl<T: Send> Give<T> {
 
     /// The cursor of a sequential node.
     pub(crate) fn sequential_cursor(&self) -> Out<T> {
-        self.side.push.map_or_else(Out::overflowing, Out::exact)
+        self.side.push.map_or_else(Out::overflowing, |push| Out::exact(push, None))
     }
 
     /// The cursor of one ticket of a parallel node.
     pub(crate) fn ticket_cursor(&self) -> Out<T> {
-        self.side.push.map_or_else(|| Out::chunk(self.ring.0.weigh()), Out::exact)
+        match self.side.push {
+            Some(push) => Out::exact(push, self.ring.0.weigh()),
+            None => Out::chunk(self.ring.0.weigh()),
+        }
     }
 
     /// Points a sequential node's cursor at all the room there is.
@@ -411,6 +422,7 @@ impl<T: Send> Give<T> {
     #[inline]
     pub(crate) fn publish_sequential(&mut self, cursor: &mut Out<T>) {
         if cursor.at() != self.side.next {
+            assert!(cursor.is_at(self.ring.0.slots().0, self.side.next), "{EXCHANGED}");
             self.ring.0.publish(self.side.next, cursor.at());
             cursor.published();
             self.side.next = cursor.at();
@@ -460,7 +472,9 @@ impl<T: Send> Give<T> {
     /// Publishes what a finished ticket wrote, in ticket order. True if all of it is out.
     pub(crate) fn publish_ticket(&self, cursor: &mut Out<T>) -> bool {
         if self.side.push.is_some() {
-            self.ring.0.publish(self.side.meter.tail(), cursor.at());
+            let tail = self.side.meter.tail();
+            assert!(cursor.is_at(self.ring.0.slots().0, tail), "{EXCHANGED}");
+            self.ring.0.publish(tail, cursor.at());
             cursor.published();
             return true;
         }

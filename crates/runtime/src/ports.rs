@@ -51,6 +51,9 @@ pub trait Inputs: Send {
     /// all that is wanted has arrived.
     #[doc(hidden)]
     fn lack(&mut self, wanted: &[usize]) -> Option<Lack>;
+    /// What is missing for a firing that takes `takes`; the end of a stream is missing items, too.
+    #[doc(hidden)]
+    fn short_of(&mut self, takes: &[usize]) -> Option<Lack>;
     /// Some input has ended short of what a static firing needs.
     #[doc(hidden)]
     fn exhausted(&mut self) -> bool;
@@ -74,6 +77,9 @@ pub trait Outputs: Send {
     fn ticket_cursors(&self) -> Self::Cursors;
     #[doc(hidden)]
     fn room(&mut self, limit: usize) -> Result<usize, Lack>;
+    /// Whether a firing gave more than there was room for, and it is not all out yet.
+    #[doc(hidden)]
+    fn pending(cursors: &Self::Cursors) -> bool;
     #[doc(hidden)]
     fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack>;
     #[doc(hidden)]
@@ -115,10 +121,36 @@ pub trait Outputs: Send {
 }
 
 /// The cold parts, which need no type of their own per arity.
+fn short_of<P: Input>(port: &mut P, take: usize) -> Option<Lack> {
+    let side = port.side();
+    if take > side.seen - side.next {
+        side.refresh();
+    }
+    (take > side.seen - side.next).then(|| side.lack(take))
+}
+
 fn lack_of<P: Input>(port: &mut P, wanted: usize) -> Option<Lack> {
     port.side().refresh();
     let side = port.side();
     (wanted > side.seen - side.next && !side.ended).then(|| side.lack(wanted))
+}
+
+/// The cursors of a vector of ports: a slice that cannot be taken apart.
+#[derive(Debug)]
+pub struct Many<C>(Box<[C]>);
+
+impl<C> std::ops::Deref for Many<C> {
+    type Target = [C];
+
+    fn deref(&self) -> &[C] {
+        &self.0
+    }
+}
+
+impl<C> std::ops::DerefMut for Many<C> {
+    fn deref_mut(&mut self) -> &mut [C] {
+        &mut self.0
+    }
 }
 
 /// Cursors lent to the stack for a stretch of firings, so that they can live in registers; they go
@@ -212,6 +244,10 @@ macro_rules! tuples {
                 $(if let Some(lack) = lack_of(&mut self.$i, wanted[$i]) { return Some(lack); })*
                 None
             }
+            fn short_of(&mut self, takes: &[usize]) -> Option<Lack> {
+                $(if let Some(lack) = short_of(&mut self.$i, takes[$i]) { return Some(lack); })*
+                None
+            }
             fn exhausted(&mut self) -> bool {
                 false $(|| self.$i.side().exhausted())*
             }
@@ -243,6 +279,9 @@ macro_rules! tuples {
                 Ok(firings)
             }
             #[inline]
+            fn pending(cursors: &Self::Cursors) -> bool {
+                false $(|| cursors.$i.overflows())*
+            }
             fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack> {
                 let mut stuck = None;
                 $(stuck = stuck.or(self.$i.flush(&mut cursors.$i));)*
@@ -325,30 +364,30 @@ tuples!(5; A A 0, B B 1, C C 2, D D 3, E E 4);
 tuples!(6; A A 0, B B 1, C C 2, D D 3, E E 4, F F 5);
 
 impl<P: Input> Inputs for Vec<P> {
-    type Cursors = Vec<P::Cursor>;
+    type Cursors = Many<P::Cursor>;
     type Glances = Vec<Glance<P::Item>>;
     type Takes = Vec<usize>;
     type Limits = Vec<(usize, usize)>;
 
     fn cursors(&self) -> Self::Cursors {
-        self.iter().map(P::cursor).collect()
+        Many(self.iter().map(P::cursor).collect())
     }
     fn firings(&mut self, limit: usize) -> Result<usize, Lack> {
         self.iter_mut().try_fold(limit, |firings, port| port.side().firings(firings))
     }
     fn open(&mut self, cursors: &mut Self::Cursors, firings: usize) {
-        for (port, cursor) in self.iter_mut().zip(cursors) {
+        for (port, cursor) in self.iter_mut().zip(cursors.iter_mut()) {
             let items = port.side().rates.take * firings;
             port.open(cursor, items);
         }
     }
     fn open_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
-        for ((port, cursor), take) in self.iter_mut().zip(cursors).zip(takes) {
+        for ((port, cursor), take) in self.iter_mut().zip(cursors.iter_mut()).zip(takes) {
             port.open(cursor, *take);
         }
     }
     fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
-        for ((port, cursor), take) in self.iter_mut().zip(cursors).zip(takes) {
+        for ((port, cursor), take) in self.iter_mut().zip(cursors.iter_mut()).zip(takes) {
             port.extend(cursor, *take);
         }
     }
@@ -367,10 +406,10 @@ impl<P: Input> Inputs for Vec<P> {
         cursors.iter_mut().for_each(P::finish);
     }
     fn unclaim(&mut self, cursors: &mut Self::Cursors) {
-        self.iter_mut().zip(cursors).for_each(|(port, cursor)| port.unclaim(cursor));
+        self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.unclaim(cursor));
     }
     fn release(&self, cursors: &Self::Cursors) {
-        self.iter().zip(cursors).for_each(|(port, cursor)| port.release(cursor));
+        self.iter().zip(cursors.iter()).for_each(|(port, cursor)| port.release(cursor));
     }
     fn glances(&self) -> Self::Glances {
         self.iter().map(P::glance).collect()
@@ -383,6 +422,9 @@ impl<P: Input> Inputs for Vec<P> {
     }
     fn lack(&mut self, wanted: &[usize]) -> Option<Lack> {
         self.iter_mut().zip(wanted).find_map(|(port, wanted)| lack_of(port, *wanted))
+    }
+    fn short_of(&mut self, takes: &[usize]) -> Option<Lack> {
+        self.iter_mut().zip(takes).find_map(|(port, take)| short_of(port, *take))
     }
     fn exhausted(&mut self) -> bool {
         self.iter_mut().any(|port| port.side().exhausted())
@@ -399,25 +441,30 @@ impl<P: Input> Inputs for Vec<P> {
 }
 
 impl<T: Send> Outputs for Vec<Give<T>> {
-    type Cursors = Vec<Out<T>>;
+    type Cursors = Many<Out<T>>;
 
     fn sequential_cursors(&self) -> Self::Cursors {
-        self.iter().map(Give::sequential_cursor).collect()
+        Many(self.iter().map(Give::sequential_cursor).collect())
     }
     fn ticket_cursors(&self) -> Self::Cursors {
-        self.iter().map(Give::ticket_cursor).collect()
+        Many(self.iter().map(Give::ticket_cursor).collect())
     }
     fn room(&mut self, limit: usize) -> Result<usize, Lack> {
         self.iter_mut().try_fold(limit, |firings, port| port.side().room(firings))
     }
+    fn pending(cursors: &Self::Cursors) -> bool {
+        cursors.iter().any(Out::overflows)
+    }
     fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack> {
-        self.iter_mut().zip(cursors).fold(None, |stuck, (port, cursor)| stuck.or(port.flush(cursor)))
+        self.iter_mut()
+            .zip(cursors.iter_mut())
+            .fold(None, |stuck, (port, cursor)| stuck.or(port.flush(cursor)))
     }
     fn open_sequential(&mut self, cursors: &mut Self::Cursors) {
-        self.iter_mut().zip(cursors).for_each(|(port, cursor)| port.open_sequential(cursor));
+        self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.open_sequential(cursor));
     }
     fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize) {
-        self.iter_mut().zip(cursors).for_each(|(port, cursor)| port.open_ticket(cursor, firings));
+        self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.open_ticket(cursor, firings));
     }
     fn step(cursors: &mut Self::Cursors) -> bool {
         cursors.iter_mut().fold(true, |all, cursor| cursor.step() & all)
@@ -426,7 +473,7 @@ impl<T: Send> Outputs for Vec<Give<T>> {
         cursors.iter().position(Out::is_short)
     }
     fn publish_sequential(&mut self, cursors: &mut Self::Cursors) {
-        self.iter_mut().zip(cursors).for_each(|(port, cursor)| port.publish_sequential(cursor));
+        self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.publish_sequential(cursor));
     }
     fn close_ticket(cursors: &mut Self::Cursors) {
         cursors.iter_mut().for_each(Out::close_chunk);

@@ -225,7 +225,7 @@ impl Visit for Go<'_, '_> {
 /// Starts all threads, works as worker 0, and returns when all have ended.
 pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) {
     let threads = net.plan.threads;
-    let deadline = options.deadline.map(|time| (Instant::now() + time, time));
+    let deadline = options.deadline.and_then(|time| Instant::now().checked_add(time).map(|at| (at, time)));
     let queues: Queues = (0..threads).map(|_| Mutex::new(VecDeque::new())).collect();
     let pace = if options.counted { Pace::Counted } else { Pace::Timed };
     // Spinning takes a core from whoever would end the wait if there is none to spare.
@@ -255,15 +255,16 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
         for worker in workers {
             let name = format!("thalweg-{}", worker.host.worker);
             let work = move || {
+                let index = worker.host.worker;
                 let account = worker.run();
-                lock(&net.accounts).push(account);
+                lock(&net.accounts).push((index, account));
             };
             if let Err(error) = std::thread::Builder::new().name(name).spawn_scoped(scope, work) {
                 return net.fail(Error::Thread(error));
             }
         }
         let account = first.run();
-        lock(&net.accounts).push(account);
+        lock(&net.accounts).push((0, account));
     });
 }
 
@@ -314,8 +315,9 @@ impl Prepared<'_> {
 fn report(net: &Net<'_>, wall: Duration) -> Report {
     let mut report = Report::new(net.graph.clone(), net.plan.policy.clone(), net.plan.threads);
     report.wall = wall;
-    let accounts = lock(&net.accounts);
-    report.workers = accounts.iter().map(crate::account::Account::report).collect();
+    let mut accounts = std::mem::take(&mut *lock(&net.accounts));
+    accounts.sort_by_key(|(worker, _)| *worker);
+    report.workers = accounts.iter().map(|(_, account)| account.report()).collect();
     for (to, cell) in report.nodes.iter_mut().zip(&net.nodes) {
         to.firings = cell.state.firings.load(Ordering::Relaxed);
         to.activations = cell.state.activations.load(Ordering::Relaxed);
@@ -330,7 +332,7 @@ fn report(net: &Net<'_>, wall: Duration) -> Report {
         to.bytes = weighed as u64;
         to.capacity = meter.capacity();
         to.leftover = meter.unread() as u64;
-        let seen = accounts.iter().map(|account| account.seen[id.index()]);
+        let seen = accounts.iter().map(|(_, account)| account.seen[id.index()]);
         let (sum, count, peak) =
             seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));
         to.peak = peak as f64;

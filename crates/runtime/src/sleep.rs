@@ -255,13 +255,12 @@ impl Sleep {
         }
     }
 
-    /// A thread leaves for good.
-    pub(crate) fn retire(&self, last: impl FnOnce() -> bool) {
+    /// A thread leaves for good. True if it was the last one active and `last`, asked under the
+    /// lock, has found that something can go on: then the caller must see to it.
+    pub(crate) fn retire(&self, last: impl FnOnce() -> bool) -> bool {
         let mut state = lock(&self.state);
         state.active -= 1;
-        if state.active == 0 && !state.over {
-            last();
-        }
+        state.active == 0 && !state.over && last()
     }
 
     /// The run is over: everybody wakes, nobody sleeps again.

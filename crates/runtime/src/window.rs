@@ -93,7 +93,7 @@ impl<S> Window<S> {
     #[inline]
     pub(crate) fn complete(&self, ticket: usize) {
         self.slot(ticket).done.store(true, Ordering::Release);
-        self.completed.fetch_add(1, Ordering::Relaxed);
+        self.completed.fetch_add(1, Ordering::Release); // pairs with `completions`: counted is done
         fence(Ordering::SeqCst); // pairs with the one in `completions_after`
     }
 
@@ -106,7 +106,7 @@ impl<S> Window<S> {
     /// Completions so far, read before a pass over the window.
     #[inline]
     pub(crate) fn completions(&self) -> usize {
-        self.completed.load(Ordering::Relaxed)
+        self.completed.load(Ordering::Acquire)
     }
 
     /// Completions so far, read after the retirement was given back.

@@ -80,6 +80,15 @@ impl Host for EngineHost<'_> {
     }
 }
 
+/// Ends the run when dropped.
+struct Over<'a>(&'a Net<'a>);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
 /// One worker's private half.
 pub(crate) struct Worker<'a, P: Policy> {
     pub(crate) host: EngineHost<'a>,
@@ -120,10 +129,19 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// Works until the run is over.
     pub(crate) fn run(mut self) -> Account {
+        // However this worker ends, the run must not wait for it.
+        let _over = Over(self.host.net);
         self.account.start();
         let mut last = None;
         let mut now = ticks();
+        let deadline = self.deadline.map(|(at, _)| {
+            let left = at.saturating_duration_since(Instant::now()).as_nanos() as f64;
+            now.saturating_add((left * self.ticks_per_ns) as u64)
+        });
         while !self.host.net.stopped() {
+            if deadline.is_some_and(|deadline| now > deadline) {
+                self.check_deadline();
+            }
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
                     if self.searching {
@@ -140,7 +158,6 @@ impl<'a, P: Policy> Worker<'a, P> {
                 }
             }
         }
-        self.host.net.sleep.end();
         self.account.steals = self.host.steals;
         self.account.finish();
         self.account
@@ -155,7 +172,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         };
         net.share(node);
         self.count = self.count.wrapping_add(1);
-        let sampled = self.count % SAMPLE == 1 && self.pace == Pace::Timed;
+        let sampled = self.count % SAMPLE == 2 && self.pace == Pace::Timed;
         let laps = sampled.then(|| {
             let start = ticks();
             self.account.scheduler_sample(start.saturating_sub(before));
@@ -163,10 +180,16 @@ impl<'a, P: Policy> Worker<'a, P> {
         });
         let (budget, slice) = self.batch(&cell.state, node);
         let mut cx = Cx { net, node, budget, slice, fired: 0, laps };
-        if cell.state.alert.load(Ordering::Relaxed) {
-            cell.state.alert.swap(false, Ordering::AcqRel);
-        }
+        let alerted =
+            cell.state.alert.load(Ordering::Relaxed) && cell.state.alert.swap(false, Ordering::AcqRel);
         let event = match catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx))) {
+            Ok(Event::Refused) => {
+                // Nobody has looked: the holder may have done so before the alert.
+                if alerted {
+                    cell.state.alert.store(true, Ordering::Release);
+                }
+                Event::Refused
+            }
             Ok(event) => event,
             Err(panic) => {
                 net.fail_panic(node, panic);
@@ -174,7 +197,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             }
         };
         let after = ticks();
-        self.note(&cell.state, &cx, event, after.saturating_sub(before), after);
+        self.note(&cell.state, &cx, event, after.saturating_sub(before));
         (event, after)
     }
 
@@ -193,7 +216,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         (budget, slice)
     }
 
-    fn note(&mut self, state: &NodeState, cx: &Cx<'_>, event: Event, spent: Ticks, now: Ticks) {
+    fn note(&mut self, state: &NodeState, cx: &Cx<'_>, event: Event, spent: Ticks) {
         let account = &mut self.account;
         account.busy += spent;
         account.activations += 1;
@@ -206,7 +229,6 @@ impl<'a, P: Policy> Worker<'a, P> {
                 account.occupancy(*channel, cx.net.meter(*channel).items());
             }
         }
-        let _ = now;
         if cx.fired == 0 {
             return;
         }
@@ -267,7 +289,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             Woken::Rung => self.searching = true,
             Woken::Over => {}
             Woken::TimedOut => {
-                net.ring_all_dedicated();
+                net.resume();
                 self.check_deadline();
             }
         }

@@ -58,6 +58,12 @@ impl<T> In<T> {
         self.claim_end = end;
     }
 
+    /// Whether this cursor walks the ring whose first slot is `slots`.
+    #[inline]
+    pub(crate) fn is_on(&self, slots: *mut T) -> bool {
+        self.slots == slots || self.slots.is_null()
+    }
+
     /// Index of the first item not taken.
     #[inline]
     pub(crate) fn at(&self) -> usize {
@@ -66,8 +72,8 @@ impl<T> In<T> {
 
     #[inline]
     pub(crate) fn step(&mut self, take: usize) {
-        self.firing_end = self.at + take;
-        debug_assert!(self.firing_end <= self.claim_end);
+        // The smaller of the two: safe code that exchanges cursors must not reach past a claim.
+        self.firing_end = (self.at + take).min(self.claim_end);
     }
 
     /// Drops what the firing left.
@@ -161,6 +167,8 @@ pub struct View<T> {
     at: usize,
     take: usize,
     see: usize,
+    /// End of what is published and claimed for this view's firings to see.
+    end: usize,
     scratch: Vec<T>,
 }
 
@@ -170,18 +178,32 @@ unsafe impl<T: Send + Sync> Send for View<T> {}
 
 impl<T> View<T> {
     pub(crate) fn new() -> View<T> {
-        View { slots: std::ptr::null_mut(), mask: 0, at: 0, take: 0, see: 0, scratch: Vec::new() }
+        View { slots: std::ptr::null_mut(), mask: 0, at: 0, take: 0, see: 0, end: 0, scratch: Vec::new() }
     }
 
-    /// Points the view at the stretch that starts at `start`.
+    /// Points the view at the stretch that starts at `start`; items below `end` may be seen.
     ///
     /// # Safety
-    /// The items that later steps make visible are published and not released until the last of
-    /// those firings has ended; `slots` stays valid as long.
+    /// Items `[start, end)` are published and not released until the last of the stretch's firings
+    /// has ended; `slots` stays valid as long.
     #[inline]
-    pub(crate) unsafe fn open(&mut self, slots: (*mut T, usize), start: usize) {
+    pub(crate) unsafe fn open(&mut self, slots: (*mut T, usize), start: usize, end: usize) {
         (self.slots, self.mask) = slots;
-        (self.at, self.take, self.see) = (start, 0, 0);
+        (self.at, self.take, self.see, self.end) = (start, 0, 0, end);
+    }
+
+    /// Moves the end of what may be seen on to `end`.
+    ///
+    /// # Safety
+    /// As for `open`, of the items up to `end`.
+    pub(crate) unsafe fn extend(&mut self, end: usize) {
+        self.end = end;
+    }
+
+    /// Whether this view walks the ring whose first slot is `slots`.
+    #[inline]
+    pub(crate) fn is_on(&self, slots: *mut T) -> bool {
+        self.slots == slots || self.slots.is_null()
     }
 
     #[inline]
@@ -191,7 +213,8 @@ impl<T> View<T> {
 
     #[inline]
     pub(crate) fn step(&mut self, limits: Limits) {
-        (self.take, self.see) = (limits.take, limits.see);
+        let most = self.end - self.at;
+        (self.take, self.see) = (limits.take.min(most), limits.see.min(most));
     }
 
     #[inline]
@@ -280,7 +303,7 @@ enum Spill<T> {
     /// Parallel, dynamic rate: all that a claim's firings give; the first `sent` were moved on.
     Chunk { items: Vec<T>, sent: usize, weigh: Option<Weigh<T>> },
     /// Static rate: there is room for exactly what the rate says.
-    Exact,
+    Exact { weigh: Option<Weigh<T>> },
 }
 
 /// Where an [`Out`] writes: first slot, position, limit.
@@ -307,7 +330,7 @@ impl<T> Spill<T> {
                 unsafe { items.set_len(0) };
                 place
             }
-            Spill::Exact => {
+            Spill::Exact { .. } => {
                 drop(item);
                 panic!("pushed more items than the firing's rate says: raise the port's push rate");
             }
@@ -358,8 +381,8 @@ impl<T> Out<T> {
     }
 
     /// For a static rate.
-    pub(crate) fn exact(push: usize) -> Out<T> {
-        Out::with(push, Spill::Exact)
+    pub(crate) fn exact(push: usize, weigh: Option<Weigh<T>>) -> Out<T> {
+        Out::with(push, Spill::Exact { weigh })
     }
 
     /// Points the cursor at slots `[at, limit)` of a ring; it owns what it writes there.
@@ -403,6 +426,12 @@ impl<T> Out<T> {
         self.at
     }
 
+    /// Whether what is unpublished starts at `base` of the ring whose first slot is `slots`.
+    #[inline]
+    pub(crate) fn is_at(&self, slots: *mut T, base: usize) -> bool {
+        self.slots == slots && self.base == base
+    }
+
     /// What was written up to here is published: it is the channel's from now on.
     #[inline]
     pub(crate) fn published(&mut self) {
@@ -421,6 +450,12 @@ impl<T> Out<T> {
             // SAFETY: written by this cursor and not published.
             unsafe { self.slots.add(i & self.mask).drop_in_place() };
         }
+    }
+
+    /// Whether there are items that had no room.
+    #[inline]
+    pub(crate) fn overflows(&self) -> bool {
+        matches!(&*self.spill, Spill::Overflow(items) if !items.is_empty())
     }
 
     /// The items that had no room, in order.
@@ -451,9 +486,13 @@ impl<T> Out<T> {
         }
     }
 
-    /// Bytes of those items, where items are weighed.
+    /// Bytes of what a ticket wrote and is not published, where items are weighed.
     pub(crate) fn unsent_bytes(&self) -> usize {
         match &*self.spill {
+            Spill::Exact { weigh: Some(weigh) } => (self.base..self.at)
+                // SAFETY: slots `[base, at)` were written by this cursor and not published.
+                .map(|i| weigh(unsafe { &*self.slots.add(i & self.mask) }))
+                .sum(),
             Spill::Chunk { weigh: Some(weigh), .. } => self.unsent().iter().map(|item| weigh(item)).sum(),
             _ => 0,
         }

@@ -110,10 +110,9 @@ impl<T> Ring<T> {
     #[cold]
     fn purge(&self) {
         let (head, tail) = (self.meter.head(), self.meter.tail());
-        // SAFETY: `gone` was stored after the consumer's last access, and read with `Acquire`.
-        unsafe { self.drop_items(head, tail) };
         self.meter.waste(tail - head);
-        self.release(tail);
+        // SAFETY: `gone` was stored after the consumer's last access, and read with `Acquire`.
+        unsafe { self.drop_and_release(tail) };
     }
 
     /// Makes room where the consumer has left while the ring was full.
@@ -146,6 +145,23 @@ impl<T> Ring<T> {
             self.meter.set_bytes_released(unsafe { totals.add((head - 1) & mask).read() });
         }
         self.meter.release(head);
+    }
+
+    /// Drops items from the head to `to` and releases their slots, also when a drop panics.
+    ///
+    /// # Safety
+    /// As for `drop_items`, by the side that releases.
+    pub(crate) unsafe fn drop_and_release(&self, to: usize) {
+        struct Release<'a, T>(&'a Ring<T>, usize);
+        impl<T> Drop for Release<'_, T> {
+            fn drop(&mut self) {
+                self.0.release(self.1);
+            }
+        }
+        let release = Release(self, to);
+        // SAFETY: by this function's contract.
+        unsafe { self.drop_items(self.meter.head(), to) };
+        drop(release);
     }
 
     /// Drops items `[from, to)` in their slots.

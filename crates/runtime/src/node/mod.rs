@@ -203,6 +203,8 @@ pub(crate) struct NodeState {
     /// Tickets retired, of a parallel node.
     pub(crate) retired: Arc<CachePadded<AtomicUsize>>,
     pub(crate) done: AtomicBool,
+    /// Nothing the node could still do would reach a live end.
+    pub(crate) cancelled: AtomicBool,
     /// A neighbour has ended: look again, whatever the wait.
     pub(crate) alert: AtomicBool,
     /// A dedicated thread is asleep, or about to be, until this node's wait is over.
@@ -221,6 +223,7 @@ impl NodeState {
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
             retired: Arc::new(CachePadded::new(AtomicUsize::new(0))),
             done: AtomicBool::new(false),
+            cancelled: AtomicBool::new(false),
             alert: AtomicBool::new(false),
             dozing: AtomicBool::new(false),
             pace: AtomicU64::new(0),
@@ -233,6 +236,11 @@ impl NodeState {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
     }
 
     /// Whether what the node waits for is there, or something has happened that it must see.

@@ -132,7 +132,7 @@ where
         if front.done {
             return Err(Event::Done);
         }
-        if front.outs.all_gone() {
+        if front.outs.all_gone() || cx.state().is_cancelled() {
             return Err(self.end_when_retired(front, cx));
         }
         if !self.window.has_place(ticket) {
@@ -167,8 +167,17 @@ where
         if self.weighed.is_some() {
             self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
         }
-        cx.state().wait.ready();
+        self.announce_more(front, cx);
         Ok(ticket)
+    }
+
+    /// Leaves word whether there is input for another claim, so that nobody tries in vain.
+    fn announce_more(&self, front: &mut Front<'_, I, O>, cx: &Cx<'_>) {
+        let wait = &cx.state().wait;
+        match front.ins.firings(1) {
+            Err(lack @ Lack::Items { .. }) if front.frame.is_none() => wait.lack(lack),
+            _ => wait.ready(),
+        }
     }
 
     /// The run length that the byte limit allows; `ticket` is the one to be issued.
@@ -404,7 +413,7 @@ where
             Ok(ticket) => ticket,
             Err(event) => return event,
         };
-        cx.net.share(cx.node);
+        cx.net.share_claim(cx.node);
         cx.lap(Part::Application);
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);

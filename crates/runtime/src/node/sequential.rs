@@ -36,7 +36,8 @@ where
                 Ok(Some(said)) => {
                     takes.copy_from_slice(said.as_ref());
                     // A firing may take more than the function looked at.
-                    return match ins.lack(takes) {
+                    return match ins.short_of(takes) {
+                        Some(Lack::Ended { .. }) => Framing::End,
                         Some(lack) => Framing::Lack(lack),
                         None => Framing::Take,
                     };
@@ -153,18 +154,25 @@ where
             if cx.net.stopped() {
                 return Event::Done;
             }
-            if let Some(lack) = core.outs.flush(&mut core.out_cursors) {
+            if O::pending(&core.out_cursors) {
+                let lack = core.outs.flush(&mut core.out_cursors);
                 cx.net.changed(cx.node);
-                return lacking(cx, lack);
+                if let Some(lack) = lack {
+                    return lacking(cx, lack);
+                }
             }
             match core.phase {
                 Phase::Running => {}
                 Phase::Ending => return self.end(core, cx),
                 Phase::Done => return Event::Done,
             }
-            if core.outs.all_gone() || (cx.net.draining() && core.ins.count() == 0) {
+            if core.outs.all_gone() || cx.state().is_cancelled() {
                 core.finish = None;
                 core.phase = Phase::Ending;
+                continue;
+            }
+            if cx.net.draining() && core.ins.count() == 0 {
+                self.begin_end(core);
                 continue;
             }
             if left == 0 {
@@ -186,6 +194,7 @@ where
             cx.lap(Part::Queue);
             match stop {
                 Stop::Spent => {}
+                Stop::End if cx.net.stopped() => return Event::Done,
                 Stop::End => self.begin_end(core),
                 Stop::Lack(Lack::Ended { .. }) => self.begin_end(core),
                 Stop::Lack(lack) if fired == 0 => {

@@ -1,0 +1,3 @@
+module thalweg/bench/peers/go
+
+go 1.21

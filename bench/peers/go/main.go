@@ -1,0 +1,55 @@
+// The benchmark's jobs with goroutines and buffered channels.
+//
+//	go calibrate
+//	go chain STAGES ITEMS STEPS THREADS
+//	go farm ITEMS THREADS TABLE
+//
+// Each prints the seconds of its timed region and the checksum.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+func number(text string) uint64 {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	return n
+}
+
+func numbers(text string) []uint64 {
+	var table []uint64
+	for _, word := range strings.Split(text, ",") {
+		table = append(table, number(word))
+	}
+	return table
+}
+
+func run(args []string) (float64, uint64) {
+	switch {
+	case len(args) == 1 && args[0] == "calibrate":
+		return calibrate()
+	case len(args) == 5 && args[0] == "chain":
+		runtime.GOMAXPROCS(int(number(args[4])))
+		return chain(int(number(args[1])), number(args[2]), number(args[3]))
+	case len(args) == 4 && args[0] == "farm":
+		threads := int(number(args[2]))
+		runtime.GOMAXPROCS(threads)
+		return farm(number(args[1]), threads, numbers(args[3]))
+	}
+	fmt.Fprintln(os.Stderr, "usage: go calibrate | chain STAGES ITEMS STEPS THREADS | farm ITEMS THREADS TABLE")
+	os.Exit(2)
+	return 0, 0
+}
+
+func main() {
+	seconds, checksum := run(os.Args[1:])
+	fmt.Printf("%.12f %d\n", seconds, checksum)
+}

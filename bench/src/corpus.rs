@@ -1,0 +1,93 @@
+//! Real files that every machine with this benchmark has: the installed Rust toolchain's folder.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::race::Outcome;
+use crate::row::timed;
+
+/// Files, and their bytes one after another with a short header before each, as in a tar file.
+pub struct Corpus {
+    /// What is packed.
+    pub bytes: Vec<u8>,
+    files: Vec<PathBuf>,
+}
+
+impl Corpus {
+    /// Reads files in the order of their names until there are `enough` bytes.
+    pub fn load(enough: usize) -> Self {
+        let mut corpus = Self { bytes: Vec::new(), files: Vec::new() };
+        let mut files = Vec::new();
+        list(&toolchain(), &mut files);
+        files.sort();
+        for file in files {
+            if corpus.bytes.len() >= enough {
+                break;
+            }
+            corpus.add(file);
+        }
+        corpus
+    }
+
+    fn add(&mut self, file: PathBuf) {
+        let Ok(content) = fs::read(&file) else { return };
+        let header = format!("{}\0{}\0", file.display(), content.len());
+        self.bytes.extend_from_slice(header.as_bytes());
+        self.bytes.extend_from_slice(&content);
+        self.files.push(file);
+    }
+
+    /// Times `tar | command` over the same files; nothing where either program is missing.
+    pub fn tar(&self, command: &str) -> Outcome {
+        let tool = command.split(' ').next().unwrap_or(command);
+        if !["tar", tool].into_iter().all(installed) {
+            return Ok(None);
+        }
+        let mut outcome = Ok(());
+        let row = timed(|| {
+            outcome = self.pipe(&format!("tar -cf - -P --null -T - | {command} >/dev/null"));
+            0
+        });
+        outcome.map(|()| Some(row))
+    }
+
+    fn pipe(&self, line: &str) -> Result<(), String> {
+        let mut shell = Command::new("sh").args(["-c", line]).stdin(Stdio::piped()).spawn().map_err(text)?;
+        let names: Vec<u8> = self
+            .files
+            .iter()
+            .flat_map(|file| [file.as_os_str().as_encoded_bytes(), b"\0"].concat())
+            .collect();
+        shell.stdin.take().expect("a pipe was asked for").write_all(&names).map_err(text)?;
+        let status = shell.wait().map_err(text)?;
+        if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
+    }
+}
+
+fn text(error: std::io::Error) -> String {
+    error.to_string()
+}
+
+fn installed(tool: &str) -> bool {
+    Command::new(tool).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+/// The toolchain's folder.
+fn toolchain() -> PathBuf {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let path = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    PathBuf::from(path.unwrap_or_default())
+}
+
+/// Adds all files below `folder`; what cannot be read is left out.
+fn list(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => list(&entry.path(), files),
+            Ok(kind) if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
+    }
+}

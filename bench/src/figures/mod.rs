@@ -1,0 +1,29 @@
+//! The figures, one file for each family.
+
+mod chain;
+mod channel;
+mod dedup;
+mod farm;
+mod idle;
+mod variants;
+
+use crate::session::Session;
+
+/// Runs every figure that was asked for.
+pub fn all(session: &mut Session) {
+    channel::run(session);
+    chain::run(session);
+    farm::run(session);
+    variants::run(session);
+    idle::run(session);
+    dedup::run(session);
+}
+
+/// How a duration in nanoseconds is written in a figure's name.
+fn short(ns: u64) -> String {
+    match ns {
+        0 => "0".into(),
+        ns if ns % 1000 == 0 => format!("{}us", ns / 1000),
+        ns => format!("{ns}ns"),
+    }
+}

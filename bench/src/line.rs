@@ -1,0 +1,185 @@
+//! From records to the line of a figure.
+
+use crate::quiet::LIMIT;
+use crate::race::{Record, Role};
+use crate::targets::{Target, target};
+
+/// What the value of a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Nanoseconds per item.
+    NsPerItem,
+    /// The yardstick's time divided by the contestant's: an efficiency or a speed-up.
+    Speed,
+    /// Processor time above the yardstick's, in per cent of it.
+    CpuOverhead,
+    /// Milliseconds of processor time.
+    CpuMs,
+}
+
+impl Measure {
+    fn lower_is_better(self) -> bool {
+        self != Measure::Speed
+    }
+
+    /// What stands behind a value.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Measure::NsPerItem => "ns",
+            Measure::Speed => "",
+            Measure::CpuOverhead => "%",
+            Measure::CpuMs => "ms",
+        }
+    }
+}
+
+/// What must be known of a contestant after the race.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is to the figure.
+    pub role: Role,
+    /// Items of one run.
+    pub items: u64,
+    /// Whose time its own is compared with.
+    pub yardstick: &'static str,
+}
+
+/// The result of a figure.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The figure's name.
+    pub name: String,
+    /// What the values are.
+    pub measure: Measure,
+    /// Our value.
+    pub ours: Option<f64>,
+    /// The best peer and its value.
+    pub best: Option<(&'static str, f64)>,
+    /// What was promised.
+    pub target: Target,
+    /// Whether it was kept.
+    pub met: Option<bool>,
+    /// A run that counts was disturbed.
+    pub noisy: bool,
+    /// The value of everybody who took part.
+    pub values: Vec<(Entry, f64)>,
+}
+
+impl Line {
+    /// The line of the figure `name`.
+    pub fn new(name: &str, measure: Measure, entries: &[Entry], records: &[Record]) -> Self {
+        let values: Vec<_> =
+            entries.iter().filter_map(|entry| Some((*entry, value(measure, entry, records)?))).collect();
+        let named = |name: &str| values.iter().find(|(entry, _)| entry.name == name).map(|&(_, value)| value);
+        let ours = values.iter().find(|(entry, _)| entry.role == Role::Ours).map(|&(_, value)| value);
+        let target = target(name);
+        Self {
+            name: name.into(),
+            measure,
+            ours,
+            best: best(measure, &values),
+            target,
+            met: ours.and_then(|ours| target.met(ours, named)),
+            noisy: records.iter().any(|record| record.kept && record.disturbance > LIMIT),
+            values,
+        }
+    }
+
+    /// Our value divided by the best peer's.
+    pub fn ratio(&self) -> Option<f64> {
+        Some(self.ours? / self.best?.1)
+    }
+
+    /// The names of the columns of a printed line.
+    pub fn heading() -> String {
+        columns(["figure", "ours", "best peer", "", "ratio", "target", "verdict"])
+    }
+
+    /// The verdict as a word.
+    pub fn verdict(&self) -> &'static str {
+        match self.met {
+            Some(true) => "met",
+            Some(false) => "short",
+            None => "-",
+        }
+    }
+
+    /// All contestants and their values, for those who want to see more than the best.
+    pub fn details(&self) -> String {
+        let shown = self.values.iter().filter(|(entry, _)| entry.role != Role::Yardstick);
+        let words: Vec<_> =
+            shown.map(|(entry, value)| format!("{} {}", entry.name, number(*value, self.measure))).collect();
+        format!("    {}", words.join(", "))
+    }
+}
+
+impl std::fmt::Display for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = |value: Option<f64>| value.map_or("-".into(), |value| number(value, self.measure));
+        let (peer, best) = self.best.map_or(("-", None), |(peer, best)| (peer, Some(best)));
+        let ratio = self.ratio().map_or("-".into(), |ratio| format!("{ratio:.3}"));
+        let noisy = if self.noisy { "  noisy" } else { "" };
+        let target = self.target.to_string();
+        let words = [&self.name, &*value(self.ours), &*value(best), peer, &*ratio, &*target, self.verdict()];
+        write!(f, "{}{noisy}", columns(words))
+    }
+}
+
+/// The columns of a line, aligned.
+fn columns([name, ours, best, peer, ratio, target, verdict]: [&str; 7]) -> String {
+    format!("{name:<25} {ours:>10} {best:>10} {peer:<18} {ratio:>6}  {target:<18} {verdict:<7}")
+        .trim_end()
+        .into()
+}
+
+fn number(value: f64, measure: Measure) -> String {
+    let unit = measure.unit();
+    match measure {
+        Measure::Speed => format!("{value:.3}"),
+        _ => format!("{value:.2} {unit}"),
+    }
+}
+
+fn best(measure: Measure, values: &[(Entry, f64)]) -> Option<(&'static str, f64)> {
+    let peers =
+        values.iter().filter(|(entry, _)| entry.role == Role::Peer).map(|(entry, v)| (entry.name, *v));
+    let by_value = |a: &(&str, f64), b: &(&str, f64)| a.1.total_cmp(&b.1);
+    if measure.lower_is_better() { peers.min_by(by_value) } else { peers.max_by(by_value) }
+}
+
+fn value(measure: Measure, entry: &Entry, records: &[Record]) -> Option<f64> {
+    let seconds = |name: &str| median_of(records, name, |record| record.row.seconds);
+    let cpu = |name: &str| median_of(records, name, |record| record.interval.own);
+    match measure {
+        Measure::NsPerItem => Some(seconds(entry.name)? * 1e9 / entry.items as f64),
+        Measure::Speed => Some(seconds(entry.yardstick)? / seconds(entry.name)?),
+        Measure::CpuOverhead => Some((cpu(entry.name)? / cpu(entry.yardstick)? - 1.0) * 100.0),
+        Measure::CpuMs => Some(cpu(entry.name)? * 1e3),
+    }
+}
+
+/// The median over the rows of `name` that count.
+fn median_of(records: &[Record], name: &str, of: impl Fn(&Record) -> f64) -> Option<f64> {
+    let kept = records.iter().filter(|record| record.kept && record.contestant == name);
+    median(kept.map(of).collect())
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.len().checked_sub(1)? / 2, values.len() / 2);
+    Some((values[low] + values[high]) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![]), None);
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    }
+}

@@ -1,0 +1,130 @@
+//! The jobs on this engine.
+
+use std::ops::ControlFlow;
+use std::thread;
+use std::time::Duration;
+
+use thalweg::{Error, Options, Report, Sender, channel, from_blocking_iter, from_iter};
+
+use crate::jobs::{Chain, Farm};
+use crate::peers::CAPACITY;
+use crate::race::Outcome;
+use crate::row::{Row, timed};
+use crate::variants::{WINDOW, first_round, outputs, peek, round};
+use crate::wait::until;
+use crate::work::fold;
+
+/// Items that may be on their way round at once.
+const IN_FLIGHT: usize = 1024;
+
+/// The channel alone: numbers from one thread to another, 64 at a time.
+pub fn channel_slices(items: u64) -> Row {
+    timed(|| {
+        let (mut to, mut from) = channel::<u64>(CAPACITY);
+        thread::scope(|scope| {
+            scope.spawn(move || (0..items / 64).for_each(|s| send_slice(&mut to, s * 64)));
+            let (mut buffer, mut sum, mut seen) = (Vec::with_capacity(64), 0u64, 0);
+            while seen < items {
+                buffer.clear();
+                seen += until(|| Some(from.pop_into(&mut buffer, 64)).filter(|&count| count > 0)) as u64;
+                sum = buffer.iter().fold(sum, |sum, &x| sum.wrapping_add(x));
+            }
+            sum
+        })
+    })
+}
+
+fn send_slice(to: &mut Sender<u64>, start: u64) {
+    let (slice, mut sent): ([u64; 64], _) = (std::array::from_fn(|i| start + i as u64), 0);
+    while sent < slice.len() {
+        sent += until(|| Some(to.push_slice(&slice[sent..])).filter(|&count| count > 0));
+    }
+}
+
+/// The channel alone: numbers from one thread to another, one at a time.
+pub fn channel_items(items: u64) -> Row {
+    timed(|| {
+        let (mut to, mut from) = channel::<u64>(CAPACITY);
+        thread::scope(|scope| {
+            scope.spawn(move || (0..items).for_each(|i| until(|| to.push(i).ok())));
+            (0..items).fold(0, |sum: u64, _| sum.wrapping_add(until(|| from.pop())))
+        })
+    })
+}
+
+/// A chain of serial in-order stages.
+pub fn chain(job: &Chain) -> Outcome {
+    let (work, items) = (job.work, job.items);
+    run(job.threads, |sum, options| {
+        let mut stage = work.stage();
+        let mut chain = from_iter((0..items).map(move |i| stage.run(i)));
+        for _ in 0..job.stages - 2 {
+            chain = chain.map(move |x| stage.run(x));
+        }
+        chain.for_each(move |x| *sum = fold(*sum, stage.run(x))).run(options)
+    })
+}
+
+/// The ordered farm.
+pub fn farm(job: &Farm) -> Outcome {
+    let work = &*job.work;
+    run(job.threads, |sum, options| {
+        from_iter(0..job.items).par_map(|i| work.run(i)).for_each(|x| *sum = fold(*sum, x)).run(options)
+    })
+}
+
+/// The farm with 0 to 3 outputs per item; see [`crate::variants::outputs`].
+pub fn farm_outputs(job: &Farm) -> Outcome {
+    let work = &*job.work;
+    run(job.threads, |sum, options| {
+        from_iter(0..job.items)
+            .par_flat_map(|i| outputs(work, i))
+            .for_each(|x| *sum = fold(*sum, x))
+            .run(options)
+    })
+}
+
+/// The farm where each item goes round 1 to 3 times; see [`crate::variants::rounds`].
+pub fn farm_rounds(job: &Farm) -> Outcome {
+    let work = &*job.work;
+    run(job.threads, |sum, options| {
+        let once = |item| match round(work, item) {
+            done if done.left == 0 => ControlFlow::Break(done.value),
+            item => ControlFlow::Continue(item),
+        };
+        from_iter((0..job.items).map(first_round))
+            .par_round(IN_FLIGHT, once)
+            .for_each(|x| *sum = fold(*sum, x))
+            .run(options)
+    })
+}
+
+/// The farm whose parallel stage peeks at a window of 64 items; see [`crate::variants::peek`].
+pub fn farm_peek(job: &Farm) -> Outcome {
+    let work = &*job.work;
+    run(job.threads, |sum, options| {
+        from_iter(0..job.items)
+            .par_windows(WINDOW as u32, 1, |window| peek(work, window.as_slice()))
+            .for_each(|x| *sum = fold(*sum, x))
+            .run(options)
+    })
+}
+
+/// A run whose source waits for `seconds` before its only item.
+pub fn idle(seconds: f64, threads: usize) -> Outcome {
+    run(threads, |sum, options| {
+        from_blocking_iter(std::iter::once_with(move || thread::sleep(Duration::from_secs_f64(seconds))))
+            .for_each(|()| *sum = 1)
+            .run(options)
+    })
+}
+
+/// Times a run that leaves its checksum behind: building the graph, running it and ending.
+fn run(threads: usize, body: impl FnOnce(&mut u64, &Options) -> Result<Report, Error>) -> Outcome {
+    let (mut sum, mut outcome) = (0, Ok(()));
+    let row = timed(|| {
+        outcome = body(&mut sum, &Options::new().threads(threads)).map(drop);
+        sum
+    });
+    outcome.map(|()| Some(row)).map_err(|error| error.to_string())
+}

@@ -1,0 +1,67 @@
+//! Peers in other languages: programs that `bench/peers/build.sh` makes from `bench/peers/`.
+//!
+//! A program takes its job as arguments and prints one line: the seconds of its timed region and the checksum.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::jobs::{Chain, Farm};
+use crate::row::Row;
+
+/// Programs that can be built, and what is said when one is not there.
+pub const PROGRAMS: [(&str, &str); 2] = [
+    ("go", "install Go, then bench/peers/build.sh"),
+    ("tbb", "apt-get install libtbb-dev, or pip install tbb-devel, then bench/peers/build.sh"),
+];
+
+/// A peer program: which one, and which of its modes.
+#[derive(Clone, Debug)]
+pub struct Program {
+    path: PathBuf,
+    mode: &'static str,
+}
+
+/// Where the built programs lie.
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("peers/target")
+}
+
+/// The program `name` in `mode`, if it was built.
+pub fn program(name: &str, mode: &'static str) -> Option<Program> {
+    let path = folder().join(name);
+    path.is_file().then_some(Program { path, mode })
+}
+
+impl Program {
+    /// Runs the chain.
+    pub fn chain(&self, job: &Chain) -> Result<Row, String> {
+        let numbers = [job.stages as u64, job.items, job.work.steps, job.threads as u64];
+        self.run(&numbers.map(|n| n.to_string()))
+    }
+
+    /// Runs the farm.
+    pub fn farm(&self, job: &Farm) -> Result<Row, String> {
+        self.run(&[job.items.to_string(), job.threads.to_string(), job.work.table()])
+    }
+
+    /// Nanoseconds of one step of work, as this program's compiler made it.
+    pub fn calibrate(&self) -> Result<f64, String> {
+        self.run(&[]).map(|row| row.seconds * 1e9)
+    }
+
+    fn run(&self, arguments: &[String]) -> Result<Row, String> {
+        let mut command = Command::new(&self.path);
+        let output = command.arg(self.mode).args(arguments).output().map_err(|error| self.says(&error))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        parse(&text).ok_or_else(|| self.says(&format!("{}: {text:?}", output.status)))
+    }
+
+    fn says(&self, what: &dyn std::fmt::Display) -> String {
+        format!("{} {}: {what}", self.path.display(), self.mode)
+    }
+}
+
+fn parse(text: &str) -> Option<Row> {
+    let (seconds, checksum) = text.trim().split_once(' ')?;
+    Some(Row { seconds: seconds.parse().ok()?, checksum: checksum.parse().ok()? })
+}

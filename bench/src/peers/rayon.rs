@@ -1,0 +1,27 @@
+//! rayon has no ordered stream: the farm is a loop over batches with a barrier after each.
+
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+
+use crate::jobs::Farm;
+use crate::row::{Row, timed};
+use crate::work::fold;
+
+/// Items between two barriers.
+const BATCH: u64 = 4096;
+
+/// The farm: each batch in parallel into a vector, then the sink over the vector.
+pub fn farm(job: &Farm) -> Row {
+    let pool = ThreadPoolBuilder::new().num_threads(job.threads).build().expect("the system gives threads");
+    timed(|| {
+        let (mut sum, mut results) = (0, Vec::new());
+        for start in (0..job.items).step_by(BATCH as usize) {
+            let batch = 0..BATCH.min(job.items - start) as usize;
+            pool.install(|| {
+                batch.into_par_iter().map(|i| job.work.run(start + i as u64)).collect_into_vec(&mut results)
+            });
+            sum = results.iter().fold(sum, |h, &x| fold(h, x));
+        }
+        sum
+    })
+}

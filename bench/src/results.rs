@@ -1,0 +1,73 @@
+//! Results as data: a table of tab-separated values with the machine's description above it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::line::Line;
+use crate::machine;
+use crate::race::Record;
+
+/// Everything measured in one session of the benchmark.
+pub struct Results {
+    text: String,
+}
+
+impl Results {
+    /// An empty table below the machine's description and `notes`.
+    pub fn new(notes: &[(&'static str, String)]) -> Self {
+        let mut text = String::new();
+        let date = ("date", machine::stamp());
+        for (name, value) in [date].iter().chain(&machine::describe()).chain(notes) {
+            _ = writeln!(text, "# {name}: {value}");
+        }
+        text.push_str(
+            "# row: figure contestant round kept seconds cpu_s foreign_s stolen_s wall_s disturbance\n",
+        );
+        text.push_str("# value: figure contestant role value unit\n");
+        text.push_str("# line: figure ours best_peer best ratio target verdict noisy\n");
+        Self { text }
+    }
+
+    /// Adds a figure: every single run, the value of every contestant, and the line.
+    pub fn add(&mut self, line: &Line, records: &[Record]) {
+        records.iter().for_each(|record| self.add_row(&line.name, record));
+        let unit = line.measure.unit();
+        for (entry, value) in &line.values {
+            let role = format!("{:?}", entry.role).to_lowercase();
+            _ = writeln!(self.text, "value\t{}\t{}\t{role}\t{value:.4}\t{unit}", line.name, entry.name);
+        }
+        let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
+        let (peer, best) = line.best.map_or(("-", None), |(peer, best)| (peer, Some(best)));
+        let (ours, best, ratio) = (number(line.ours), number(best), number(line.ratio()));
+        let (name, target, verdict, noisy) = (&line.name, line.target, line.verdict(), line.noisy);
+        _ = writeln!(
+            self.text,
+            "line\t{name}\t{ours}\t{peer}\t{best}\t{ratio}\t{target}\t{verdict}\t{noisy}"
+        );
+    }
+
+    fn add_row(&mut self, figure: &str, record: &Record) {
+        let Record { contestant, round, kept, disturbance, row, interval } = record;
+        _ = writeln!(
+            self.text,
+            "row\t{figure}\t{contestant}\t{round}\t{kept}\t{:.9}\t{:.6}\t{:.3}\t{:.3}\t{:.6}\t{disturbance:.4}",
+            row.seconds, interval.own, interval.foreign, interval.stolen, interval.wall,
+        );
+    }
+
+    /// Writes the table to `path`.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, &self.text)
+    }
+}
+
+/// Where results are kept when nobody says otherwise.
+pub fn default_path() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
+    folder.join(format!("{}-{}.tsv", machine::stamp(), machine::slug()))
+}

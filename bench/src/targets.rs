@@ -1,0 +1,101 @@
+//! What each figure must reach. One table; nothing else knows a target.
+
+/// A bound on a figure.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    /// Ours is at most this.
+    AtMost(f64),
+    /// Ours is at least this.
+    AtLeast(f64),
+    /// Ours divided by the named contestant's is at most this.
+    TimesAtMost(f64, &'static str),
+    /// Ours divided by the named contestant's is at least this.
+    TimesAtLeast(f64, &'static str),
+    /// Measured and shown, with nothing promised.
+    None,
+}
+
+use Target::{AtLeast, AtMost, TimesAtLeast, TimesAtMost};
+
+/// Figures and their targets. A figure that is not here has none.
+const TARGETS: &[(&str, Target)] = &[
+    ("channel.slice64", TimesAtMost(1.3, "bare-ring")),
+    ("channel.item", AtMost(5.0)),
+    ("chain.s4.w0.t1", AtMost(3.0)),
+    ("chain.s4.w0.t2", AtMost(5.0)),
+    ("chain.s16.w0.t1", AtMost(3.0)),
+    ("chain.s16.w0.t2", AtMost(5.0)),
+    ("chain.s4.w100ns.t2", AtLeast(0.95)),
+    ("chain.s4.w1us.t2", AtLeast(0.98)),
+    ("chain.s4.w10us.t2", AtLeast(0.99)),
+    ("chain.s16.w100ns.t2", AtLeast(0.95)),
+    ("chain.s16.w1us.t2", AtLeast(0.98)),
+    ("chain.s16.w10us.t2", AtLeast(0.99)),
+    ("farm.w200ns.t2", AtLeast(0.93)),
+    ("farm.w1us.t2", AtLeast(0.97)),
+    ("farm.w10us.t2", AtLeast(0.99)),
+    ("farm.w100us.t2", AtLeast(0.99)),
+    ("farm.outputs03.w200ns.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("farm.outputs03.w1us.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("farm.outputs03.w10us.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("farm.rounds13.w200ns.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("farm.rounds13.w1us.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("farm.rounds13.w10us.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("farm.peek64.w200ns.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("farm.peek64.w1us.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("farm.peek64.w10us.t2", TimesAtLeast(0.9, "plain-farm")),
+    ("dedup.zstd3.overhead.t1", AtMost(3.0)),
+    ("dedup.zstd3.speedup.t2", AtLeast(1.85)),
+    ("dedup.gzip6.overhead.t1", AtMost(3.0)),
+    ("dedup.gzip6.speedup.t2", AtLeast(1.85)),
+    ("idle.wait5s", AtMost(20.0)),
+];
+
+/// The target of the figure `name`.
+pub fn target(name: &str) -> Target {
+    TARGETS.iter().find(|(known, _)| *known == name).map_or(Target::None, |&(_, target)| target)
+}
+
+/// All figures that have a target.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TARGETS.iter().map(|&(name, _)| name)
+}
+
+impl Target {
+    /// Whether `ours` reaches the target; nothing where there is none, or no value of the named contestant.
+    pub fn met(self, ours: f64, value_of: impl Fn(&str) -> Option<f64>) -> Option<bool> {
+        match self {
+            AtMost(limit) => Some(ours <= limit),
+            AtLeast(limit) => Some(ours >= limit),
+            TimesAtMost(limit, other) => value_of(other).map(|value| ours / value <= limit),
+            TimesAtLeast(limit, other) => value_of(other).map(|value| ours / value >= limit),
+            Target::None => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AtMost(limit) => write!(f, "<={limit}"),
+            AtLeast(limit) => write!(f, ">={limit}"),
+            TimesAtMost(limit, other) => write!(f, "<={limit}x {other}"),
+            TimesAtLeast(limit, other) => write!(f, ">={limit}x {other}"),
+            Target::None => write!(f, "-"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts() {
+        let nobody = |_: &str| None;
+        assert_eq!(target("channel.item").met(4.0, nobody), Some(true));
+        assert_eq!(target("farm.w1us.t2").met(0.9, nobody), Some(false));
+        assert_eq!(target("channel.slice64").met(1.2, |_| Some(1.0)), Some(true));
+        assert_eq!(target("no.such.figure").met(1.0, nobody), None);
+    }
+}

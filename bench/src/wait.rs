@@ -1,0 +1,19 @@
+//! Waiting for a ring that has no way to sleep.
+
+/// Repeats `attempt` until it gives something: spins for a while, then lets others run between attempts.
+#[inline]
+pub fn until<R>(mut attempt: impl FnMut() -> Option<R>) -> R {
+    const SPINS: u32 = 4096;
+    let mut spins = 0;
+    loop {
+        if let Some(result) = attempt() {
+            return result;
+        }
+        if spins < SPINS {
+            spins += 1;
+            std::hint::spin_loop();
+        } else {
+            std::thread::yield_now();
+        }
+    }
+}

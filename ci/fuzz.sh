@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Fuzzes every target of fuzz/ for a while, on request.
+#
+#   bash ci/fuzz.sh                                    60 s each
+#   SECONDS_EACH=3600 bash ci/fuzz.sh archive          one target, for an hour
+#
+# Needs a nightly toolchain, a C++ compiler and cargo-fuzz (cargo install cargo-fuzz), and skips
+# with a message where one is missing; it installs nothing. Inputs found are kept in fuzz/corpus/,
+# failing ones in fuzz/artifacts/.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [ ! -f fuzz/Cargo.toml ]; then
+    echo "skipped: there are no fuzz targets"
+    exit 0
+fi
+if ! cargo +nightly --version >/dev/null 2>&1; then
+    echo "skipped: no nightly toolchain (rustup toolchain install nightly)"
+    exit 0
+fi
+if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
+    echo "skipped: no cargo-fuzz (cargo install cargo-fuzz)"
+    exit 0
+fi
+
+targets=("$@")
+if [ ${#targets[@]} -eq 0 ]; then
+    mapfile -t targets < <(cargo +nightly fuzz list)
+fi
+for target in "${targets[@]}"; do
+    echo "==> $target"
+    cargo +nightly fuzz run "$target" -- -max_total_time="${SECONDS_EACH:-60}" -rss_limit_mb=2048
+done

@@ -1,0 +1,33 @@
+//! [`Claim`]: one holder at a time, and each sees what those before it did.
+
+use super::check;
+use crate::claim::Claim;
+use loom::thread;
+use std::sync::Arc;
+
+/// Three threads try a claim, two of them twice. The value is a loom cell, so two holders at once,
+/// or one that does not see its predecessor's write, fail; so does a lost addition.
+///
+/// Mutations that fail: `Relaxed` in place of `Acquire` in `try_claim`, of `Release` in the drop of
+/// the guard, and a `load` and a `store` in place of the `swap`.
+#[test]
+fn loom_claim_excludes_and_hands_over() {
+    check(|| {
+        let claim = Arc::new(Claim::new(0));
+        let attempts = |claim: &Claim<usize>, times: usize| -> usize {
+            let attempt = || claim.try_claim().map(|mut held| *held += 1).is_some();
+            (0..times).filter(|_| attempt()).count()
+        };
+        let others: Vec<_> = [2, 1]
+            .map(|times| {
+                let claim = claim.clone();
+                thread::spawn(move || attempts(&claim, times))
+            })
+            .into();
+        let mut granted = attempts(&claim, 2);
+        granted += others.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>();
+        assert!(!claim.is_held());
+        assert_eq!(*claim.try_claim().expect("given back"), granted);
+        assert!(granted > 0, "somebody comes first");
+    });
+}

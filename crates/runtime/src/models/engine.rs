@@ -1,0 +1,176 @@
+//! The engine whole, but for ports and kernels: the real `Net`, `Worker`, `dedicated::run` and
+//! `quiesce` run a producer and a consumer made for the model.
+//!
+//! What the ports do with slots is checked in `ring`; here it is who looks, who wakes, and who ends
+//! the run. A lost wake-up ends in a loom deadlock, or in the engine's own, which fails the model
+//! too.
+
+use super::check;
+use crate::channel::{Grow, Meter};
+use crate::claim::Claim;
+use crate::net::{Net, NodeCell, Signals};
+use crate::node::{Body, Cx, NodeState};
+use crate::port::Lack;
+use crate::sync::Mutex;
+use crate::worker::{EngineHost, Pace, Queues, Worker};
+use loom::thread;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+use thalweg_plan::{Plan, Wishes};
+use thalweg_policy::random::XorShift;
+use thalweg_policy::{Decision, Event, Host, Policy, WorkerId};
+
+const CHANNEL: ChannelId = ChannelId(0);
+
+/// The first claimable node.
+struct First;
+
+impl Policy for First {
+    type Local = ();
+
+    fn start<H: Host>(&self, _worker: WorkerId, _host: &mut H) {}
+
+    fn next<H: Host>(&self, (): &mut (), _last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        let nodes = host.graph().node_ids();
+        nodes.into_iter().find(|node| host.claimable(*node)).map_or(Decision::Idle, Decision::Activate)
+    }
+}
+
+/// A node of the model: one item a firing, one firing an activation.
+struct Model {
+    /// Items given or taken.
+    done: Claim<usize>,
+    /// Items it gives before it ends; the consumer ends with its input.
+    gives: Option<usize>,
+}
+
+impl Body for Model {
+    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+        let Some(mut done) = self.done.try_claim() else { return Event::Refused };
+        let (net, meter) = (cx.net, cx.net.meter(CHANNEL));
+        let ready = match self.gives {
+            Some(all) if *done == all => {
+                meter.end();
+                net.ended(cx.node);
+                return Event::Done;
+            }
+            Some(_) => *done < meter.head() + meter.capacity(),
+            None => {
+                let ended = meter.ended();
+                if ended && meter.tail() == *done {
+                    meter.leave();
+                    net.ended(cx.node);
+                    return Event::Done;
+                }
+                *done < meter.tail()
+            }
+        };
+        if !ready {
+            cx.state().wait.lack(match self.gives {
+                Some(_) => Lack::Room { channel: CHANNEL, until: *done + 1 - meter.capacity() },
+                None => Lack::Items { channel: CHANNEL, until: *done + 1 },
+            });
+            return if self.gives.is_some() { Event::Full(CHANNEL) } else { Event::Empty(CHANNEL) };
+        }
+        *done += 1;
+        match self.gives {
+            Some(_) => meter.publish(*done),
+            None => meter.release(*done),
+        }
+        cx.state().wait.ready();
+        cx.fired += 1;
+        net.changed(cx.node);
+        Event::Budget
+    }
+
+    fn is_held(&self) -> bool {
+        self.done.is_held()
+    }
+}
+
+/// The storage of a channel without items.
+struct Room(Arc<Meter>);
+
+impl Grow for Room {
+    unsafe fn grow(&self, capacity: usize) {
+        self.0.set_capacity(capacity);
+    }
+}
+
+/// A producer of `items` items and a consumer on a channel of one, run by `workers` workers; the
+/// consumer by a thread of its own where `dedicated`.
+fn net(items: usize, workers: usize, dedicated: bool) -> Arc<Net<'static>> {
+    let mut graph = Graph::new();
+    let item = Item::of::<()>();
+    let give = graph.add(Node::sequential("give").output(OutPort::new("out", item).push(Rate::Static(1))));
+    let take = graph.add(Node::sequential("take").input(InPort::new("in", item)));
+    graph.node_mut(take).blocking = dedicated;
+    graph.connect((give, 0), (take, 0), Link { capacity: Some(1), ..Link::default() }).unwrap();
+    let plan = Plan::new(&graph, &Wishes { threads: Some(workers), ..Wishes::default() });
+    let meter = Arc::new(Meter::new(1));
+    let cell = |gives, inputs, outputs: Vec<ChannelId>, peer, dedicated, dedicated_peers| NodeCell {
+        state: NodeState::new(outputs.len()),
+        body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
+        inputs,
+        outputs,
+        peers: vec![peer],
+        dedicated,
+        dedicated_peers,
+    };
+    let nodes = vec![
+        cell(Some(items), vec![], vec![CHANNEL], take, None, dedicated),
+        cell(None, vec![CHANNEL], vec![], give, dedicated.then_some(workers), false),
+    ];
+    let signals = Arc::new(Signals::new(workers + usize::from(dedicated)));
+    let rings = vec![(meter.clone(), Arc::new(Room(meter)) as Arc<dyn Grow>)];
+    Arc::new(Net::new(graph, plan, nodes, rings, signals))
+}
+
+fn work(net: &Net<'_>, worker: WorkerId) {
+    let queues: Queues = (0..net.threads()).map(|_| Mutex::new(VecDeque::new())).collect();
+    let host = EngineHost { net, queues: &queues, worker, random: XorShift::new(0, worker), steals: 0 };
+    Worker::new(host, &First, (), Pace::Counted, false, None).run();
+}
+
+fn assert_ran(net: &Net<'_>, items: usize) {
+    assert!(net.take_failure().is_none(), "the run failed");
+    assert!(net.nodes.iter().all(|node| node.state.is_done()));
+    assert_eq!((net.meter(CHANNEL).head(), net.meter(CHANNEL).tail()), (items, items));
+}
+
+/// Two workers, two items through a channel of one.
+///
+/// Mutations that fail: no fence in `announce` or in `Net::changed`; `changed` left out by the
+/// node.
+#[test]
+fn loom_engine_of_two_workers() {
+    check(|| {
+        let net = net(2, 2, false);
+        let other = thread::spawn({
+            let net = net.clone();
+            move || work(&net, 1)
+        });
+        work(&net, 0);
+        other.join().unwrap();
+        assert_ran(&net, 2);
+    });
+}
+
+/// One worker for the producer, and a consumer with a thread of its own.
+///
+/// Mutations that fail: no fence in `doze` or in `Net::changed`; `ring_peers` that skips dedicated
+/// neighbours.
+#[test]
+fn loom_engine_with_a_dedicated_thread() {
+    check(|| {
+        let net = net(2, 1, true);
+        let other = thread::spawn({
+            let net = net.clone();
+            move || crate::dedicated::run(&net, NodeId(1), 1, None)
+        });
+        work(&net, 0);
+        other.join().unwrap();
+        assert_ran(&net, 2);
+    });
+}

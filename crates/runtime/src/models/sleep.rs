@@ -1,0 +1,288 @@
+//! [`Sleep`]: no wake-up is lost, the last one awake is found, and it is alone.
+//!
+//! [`World`] is the least that can be worked on: places with items to take, each under a claim. Its
+//! functions mirror their namesakes in `Net`, `Worker` and `dedicated`; `Sleep`, `Claim` and `Meter`
+//! are the real ones. A run ends the way a real one does: the last thread awake looks at the world
+//! and finds nothing. It must then be right: an item left behind is a lost wake-up and fails.
+//! `ground` is a loom cell that working threads read and the examiner writes, so an examination
+//! while somebody works fails, and so does work that does not see what an examination changed.
+
+use super::check;
+use crate::channel::Meter;
+use crate::claim::Claim;
+use crate::sleep::{Sleep, Sleeper, Woken};
+use crate::sync::{AtomicBool, Ordering, UnsafeCell, fence};
+use loom::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize as Count;
+
+struct Place {
+    items: Meter,
+    taken: Claim<usize>,
+}
+
+struct World {
+    sleep: Sleep,
+    places: Vec<Place>,
+    ground: UnsafeCell<()>,
+    /// What the examiner finds: items it adds to the first place, as growth would.
+    grows: Count,
+    examined: Count,
+    dozing: AtomicBool,
+}
+
+// SAFETY: loom fails an access to `ground` that is not ordered after the one before it.
+unsafe impl Send for World {}
+// SAFETY: as above.
+unsafe impl Sync for World {}
+
+impl World {
+    fn new(threads: usize, places: usize, grows: usize) -> Arc<World> {
+        let place = |_| Place { items: Meter::new(2), taken: Claim::new(0) };
+        Arc::new(World {
+            sleep: Sleep::new(threads),
+            places: (0..places).map(place).collect(),
+            ground: UnsafeCell::new(()),
+            grows: Count::new(grows),
+            examined: Count::new(0),
+            dozing: AtomicBool::new(false),
+        })
+    }
+
+    fn examined(&self) -> usize {
+        self.examined.load(Ordering::Relaxed)
+    }
+
+    fn claimable(&self, place: usize) -> bool {
+        let Place { items, taken } = &self.places[place];
+        !taken.is_held() && items.items() > 0
+    }
+
+    fn find_claimable(&self) -> Option<usize> {
+        (0..self.places.len()).find(|place| self.claimable(*place))
+    }
+
+    /// As `Net::changed` and `ring_peers`, the place being the only neighbour.
+    fn changed(&self, place: usize) {
+        fence(Ordering::SeqCst);
+        if self.sleep.any_asleep() && self.sleep.wants_waking() && self.claimable(place) {
+            self.sleep.wake_one();
+        }
+    }
+
+    fn give(&self, place: usize) {
+        let items = &self.places[place].items;
+        items.publish(items.tail() + 1);
+        self.changed(place);
+    }
+
+    /// As `Net::share`, from the place after the one about to be taken.
+    fn share(&self, place: usize) {
+        if self.sleep.wants_waking() {
+            fence(Ordering::SeqCst);
+            if (0..self.places.len()).any(|other| other != place && self.claimable(other)) {
+                self.sleep.wake_one();
+            }
+        }
+    }
+
+    fn take(&self, place: usize) {
+        let Place { items, taken } = &self.places[place];
+        let Some(mut taken) = taken.try_claim() else { return };
+        self.ground.with(|_| ());
+        if *taken < items.tail() {
+            *taken += 1;
+            items.release(*taken);
+        }
+    }
+
+    /// As `examine`: with the sleep lock held and everybody asleep.
+    fn examine(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.ground.with_mut(|_| ());
+        self.examined.fetch_add(1, Ordering::Relaxed);
+        for place in 0..self.places.len() {
+            assert!(!self.claimable(place), "asleep, and work was left behind");
+        }
+        for _ in 0..self.grows.swap(0, Ordering::Relaxed) {
+            let items = &self.places[0].items;
+            items.publish(items.tail() + 1);
+            return true;
+        }
+        true
+    }
+
+    /// As `Worker::run`, `idle` and `park`, until the examination finds nothing to do.
+    fn work(&self, worker: Sleeper) {
+        let mut searching = false;
+        loop {
+            if let Some(place) = self.find_claimable() {
+                if std::mem::take(&mut searching) {
+                    self.sleep.found();
+                }
+                self.share(place);
+                self.take(place);
+                continue;
+            }
+            self.sleep.announce(worker, searching);
+            searching = false;
+            if self.find_claimable().is_some() {
+                searching = self.sleep.withdraw(worker);
+                continue;
+            }
+            match self.sleep.commit(worker, None, || self.examine()) {
+                Woken::Rung => searching = true,
+                Woken::Over => return,
+                Woken::TimedOut if self.find_claimable().is_none() => return self.sleep.end(),
+                Woken::TimedOut => {}
+            }
+        }
+    }
+
+    /// A thread that has changed all it will, and leaves.
+    fn leave(&self) {
+        let mut last = false;
+        self.sleep.retire(|| {
+            last = true;
+            self.examine()
+        });
+        if last {
+            self.sleep.end();
+        }
+    }
+
+    fn assert_over(&self) {
+        assert_eq!(self.examined(), 1, "examined once, by the last one awake");
+        assert_eq!(self.find_claimable(), None);
+    }
+}
+
+/// One worker; a changer fills two places, one after the other. The change may come before the
+/// worker announces, between that and its look, between its look and its commitment, and after.
+///
+/// Mutations that fail: no fence in `announce` or in `changed`; `announce` after the look; `commit`
+/// waiting although rung; `withdraw` without `active -= 1` (the last one is never found); `wake_one`
+/// without `active += 1` (the last one is found too soon).
+#[test]
+fn loom_sleep_loses_no_wake_up() {
+    check(|| {
+        let world = World::new(2, 2, 0);
+        let worker = thread::spawn({
+            let world = world.clone();
+            move || world.work(0)
+        });
+        world.give(0);
+        world.give(1);
+        world.leave();
+        worker.join().unwrap();
+        world.assert_over();
+    });
+}
+
+/// Two workers, of whom one at a time is woken: the second change may rely on a searcher.
+///
+/// Mutations that fail: `announce` leaving `SEARCHING` set; `found` before the look, without `share`.
+#[test]
+fn loom_sleep_relies_on_the_searcher() {
+    check(|| {
+        let world = World::new(3, 2, 0);
+        let workers = [0, 1].map(|worker| {
+            let world = world.clone();
+            thread::spawn(move || world.work(worker))
+        });
+        world.give(0);
+        world.give(1);
+        world.leave();
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        world.assert_over();
+    });
+}
+
+/// A worker that withdraws while it is rung counts as active once, and answers the ring.
+///
+/// Mutations that fail: `withdraw` that ignores `rung`, or takes it and leaves `active` as it is.
+#[test]
+fn loom_sleep_withdraws_while_rung() {
+    check(|| {
+        let world = World::new(2, 1, 0);
+        let worker = thread::spawn({
+            let world = world.clone();
+            move || {
+                world.sleep.announce(0, false);
+                if world.sleep.withdraw(0) {
+                    world.sleep.found();
+                }
+                assert!(!world.sleep.any_asleep(), "nobody else was announced");
+                world.sleep.retire(|| world.examine());
+            }
+        });
+        fence(Ordering::SeqCst);
+        if world.sleep.wants_waking() {
+            world.sleep.wake_one();
+        }
+        world.sleep.retire(|| world.examine());
+        worker.join().unwrap();
+        world.assert_over();
+    });
+}
+
+/// Two workers and no changer: the last one that would sleep examines, alone, and adds an item, as
+/// growth does; it or the other takes it; the next examination ends the run.
+///
+/// Mutations that fail: `last` called before `active` is 0, or outside the lock; `commit` that
+/// forgets to count the examiner active again.
+#[test]
+fn loom_sleep_examines_when_nobody_is_active() {
+    check(|| {
+        let world = World::new(2, 1, 1);
+        let other = thread::spawn({
+            let world = world.clone();
+            move || world.work(1)
+        });
+        world.work(0);
+        other.join().unwrap();
+        assert_eq!(world.examined(), 2);
+        assert_eq!(world.places[0].items.head(), 1);
+    });
+}
+
+/// A dedicated thread waits for two items in turn, as `doze` does; the changer rings it by its flag.
+///
+/// Mutations that fail: no fence in `doze` or in the change; `dozing` set after the look;
+/// `wake_dedicated` that rings only a thread that is waiting already, or that counts one active
+/// that is not waiting yet.
+#[test]
+fn loom_sleep_dozes_until_changed() {
+    check(|| {
+        let world = World::new(2, 1, 0);
+        let dedicated = thread::spawn({
+            let world = world.clone();
+            move || {
+                let items = &world.places[0].items;
+                for wanted in 1..=2 {
+                    while items.tail() < wanted {
+                        world.dozing.store(true, Ordering::Relaxed);
+                        fence(Ordering::SeqCst);
+                        if items.tail() < wanted {
+                            let woken = world.sleep.wait_dedicated(0, None, || world.examine());
+                            assert_eq!(woken, Woken::Rung);
+                        }
+                        world.dozing.store(false, Ordering::Relaxed);
+                    }
+                    world.take(0);
+                }
+                world.leave();
+            }
+        });
+        for tail in 1..=2 {
+            world.places[0].items.publish(tail);
+            fence(Ordering::SeqCst);
+            if world.dozing.load(Ordering::Relaxed) {
+                world.sleep.wake_dedicated(0);
+            }
+        }
+        world.leave();
+        dedicated.join().unwrap();
+        world.assert_over();
+    });
+}

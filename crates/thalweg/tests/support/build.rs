@@ -1,0 +1,420 @@
+//! Random graphs for the engine, with the same arithmetic as the reference and none of its code.
+
+use super::inject::Inject;
+use super::item::{Item, Ledger};
+use super::reference::{initial_items, leaves};
+use super::spec::{Entry, Op, Spec, Way, digest, mix};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use thalweg::{Builder, Chain, Give, GiveSpec, In, Out, Stream, View, input, output, window};
+
+/// What all kernels of a graph share.
+#[derive(Clone)]
+pub struct Shared {
+    /// Called with every firing.
+    pub inject: Arc<Inject>,
+    /// Where items are entered.
+    pub ledger: Arc<Ledger>,
+}
+
+/// The name of the node that [`Inject::fire`] is called with this number for.
+pub fn name(number: usize) -> String {
+    format!("n{number}")
+}
+
+struct Build<'a, T> {
+    graph: Builder<'static>,
+    shared: &'a Shared,
+    /// The number of the node under construction.
+    number: usize,
+    declare: bool,
+    item: std::marker::PhantomData<T>,
+}
+
+type Outs<T> = (Give<T>,);
+
+/// The graph, and the streams that want a sink. Kernels that push the same number at every firing
+/// say so if `declare`: a graph where such rates do not add up is refused.
+pub fn build<T: Item>(spec: &Spec, shared: &Shared, declare: bool) -> (Builder<'static>, Vec<Stream<T>>) {
+    let mut b = Build { graph: Builder::new(), shared, number: 0, declare, item: std::marker::PhantomData };
+    let mut streams: Vec<Option<Stream<T>>> = Vec::new();
+    for source in &spec.sources {
+        let stream = b.source(source.values(), source.blocking);
+        streams.push(Some(stream));
+        b.number += 1;
+    }
+    let (wired, open) = spec.wire();
+    for wired in wired {
+        let ins = wired.ins.iter().map(|i| streams[*i].take().expect("each is taken once")).collect();
+        for stream in b.step(&wired.step.op, ins) {
+            let stream = match wired.step.capacity {
+                Some(items) => stream.capacity(items),
+                None => stream,
+            };
+            streams.push(Some(stream));
+        }
+        b.number += 1;
+    }
+    let open = open.iter().map(|i| streams[*i].take().expect("each is taken once")).collect();
+    (b.graph, open)
+}
+
+/// Makes the same function a sequential or a parallel kernel.
+macro_rules! finish {
+    ($kernel:expr, $parallel:expr, $f:expr) => {
+        if $parallel { $kernel.parallel($f) } else { $kernel.sequential($f) }
+    };
+}
+
+type Result<T = ()> = std::result::Result<T, String>;
+
+impl<T: Item> Build<'_, T> {
+    fn name(&self) -> String {
+        name(self.number)
+    }
+
+    /// An output of a node that pushes `count` items at every firing.
+    fn gives(&self, name: &str, count: u32) -> GiveSpec<T> {
+        if self.declare { output(name).push(count) } else { output(name) }
+    }
+
+    /// What a firing calls first, and what makes its results.
+    fn tools(&self) -> (impl Fn() -> Result + Clone + use<T>, impl Fn(u64) -> T + Clone + use<T>) {
+        let (inject, ledger, number) = (self.shared.inject.clone(), self.shared.ledger.clone(), self.number);
+        (move || inject.fire(number), move |value| T::make(value, &ledger))
+    }
+
+    fn source(
+        &mut self,
+        mut values: impl Iterator<Item = u64> + Send + 'static,
+        blocking: bool,
+    ) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let kernel = self.graph.kernel(&name(self.number), (), (output("out"),));
+        let kernel = if blocking { kernel.blocking() } else { kernel };
+        kernel
+            .sequential(move |(): &mut (), (out,): &mut (Out<T>,)| -> Result<ControlFlow<()>> {
+                fire()?;
+                Ok(match values.next() {
+                    Some(value) => {
+                        out.push(make(value));
+                        ControlFlow::Continue(())
+                    }
+                    None => ControlFlow::Break(()),
+                })
+            })
+            .0
+    }
+
+    fn step(&mut self, op: &Op, ins: Vec<Stream<T>>) -> Vec<Stream<T>> {
+        let mut ins = ins.into_iter();
+        let mut next = || ins.next().expect("as many as the step takes");
+        let first = next();
+        match *op {
+            Op::Map { parallel, blocking } => vec![self.map(&self.name(), first, parallel, blocking)],
+            Op::Rated { parallel } => vec![self.rated(first, parallel)],
+            Op::Static { parallel, pop, push } => vec![self.fixed(first, parallel, pop, push)],
+            Op::Window { parallel, pop, peek } => vec![self.window(first, parallel, pop, peek)],
+            Op::Split { parallel, way } => self.split(first, parallel, way),
+            Op::Zip { parallel, pops } => vec![self.zip(first, next(), parallel, pops)],
+            Op::Choose { parallel } => {
+                let (a, b) = (next(), next());
+                vec![self.choose(first, a, b, parallel)]
+            }
+            Op::Merge { parallel } => vec![self.merge(first, next(), parallel)],
+            Op::Groups { parallel, looks } => vec![self.groups(first, parallel, looks)],
+            Op::Loop { entry, initial, ref body, parallel } => {
+                vec![self.feedback(first, entry, initial, body, parallel)]
+            }
+            Op::Round { in_flight } => vec![self.round(first, in_flight)],
+            Op::Chunks(size) => vec![self.chunks(first, size)],
+            Op::Take(count) => {
+                let graph = std::mem::take(&mut self.graph);
+                let chain = Chain::from_parts(graph, first).take(count).named(&self.name());
+                let (graph, stream) = chain.into_parts();
+                self.graph = graph;
+                vec![stream]
+            }
+            Op::Total => vec![self.total(first)],
+        }
+    }
+
+    fn map(&mut self, name: &str, items: Stream<T>, parallel: bool, blocking: bool) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let outs = (self.gives("out", 1),);
+        let kernel = self.graph.kernel(name, (input("in", items),), outs);
+        if parallel {
+            let map = move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+                fire()?;
+                out.push(make(mix(items.pop().value(), 5)));
+                Ok(())
+            };
+            return kernel.parallel(map).0;
+        }
+        let kernel = if blocking { kernel.blocking() } else { kernel };
+        let mut state = 0;
+        kernel
+            .sequential(move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+                fire()?;
+                state = mix(state, items.pop().value());
+                out.push(make(state));
+                Ok(())
+            })
+            .0
+    }
+
+    fn rated(&mut self, items: Stream<T>, parallel: bool) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let kernel = self.graph.kernel(&name(self.number), (input("in", items),), (output("out"),));
+        let f = move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+            fire()?;
+            let item = items.pop().value();
+            out.extend((0..item % 4).map(|i| make(mix(item, i))));
+            Ok(())
+        };
+        finish!(kernel, parallel, f).0
+    }
+
+    fn fixed(&mut self, items: Stream<T>, parallel: bool, pop: u32, push: u32) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let outs = (self.gives("out", push),);
+        let kernel = self.graph.kernel(&name(self.number), (input("in", items).pop(pop),), outs);
+        let f = move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+            fire()?;
+            let of = digest(rest(items));
+            out.extend((0..u64::from(push)).map(|i| make(mix(of, i))));
+            Ok(())
+        };
+        finish!(kernel, parallel, f).0
+    }
+
+    fn window(&mut self, items: Stream<T>, parallel: bool, pop: u32, peek: u32) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let outs = (self.gives("out", 1),);
+        let ins = (window("in", items).pop(pop).peek(peek),);
+        let kernel = self.graph.kernel(&name(self.number), ins, outs);
+        let f = move |(items,): &mut (View<T>,), (out,): &mut (Out<T>,)| -> Result {
+            fire()?;
+            out.push(make(digest(items.iter().map(T::value))));
+            Ok(())
+        };
+        finish!(kernel, parallel, f).0
+    }
+
+    fn split(&mut self, items: Stream<T>, parallel: bool, way: Way) -> Vec<Stream<T>> {
+        let (fire, make) = self.tools();
+        let both = way == Way::Both;
+        let out = |name| if both { self.gives(name, 1) } else { output(name) };
+        let outs = (out("first"), out("second"));
+        let kernel = self.graph.kernel(&name(self.number), (input("in", items),), outs);
+        let f = move |(items,): &mut (In<T>,), (a, b): &mut (Out<T>, Out<T>)| -> Result {
+            fire()?;
+            let item = items.pop().value();
+            let (first, second) = way.of(item);
+            a.extend(first.then(|| make(mix(item, 1))));
+            b.extend(second.then(|| make(mix(item, 2))));
+            Ok(())
+        };
+        let (a, b) = finish!(kernel, parallel, f);
+        vec![a, b]
+    }
+
+    fn zip(&mut self, a: Stream<T>, b: Stream<T>, parallel: bool, pops: (u32, u32)) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let outs = (self.gives("out", 1),);
+        let ins = (input("a", a).pop(pops.0), input("b", b).pop(pops.1));
+        let kernel = self.graph.kernel(&name(self.number), ins, outs);
+        let f = move |(a, b): &mut (In<T>, In<T>), (out,): &mut (Out<T>,)| -> Result {
+            fire()?;
+            out.push(make(digest(rest(a).chain(rest(b)))));
+            Ok(())
+        };
+        finish!(kernel, parallel, f).0
+    }
+
+    fn choose(&mut self, control: Stream<T>, a: Stream<T>, b: Stream<T>, parallel: bool) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let ins = (input("control", control), input("a", a), input("b", b));
+        let outs = (self.gives("out", 1),);
+        let kernel = self.graph.kernel(&name(self.number), ins, outs).framed(|(control, a, b)| {
+            let Some(said) = control.peek(0)? else { return Ok(None) };
+            let odd = said.value() % 2 == 1;
+            let chosen = if odd { b.peek(0)? } else { a.peek(0)? };
+            Ok(chosen.map(|_| [1, usize::from(!odd), usize::from(odd)]))
+        });
+        let f = move |(control, a, b): &mut (In<T>, In<T>, In<T>), (out,): &mut (Out<T>,)| -> Result {
+            fire()?;
+            out.push(make(digest(rest(control).chain(rest(a)).chain(rest(b)))));
+            Ok(())
+        };
+        finish!(kernel, parallel, f).0
+    }
+
+    fn merge(&mut self, a: Stream<T>, b: Stream<T>, parallel: bool) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let outs = (self.gives("out", 1),);
+        let ins = (input("a", a), input("b", b));
+        let kernel = self.graph.kernel(&name(self.number), ins, outs).framed(|(a, b)| {
+            Ok(match (a.peek(0)?.map(T::value), b.peek(0)?.map(T::value)) {
+                (None, None) => None,
+                (Some(a), Some(b)) if b < a => Some([0, 1]),
+                (None, Some(_)) => Some([0, 1]),
+                (Some(_), _) => Some([1, 0]),
+            })
+        });
+        let f = move |(a, b): &mut (In<T>, In<T>), (out,): &mut (Out<T>,)| -> Result {
+            fire()?;
+            let item = a.try_pop().map(|item| (item, 0)).or_else(|| b.try_pop().map(|item| (item, 1)));
+            let (item, from) = item.expect("the framing function chose one");
+            out.push(make(mix(item.value(), from)));
+            Ok(())
+        };
+        finish!(kernel, parallel, f).0
+    }
+
+    fn groups(&mut self, items: Stream<T>, parallel: bool, looks: bool) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let looks = looks || std::env::var("SKIP").is_ok_and(|s| s.contains('B')); // TEMP
+        let ins = (input("in", items),);
+        let kernel = self.graph.kernel(&name(self.number), ins, (output("out"),)).framed(move |(items,)| {
+            let Some(said) = items.peek(0)? else { return Ok(None) };
+            let size = 1 + (said.value() % 4) as usize;
+            if looks && items.peek(size - 1)?.is_none() {
+                return Ok(None);
+            }
+            Ok(Some([size]))
+        });
+        let f = move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+            fire()?;
+            let of = digest(rest(items));
+            out.extend((0..of % 3).map(|i| make(mix(of, i))));
+            Ok(())
+        };
+        finish!(kernel, parallel, f).0
+    }
+
+    fn feedback(
+        &mut self,
+        items: Stream<T>,
+        entry: Entry,
+        initial: usize,
+        body: &[bool],
+        parallel: bool,
+    ) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let (end, back) = self.graph.feedback(initial_items(initial).map(&make).collect::<Vec<T>>());
+        let mut at = self.enter(items, back, entry, parallel);
+        for (i, parallel) in body.iter().enumerate() {
+            at = self.map(&format!("{}.body{i}", self.name()), at, *parallel, false);
+        }
+        let always = entry != Entry::Drain;
+        let out = |name| if always { self.gives(name, 1) } else { output(name) };
+        let outs = (out("out"), out("back"));
+        let kernel = self.graph.kernel(&format!("{}.leave", self.name()), (input("in", at),), outs);
+        let f = move |(items,): &mut (In<T>,), (out, back): &mut (Out<T>, Out<T>)| -> Result {
+            fire()?;
+            let item = items.pop().value();
+            let (leaves, round) = leaves(entry, item);
+            out.extend(leaves.then(|| make(mix(item, 1))));
+            back.extend(round.then(|| make(mix(item, 2))));
+            Ok(())
+        };
+        let (out, back) = finish!(kernel, parallel, f);
+        self.graph.close(end, back);
+        out
+    }
+
+    /// The node where a loop's outside meets what comes round.
+    fn enter(&mut self, items: Stream<T>, back: Stream<T>, entry: Entry, parallel: bool) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let outs: (GiveSpec<T>,) = (self.gives("out", 1),);
+        let ins = (input("in", items), input("back", back));
+        let kernel = self.graph.kernel(&format!("{}.enter", name(self.number)), ins, outs);
+        let f = move |(items, back): &mut (In<T>, In<T>), (out,): &mut (Out<T>,)| -> Result {
+            fire()?;
+            out.push(make(digest(rest(items).chain(rest(back)))));
+            Ok(())
+        };
+        match entry {
+            Entry::Zip => finish!(kernel, parallel, f).0,
+            Entry::ByData => {
+                let kernel = kernel.framed(|(items, back)| {
+                    let Some(said) = back.peek(0)? else { return Ok(None) };
+                    let wanted = (said.value() % 3) as usize;
+                    if wanted > 0 && items.peek(wanted - 1)?.is_none() {
+                        return Ok(None);
+                    }
+                    Ok(Some([wanted, 1]))
+                });
+                finish!(kernel, parallel, f).0
+            }
+            Entry::Drain => {
+                let kernel = kernel.framed(|(items, back)| match items.peek(0)? {
+                    Some(_) => Ok(Some([1, 0])),
+                    None => Ok(back.peek(0)?.map(|_| [0, 1])),
+                });
+                finish!(kernel, parallel, f).0
+            }
+        }
+    }
+
+    fn round(&mut self, items: Stream<T>, in_flight: usize) -> Stream<T> {
+        let (fire, make) = self.tools();
+        // State: the item's value so far, rounds gone, rounds to go. The first round only begins.
+        let begin = self.graph.kernel(
+            &format!("{}.begin", self.name()),
+            (input("in", items),),
+            (output("out").push(1),),
+        );
+        let (begun,) = begin.sequential(|(items,): &mut (In<T>,), (out,): &mut (Out<(T, u64, u64)>,)| {
+            let item = items.pop();
+            let rounds = item.value() % 5;
+            out.push((item, 0, rounds));
+        });
+        self.graph.round(&name(self.number), begun, in_flight, move |(item, gone, rounds)| {
+            if let Err(error) = fire() {
+                panic!("{error}");
+            }
+            if gone == rounds {
+                return ControlFlow::Break(item);
+            }
+            ControlFlow::Continue((make(mix(item.value(), gone)), gone + 1, rounds))
+        })
+    }
+
+    fn chunks(&mut self, items: Stream<T>, size: usize) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let graph = std::mem::take(&mut self.graph);
+        let chain = Chain::from_parts(graph, items).chunks(size).try_par_map(move |chunk: Vec<T>| {
+            fire()?;
+            Ok::<T, String>(make(digest(chunk.iter().map(T::value))))
+        });
+        let (graph, stream) = chain.named(&self.name()).into_parts();
+        self.graph = graph;
+        stream
+    }
+
+    fn total(&mut self, items: Stream<T>) -> Stream<T> {
+        let (fire, make) = self.tools();
+        let last = make.clone();
+        let total = Arc::new(std::sync::atomic::AtomicU64::new(7));
+        let so_far = total.clone();
+        let order = std::sync::atomic::Ordering::Relaxed; // one thread at a time has the node
+        self.graph
+            .kernel(&name(self.number), (input("in", items),), (output("out"),))
+            .finish(move |(out,): &mut (Out<T>,)| out.push(last(total.load(order))))
+            .sequential(move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+                fire()?;
+                let item = items.pop().value();
+                so_far.store(mix(so_far.load(order), item), order);
+                out.extend(item.is_multiple_of(3).then(|| make(item)));
+                Ok(())
+            })
+            .0
+    }
+}
+
+/// The values of all items a firing has left.
+fn rest<T: Item>(items: &mut In<T>) -> impl Iterator<Item = u64> {
+    std::iter::from_fn(|| items.try_pop().map(|item| item.value()))
+}

@@ -1,0 +1,22 @@
+//! What the property tests of this folder share.
+//!
+//! | file | what |
+//! |---|---|
+//! | `spec` | random graphs as data, and the arithmetic their kernels do |
+//! | `reference` | what a graph gives, by a sequential interpreter that knows nothing of the engine |
+//! | `build` | the same graph for the engine |
+//! | `inject` | yields, slow firings and faults at chosen firings |
+//! | `item` | items: plain numbers, and boxes that are counted |
+//! | `case` | a graph with the options it runs under |
+//! | `watchdog` | ends the process with a message where a run does not end |
+
+// Each test file compiles this module for itself and uses a part of it.
+#![allow(dead_code)]
+
+pub mod build;
+pub mod case;
+pub mod inject;
+pub mod item;
+pub mod reference;
+pub mod spec;
+pub mod watchdog;
