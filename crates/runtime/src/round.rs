@@ -20,8 +20,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An item under way: its number, and its state or what became of it.
+/// An item under way: its number, and its state.
 type Numbered<T> = (u64, T);
+/// What became of an item in one round.
+type Verdict<R, S> = Numbered<ControlFlow<R, S>>;
 
 /// Results that wait for those before them.
 struct Reorder<R> {
@@ -61,7 +63,7 @@ where
     R: Send + 'env,
     F: Fn(S) -> ControlFlow<R, S> + Send + Sync + 'env,
 {
-    let (back, verdicts) = graph.feedback::<Numbered<ControlFlow<R, S>>>([]);
+    let (back, verdicts) = graph.feedback::<Verdict<R, S>>([]);
     let verdicts = verdicts.capacity(in_flight);
     let outs = (output("round"), output("out"));
     let mut gate =
@@ -71,7 +73,7 @@ where
     let places = Arc::new(AtomicUsize::new(in_flight));
     let free = places.clone();
     gate.frame = Some(Box::new(AnyFrame(
-        move |(new, back): &(Glance<S>, Glance<Numbered<ControlFlow<R, S>>>), takes: &mut [usize]| {
+        move |(new, back): &(Glance<S>, Glance<Verdict<R, S>>), takes: &mut [usize]| {
             let free = free.load(Ordering::Relaxed);
             takes[1] = back.arrived().min(RUN);
             takes[0] = new.arrived().min(free).min(RUN);
@@ -85,8 +87,7 @@ where
     )));
     let mut order = Reorder { first: 0, next: 0, waiting: VecDeque::with_capacity(in_flight) };
     let (round, results) = gate.finish_sequential(
-        move |(new, back): &mut (In<S>, In<Numbered<ControlFlow<R, S>>>),
-              (round, out): &mut (Out<Numbered<S>>, Out<R>)| {
+        move |(new, back): &mut (In<S>, In<Verdict<R, S>>), (round, out): &mut (Out<Numbered<S>>, Out<R>)| {
             while let Some((number, verdict)) = back.try_pop() {
                 match verdict {
                     ControlFlow::Continue(state) => round.push((number, state)),

@@ -257,8 +257,8 @@ impl<'env, T: Send + 'env> Chain<'env, T> {
     }
 
     /// Takes every item, in order, and ends the chain.
-    pub fn for_each(self, mut f: impl FnMut(T) + Send + 'env) -> Flow<'env> {
-        self.end(move |item| f(item))
+    pub fn for_each(self, f: impl FnMut(T) + Send + 'env) -> Flow<'env> {
+        self.end(f)
     }
 
     /// The same with an error that fails the run.

@@ -101,16 +101,19 @@ fn message(panic: Box<dyn std::any::Any + Send>) -> String {
 enum State<'scope, U: Send> {
     /// Not asked for anything yet: nothing runs.
     Waiting(Option<Chain<'scope, Caught<U>>>),
-    Running(Outlet<'scope, Caught<U>>),
+    Running(Box<Outlet<'scope, Caught<U>>>),
     Failed(Option<Error>),
 }
+
+/// How a chain is started: on threads of its own, or of a scope.
+type Start<'scope, U> = fn(Chain<'scope, Caught<U>>, &Options) -> Result<Outlet<'scope, Caught<U>>, Error>;
 
 /// Results in the order of their items. See [`ParallelExt`].
 #[derive(Debug)]
 pub struct Ordered<'scope, U: Send> {
     options: Options,
     state: State<'scope, U>,
-    start: fn(Chain<'scope, Caught<U>>, &Options) -> Result<Outlet<'scope, Caught<U>>, Error>,
+    start: Start<'scope, U>,
 }
 
 impl<U: Send + 'static> Ordered<'static, U> {
@@ -122,7 +125,7 @@ impl<U: Send + 'static> Ordered<'static, U> {
 impl<'scope, U: Send> Ordered<'scope, U> {
     pub(crate) fn started(outlet: Result<Outlet<'scope, Caught<U>>, Error>) -> Self {
         let state = match outlet {
-            Ok(outlet) => State::Running(outlet),
+            Ok(outlet) => State::Running(Box::new(outlet)),
             Err(error) => State::Failed(Some(error)),
         };
         Ordered { options: Options::new(), state, start: |_, _| Err(Error::Cancelled) }
@@ -146,7 +149,7 @@ impl<U: Send> Iterator for Ordered<'_, U> {
     fn next(&mut self) -> Option<Self::Item> {
         if let State::Waiting(chain) = &mut self.state {
             match (self.start)(chain.take()?, &self.options) {
-                Ok(outlet) => self.state = State::Running(outlet),
+                Ok(outlet) => self.state = State::Running(Box::new(outlet)),
                 Err(error) => return self.fail(error),
             }
         }

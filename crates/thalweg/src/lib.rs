@@ -47,3 +47,8 @@ pub use thalweg_runtime::{
     OutputSpec, OutputSpecs, Outputs, Prepared, Receiver, Report, Sender, Stream, Take, TakeSpec, View,
     channel, input, output, window,
 };
+
+/// The README's programs, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,76 @@
+//! Deduplicating compressor: the five-stage pipeline of PARSEC *dedup* as a real archiver.
+//!
+//! ```text
+//! read ──▶ chunk ──▶ hash ──▶ look-up ──▶ compress ──▶ write
+//! blocks   one in,   blake3   in stream   unique data   in stream
+//! ~1 MiB   many out           order       of a block    order
+//! ```
+//!
+//! Each stage is a pure function or a small state machine of its own ([`stage`]), so the same
+//! code runs in a plain loop ([`pack_sequential`]) and as a pipeline on the engine ([`pack`]). What is a duplicate is
+//! decided in stream order, so the archive's bytes do not depend on how it was run.
+//!
+//! `FORMAT.md` beside this crate describes the archive byte by byte.
+//!
+//! ```
+//! use thalweg_dedup::{Limits, Params, pack_sequential, unpack_stream};
+//!
+//! let text = b"the same words, the same words".repeat(4000);
+//! let mut archive = Vec::new();
+//! let summary = pack_sequential(&text[..], &mut archive, &Params::default())?;
+//! assert_eq!(summary.content_bytes, text.len() as u64);
+//!
+//! let mut back = Vec::new();
+//! unpack_stream(&archive[..], &mut back, &Limits::default())?;
+//! assert!(back == text);
+//! # Ok::<(), thalweg_dedup::Error>(())
+//! ```
+
+mod assemble;
+mod block;
+mod codec;
+mod cut;
+mod entry;
+mod error;
+mod extract;
+mod format;
+#[cfg(test)]
+mod hostile;
+mod index;
+mod observe;
+mod os;
+mod output;
+mod pack;
+mod params;
+mod pipeline;
+mod plan;
+mod pool;
+mod reader;
+mod record;
+mod sink;
+mod split;
+mod stat;
+mod summary;
+mod table;
+mod tree;
+mod walk;
+mod window;
+mod wire;
+mod writer;
+
+pub mod stage;
+
+pub use entry::{Entry, Meta};
+pub use error::{Error, Result};
+pub use extract::{extract, unpack_stream, unpack_tree, verify};
+pub use format::{FORMAT_VERSION, Footer, Header, Kind};
+pub use observe::{Observer, Quiet};
+pub use output::OutFile;
+pub use pack::{Source, pack_sequential, pack_source_sequential};
+pub use params::{ChunkSizes, Codec, Limits, Params};
+pub use pipeline::{pack, pack_source};
+pub use reader::Archive;
+pub use sink::{Discard, Sink, StreamSink};
+pub use stat::{Listing, Stat, stat};
+pub use summary::Summary;
+pub use tree::TreeSink;

@@ -1,0 +1,86 @@
+//! Packing in a plain loop: the reference for the archive's bytes, and the best that one core does
+//! without an engine.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::cut::pieces;
+use crate::format::Kind;
+use crate::observe::{Observer, Quiet};
+use crate::params::Params;
+use crate::plan::Planner;
+use crate::record::encode;
+use crate::split::Splitter;
+use crate::summary::Summary;
+use crate::writer::ArchiveWriter;
+use crate::{Result, block::Block};
+
+/// What is packed.
+pub enum Source<'a> {
+    /// A stream of bytes: a file, a pipe, a slice.
+    Stream(Box<dyn Read + Send + 'a>),
+    /// A directory tree.
+    Tree {
+        /// Its root.
+        root: PathBuf,
+        /// Device and inode of a file in it to leave out: the archive being written.
+        leave_out: Option<(u64, u64)>,
+    },
+}
+
+impl<'a> Source<'a> {
+    /// A stream of bytes.
+    pub fn stream(input: impl Read + Send + 'a) -> Self {
+        Source::Stream(Box::new(input))
+    }
+
+    /// Which kind of archive it makes.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Source::Stream(_) => Kind::Stream,
+            Source::Tree { .. } => Kind::Tree,
+        }
+    }
+
+    /// The first stage over it.
+    pub fn split(self, params: &Params, observer: Box<dyn Observer + 'a>) -> Result<Splitter<'a>> {
+        match self {
+            Source::Stream(input) => Ok(Splitter::stream(input, params, observer)),
+            Source::Tree { root, leave_out } => Splitter::tree(&root, leave_out, params, observer),
+        }
+    }
+}
+
+/// Packs one stream of bytes, in one loop on this thread.
+pub fn pack_sequential(input: impl Read + Send, output: impl Write, params: &Params) -> Result<Summary> {
+    pack_source_sequential(Source::stream(input), output, params, Box::new(Quiet))
+}
+
+/// Packs a stream or a tree, in one loop on this thread.
+pub fn pack_source_sequential<'a>(
+    source: Source<'a>,
+    output: impl Write,
+    params: &Params,
+    observer: Box<dyn Observer + 'a>,
+) -> Result<Summary> {
+    params.validate()?;
+    let kind = source.kind();
+    let blocks = source.split(params, observer)?;
+    let mut writer = ArchiveWriter::new(output, kind, params)?;
+    let mut planner = Planner::new(params);
+    for block in blocks {
+        let block = block?;
+        plan(&block, params, &mut planner);
+        writer.record(encode(planner.finish(Arc::new(block)), params)?)?;
+    }
+    writer.finish().map(|(_, summary)| summary)
+}
+
+/// Cuts, hashes and looks up one block, without handles on it.
+fn plan(block: &Block, params: &Params, planner: &mut Planner) {
+    for piece in pieces(block, &params.chunk) {
+        let bytes = &block.bytes()[piece.range.start as usize..piece.range.end as usize];
+        planner.piece(block, &piece, blake3::hash(bytes).as_bytes());
+    }
+}

@@ -1,0 +1,200 @@
+//! Reads an archive as a stream, trusting nothing: every length is checked before it is used and
+//! every error says at which byte offset.
+
+use std::io::{self, Read};
+
+use crate::codec::expand;
+use crate::error::Doing;
+use crate::format::*;
+use crate::params::Limits;
+use crate::wire::check;
+use crate::{Error, Result};
+
+/// An opened archive: the header is read, the records are to come.
+#[derive(Debug)]
+pub struct Archive<R> {
+    input: R,
+    offset: u64,
+    header: Header,
+    records: u64,
+    footer: Option<(u64, Footer)>,
+}
+
+/// A record as it lies in the archive; its head is checked, its body is not yet.
+#[derive(Debug)]
+pub(crate) struct RawRecord {
+    /// Where the record begins.
+    pub offset: u64,
+    pub head: RecordHead,
+    body: Vec<u8>,
+}
+
+/// A record's table and unique data.
+#[derive(Debug, Default)]
+pub(crate) struct Decoded {
+    pub offset: u64,
+    pub table: Vec<u8>,
+    pub data: Vec<u8>,
+}
+
+impl<R: Read> Archive<R> {
+    /// Reads and checks the header.
+    pub fn open(mut input: R, limits: &Limits) -> Result<Self> {
+        let mut bytes = [0; HEADER_BYTES];
+        let got = read_up_to(&mut input, &mut bytes[..PREFIX_BYTES], 0)?;
+        let magic = got.min(MAGIC.len());
+        if bytes[..magic] != MAGIC[..magic] {
+            return Err(Error::Foreign);
+        }
+        let truncated = |got: usize| Error::Truncated { offset: got as u64, what: "the header" };
+        if got < PREFIX_BYTES {
+            return Err(truncated(got));
+        }
+        let found = u16::from_le_bytes([bytes[8], bytes[9]]);
+        if found != FORMAT_VERSION {
+            return Err(Error::Version { found, supported: FORMAT_VERSION });
+        }
+        if bytes[10..12] != (HEADER_BYTES as u16).to_le_bytes() {
+            return Err(Error::corrupt(10, "the header's length is not that of its version"));
+        }
+        let rest = read_up_to(&mut input, &mut bytes[PREFIX_BYTES..], PREFIX_BYTES as u64)?;
+        if PREFIX_BYTES + rest < HEADER_BYTES {
+            return Err(truncated(PREFIX_BYTES + rest));
+        }
+        let header = Header::decode(&bytes).map_err(|what| Error::corrupt(0, what))?;
+        if header.window > limits.window {
+            return Err(Error::Window { needed: header.window, limit: limits.window });
+        }
+        Ok(Archive { input, offset: HEADER_BYTES as u64, header, records: 0, footer: None })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The footer and its offset, once all records are read.
+    pub(crate) fn footer(&self) -> Option<&(u64, Footer)> {
+        self.footer.as_ref()
+    }
+
+    /// Bytes read so far.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next record; `None` behind the last one, when the footer was found good.
+    pub(crate) fn next_record(&mut self) -> Result<Option<RawRecord>> {
+        if self.footer.is_some() {
+            return Ok(None);
+        }
+        let mut tag = [0];
+        self.fill(&mut tag, "the records (there is no footer)")?;
+        match tag[0] {
+            RECORD => self.record().map(Some),
+            FOOTER => self.end().map(|()| None),
+            other => {
+                Err(Error::corrupt(self.offset - 1, format!("a record begins with the unknown tag {other}")))
+            }
+        }
+    }
+
+    fn record(&mut self) -> Result<RawRecord> {
+        let offset = self.offset - 1;
+        let mut bytes = [RECORD; HEAD_BYTES];
+        self.fill(&mut bytes[1..], "the head of a record")?;
+        let head = RecordHead::decode(&bytes, &self.header).map_err(|what| Error::corrupt(offset, what))?;
+        if head.sequence != self.records {
+            let what = format!("record {} stands where record {} should", head.sequence, self.records);
+            return Err(Error::corrupt(offset, what));
+        }
+        self.records += 1;
+        let body = self.body(head.body_bytes() + CHECK_BYTES)?;
+        Ok(RawRecord { offset, head, body })
+    }
+
+    /// Reads `length` bytes, taking memory only as they arrive.
+    fn body(&mut self, length: usize) -> Result<Vec<u8>> {
+        let mut body = Vec::new();
+        let read = (&mut self.input).take(length as u64).read_to_end(&mut body);
+        self.offset += body.len() as u64;
+        read.doing(|| reading(self.offset))?;
+        if body.len() < length {
+            return Err(Error::Truncated { offset: self.offset, what: "a record" });
+        }
+        Ok(body)
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let offset = self.offset - 1;
+        let mut bytes = [FOOTER; FOOTER_BYTES];
+        self.fill(&mut bytes[1..], "the footer")?;
+        let footer = Footer::decode(&bytes, offset).map_err(|what| Error::corrupt(offset, what))?;
+        if footer.records != self.records {
+            return Err(Error::corrupt(
+                offset,
+                format!("{} records and not {}", self.records, footer.records),
+            ));
+        }
+        if read_up_to(&mut self.input, &mut [0], self.offset)? != 0 {
+            return Err(Error::corrupt(self.offset, "there are bytes behind the end of the archive"));
+        }
+        self.footer = Some((offset, footer));
+        Ok(())
+    }
+
+    fn fill(&mut self, bytes: &mut [u8], what: &'static str) -> Result<()> {
+        let got = read_up_to(&mut self.input, bytes, self.offset)?;
+        self.offset += got as u64;
+        if got < bytes.len() {
+            return Err(Error::Truncated { offset: self.offset, what });
+        }
+        Ok(())
+    }
+}
+
+impl RawRecord {
+    /// Compares the body with its checksum.
+    pub fn check(&self) -> Result<()> {
+        let (body, sum) = self.body.split_at(self.head.body_bytes());
+        if sum != check(&[body]).to_le_bytes() {
+            return Err(Error::corrupt(self.offset, "a record's checksum does not match"));
+        }
+        Ok(())
+    }
+
+    /// Checks the body and decompresses its table.
+    pub fn table(&self, table: &mut Vec<u8>) -> Result<()> {
+        self.check()?;
+        let Part { raw, stored, codec } = self.head.table;
+        expand(codec, &self.body[..stored as usize], raw as usize, table)
+            .map_err(|what| Error::corrupt(self.offset, what))
+    }
+
+    /// Checks and decompresses all of it, reusing the memory of `into`.
+    pub fn decode(&self, into: &mut Decoded) -> Result<()> {
+        into.offset = self.offset;
+        self.table(&mut into.table)?;
+        let Part { raw, codec, .. } = self.head.data;
+        let stored = &self.body[self.head.table.stored as usize..self.head.body_bytes()];
+        expand(codec, stored, raw as usize, &mut into.data).map_err(|what| Error::corrupt(self.offset, what))
+    }
+}
+
+/// Reads until `bytes` are full or the input ends; says how many it got.
+fn read_up_to(input: &mut impl Read, bytes: &mut [u8], offset: u64) -> Result<usize> {
+    let mut got = 0;
+    while got < bytes.len() {
+        match input.read(&mut bytes[got..]) {
+            Ok(0) => break,
+            Ok(count) => got += count,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::io(reading(offset + got as u64), e)),
+        }
+    }
+    Ok(got)
+}
+
+fn reading(offset: u64) -> String {
+    format!("reading the archive at byte offset {offset}")
+}

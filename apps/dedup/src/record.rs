@@ -1,0 +1,77 @@
+//! The compression stage: a planned block becomes the bytes of a record.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use crate::Result;
+use crate::codec::squeeze;
+use crate::format::{CHECK_BYTES, HEAD_BYTES, Part, RecordHead};
+use crate::params::{Codec, Params};
+use crate::plan::{Group, Plan};
+use crate::pool::Buffer;
+use crate::summary::Summary;
+use crate::wire::check;
+
+/// A finished record, ready to be written.
+#[derive(Debug)]
+pub struct Record {
+    pub(crate) sequence: u64,
+    pub(crate) bytes: Buffer,
+    pub(crate) trail: Vec<u8>,
+    pub(crate) counts: Summary,
+}
+
+impl Record {
+    /// Bytes this record takes in the archive.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes of content it stands for.
+    pub fn content_bytes(&self) -> u64 {
+        self.counts.content_bytes
+    }
+}
+
+/// Tables shorter than this are not worth compressing.
+const SMALL_TABLE: usize = 256;
+
+thread_local! {
+    /// Where the unique parts of a block are brought together if they are not together already.
+    static GATHERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Compresses one group: the fifth stage.
+pub fn encode(group: Group, params: &Params) -> Result<Record> {
+    let Group { block, sequence, plan } = group;
+    let Plan { table, unique, trail, counts } = plan;
+    let mut bytes = block.bytes.sibling(HEAD_BYTES + table.len() + CHECK_BYTES);
+    bytes.resize(HEAD_BYTES, 0);
+    let table_codec = if table.len() < SMALL_TABLE { Codec::None } else { params.codec };
+    let table = part(table_codec, params.level, &table, &mut bytes)?;
+    let data = gathered(&block.bytes, &unique, |data| part(params.codec, params.level, data, &mut bytes))?;
+    bytes[..HEAD_BYTES].copy_from_slice(&RecordHead { sequence, table, data }.encode());
+    let sum = check(&[&bytes[HEAD_BYTES..]]);
+    bytes.extend_from_slice(&sum.to_le_bytes());
+    Ok(Record { sequence, bytes, trail, counts })
+}
+
+fn part(codec: Codec, level: i32, data: &[u8], out: &mut Vec<u8>) -> Result<Part> {
+    let start = out.len();
+    let codec = squeeze(codec, level, data, out)?;
+    Ok(Part { raw: data.len() as u32, stored: (out.len() - start) as u32, codec })
+}
+
+/// Calls `with` on the named parts of `bytes` as one slice; copies only if there are several.
+fn gathered<T>(bytes: &[u8], parts: &[Range<u32>], with: impl FnOnce(&[u8]) -> T) -> T {
+    let slice = |part: &Range<u32>| &bytes[part.start as usize..part.end as usize];
+    match parts {
+        [] => with(&[]),
+        [part] => with(slice(part)),
+        parts => GATHERED.with_borrow_mut(|scratch| {
+            scratch.clear();
+            parts.iter().for_each(|part| scratch.extend_from_slice(slice(part)));
+            with(scratch)
+        }),
+    }
+}

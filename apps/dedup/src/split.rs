@@ -1,0 +1,146 @@
+//! The first stage: cuts the input into coarse blocks.
+//!
+//! A block ends at the first content-defined cut from a minimum on (or at the end of a file from
+//! that minimum on, or at a maximum), so that after an insertion the blocks soon fall on the same
+//! places again. Only the stretch behind the minimum is scanned, about a sixteenth of the input,
+//! which keeps this sequential stage short.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use fastcdc::v2020::{Normalization, cut, select_masks};
+
+use crate::block::{Block, Mark};
+use crate::error::Doing;
+use crate::observe::Observer;
+use crate::params::BlockSizes;
+use crate::pool::{Buffer, Pool};
+use crate::walk::{Step, Walk};
+use crate::{Params, Result};
+
+/// Bytes read at a time behind the minimum; also how far apart cuts are on average there.
+const STEP: usize = 64 << 10;
+/// Entries end a block when their encoding takes about this much.
+const ENTRY_BYTES: usize = 256 << 10;
+
+/// An iterator of blocks.
+pub struct Splitter<'a> {
+    open: Option<Box<dyn Read + Send + 'a>>,
+    walk: Option<Walk>,
+    observer: Box<dyn Observer + 'a>,
+    sizes: BlockSizes,
+    mask: u64,
+    pool: Arc<Pool>,
+    /// Read already, but behind the last cut.
+    carry: Buffer,
+    done: bool,
+}
+
+impl<'a> Splitter<'a> {
+    /// Cuts one stream of bytes.
+    pub fn stream(input: impl Read + Send + 'a, params: &Params, observer: Box<dyn Observer + 'a>) -> Self {
+        Self::new(Some(Box::new(input)), None, params, observer)
+    }
+
+    /// Cuts the files of the tree below `root`, one after the other. The file with device and
+    /// inode `leave_out` (the archive being written, say) is not looked into.
+    pub fn tree(
+        root: &Path,
+        leave_out: Option<(u64, u64)>,
+        params: &Params,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Result<Self> {
+        Ok(Self::new(None, Some(Walk::new(root, leave_out)?), params, observer))
+    }
+
+    fn new(
+        open: Option<Box<dyn Read + Send + 'a>>,
+        walk: Option<Walk>,
+        params: &Params,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Self {
+        let pool = Pool::new();
+        let (_, mask) = select_masks(STEP, Normalization::Level0);
+        let carry = pool.take(0);
+        Splitter { open, walk, observer, sizes: params.block, mask, pool, carry, done: false }
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let (min, max) = (self.sizes.min as usize, self.sizes.max as usize);
+        let mut bytes = self.pool.take(max.min(min + STEP));
+        bytes.extend_from_slice(&self.carry);
+        self.carry.clear();
+        let mut block = Block { bytes, marks: Vec::new() };
+        let (mut entry_bytes, mut scanned) = (0, min);
+        loop {
+            let length = block.bytes.len();
+            if self.open.is_none() {
+                if length >= min || entry_bytes >= ENTRY_BYTES {
+                    break;
+                }
+                let Some(size) = self.next_entry(&mut block)? else { break };
+                entry_bytes += size;
+            } else if let Some(at) = self.cut(&block.bytes, scanned) {
+                self.carry.extend_from_slice(&block.bytes[at..]);
+                block.bytes.truncate(at);
+                break;
+            } else if length >= max {
+                break;
+            } else {
+                scanned = scanned.max(length);
+                self.fill(&mut block.bytes, (length.max(min) + STEP).min(max))?;
+            }
+        }
+        let empty = block.bytes.is_empty() && block.marks.is_empty();
+        Ok((!empty).then_some(block))
+    }
+
+    /// The first content-defined cut at or behind `from`.
+    fn cut(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let scan = bytes.get(from..)?;
+        let (_, at) = cut(scan, 0, 0, usize::MAX - 1, self.mask, self.mask, self.mask << 1, self.mask << 1);
+        (at < scan.len()).then_some(from + at)
+    }
+
+    /// Reads from the open file until `bytes` has `target` of them, or the file ends.
+    fn fill(&mut self, bytes: &mut Vec<u8>, target: usize) -> Result<()> {
+        let Some(file) = &mut self.open else { return Ok(()) };
+        let want = target - bytes.len();
+        bytes.reserve(want);
+        let walk = &self.walk;
+        let got = file.take(want as u64).read_to_end(bytes).doing(|| match walk {
+            Some(walk) => format!("reading {}", walk.path().display()),
+            None => "reading the input".into(),
+        })?;
+        self.observer.bytes(got as u64);
+        if got < want {
+            self.open = None;
+        }
+        Ok(())
+    }
+
+    /// Marks the next entry of the tree; gives the size it will take, or `None` at the end.
+    fn next_entry(&mut self, block: &mut Block) -> Result<Option<usize>> {
+        let Some(walk) = &mut self.walk else { return Ok(None) };
+        let Some(step) = walk.step(&mut *self.observer)? else { return Ok(None) };
+        let Step { entry, file } = step;
+        self.open = file.map(|file| Box::new(file) as _);
+        let size = entry.name().map_or(1, |name| name.len() + 24);
+        block.marks.push(Mark { at: block.bytes.len() as u32, entry });
+        Ok(Some(size))
+    }
+}
+
+impl Iterator for Splitter<'_> {
+    type Item = Result<Block>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let block = self.next_block().transpose();
+        self.done = !matches!(block, Some(Ok(_)));
+        block
+    }
+}

@@ -1,0 +1,70 @@
+//! What an archive says about itself, read without decompressing its data.
+
+use std::io::Read;
+
+use crate::entry::Entry;
+use crate::format::{Footer, Header};
+use crate::params::Limits;
+use crate::reader::Archive;
+use crate::table::{self, Item};
+use crate::wire::Fields;
+use crate::{Error, Result};
+
+/// Header, footer and size of an archive whose records all passed their checksums.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Stat {
+    /// How it was packed.
+    pub header: Header,
+    /// What it adds up to.
+    pub footer: Footer,
+    /// Its own size.
+    pub archive_bytes: u64,
+    /// Bytes of its tables and data as stored.
+    pub stored_bytes: u64,
+}
+
+/// Receives the entries of a tree in order; for a file, `size` is known when the next entry comes.
+pub trait Listing {
+    /// An entry, and the bytes of content that followed it.
+    fn entry(&mut self, entry: &Entry, size: u64) -> Result<()>;
+}
+
+impl<F: FnMut(&Entry, u64) -> Result<()>> Listing for F {
+    fn entry(&mut self, entry: &Entry, size: u64) -> Result<()> {
+        self(entry, size)
+    }
+}
+
+/// Scans an archive. The data are checked against their checksums but not decompressed.
+pub fn stat(input: impl Read, limits: &Limits, listing: &mut dyn Listing) -> Result<Stat> {
+    let mut archive = Archive::open(input, limits)?;
+    let mut table = Vec::new();
+    let mut last: Option<(Entry, u64)> = None;
+    let mut stored_bytes = 0;
+    while let Some(record) = archive.next_record()? {
+        record.table(&mut table)?;
+        stored_bytes += record.head.body_bytes() as u64;
+        let mut fields = Fields::new(&table);
+        while let Some(item) = table::next(&mut fields).map_err(|e| Error::corrupt(record.offset, e))? {
+            match item {
+                Item::New { length } | Item::Seen { length, .. } => {
+                    if let Some((_, size)) = &mut last {
+                        *size += u64::from(length);
+                    }
+                }
+                Item::Entry(entry) => tell(last.replace((entry, 0)), listing)?,
+            }
+        }
+    }
+    tell(last, listing)?;
+    let (_, footer) = archive.footer().expect("records end with the footer").clone();
+    Ok(Stat { header: archive.header().clone(), footer, archive_bytes: archive.offset(), stored_bytes })
+}
+
+fn tell(entry: Option<(Entry, u64)>, listing: &mut dyn Listing) -> Result<()> {
+    match entry {
+        Some((entry, size)) => listing.entry(&entry, size),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,172 @@
+//! Unpacks a tree: into a hidden folder beside the output, which gets its name when it is whole.
+//!
+//! Every folder on the way to an entry was made by this very run, in a folder no other user can
+//! write to, and nothing is ever opened that exists already; so no link can lead a write astray.
+
+use std::fs::{self, File, FileTimes, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tempfile::TempDir;
+
+use crate::entry::{Entry, Meta};
+use crate::error::Doing;
+use crate::output::parent;
+use crate::sink::Sink;
+use crate::{Error, Result, os};
+
+/// A tree in the making.
+#[derive(Debug)]
+pub struct TreeSink {
+    hidden: TempDir,
+    output: PathBuf,
+    /// The current folder.
+    path: PathBuf,
+    /// What to set on each open folder when it is closed.
+    open: Vec<Meta>,
+    root: Option<Meta>,
+    file: Option<(File, Meta)>,
+}
+
+impl TreeSink {
+    /// Prepares a tree that will become `output`. With `force`, an empty folder of that name is
+    /// replaced; anything else there is never touched.
+    pub fn create(output: &Path, force: bool) -> Result<Self> {
+        if fs::symlink_metadata(output).is_ok() && !(force && is_empty_dir(output)) {
+            return Err(Error::Exists(output.to_path_buf()));
+        }
+        let hidden = tempfile::Builder::new()
+            .prefix(".thalweg-unpack-")
+            .tempdir_in(parent(output))
+            .doing(|| format!("making a folder beside {}", output.display()))?;
+        let path = hidden.path().to_path_buf();
+        Ok(TreeSink { hidden, output: output.to_path_buf(), path, open: Vec::new(), root: None, file: None })
+    }
+
+    /// Gives the finished tree its name.
+    pub fn commit(mut self) -> Result<()> {
+        self.close_file()?;
+        let doing = || format!("renaming the finished tree to {}", self.output.display());
+        fs::rename(self.hidden.path().join("tree"), &self.output).doing(doing)?;
+        // A folder without write permission could not have been moved.
+        match &self.root {
+            Some(root) => set_dir(&self.output, root),
+            None => Ok(()),
+        }
+    }
+
+    fn place(&self, name: &[u8]) -> Result<PathBuf> {
+        // The root has no name of its own.
+        let name: &[u8] = if self.open.is_empty() { b"tree" } else { name };
+        let name = os::name(name).doing(|| format!("naming an entry of {}", self.path.display()))?;
+        Ok(self.path.join(name))
+    }
+
+    fn close_file(&mut self) -> Result<()> {
+        let Some((file, meta)) = self.file.take() else { return Ok(()) };
+        let doing = || format!("writing {} in {}", String::from_utf8_lossy(&meta.name), self.path.display());
+        if let Some(permissions) = os::permissions(meta.mode) {
+            file.set_permissions(permissions).doing(doing)?;
+        }
+        file.set_times(times(&meta)).doing(doing)
+    }
+
+    fn open_file(&mut self, meta: &Meta) -> Result<()> {
+        let place = self.place(&meta.name)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&place);
+        let file = file.doing(|| format!("creating {}", place.display()))?;
+        self.file = Some((file, meta.clone()));
+        Ok(())
+    }
+
+    fn open_dir(&mut self, meta: &Meta) -> Result<()> {
+        let place = self.place(&meta.name)?;
+        fs::create_dir(&place).doing(|| format!("creating {}", place.display()))?;
+        self.path = place;
+        self.open.push(meta.clone());
+        Ok(())
+    }
+
+    /// Attributes come last: before, they could forbid to write into the folder, and every entry
+    /// would change its time.
+    fn close_dir(&mut self) -> Result<()> {
+        let Some(meta) = self.open.pop() else { return Ok(()) };
+        if self.open.is_empty() {
+            self.root = Some(meta);
+        } else {
+            set_dir(&self.path, &meta)?;
+        }
+        self.path.pop();
+        Ok(())
+    }
+}
+
+impl Sink for TreeSink {
+    fn entry(&mut self, entry: &Entry, _offset: u64) -> Result<()> {
+        self.close_file()?;
+        match entry {
+            Entry::Dir(meta) => self.open_dir(meta),
+            Entry::File(meta) => self.open_file(meta),
+            Entry::Up => self.close_dir(),
+            Entry::Link { name, target } => {
+                let place = self.place(name)?;
+                let doing = || format!("creating the link {}", place.display());
+                os::symlink(&os::name(target).doing(doing)?, &place).doing(doing)
+            }
+        }
+    }
+
+    fn data(&mut self, bytes: &[u8]) -> Result<()> {
+        let Some((file, meta)) = &mut self.file else {
+            return Err(Error::corrupt(0, "there is content outside of any file"));
+        };
+        file.write_all(bytes)
+            .doing(|| format!("writing {} in {}", String::from_utf8_lossy(&meta.name), self.path.display()))
+    }
+}
+
+impl Drop for TreeSink {
+    fn drop(&mut self) {
+        // Folders that are already closed may forbid to remove what lies in them.
+        make_removable(self.hidden.path());
+    }
+}
+
+fn make_removable(root: &Path) {
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        if let Some(permissions) = os::permissions(0o700) {
+            let _ = fs::set_permissions(&folder, permissions);
+        }
+        let items = fs::read_dir(&folder).into_iter().flatten().flatten();
+        folders
+            .extend(items.filter(|item| item.file_type().is_ok_and(|t| t.is_dir())).map(|item| item.path()));
+    }
+}
+
+fn set_dir(path: &Path, meta: &Meta) -> Result<()> {
+    let doing = || format!("setting attributes of {}", path.display());
+    // Times first: a folder without read permission cannot be opened to set them.
+    if let Some(folder) = os::open_dir(path).doing(doing)? {
+        folder.set_times(times(meta)).doing(doing)?;
+    }
+    match os::permissions(meta.mode) {
+        Some(permissions) => fs::set_permissions(path, permissions).doing(doing),
+        None => Ok(()),
+    }
+}
+
+/// The stored time, or none where this system cannot express it.
+fn times(meta: &Meta) -> FileTimes {
+    let seconds = Duration::from_secs(meta.seconds.unsigned_abs());
+    let whole: Option<SystemTime> =
+        if meta.seconds < 0 { UNIX_EPOCH.checked_sub(seconds) } else { UNIX_EPOCH.checked_add(seconds) };
+    let time = whole.and_then(|t| t.checked_add(Duration::from_nanos(u64::from(meta.nanos))));
+    time.map_or(FileTimes::new(), |t| FileTimes::new().set_modified(t))
+}
+
+fn is_empty_dir(path: &Path) -> bool {
+    let is_dir = fs::symlink_metadata(path).is_ok_and(|m| m.is_dir());
+    is_dir && fs::read_dir(path).is_ok_and(|mut items| items.next().is_none())
+}

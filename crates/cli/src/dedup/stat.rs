@@ -1,0 +1,130 @@
+//! `thalweg dedup stat`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use thalweg_dedup::{Entry, Error, stat};
+
+use super::{Grant, ratio};
+use crate::{size, standard};
+
+/// Say what is in an archive.
+///
+/// Reads all of it and checks the checksums, but does not decompress its data.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  thalweg dedup stat photos.thd
+  thalweg dedup stat --list photos.thd | grep jpg")]
+pub(crate) struct Stat {
+    /// The archive, or `-` for standard input
+    archive: PathBuf,
+    /// List the entries of a tree: mode, size and path of each
+    #[arg(short, long)]
+    list: bool,
+    #[command(flatten)]
+    grant: Grant,
+}
+
+impl Stat {
+    pub fn run(self) -> Result<()> {
+        let (input, _) = standard::input(&self.archive)?;
+        let mut paths = Paths::default();
+        let mut list = |entry: &Entry, bytes: u64| {
+            let Some(line) = paths.line(entry, bytes) else { return Ok(()) };
+            if self.list { standard::print(&line).map_err(into_error) } else { Ok(()) }
+        };
+        let found = stat(input, &self.grant.limits(), &mut list);
+        let found = found.with_context(|| format!("reading {}", self.archive.display()))?;
+        if self.list {
+            return Ok(());
+        }
+        standard::print(&describe(&found))
+    }
+}
+
+fn into_error(error: anyhow::Error) -> Error {
+    let source = std::io::Error::other(format!("{error:#}"));
+    Error::Io { doing: "listing".into(), source }
+}
+
+fn describe(found: &thalweg_dedup::Stat) -> String {
+    let (header, footer) = (&found.header, &found.footer);
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:<12}{value}");
+    };
+    line("holds", header.kind.describe().into());
+    line(
+        "content",
+        format!(
+            "{} ({} bytes), {} entries",
+            size::show(footer.content_bytes),
+            footer.content_bytes,
+            footer.entries
+        ),
+    );
+    line(
+        "unique",
+        format!("{} ({})", size::show(footer.unique_bytes), ratio(footer.unique_bytes, footer.content_bytes)),
+    );
+    line(
+        "archive",
+        format!("{} ({})", size::show(found.archive_bytes), ratio(found.archive_bytes, footer.content_bytes)),
+    );
+    line("chunks", format!("{}, {} of them duplicates", footer.chunks, footer.duplicates));
+    line("records", footer.records.to_string());
+    line("codec", format!("{} level {}", header.codec.name(), header.level));
+    line(
+        "chunk size",
+        format!("{} to {}, {} on average", header.chunk.min, header.chunk.max, header.chunk.avg),
+    );
+    line("window", size::show(header.window));
+    line("index", format!("{} chunks", header.index_entries));
+    line("hash", footer.root.iter().map(|b| format!("{b:02x}")).collect());
+    text
+}
+
+/// Follows the folders that are open.
+#[derive(Default)]
+struct Paths {
+    open: Vec<String>,
+    started: bool,
+}
+
+impl Paths {
+    fn line(&mut self, entry: &Entry, bytes: u64) -> Option<String> {
+        let Some(name) = entry.name() else {
+            self.open.pop();
+            return None;
+        };
+        if !self.started {
+            self.started = true;
+            return None;
+        }
+        let name = printable(name);
+        let path = self.open.iter().fold(String::new(), |path, folder| path + folder + "/") + &name;
+        Some(match entry {
+            Entry::Dir(meta) => {
+                self.open.push(name);
+                format!("d{:04o} {:>12} {path}/\n", meta.mode, "")
+            }
+            Entry::File(meta) => format!("f{:04o} {bytes:>12} {path}\n", meta.mode),
+            Entry::Link { target, .. } => format!("l{:4} {:>12} {path} -> {}\n", "", "", printable(target)),
+            Entry::Up => return None,
+        })
+    }
+}
+
+/// Control characters could do things to a terminal, and a line break could fake an entry.
+fn printable(name: &[u8]) -> String {
+    String::from_utf8_lossy(name)
+        .chars()
+        .flat_map(|c| {
+            let escape = c.is_control().then(|| c.escape_default());
+            let plain = escape.is_none().then_some(c);
+            escape.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}

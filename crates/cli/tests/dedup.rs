@@ -1,0 +1,241 @@
+//! The command as a person uses it: files, folders, pipes, mistakes.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::{TempDir, tempdir};
+
+fn thalweg(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.arg("dedup").args(arguments).current_dir(folder);
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    thalweg(folder, arguments).stdin(Stdio::null()).output().expect("starts")
+}
+
+fn good(folder: &Path, arguments: &[&str]) -> Output {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", complaint(&output));
+    output
+}
+
+/// Checks that the command failed in an orderly way; gives its message.
+fn bad(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    let complaint = complaint(&output);
+    assert!(!output.status.success(), "{arguments:?} should fail");
+    assert!(output.status.code().is_some() && !complaint.contains("panicked"), "{complaint}");
+    complaint
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Runs with `input` on standard input.
+fn piped(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = thalweg(folder, arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut pipe = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || pipe.write_all(input));
+        child.wait_with_output().expect("ends")
+    })
+}
+
+fn content() -> Vec<u8> {
+    (0..3_000_000u32).map(|i| (i % 1_000_000).wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn folder_with_archive() -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("file"), content()).unwrap();
+    good(folder.path(), &["pack", "file", "-o", "file.thd"]);
+    folder
+}
+
+#[test]
+fn a_file_goes_through_every_codec_and_thread_count() {
+    let folder = folder_with_archive();
+    for codec in ["zstd", "gzip", "none"] {
+        let archives = ["1", "2", "5"].map(|threads| {
+            good(folder.path(), &["pack", "file", "-fo", "a.thd", "--codec", codec, "--threads", threads]);
+            good(folder.path(), &["verify", "a.thd"]);
+            good(folder.path(), &["unpack", "a.thd", "-fo", "copy"]);
+            assert!(fs::read(folder.path().join("copy")).unwrap() == content());
+            fs::read(folder.path().join("a.thd")).unwrap()
+        });
+        assert!(archives[0] == archives[1] && archives[1] == archives[2]);
+    }
+    assert_eq!(names(folder.path()), ["a.thd", "copy", "file", "file.thd"]);
+}
+
+#[test]
+fn pipes_work_on_both_sides() {
+    let folder = folder_with_archive();
+    let packed = piped(folder.path(), &["pack", "-", "-o", "-"], &content());
+    assert!(packed.status.success(), "{}", complaint(&packed));
+    assert!(packed.stdout == fs::read(folder.path().join("file.thd")).unwrap());
+    let unpacked = piped(folder.path(), &["unpack", "-", "-o", "-"], &packed.stdout);
+    assert!(unpacked.status.success() && unpacked.stdout == content());
+    assert!(piped(folder.path(), &["verify", "-"], &packed.stdout).status.success());
+    assert!(piped(folder.path(), &["stat", "-"], &packed.stdout).status.success());
+    assert!(packed.stderr.is_empty() && unpacked.stderr.is_empty(), "no progress bar off a terminal");
+}
+
+#[test]
+fn a_tree_round_trips_and_is_listed() {
+    let folder = tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    fs::create_dir_all(tree.join("a/b")).unwrap();
+    fs::write(tree.join("a/b/file"), content()).unwrap();
+    fs::write(tree.join("a/again"), content()).unwrap();
+    std::os::unix::fs::symlink("a/again", tree.join("link")).unwrap();
+    good(folder.path(), &["pack", "tree", "-o", "t.thd"]);
+    let listed = good(folder.path(), &["stat", "--list", "t.thd"]).stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    for line in ["3000000 a/again", "a/b/\n", "3000000 a/b/file", "link -> a/again"] {
+        assert!(listed.contains(line), "{line:?} in {listed}");
+    }
+    good(folder.path(), &["unpack", "t.thd", "-o", "out"]);
+    assert!(fs::read(folder.path().join("out/a/b/file")).unwrap() == content());
+    assert!(bad(folder.path(), &["unpack", "t.thd", "-o", "-"]).contains("name a folder"));
+    assert!(bad(folder.path(), &["unpack", "t.thd", "-o", "out"]).contains("exists already"));
+}
+
+#[test]
+fn an_archive_written_into_its_own_tree_leaves_itself_out() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("file"), content()).unwrap();
+    let output = good(folder.path(), &["pack", ".", "-o", "all.thd"]);
+    assert!(complaint(&output).contains("it is the archive that is being written"));
+    good(folder.path(), &["unpack", "all.thd", "-o", "out"]);
+    assert_eq!(names(&folder.path().join("out")), ["file"]);
+}
+
+#[test]
+fn nothing_is_overwritten_without_force() {
+    let folder = folder_with_archive();
+    fs::write(folder.path().join("mine"), b"mine").unwrap();
+    assert!(bad(folder.path(), &["pack", "file", "-o", "mine"]).contains("--force"));
+    assert!(bad(folder.path(), &["unpack", "file.thd", "-o", "mine"]).contains("--force"));
+    assert_eq!(fs::read(folder.path().join("mine")).unwrap(), b"mine");
+    good(folder.path(), &["unpack", "file.thd", "-o", "mine", "--force"]);
+    assert!(fs::read(folder.path().join("mine")).unwrap() == content());
+}
+
+#[test]
+fn a_damaged_archive_is_an_error_with_an_offset_and_leaves_nothing() {
+    let folder = folder_with_archive();
+    let archive = fs::read(folder.path().join("file.thd")).unwrap();
+    let mut corrupted = archive.clone();
+    corrupted[archive.len() / 2] ^= 1;
+    fs::write(folder.path().join("mine"), b"mine").unwrap();
+    for (bytes, why) in [
+        (&archive[..archive.len() - 9], "truncated"),
+        (&corrupted, "corrupted"),
+        (b"something else", "not a thalweg"),
+    ] {
+        fs::write(folder.path().join("bad.thd"), bytes).unwrap();
+        for arguments in [
+            &["unpack", "bad.thd", "-o", "out"][..],
+            &["unpack", "bad.thd", "-fo", "mine"],
+            &["verify", "bad.thd"],
+            &["stat", "bad.thd"],
+        ] {
+            let message = bad(folder.path(), arguments);
+            assert!(message.contains(why) && message.contains("byte offset"), "{message}");
+        }
+    }
+    assert_eq!(names(folder.path()), ["bad.thd", "file", "file.thd", "mine"]);
+    assert_eq!(fs::read(folder.path().join("mine")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let folder = folder_with_archive();
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    for arguments in [["pack", "file", "-o", "/dev/full"], ["unpack", "file.thd", "-o", "/dev/full"]] {
+        let message = bad(folder.path(), &arguments);
+        assert!(message.contains("No space left") && message.contains("byte offset 0"), "{message}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_an_error() {
+    let folder = folder_with_archive();
+    for arguments in [["pack", "file", "-o", "-"], ["unpack", "file.thd", "-o", "-"]] {
+        let mut child = thalweg(folder.path(), &arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ends");
+        let message = complaint(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("Broken pipe") && !message.contains("panicked"), "{message}");
+    }
+}
+
+#[test]
+fn a_large_window_takes_no_memory_by_itself() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("file"), b"x").unwrap();
+    good(folder.path(), &["pack", "file", "-o", "a.thd", "--window", "64GiB"]);
+    let refused = bad(folder.path(), &["verify", "a.thd"]);
+    assert!(refused.contains("--window-limit"), "{refused}");
+    let limited = format!(
+        "ulimit -v 1000000; {} dedup verify a.thd --window-limit 64GiB",
+        env!("CARGO_BIN_EXE_thalweg")
+    );
+    let status = Command::new("sh").args(["-c", &limited]).current_dir(folder.path()).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let folder = folder_with_archive();
+    for (arguments, why) in [
+        (&["pack", "nothing", "-o", "a"][..], "nothing"),
+        (&["pack", "file", "-o", "no/such/folder/a"], "no/such/folder"),
+        (&["pack", "file", "-o", "a", "--codec", "lzma"], "zstd, gzip, none"),
+        (&["pack", "file", "-o", "a", "--level", "99"], "-100 to 22"),
+        (&["pack", "file", "-o", "a", "--index-bytes", "many"], "64MiB"),
+        (&["pack", "file", "-o", "a", "--threads", "0"], "at least one"),
+        (&["pack", "file", "-o", "a", "--policy", "luck"], "luck"),
+        (&["unpack", ".", "-o", "a"], "is a folder"),
+        (&["verify", "nothing"], "nothing"),
+    ] {
+        let message = bad(folder.path(), arguments);
+        assert!(message.contains(why), "{message}");
+    }
+    assert_eq!(names(folder.path()), ["file", "file.thd"]);
+}
+
+#[test]
+fn help_teaches_by_example() {
+    let folder = tempdir().unwrap();
+    for verb in ["pack", "unpack", "verify", "stat"] {
+        let help = String::from_utf8(good(folder.path(), &[verb, "--help"]).stdout).unwrap();
+        assert!(help.contains("Examples:") && help.contains(&format!("thalweg dedup {verb} ")), "{help}");
+    }
+}

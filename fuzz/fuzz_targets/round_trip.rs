@@ -1,0 +1,15 @@
+//! Arbitrary content, packed with small blocks and a small window, comes back.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use thalweg_dedup::{ChunkSizes, Limits, Params, pack_sequential, unpack_stream};
+
+fuzz_target!(|content: &[u8]| {
+    let chunk = ChunkSizes { min: 64, avg: 256, max: 1024 };
+    let params = Params::default().chunk(chunk).block(512, 2048).window(4096);
+    let mut archive = Vec::new();
+    pack_sequential(content, &mut archive, &params).expect("packs");
+    let mut back = Vec::new();
+    unpack_stream(&archive[..], &mut back, &Limits::default()).expect("unpacks");
+    assert_eq!(back, content);
+});
