@@ -26,10 +26,11 @@ impl<T> Claim<T> {
     #[inline]
     pub(crate) fn try_claim(&self) -> Option<Claimed<'_, T>> {
         // Looking first keeps a refused claim from taking the line away from its holder.
-        if self.held.load(Ordering::Relaxed) || self.held.swap(true, Ordering::Acquire) {
+        if self.held.load(Ordering::Relaxed) {
             return None;
         }
-        Some(Claimed { claim: self })
+        let taken = self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok().then(|| Claimed { claim: self })
     }
 
     /// Whether somebody holds it now.
