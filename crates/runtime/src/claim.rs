@@ -30,7 +30,7 @@ impl<T> Claim<T> {
             return None;
         }
         let taken = self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then(|| Claimed { claim: self })
+        taken.is_ok().then(|| Claimed { claim: self, panicking: std::thread::panicking() })
     }
 
     /// Whether somebody holds it now.
@@ -44,6 +44,8 @@ impl<T> Claim<T> {
 #[derive(Debug)]
 pub(crate) struct Claimed<'a, T> {
     claim: &'a Claim<T>,
+    /// The thread was unwinding already when it claimed, for a reason of its own.
+    panicking: bool,
 }
 
 impl<T> Deref for Claimed<'_, T> {
@@ -68,7 +70,7 @@ impl<T> Drop for Claimed<'_, T> {
     #[inline]
     fn drop(&mut self) {
         // A claim lost in a panic stays held: nobody may go on with what the panic left behind.
-        if !std::thread::panicking() {
+        if self.panicking || !std::thread::panicking() {
             self.claim.held.store(false, Ordering::Release);
         }
     }

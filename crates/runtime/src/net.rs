@@ -291,13 +291,18 @@ impl<'env> Net<'env> {
                 open.extend(self.inputs(node).iter().map(|id| self.graph.channel(*id).from.0));
             }
         }
+        let mut cancelled = false;
         for node in self.graph.node_ids().filter(|node| !useful[node.index()]) {
             let state = &self.nodes[node.index()].state;
             if !state.is_done() && !state.cancelled.swap(true, Ordering::Relaxed) {
                 state.alert.store(true, Ordering::Release);
-                self.ring_dedicated(node);
-                self.sleep.wake_one();
+                cancelled = true;
             }
+        }
+        if cancelled {
+            fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
+            self.graph.node_ids().for_each(|node| self.ring_dedicated(node));
+            self.sleep.wake_one();
         }
     }
 

@@ -48,10 +48,8 @@ impl Consumer {
     #[inline]
     pub(crate) fn refresh(&mut self) {
         if !self.ended {
-            // The order matters: an end seen before the tail makes that tail the last.
-            let ended = self.meter.ended();
-            self.seen = self.meter.tail();
-            self.ended = ended;
+            self.ended = self.meter.ended();
+            self.seen = if self.ended { self.meter.end_tail() } else { self.meter.tail() };
         }
     }
 

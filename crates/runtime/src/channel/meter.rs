@@ -8,6 +8,9 @@ use crossbeam_utils::CachePadded;
 struct Front {
     tail: AtomicUsize,
     ended: AtomicBool,
+    /// The last tail that counts, once ended. A feedback channel may be ended while its producer
+    /// can still publish; what it publishes then is never read.
+    end: AtomicUsize,
     /// Bytes of all items ever published, where items are weighed.
     bytes: AtomicUsize,
 }
@@ -43,6 +46,7 @@ impl Meter {
             front: CachePadded::new(Front {
                 tail: AtomicUsize::new(0),
                 ended: AtomicBool::new(false),
+                end: AtomicUsize::new(0),
                 bytes: AtomicUsize::new(0),
             }),
             back: CachePadded::new(Back { head: AtomicUsize::new(0), bytes: AtomicUsize::new(0) }),
@@ -75,14 +79,24 @@ impl Meter {
         self.back.head.store(head, Ordering::Release);
     }
 
-    /// No item will follow. Producing side, after its last `publish`.
+    /// No item will follow that counts. Producing side, after its last `publish`; or by whoever
+    /// examines the resting graph.
     pub(crate) fn end(&self) {
-        self.front.ended.store(true, Ordering::Release);
+        if !self.front.ended.load(Ordering::Relaxed) {
+            self.front.end.store(self.front.tail.load(Ordering::Relaxed), Ordering::Relaxed);
+            self.front.ended.store(true, Ordering::Release);
+        }
     }
 
     #[inline]
     pub(crate) fn ended(&self) -> bool {
         self.front.ended.load(Ordering::Acquire)
+    }
+
+    /// The tail that the stream ended with. Only after `ended` was seen.
+    #[inline]
+    pub(crate) fn end_tail(&self) -> usize {
+        self.front.end.load(Ordering::Relaxed)
     }
 
     /// The consumer will read nothing more.

@@ -21,8 +21,8 @@
 //!   producing node. `tail` is stored with `Release` after the slots are written and read with
 //!   `Acquire` before they are read; `head` is stored with `Release` after the slots were read
 //!   and read with `Acquire` before they are written again. Hence no slot is accessed by both.
-//! - `ended` is stored with `Release` after the last `tail`, so a consumer that reads `ended`
-//!   first (`Acquire`) and `tail` second has the final `tail`. `gone` mirrors it: the consumer
+//! - `ended` is stored with `Release` after the last `tail` and after `end`, which repeats it, so a
+//!   consumer that reads `ended` (`Acquire`) has the final tail in `end`. `gone` mirrors it: the consumer
 //!   will never read again, and what is published from then on is dropped by the producer.
 //! - `tail - head <= capacity <= size`. Growth replaces the storage while every thread of the run
 //!   is asleep (see `quiesce`), so cached pointers are refreshed at every claim and never kept

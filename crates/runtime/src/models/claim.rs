@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// or one that does not see its predecessor's write, fail; so does a lost addition.
 ///
 /// Mutations that fail: `Relaxed` in place of `Acquire` in `try_claim`, of `Release` in the drop of
-/// the guard, and a `load` and a `store` in place of the `swap`.
+/// the guard, and a load and a store in place of the `compare_exchange`.
 #[test]
 fn loom_claim_excludes_and_hands_over() {
     check(|| {

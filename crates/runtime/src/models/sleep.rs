@@ -25,7 +25,7 @@ struct World {
     sleep: Sleep,
     places: Vec<Place>,
     ground: UnsafeCell<()>,
-    /// What the examiner finds: items it adds to the first place, as growth would.
+    /// Items that the first examination adds to the first place, as growth would.
     grows: Count,
     examined: Count,
     dozing: AtomicBool,
@@ -104,17 +104,13 @@ impl World {
         for place in 0..self.places.len() {
             assert!(!self.claimable(place), "asleep, and work was left behind");
         }
-        for _ in 0..self.grows.swap(0, Ordering::Relaxed) {
-            let items = &self.places[0].items;
-            items.publish(items.tail() + 1);
-            return true;
-        }
+        let items = &self.places[0].items;
+        items.publish(items.tail() + self.grows.swap(0, Ordering::Relaxed));
         true
     }
 
     /// As `Worker::run`, `idle` and `park`, until the examination finds nothing to do.
-    fn work(&self, worker: Sleeper) {
-        let mut searching = false;
+    fn work(&self, worker: Sleeper, mut searching: bool) {
         loop {
             if let Some(place) = self.find_claimable() {
                 if std::mem::take(&mut searching) {
@@ -130,23 +126,27 @@ impl World {
                 searching = self.sleep.withdraw(worker);
                 continue;
             }
-            match self.sleep.commit(worker, None, || self.examine()) {
+            match self.park(worker) {
                 Woken::Rung => searching = true,
                 Woken::Over => return,
-                Woken::TimedOut if self.find_claimable().is_none() => return self.sleep.end(),
                 Woken::TimedOut => {}
             }
         }
     }
 
+    /// Commits. The end of the run is its too, if it was the last one and has found nothing.
+    fn park(&self, worker: Sleeper) -> Woken {
+        let woken = self.sleep.commit(worker, None, || self.examine());
+        if woken == Woken::TimedOut && self.find_claimable().is_none() {
+            self.sleep.end();
+            return Woken::Over;
+        }
+        woken
+    }
+
     /// A thread that has changed all it will, and leaves.
     fn leave(&self) {
-        let mut last = false;
-        self.sleep.retire(|| {
-            last = true;
-            self.examine()
-        });
-        if last {
+        if self.sleep.retire(|| self.examine()) {
             self.sleep.end();
         }
     }
@@ -160,16 +160,16 @@ impl World {
 /// One worker; a changer fills two places, one after the other. The change may come before the
 /// worker announces, between that and its look, between its look and its commitment, and after.
 ///
-/// Mutations that fail: no fence in `announce` or in `changed`; `announce` after the look; `commit`
-/// waiting although rung; `withdraw` without `active -= 1` (the last one is never found); `wake_one`
-/// without `active += 1` (the last one is found too soon).
+/// Mutations that fail: no fence in `announce` or in `changed`; `announce` after the look, or no look;
+/// `commit` waiting although rung; `withdraw` without `active -= 1`; `wake_one` without
+/// `active += 1`; no `found`.
 #[test]
 fn loom_sleep_loses_no_wake_up() {
     check(|| {
         let world = World::new(2, 2, 0);
         let worker = thread::spawn({
             let world = world.clone();
-            move || world.work(0)
+            move || world.work(0, false)
         });
         world.give(0);
         world.give(1);
@@ -179,21 +179,39 @@ fn loom_sleep_loses_no_wake_up() {
     });
 }
 
-/// Two workers, of whom one at a time is woken: the second change may rely on a searcher.
+/// Two workers asleep and one rung: the changer may rely on the searcher, which has found nothing so
+/// far and may be about to sleep again, or has just found the first item.
 ///
-/// Mutations that fail: `announce` leaving `SEARCHING` set; `found` before the look, without `share`.
+/// All that comes before the ring is done in advance, which makes minutes a second: the first worker
+/// begins with its wait, the second with the answer to the ring.
+///
+/// Mutations that fail: `announce` that leaves `SEARCHING` set, and most of those above.
 #[test]
 fn loom_sleep_relies_on_the_searcher() {
     check(|| {
         let world = World::new(3, 2, 0);
-        let workers = [0, 1].map(|worker| {
+        world.sleep.announce(0, false);
+        world.sleep.announce(1, false);
+        assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
+        let sleeper = thread::spawn({
             let world = world.clone();
-            thread::spawn(move || world.work(worker))
+            move || {
+                if world.park(0) == Woken::Rung {
+                    world.work(0, true);
+                }
+            }
+        });
+        let searcher = thread::spawn({
+            let world = world.clone();
+            move || {
+                assert!(world.sleep.withdraw(1));
+                world.work(1, true);
+            }
         });
         world.give(0);
-        world.give(1);
         world.leave();
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        sleeper.join().unwrap();
+        searcher.join().unwrap();
         world.assert_over();
     });
 }
@@ -229,17 +247,17 @@ fn loom_sleep_withdraws_while_rung() {
 /// Two workers and no changer: the last one that would sleep examines, alone, and adds an item, as
 /// growth does; it or the other takes it; the next examination ends the run.
 ///
-/// Mutations that fail: `last` called before `active` is 0, or outside the lock; `commit` that
-/// forgets to count the examiner active again.
+/// Mutations that fail: `last` called while one thread is active; `commit` that forgets to count the
+/// examiner active again.
 #[test]
 fn loom_sleep_examines_when_nobody_is_active() {
     check(|| {
         let world = World::new(2, 1, 1);
         let other = thread::spawn({
             let world = world.clone();
-            move || world.work(1)
+            move || world.work(1, false)
         });
-        world.work(0);
+        world.work(0, false);
         other.join().unwrap();
         assert_eq!(world.examined(), 2);
         assert_eq!(world.places[0].items.head(), 1);

@@ -175,7 +175,9 @@ where
     fn announce_more(&self, front: &mut Front<'_, I, O>, cx: &Cx<'_>) {
         let wait = &cx.state().wait;
         match front.ins.firings(1) {
-            Err(lack @ Lack::Items { .. }) if front.frame.is_none() => wait.lack(lack),
+            Err(lack @ Lack::Items { .. }) if front.frame.is_none() && !front.ins.exhausted() => {
+                wait.lack(lack)
+            }
             _ => wait.ready(),
         }
     }
