@@ -89,6 +89,9 @@ pub enum Error {
     /// The engine ended the run: a panic in a stage, or options that make no sense.
     #[error(transparent)]
     Engine(#[from] thalweg::Error),
+    /// [`crate::Stop`] was asked for.
+    #[error("stopped before the end")]
+    Stopped,
     /// A parameter that cannot work.
     #[error("{0}")]
     Params(String),

@@ -1,4 +1,4 @@
-//! Unpacking in a plain loop.
+//! Unpacking in a plain loop: the reference for what comes out, and for what is refused.
 
 use std::io::{Read, Write};
 use std::path::Path;

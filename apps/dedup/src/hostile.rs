@@ -1,10 +1,13 @@
 //! Archives that no packer writes, forged with good checksums.
 
+use thalweg::Options;
+
+use crate::Archive;
 use crate::entry::{Entry, Meta};
 use crate::format::*;
 use crate::table::{put_new, put_seen};
 use crate::wire::check;
-use crate::{ChunkSizes, Codec, Error, Limits, Params, TreeSink, extract, verify};
+use crate::{ChunkSizes, Codec, Error, Limits, Params, TreeSink, extract, extract_parallel, verify};
 
 const FIRST_RECORD: u64 = HEADER_BYTES as u64;
 
@@ -50,11 +53,13 @@ fn link(name: &[u8], target: &[u8]) -> Entry {
 /// Unpacks to a fresh folder; checks that nothing is there afterwards.
 fn refused(archive: &[u8]) -> Error {
     let place = tempfile::tempdir().unwrap();
-    let mut sink = TreeSink::create(&place.path().join("out"), false).unwrap();
-    let archive = crate::Archive::open(archive, &Limits::default()).unwrap();
-    let error = extract(archive, &mut sink).unwrap_err();
-    drop(sink);
+    let open = || Archive::open(archive, &Limits::default()).unwrap();
+    let sink = || TreeSink::create(&place.path().join("out"), false).unwrap();
+    let error = extract(open(), &mut sink()).unwrap_err();
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    let parallel = extract_parallel(open(), &mut sink(), &Options::new().threads(2)).unwrap_err();
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    assert_eq!(parallel.to_string(), error.to_string());
     error
 }
 

@@ -7,8 +7,18 @@
 //! ```
 //!
 //! Each stage is a pure function or a small state machine of its own ([`stage`]), so the same
-//! code runs in a plain loop ([`pack_sequential`]) and as a pipeline on the engine ([`pack`]). What is a duplicate is
-//! decided in stream order, so the archive's bytes do not depend on how it was run.
+//! code runs in a plain loop ([`pack_sequential`]) and as a pipeline on the engine ([`pack`]).
+//! What is a duplicate is decided in stream order, so the archive's bytes do not depend on how it
+//! was run. The way back is shorter:
+//!
+//! ```text
+//! read ──▶ decode ──▶ assemble
+//! records  check and  duplicates, order of entries,
+//!          unfold     hash of the whole, output
+//! ```
+//!
+//! again in a loop ([`extract`]) or on the engine ([`extract_parallel`]), with the same output and
+//! the same errors.
 //!
 //! `FORMAT.md` beside this crate describes the archive byte by byte.
 //!
@@ -47,6 +57,7 @@ mod plan;
 mod pool;
 mod reader;
 mod record;
+mod run;
 mod sink;
 mod split;
 mod stat;
@@ -68,9 +79,10 @@ pub use observe::{Observer, Quiet};
 pub use output::OutFile;
 pub use pack::{Source, pack_sequential, pack_source_sequential};
 pub use params::{ChunkSizes, Codec, Limits, Params};
-pub use pipeline::{pack, pack_source};
+pub use pipeline::{extract_parallel, pack, pack_source};
 pub use reader::Archive;
+pub use run::{Run, Stop};
 pub use sink::{Discard, Sink, StreamSink};
 pub use stat::{Listing, Stat, stat};
 pub use summary::Summary;
-pub use tree::TreeSink;
+pub use tree::{TreeSink, make_removable};

@@ -1,4 +1,4 @@
-//! What differs between operating systems: names as bytes, permission bits, links.
+//! What differs between operating systems: names as bytes, permission bits, links, the disk.
 
 #[cfg(not(unix))]
 pub(crate) use other::*;
@@ -45,6 +45,28 @@ mod unix {
     /// A folder can be opened as a file, to set its times.
     pub(crate) fn open_dir(path: &Path) -> io::Result<Option<File>> {
         File::open(path).map(Some)
+    }
+
+    /// Whether each file of a tree must be forced to the disk by itself.
+    pub(crate) const SYNC_EACH: bool = cfg!(not(target_os = "linux"));
+
+    /// Forces all that was written in `folder` to the disk: one call for the whole file system,
+    /// which waits once and not for each of thousands of files.
+    pub(crate) fn sync_contents(folder: &Path) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        rustix::fs::syncfs(File::open(folder)?)?;
+        #[cfg(not(target_os = "linux"))]
+        let _ = folder;
+        Ok(())
+    }
+
+    /// Forces the names in `folder` to the disk, where it may be read and can do such a thing.
+    pub(crate) fn sync_names(folder: &Path) -> io::Result<()> {
+        match File::open(folder).and_then(|folder| folder.sync_all()) {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+            other => other,
+        }
     }
 }
 
@@ -95,5 +117,18 @@ mod other {
     /// A folder's times are not set here.
     pub(crate) fn open_dir(_path: &Path) -> io::Result<Option<File>> {
         Ok(None)
+    }
+
+    /// Whether each file of a tree must be forced to the disk by itself.
+    pub(crate) const SYNC_EACH: bool = true;
+
+    /// Done file by file here.
+    pub(crate) fn sync_contents(_folder: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A folder cannot be forced to the disk here.
+    pub(crate) fn sync_names(_folder: &Path) -> io::Result<()> {
+        Ok(())
     }
 }

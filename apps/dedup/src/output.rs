@@ -1,4 +1,8 @@
 //! An output file that appears under its name only when it is complete.
+//!
+//! It is written under a hidden name in the same folder, forced to the disk, renamed, and then the
+//! folder is forced to the disk. So not even a crash of the whole machine leaves a part of it under
+//! its name, and what was reported as done is there after one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -13,6 +17,7 @@ use crate::{Error, Result, os};
 #[derive(Debug)]
 pub struct OutFile {
     to: To,
+    durable: bool,
 }
 
 #[derive(Debug)]
@@ -43,12 +48,19 @@ impl OutFile {
             None => place.to_path_buf(),
         };
         let file = hidden(parent(&place)).doing(doing)?;
-        Ok(OutFile { to: To::Hidden { file, place, force } })
+        Ok(OutFile { to: To::Hidden { file, place, force }, durable: true })
     }
 
     /// Writes to `file` as it is.
     pub fn direct(file: File) -> Self {
-        OutFile { to: To::Direct(file) }
+        OutFile { to: To::Direct(file), durable: false }
+    }
+
+    /// Whether [`OutFile::commit`] waits until the file is on the disk (which it does unless told
+    /// otherwise). Output that is written directly never waits.
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
+        self
     }
 
     /// Device and inode of the file while it is written, where the system has such.
@@ -58,16 +70,19 @@ impl OutFile {
 
     /// Gives the finished file its name.
     pub fn commit(self) -> Result<()> {
-        match self.to {
-            To::Direct(mut file) => file.flush().doing(|| "writing the output".into()),
-            To::Hidden { file, place, force: true } => {
-                file.persist(&place).map(drop).map_err(|e| e.error).doing(|| naming(&place))
-            }
-            To::Hidden { file, place, force: false } => match file.persist_noclobber(&place) {
-                Ok(_) => Ok(()),
-                Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists(place)),
-                Err(e) => Err(e.error).doing(|| naming(&place)),
-            },
+        let (file, place, force) = match self.to {
+            To::Direct(mut file) => return file.flush().doing(|| "writing the output".into()),
+            To::Hidden { file, place, force } => (file, place, force),
+        };
+        if self.durable {
+            file.as_file().sync_all().doing(|| format!("writing {} to the disk", place.display()))?;
+        }
+        let named = if force { file.persist(&place) } else { file.persist_noclobber(&place) };
+        match named {
+            Ok(_) if self.durable => os::sync_names(parent(&place)).doing(|| naming(&place)),
+            Ok(_) => Ok(()),
+            Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists(place)),
+            Err(e) => Err(e.error).doing(|| naming(&place)),
         }
     }
 

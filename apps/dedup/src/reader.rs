@@ -2,12 +2,16 @@
 //! every error says at which byte offset.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use crate::codec::expand;
 use crate::error::Doing;
 use crate::format::*;
 use crate::params::Limits;
-use crate::wire::check;
+use crate::pool::{Buffer, Pool};
+use crate::run::Stop;
+use crate::table::{self, Item};
+use crate::wire::{Fields, check};
 use crate::{Error, Result};
 
 /// An opened archive: the header is read, the records are to come.
@@ -18,6 +22,8 @@ pub struct Archive<R> {
     header: Header,
     records: u64,
     footer: Option<(u64, Footer)>,
+    stop: Stop,
+    pool: Arc<Pool>,
 }
 
 /// A record as it lies in the archive; its head is checked, its body is not yet.
@@ -26,7 +32,7 @@ pub(crate) struct RawRecord {
     /// Where the record begins.
     pub offset: u64,
     pub head: RecordHead,
-    body: Vec<u8>,
+    body: Buffer,
 }
 
 /// A record's table and unique data.
@@ -34,7 +40,9 @@ pub(crate) struct RawRecord {
 pub(crate) struct Decoded {
     pub offset: u64,
     pub table: Vec<u8>,
-    pub data: Vec<u8>,
+    pub data: Buffer,
+    /// Hashes of its new chunks, as far as the table is sound.
+    pub hashes: Vec<[u8; 32]>,
 }
 
 impl<R: Read> Archive<R> {
@@ -65,7 +73,14 @@ impl<R: Read> Archive<R> {
         if header.window > limits.window {
             return Err(Error::Window { needed: header.window, limit: limits.window });
         }
-        Ok(Archive { input, offset: HEADER_BYTES as u64, header, records: 0, footer: None })
+        let (offset, stop, pool) = (HEADER_BYTES as u64, Stop::new(), Pool::new());
+        Ok(Archive { input, offset, header, records: 0, footer: None, stop, pool })
+    }
+
+    /// Ends between two records with [`Error::Stopped`] when `stop` is asked for.
+    pub fn stop(mut self, stop: &Stop) -> Self {
+        self.stop = stop.clone();
+        self
     }
 
     /// The header.
@@ -88,6 +103,7 @@ impl<R: Read> Archive<R> {
         if self.footer.is_some() {
             return Ok(None);
         }
+        self.stop.check()?;
         let mut tag = [0];
         self.fill(&mut tag, "the records (there is no footer)")?;
         match tag[0] {
@@ -97,6 +113,19 @@ impl<R: Read> Archive<R> {
                 Err(Error::corrupt(self.offset - 1, format!("a record begins with the unknown tag {other}")))
             }
         }
+    }
+
+    /// The records in order; an error is the last.
+    pub(crate) fn records(&mut self) -> impl Iterator<Item = Result<RawRecord>> {
+        let mut failed = false;
+        std::iter::from_fn(move || {
+            if failed {
+                return None;
+            }
+            let record = self.next_record();
+            failed = record.is_err();
+            record.transpose()
+        })
     }
 
     fn record(&mut self) -> Result<RawRecord> {
@@ -114,8 +143,8 @@ impl<R: Read> Archive<R> {
     }
 
     /// Reads `length` bytes, taking memory only as they arrive.
-    fn body(&mut self, length: usize) -> Result<Vec<u8>> {
-        let mut body = Vec::new();
+    fn body(&mut self, length: usize) -> Result<Buffer> {
+        let mut body = self.pool.take(0);
         let read = (&mut self.input).take(length as u64).read_to_end(&mut body);
         self.offset += body.len() as u64;
         read.doing(|| reading(self.offset))?;
@@ -171,13 +200,50 @@ impl RawRecord {
             .map_err(|what| Error::corrupt(self.offset, what))
     }
 
-    /// Checks and decompresses all of it, reusing the memory of `into`.
+    /// Checks, decompresses and hashes all of it, reusing the memory of `into`.
     pub fn decode(&self, into: &mut Decoded) -> Result<()> {
         into.offset = self.offset;
         self.table(&mut into.table)?;
         let Part { raw, codec, .. } = self.head.data;
         let stored = &self.body[self.head.table.stored as usize..self.head.body_bytes()];
-        expand(codec, stored, raw as usize, &mut into.data).map_err(|what| Error::corrupt(self.offset, what))
+        expand(codec, stored, raw as usize, &mut into.data)
+            .map_err(|what| Error::corrupt(self.offset, what))?;
+        into.hash();
+        Ok(())
+    }
+
+    /// The same into memory that goes back to where this record's came from.
+    pub fn unfold(self) -> Result<Decoded> {
+        let mut decoded = Decoded { data: self.body.sibling(0), ..Decoded::default() };
+        self.decode(&mut decoded)?;
+        Ok(decoded)
+    }
+
+    /// Bytes it takes in memory.
+    pub fn weight(&self) -> usize {
+        self.body.len()
+    }
+}
+
+impl Decoded {
+    /// Hashes the new chunks. Where the table is faulty the rest stays unhashed: it is refused
+    /// when it is read in order, in the words that belong to the fault.
+    fn hash(&mut self) {
+        self.hashes.clear();
+        let mut fields = Fields::new(&self.table);
+        let mut rest = &self.data[..];
+        while let Ok(Some(item)) = table::next(&mut fields) {
+            if let Item::New { length } = item {
+                let Some((chunk, behind)) = rest.split_at_checked(length as usize) else { return };
+                self.hashes.push(*blake3::hash(chunk).as_bytes());
+                rest = behind;
+            }
+        }
+    }
+
+    /// Bytes it takes in memory.
+    pub fn weight(&self) -> usize {
+        self.table.len() + self.data.len()
     }
 }
 

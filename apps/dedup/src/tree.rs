@@ -2,6 +2,9 @@
 //!
 //! Every folder on the way to an entry was made by this very run, in a folder no other user can
 //! write to, and nothing is ever opened that exists already; so no link can lead a write astray.
+//!
+//! Before it gets its name, all of it is forced to the disk, and then the folder it lies in: after
+//! a crash of the machine, too, there is a whole tree under the name or none.
 
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::Write;
@@ -27,6 +30,7 @@ pub struct TreeSink {
     open: Vec<Meta>,
     root: Option<Meta>,
     file: Option<(File, Meta)>,
+    durable: bool,
 }
 
 impl TreeSink {
@@ -41,19 +45,38 @@ impl TreeSink {
             .tempdir_in(parent(output))
             .doing(|| format!("making a folder beside {}", output.display()))?;
         let path = hidden.path().to_path_buf();
-        Ok(TreeSink { hidden, output: output.to_path_buf(), path, open: Vec::new(), root: None, file: None })
+        Ok(TreeSink {
+            hidden,
+            output: output.to_path_buf(),
+            path,
+            open: Vec::new(),
+            root: None,
+            file: None,
+            durable: true,
+        })
+    }
+
+    /// Whether [`TreeSink::commit`] waits until the tree is on the disk (which it does unless told
+    /// otherwise).
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
+        self
     }
 
     /// Gives the finished tree its name.
     pub fn commit(mut self) -> Result<()> {
         self.close_file()?;
+        if self.durable {
+            let doing = || format!("writing {} to the disk", self.output.display());
+            os::sync_contents(self.hidden.path()).doing(doing)?;
+        }
         let doing = || format!("renaming the finished tree to {}", self.output.display());
         fs::rename(self.hidden.path().join("tree"), &self.output).doing(doing)?;
         // A folder without write permission could not have been moved.
-        match &self.root {
-            Some(root) => set_dir(&self.output, root),
-            None => Ok(()),
+        if let Some(root) = &self.root {
+            set_dir(&self.output, root)?;
         }
+        if self.durable { os::sync_names(parent(&self.output)).doing(doing) } else { Ok(()) }
     }
 
     fn place(&self, name: &[u8]) -> Result<PathBuf> {
@@ -69,7 +92,8 @@ impl TreeSink {
         if let Some(permissions) = os::permissions(meta.mode) {
             file.set_permissions(permissions).doing(doing)?;
         }
-        file.set_times(times(&meta)).doing(doing)
+        file.set_times(times(&meta)).doing(doing)?;
+        if self.durable && os::SYNC_EACH { file.sync_all().doing(doing) } else { Ok(()) }
     }
 
     fn open_file(&mut self, meta: &Meta) -> Result<()> {
@@ -133,7 +157,9 @@ impl Drop for TreeSink {
     }
 }
 
-fn make_removable(root: &Path) {
+/// Lets every folder below `root` be changed, so that the tree can be deleted; what cannot be
+/// helped is left for the deletion to report.
+pub fn make_removable(root: &Path) {
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
         if let Some(permissions) = os::permissions(0o700) {

@@ -4,7 +4,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use interrupt::Interrupt;
+
 mod dedup;
+mod engine;
+mod interrupt;
 mod progress;
 mod size;
 mod standard;
@@ -25,14 +29,20 @@ enum Verb {
 
 fn main() -> ExitCode {
     let command = Command::parse();
+    let interrupt = match Interrupt::install() {
+        Ok(interrupt) => interrupt,
+        Err(error) => return failure(&error),
+    };
     let result = match command.verb {
-        Verb::Dedup(dedup) => dedup.run(),
+        Verb::Dedup(dedup) => dedup.run(&interrupt),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            standard::complain(&format!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
+        Err(error) => interrupt.verdict().unwrap_or_else(|| failure(&error)),
     }
+}
+
+fn failure(error: &anyhow::Error) -> ExitCode {
+    standard::complain(&format!("error: {error:#}"));
+    ExitCode::FAILURE
 }

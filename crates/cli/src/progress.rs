@@ -37,6 +37,11 @@ impl Progress {
         self.bar.wrap_read(input)
     }
 
+    /// Counts further bytes.
+    pub fn advance(&self, bytes: u64) {
+        self.bar.inc(bytes);
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
@@ -51,7 +56,7 @@ fn style(template: &str) -> ProgressStyle {
 
 impl Observer for Progress {
     fn bytes(&mut self, count: u64) {
-        self.bar.inc(count);
+        self.advance(count);
     }
 
     fn skipped(&mut self, path: &Path, why: &str) {

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+
+use crate::interrupt::Interrupt;
 
 /// The name that stands for standard input or output.
 pub(crate) const DASH: &str = "-";
@@ -13,30 +15,39 @@ pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == DASH
 }
 
-/// Opens a file, or standard input for `-`; gives its length too where that is known.
-pub(crate) fn input(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
-    if is_dash(path) {
-        return Ok((stdin()?, None));
-    }
+/// Something to read.
+pub(crate) struct Input {
+    pub bytes: Box<dyn Read + Send>,
+    /// Its length: known of files only. What else there is may let its reader wait.
+    pub length: Option<u64>,
+}
+
+/// Opens a file, or standard input for `-`.
+pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
     let opening = || format!("opening {}", path.display());
-    let file = File::open(path).with_context(opening)?;
+    let file = if is_dash(path) { stdin()? } else { File::open(path).with_context(opening)? };
     let meta = file.metadata().with_context(opening)?;
-    anyhow::ensure!(!meta.is_dir(), "{} is a folder and not an archive", path.display());
-    let length = meta.is_file().then_some(meta.len());
-    Ok((Box::new(file), length))
+    ensure!(!meta.is_dir(), "{} is a folder and not an archive", path.display());
+    if meta.is_file() && !is_dash(path) {
+        return Ok(Input { bytes: Box::new(file), length: Some(meta.len()) });
+    }
+    Ok(Input { bytes: Box::new(interrupt.input(file)), length: None })
 }
 
 /// Standard input without a buffer between: we read in large pieces.
 #[cfg(unix)]
-fn stdin() -> Result<Box<dyn Read + Send>> {
+fn stdin() -> Result<File> {
     use std::os::fd::AsFd;
     let fd = io::stdin().as_fd().try_clone_to_owned().context("opening standard input")?;
-    Ok(Box::new(File::from(fd)))
+    Ok(File::from(fd))
 }
 
-#[cfg(not(unix))]
-fn stdin() -> Result<Box<dyn Read + Send>> {
-    Ok(Box::new(io::stdin()))
+/// Standard input without a buffer between: we read in large pieces.
+#[cfg(windows)]
+fn stdin() -> Result<File> {
+    use std::os::windows::io::AsHandle;
+    let handle = io::stdin().as_handle().try_clone_to_owned().context("opening standard input")?;
+    Ok(File::from(handle))
 }
 
 /// Standard output without the line buffer that is meant for text.

@@ -76,8 +76,8 @@ fn a_file_goes_through_every_codec_and_thread_count() {
     for codec in ["zstd", "gzip", "none"] {
         let archives = ["1", "2", "5"].map(|threads| {
             good(folder.path(), &["pack", "file", "-fo", "a.thd", "--codec", codec, "--threads", threads]);
-            good(folder.path(), &["verify", "a.thd"]);
-            good(folder.path(), &["unpack", "a.thd", "-fo", "copy"]);
+            good(folder.path(), &["verify", "a.thd", "--threads", threads]);
+            good(folder.path(), &["unpack", "a.thd", "-fo", "copy", "--threads", threads, "--no-sync"]);
             assert!(fs::read(folder.path().join("copy")).unwrap() == content());
             fs::read(folder.path().join("a.thd")).unwrap()
         });
@@ -168,6 +168,20 @@ fn a_damaged_archive_is_an_error_with_an_offset_and_leaves_nothing() {
 }
 
 #[test]
+fn every_run_can_say_where_its_time_went() {
+    let folder = folder_with_archive();
+    for (arguments, stage) in [
+        (&["pack", "file", "-o", "a"][..], "compress"),
+        (&["unpack", "file.thd", "-o", "b"], "assemble"),
+        (&["verify", "file.thd"], "decode"),
+    ] {
+        let output = good(folder.path(), &[arguments, &["--report", "--threads", "2"]].concat());
+        let report = complaint(&output);
+        assert!(report.contains("content   2.86 MiB") && report.contains(stage), "{report}");
+    }
+}
+
+#[test]
 fn a_full_disk_is_an_error() {
     let folder = folder_with_archive();
     if !Path::new("/dev/full").exists() {
@@ -223,6 +237,8 @@ fn mistakes_are_explained() {
         (&["pack", "file", "-o", "a", "--threads", "0"], "at least one"),
         (&["pack", "file", "-o", "a", "--policy", "luck"], "luck"),
         (&["unpack", ".", "-o", "a"], "is a folder"),
+        (&["unpack", "file.thd", "-o", "a", "--threads", "0"], "at least one"),
+        (&["verify", "file.thd", "--policy", "luck"], "luck"),
         (&["verify", "nothing"], "nothing"),
     ] {
         let message = bad(folder.path(), arguments);
@@ -234,7 +250,7 @@ fn mistakes_are_explained() {
 #[test]
 fn help_teaches_by_example() {
     let folder = tempdir().unwrap();
-    for verb in ["pack", "unpack", "verify", "stat"] {
+    for verb in ["pack", "unpack", "verify", "stat", "demo"] {
         let help = String::from_utf8(good(folder.path(), &[verb, "--help"]).stdout).unwrap();
         assert!(help.contains("Examples:") && help.contains(&format!("thalweg dedup {verb} ")), "{help}");
     }

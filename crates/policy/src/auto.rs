@@ -3,7 +3,8 @@
 //! A worker stays where it is while that pays, because a long activation amortises its claim and
 //! keeps the node's state and channel in cache; otherwise it follows the data:
 //!
-//! - budget spent: stay, unless an output is over half full; then to its consumer,
+//! - budget spent: to the consumer of an output that is over half full, to the producer of a
+//!   parallel node's input that is nearly empty, else stay,
 //! - output full: to the consumer; input empty: to the producer,
 //! - each only where that node is claimable and *ready* by more than a sliver; else to the readiest
 //!   node of all.
@@ -21,7 +22,7 @@
 
 use crate::pick::{below, consumer, if_claimable, inputs, outputs, producer};
 use crate::{Decision, Event, Host, Policy, WorkerId};
-use thalweg_graph::{ChannelId, Graph, NodeId, Rate};
+use thalweg_graph::{ChannelId, Graph, Kind, NodeId, Rate};
 
 /// Decisions of a worker from one that is taken in turn to the next. Prime, so that it does not
 /// fall in step with a graph's own rhythm.
@@ -32,6 +33,9 @@ const ENOUGH: f64 = 0.5;
 
 /// Readiness below which a neighbour is not worth the move while another node is readier.
 const SLIVER: f64 = 0.125;
+
+/// Input fill below which a parallel node's producer comes first.
+const LOW: f64 = 0.375;
 
 /// Nodes looked at together.
 const WINDOW: usize = 64;
@@ -72,16 +76,31 @@ impl Policy for Auto {
 /// The neighbour that the data leads to, or the node itself, if that is worth while.
 fn follow<H: Host>(last: Option<(NodeId, Event)>, host: &H) -> Option<NodeId> {
     let (node, event) = last?;
-    let to = match event {
-        Event::Empty(channel) => producer(host.graph(), channel),
-        Event::Full(channel) => consumer(host.graph(), channel),
-        Event::Budget => match fullest_output(node, host) {
-            Some((channel, fill)) if fill > ENOUGH => consumer(host.graph(), channel),
-            _ => node,
-        },
-        Event::Waiting | Event::Done | Event::Refused => return None,
-    };
-    if_claimable(host, to).filter(|&to| readiness(to, host) >= SLIVER)
+    let worth = |to: NodeId| if_claimable(host, to).filter(|&to| readiness(to, host) >= SLIVER);
+    match event {
+        Event::Empty(channel) => worth(producer(host.graph(), channel)),
+        Event::Full(channel) => worth(consumer(host.graph(), channel)),
+        Event::Budget => drain(node, host)
+            .and_then(worth)
+            .or_else(|| refill(node, host).and_then(worth))
+            .or_else(|| worth(node)),
+        Event::Waiting | Event::Done | Event::Refused => None,
+    }
+}
+
+/// The consumer of an output that is over half full.
+fn drain<H: Host>(node: NodeId, host: &H) -> Option<NodeId> {
+    let (channel, _) = fullest_output(node, host).filter(|(_, fill)| *fill > ENOUGH)?;
+    Some(consumer(host.graph(), channel))
+}
+
+/// The producer of a parallel node's input that is nearly empty: refilled before it is, the other
+/// workers at the node do not run dry while one of them goes to its producer.
+fn refill<H: Host>(node: NodeId, host: &H) -> Option<NodeId> {
+    let graph = host.graph();
+    let low = |channel: &ChannelId| host.occupancy(*channel).fill() < LOW;
+    let channel = inputs(graph, node).filter(|_| graph.node(node).kind == Kind::Parallel).find(low)?;
+    Some(producer(graph, channel))
 }
 
 fn fullest_output<H: Host>(node: NodeId, host: &H) -> Option<(ChannelId, f64)> {

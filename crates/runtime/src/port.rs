@@ -401,6 +401,19 @@ impl<T: Send> Give<T> {
         unsafe { cursor.open(self.ring.0.slots(), self.side.next, self.side.limit.max(self.side.next)) };
     }
 
+    /// Free slots beyond what is published, of a parallel node's dynamic output, and what to wait
+    /// for where there are none.
+    pub(crate) fn dynamic_room(&mut self) -> Option<(usize, Lack)> {
+        if self.side.push.is_some() {
+            return None;
+        }
+        self.side.next = self.side.meter.tail();
+        self.side.refresh();
+        let free = self.side.limit.saturating_sub(self.side.next);
+        let until = self.side.next + 1 - self.side.meter.capacity().min(self.side.next + 1);
+        Some((free, Lack::Room { channel: self.side.channel, until }))
+    }
+
     /// Reserves the room of `firings` static firings for a ticket; a dynamic one gets its chunk.
     #[inline]
     pub(crate) fn open_ticket(&mut self, cursor: &mut Out<T>, firings: usize) {

@@ -84,6 +84,10 @@ pub trait Outputs: Send {
     fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack>;
     #[doc(hidden)]
     fn open_sequential(&mut self, cursors: &mut Self::Cursors);
+    /// Free slots of the fullest dynamic output, less than a firing under way may fill; `None`
+    /// where all rates are static. Parallel nodes only: their chunks have no place reserved.
+    #[doc(hidden)]
+    fn dynamic_room(&mut self) -> Option<(usize, Lack)>;
     #[doc(hidden)]
     fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize);
     /// Begins a firing: room for a static one, and nothing spilled by those before it.
@@ -291,6 +295,10 @@ macro_rules! tuples {
             fn open_sequential(&mut self, cursors: &mut Self::Cursors) {
                 $(self.$i.open_sequential(&mut cursors.$i);)*
             }
+            fn dynamic_room(&mut self) -> Option<(usize, Lack)> {
+                let all: [Option<(usize, Lack)>; $n] = [$(self.$i.dynamic_room()),*];
+                all.into_iter().flatten().min_by_key(|(room, _)| *room)
+            }
             #[inline]
             fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize) {
                 $(self.$i.open_ticket(&mut cursors.$i, firings);)*
@@ -462,6 +470,9 @@ impl<T: Send> Outputs for Vec<Give<T>> {
     }
     fn open_sequential(&mut self, cursors: &mut Self::Cursors) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.open_sequential(cursor));
+    }
+    fn dynamic_room(&mut self) -> Option<(usize, Lack)> {
+        self.iter_mut().filter_map(Give::dynamic_room).min_by_key(|(room, _)| *room)
     }
     fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.open_ticket(cursor, firings));

@@ -9,7 +9,8 @@
 //!    Geilen and Basten). Artificial deadlocks end here.
 //! 2. A circle whose outside inputs have all ended, there being some: its feedback channels end in
 //!    one step, and the loop drains.
-//! 3. Otherwise the circle is a true deadlock, and the run fails, naming it.
+//! 3. A circle with an outside input that is held up by a full channel: that channel doubles, as in 1.
+//! 4. Otherwise the circle is a true deadlock, and the run fails, naming it.
 
 use crate::error::{BlockedNode, Deadlock, Error};
 use crate::net::Net;
@@ -18,6 +19,13 @@ use crate::sync::{Ordering, fence, lock};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, NodeId};
 use thalweg_trace::Growth;
+
+/// Bytes that channels may take in all, grown ones included, where no budget was given: nothing is
+/// unbounded by default.
+const GROWTH_UNASKED: usize = 1 << 30;
+
+/// The same for channels into a loop that starves: an endless source would fill any.
+const FEED_UNASKED: usize = 16 << 20;
 
 /// One reason why a node does not go on.
 #[derive(Clone, Copy, Debug)]
@@ -115,28 +123,28 @@ fn close(all: &[Vec<Edge>], start: NodeId, first: Edge) -> Option<Vec<(NodeId, E
 fn open(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
     let full = circle.iter().map(|(_, edge)| edge).filter(|edge| edge.full);
     if let Some(edge) = full.min_by_key(|edge| net.meter(edge.channel).capacity()) {
-        if grow(net, edge.channel) {
+        if grow(net, edge.channel, GROWTH_UNASKED) {
             return true;
         }
-        net.record(Error::Deadlock(describe(net, circle, net.plan.budget)));
+        net.record(Error::Deadlock(describe(net, circle, Some(net.plan.budget.unwrap_or(GROWTH_UNASKED)))));
         return true;
     }
-    if end_feedback(net, circle) {
+    if end_feedback(net, circle) || feed(net, circle) {
         return true;
     }
     net.record(Error::Deadlock(describe(net, circle, None)));
     true
 }
 
-/// Doubles a channel, if the byte budget allows.
-fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
+/// Doubles a channel, if the byte budget allows, or `unasked` bytes in all where none was given.
+fn grow(net: &Net<'_>, channel: ChannelId, unasked: usize) -> bool {
     let meter = net.meter(channel);
     let data = net.graph.channel(channel);
     let from = meter.capacity();
     let heavy = !meter.light();
     let cost = if heavy { meter.byte_limit() } else { from * data.item.bytes };
     let spent = net.spent.load(Ordering::Relaxed) + cost;
-    if net.plan.budget.is_some_and(|budget| spent > budget) {
+    if spent > net.plan.budget.unwrap_or(unasked) {
         return false;
     }
     net.spent.store(spent, Ordering::Relaxed);
@@ -187,6 +195,21 @@ fn end_feedback(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
         }
     }
     closed
+}
+
+/// Grows the smallest full channel that leads into the loop of a circle, if there is one: with
+/// room enough its outside inputs would have gone on, perhaps to their end, so whether the loop
+/// starves must not be decided before.
+fn feed(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
+    let components = thalweg_analysis::components(&net.graph);
+    let inside = |node: NodeId| components.of(node) == components.of(circle[0].0);
+    let waits_at = |id: &ChannelId| {
+        let channel = net.graph.channel(*id);
+        let waits = |edge: &Edge| edge.full && edge.channel == *id;
+        inside(channel.to.0) && !inside(channel.from.0) && edges(net, channel.from.0).iter().any(waits)
+    };
+    let full = net.graph.channel_ids().filter(waits_at);
+    full.min_by_key(|id| net.meter(*id).capacity()).is_some_and(|id| grow(net, id, FEED_UNASKED))
 }
 
 /// The circle in words.

@@ -49,7 +49,8 @@ impl Options {
         self
     }
 
-    /// Bytes that channels may take: their slots, what weighed items stand for, and growth.
+    /// Bytes that channels may take: their slots, what weighed items stand for, and growth. Where
+    /// nothing is said, items are not weighed and channels grow up to 1 GiB in all.
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);
         self

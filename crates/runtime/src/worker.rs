@@ -9,14 +9,16 @@ use crate::sync::{Mutex, Ordering, lock};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{Decision, Event, Host, Occupancy, Policy, WorkerId};
 
 /// Time an activation of a sequential node may take.
 const ACTIVATION_NS: u64 = 50_000;
-/// Time after which an activation publishes; also the time a parallel claim is made for.
+/// Time after which an activation of a sequential node publishes.
 const SLICE_NS: u64 = 15_000;
+/// Time that a claim of a parallel node is made for.
+const CLAIM_NS: u64 = 25_000;
 /// Firings in an activation at most, however short they are.
 const MOST: u64 = 1 << 14;
 /// How long an idle worker looks for work before it sleeps.
@@ -212,7 +214,9 @@ impl<'a, P: Policy> Worker<'a, P> {
             return (1, 1);
         }
         let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MOST) as usize;
-        let slice = (SLICE_NS * 16 / pace).clamp(1, run as u64) as usize;
+        let parallel = self.host.net.graph.node(node).kind == Kind::Parallel;
+        let time = if parallel { CLAIM_NS } else { SLICE_NS };
+        let slice = (time * 16 / pace).clamp(1, run as u64) as usize;
         (budget, slice)
     }
 

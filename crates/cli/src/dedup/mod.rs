@@ -1,13 +1,18 @@
 //! `thalweg dedup`: one file per verb.
 
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use thalweg_dedup::{Limits, Summary};
+use thalweg_dedup::{Limits, OutFile, Summary};
 
-use crate::size;
+use crate::interrupt::{Guard, Interrupt};
+use crate::{size, standard};
 
+mod compare;
+mod demo;
 mod pack;
 mod stat;
 mod unpack;
@@ -26,15 +31,17 @@ enum Verb {
     Unpack(unpack::Unpack),
     Verify(verify::Verify),
     Stat(stat::Stat),
+    Demo(demo::Demo),
 }
 
 impl Dedup {
-    pub fn run(self) -> Result<()> {
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         match self.verb {
-            Verb::Pack(verb) => verb.run(),
-            Verb::Unpack(verb) => verb.run(),
-            Verb::Verify(verb) => verb.run(),
-            Verb::Stat(verb) => verb.run(),
+            Verb::Pack(verb) => verb.run(interrupt),
+            Verb::Unpack(verb) => verb.run(interrupt),
+            Verb::Verify(verb) => verb.run(interrupt),
+            Verb::Stat(verb) => verb.run(interrupt),
+            Verb::Demo(verb) => verb.run(interrupt),
         }
     }
 }
@@ -50,6 +57,34 @@ struct Grant {
 impl Grant {
     fn limits(&self) -> Limits {
         Limits::default().window(self.window_limit)
+    }
+}
+
+/// The disk, for verbs that write to it.
+#[derive(Debug, Args)]
+struct Disk {
+    /// Replace an existing file, or an empty folder (a folder with anything in it is never replaced)
+    #[arg(short, long)]
+    force: bool,
+    /// Do not wait until the finished output has reached the disk
+    #[arg(long)]
+    no_sync: bool,
+}
+
+impl Disk {
+    /// The file to be, or standard output for `-`.
+    fn file(&self, path: &Path) -> Result<OutFile> {
+        if standard::is_dash(path) {
+            return Ok(OutFile::direct(standard::stdout()?));
+        }
+        Ok(OutFile::create(path, self.force)?.durable(!self.no_sync))
+    }
+
+    /// To be held while `path` is made: pipes and devices are written to as they are, so there is
+    /// nothing to remove, but perhaps a reader to wait for.
+    fn guard(path: &Path, interrupt: &Interrupt) -> Option<Guard> {
+        let direct = standard::is_dash(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
+        (!direct).then(|| interrupt.guard())
     }
 }
 

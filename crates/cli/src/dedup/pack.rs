@@ -1,16 +1,18 @@
 //! `thalweg dedup pack`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
-use thalweg::Options;
-use thalweg_dedup::{Codec, OutFile, Params, Source, pack_source};
+use thalweg_dedup::{Codec, Params, Source, pack_source};
 
-use super::report;
+use super::{Disk, report};
+use crate::engine::Engine;
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::standard::Input;
 use crate::{size, standard};
 
 /// Pack a file, a directory tree or standard input.
@@ -35,9 +37,6 @@ pub(crate) struct Pack {
     /// The archive to write, or `-` for standard output; it appears when it is complete
     #[arg(short, long, value_name = "ARCHIVE")]
     output: PathBuf,
-    /// Replace an existing archive
-    #[arg(short, long)]
-    force: bool,
     /// How to compress what is unique
     #[arg(long, value_name = "zstd|gzip|none", default_value = "zstd")]
     codec: Codec,
@@ -50,42 +49,38 @@ pub(crate) struct Pack {
     /// How far back a duplicate may lie, in bytes of unique data; unpacking needs as much memory
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
     window: u64,
-    /// Worker threads (default: as many as this process may use)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// Scheduling policy: auto, random, qes, pss or prs
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    policy: String,
-    /// Say afterwards what was done and where the time went
-    #[arg(long)]
-    report: bool,
+    #[command(flatten)]
+    disk: Disk,
+    #[command(flatten)]
+    engine: Engine,
 }
 
 impl Pack {
-    pub fn run(self) -> Result<()> {
-        ensure!(self.threads != Some(0), "--threads 0: at least one thread is needed");
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        let run = self.engine.run(interrupt)?;
         let params = self.params();
         params.validate()?;
-        let output = open_output(&self.output, self.force)?;
-        let (source, progress) = self.source(&output)?;
+        let input = self.input(interrupt)?;
+        let _guard = Disk::guard(&self.output, interrupt);
+        let mut output = self.disk.file(&self.output)?;
+        let (source, progress, run) = match input {
+            Some(Input { bytes, length }) => {
+                (Source::stream(bytes), Progress::new(length), run.waits(length.is_none()))
+            }
+            None => {
+                let tree = Source::Tree { root: self.input.clone(), leave_out: output.identity() };
+                (tree, Progress::new(None), run)
+            }
+        };
         let started = Instant::now();
-        let mut output = output;
-        let packed = pack_source(source, &mut output, &params, Box::new(progress.clone()), &self.options());
+        let packed = pack_source(source, &mut output, &params, Box::new(progress.clone()), run);
         progress.finish();
         let (summary, run) = packed.with_context(|| format!("packing {}", self.input.display()))?;
         output.commit()?;
-        if self.report {
+        if self.engine.report {
             standard::complain(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
         }
         Ok(())
-    }
-
-    fn options(&self) -> Options {
-        let options = Options::new().policy(&self.policy);
-        match self.threads {
-            Some(threads) => options.threads(threads),
-            None => options,
-        }
     }
 
     fn params(&self) -> Params {
@@ -96,24 +91,15 @@ impl Pack {
         }
     }
 
-    fn source(&self, output: &OutFile) -> Result<(Source<'static>, Progress)> {
+    /// The input; `None` for a tree, which is read in place.
+    fn input(&self, interrupt: &Interrupt) -> Result<Option<Input>> {
         if !standard::is_dash(&self.input) {
-            let meta =
-                fs::metadata(&self.input).with_context(|| format!("reading {}", self.input.display()))?;
+            let meta = fs::metadata(&self.input);
+            let meta = meta.with_context(|| format!("reading {}", self.input.display()))?;
             if meta.is_dir() {
-                let tree = Source::Tree { root: self.input.clone(), leave_out: output.identity() };
-                return Ok((tree, Progress::new(None)));
+                return Ok(None);
             }
         }
-        let (input, length) = standard::input(&self.input)?;
-        Ok((Source::stream(input), Progress::new(length)))
+        standard::input(&self.input, interrupt).map(Some)
     }
-}
-
-/// The archive to be, or standard output for `-`.
-pub(super) fn open_output(path: &Path, force: bool) -> Result<OutFile> {
-    if standard::is_dash(path) {
-        return Ok(OutFile::direct(standard::stdout()?));
-    }
-    Ok(OutFile::create(path, force)?)
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use thalweg_dedup::{Entry, Error, stat};
 
 use super::{Grant, ratio};
+use crate::interrupt::Interrupt;
 use crate::{size, standard};
 
 /// Say what is in an archive.
@@ -28,8 +29,8 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    pub fn run(self) -> Result<()> {
-        let (input, _) = standard::input(&self.archive)?;
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        let input = standard::input(&self.archive, interrupt)?.bytes;
         let mut paths = Paths::default();
         let mut list = |entry: &Entry, bytes: u64| {
             let Some(line) = paths.line(entry, bytes) else { return Ok(()) };

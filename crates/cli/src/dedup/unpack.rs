@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use thalweg_dedup::{Archive, Kind, StreamSink, Summary, TreeSink, extract};
+use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
-use super::pack::open_output;
-use super::{Grant, report};
+use super::{Disk, Grant, report};
+use crate::engine::Engine;
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::standard;
+use crate::standard::{self, Input};
 
 /// Unpack an archive.
 ///
@@ -29,38 +30,38 @@ pub(crate) struct Unpack {
     /// The file or folder to make, or `-` for standard output
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
-    /// Replace an existing file, or an empty folder (a folder with anything in it is never replaced)
-    #[arg(short, long)]
-    force: bool,
-    /// Say afterwards what was done
-    #[arg(long)]
-    report: bool,
+    #[command(flatten)]
+    disk: Disk,
+    #[command(flatten)]
+    engine: Engine,
     #[command(flatten)]
     grant: Grant,
 }
 
 impl Unpack {
-    pub fn run(self) -> Result<()> {
-        let (input, length) = standard::input(&self.archive)?;
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        let run = self.engine.run(interrupt)?;
+        let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
+        let _guard = Disk::guard(&self.output, interrupt);
         let progress = Progress::new(length);
         let started = Instant::now();
-        let unpacked = self.unpack(progress.read(input));
+        let unpacked = self.unpack(progress.read(bytes), run.waits(length.is_none()));
         progress.finish();
-        let summary = unpacked.with_context(|| format!("unpacking {}", self.archive.display()))?;
-        if self.report {
-            standard::complain(&report(&summary, started.elapsed()));
+        let (summary, run) = unpacked.with_context(|| format!("unpacking {}", self.archive.display()))?;
+        if self.engine.report {
+            standard::complain(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
         }
         Ok(())
     }
 
-    fn unpack(&self, input: impl Read) -> Result<Summary> {
+    fn unpack(&self, input: impl Read + Send, run: Run) -> Result<(Summary, thalweg::Report)> {
         let archive = Archive::open(input, &self.grant.limits())?;
         match archive.header().kind {
             Kind::Stream => {
-                let mut sink = StreamSink::new(open_output(&self.output, self.force)?);
-                let summary = extract(archive, &mut sink)?;
+                let mut sink = StreamSink::new(self.disk.file(&self.output)?);
+                let done = extract_parallel(archive, &mut sink, run)?;
                 sink.finish()?.commit()?;
-                Ok(summary)
+                Ok(done)
             }
             Kind::Tree if standard::is_dash(&self.output) => {
                 bail!(
@@ -68,10 +69,11 @@ impl Unpack {
                 )
             }
             Kind::Tree => {
-                let mut sink = TreeSink::create(&self.output, self.force)?;
-                let summary = extract(archive, &mut sink)?;
+                let sink = TreeSink::create(&self.output, self.disk.force)?;
+                let mut sink = sink.durable(!self.disk.no_sync);
+                let done = extract_parallel(archive, &mut sink, run)?;
                 sink.commit()?;
-                Ok(summary)
+                Ok(done)
             }
         }
     }

@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use thalweg_dedup::verify;
+use thalweg_dedup::{Archive, Discard, extract_parallel};
 
 use super::{Grant, report};
+use crate::engine::Engine;
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::standard;
+use crate::standard::{self, Input};
 
 /// Check an archive: all that unpacking checks, without writing anything.
 #[derive(Debug, Args)]
@@ -19,23 +21,25 @@ use crate::standard;
 pub(crate) struct Verify {
     /// The archive, or `-` for standard input
     archive: PathBuf,
-    /// Say afterwards what was found
-    #[arg(long)]
-    report: bool,
+    #[command(flatten)]
+    engine: Engine,
     #[command(flatten)]
     grant: Grant,
 }
 
 impl Verify {
-    pub fn run(self) -> Result<()> {
-        let (input, length) = standard::input(&self.archive)?;
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        let run = self.engine.run(interrupt)?;
+        let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let progress = Progress::new(length);
         let started = Instant::now();
-        let verified = verify(progress.read(input), &self.grant.limits());
+        let archive = Archive::open(progress.read(bytes), &self.grant.limits());
+        let run = run.waits(length.is_none());
+        let verified = archive.and_then(|archive| extract_parallel(archive, &mut Discard, run));
         progress.finish();
-        let summary = verified.with_context(|| format!("verifying {}", self.archive.display()))?;
-        if self.report {
-            standard::complain(&report(&summary, started.elapsed()));
+        let (summary, run) = verified.with_context(|| format!("verifying {}", self.archive.display()))?;
+        if self.engine.report {
+            standard::complain(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
         }
         Ok(())
     }

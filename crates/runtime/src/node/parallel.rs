@@ -37,6 +37,8 @@ struct Front<'env, I: Inputs, O: Outputs> {
     ins: I,
     outs: O,
     next_ticket: usize,
+    /// Firings in all tickets issued.
+    issued: usize,
     frame: Option<Box<dyn FrameFn<I> + 'env>>,
     takes: Vec<usize>,
     wanted: Vec<usize>,
@@ -75,6 +77,8 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
     inputs: usize,
     weighed: Option<ChannelId>,
     weight: Weight,
+    /// Firings in all tickets retired.
+    retired: AtomicUsize,
 }
 
 impl<'env, I, O, F, R> Parallel<'env, I, O, F>
@@ -109,6 +113,7 @@ where
             ins,
             outs,
             next_ticket: 0,
+            issued: 0,
             frame,
             takes: vec![0; count],
             wanted: vec![0; count],
@@ -123,6 +128,7 @@ where
             inputs: count,
             weighed,
             weight: Weight::default(),
+            retired: AtomicUsize::new(0),
         }
     }
 
@@ -140,6 +146,7 @@ where
             return Err(Event::Waiting);
         }
         let limit = self.affordable(ticket, cx)?;
+        let limit = self.unreserved(front, limit, cx)?;
         let room = front.outs.room(limit).map_err(|lack| lacking(cx, lack))?;
         // SAFETY: this thread holds the claim and `has_place` said that the slot is free: it is
         // this issuer's until completed.
@@ -164,6 +171,7 @@ where
         front.outs.open_ticket(&mut slot.outs, firings);
         slot.firings = firings;
         front.next_ticket = ticket + 1;
+        front.issued += firings;
         if self.weighed.is_some() {
             self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
         }
@@ -180,6 +188,22 @@ where
             }
             _ => wait.ready(),
         }
+    }
+
+    /// The run length for which dynamic outputs have room, each firing under way counted as one
+    /// item: what they give beyond that waits in the reorder window.
+    fn unreserved(&self, front: &mut Front<'_, I, O>, limit: usize, cx: &Cx<'_>) -> Result<usize, Event> {
+        let retired = self.window.retired();
+        let Some((room, lack)) = front.outs.dynamic_room() else { return Ok(limit) };
+        let under_way = front.issued - self.retired.load(Ordering::Relaxed);
+        if room > under_way {
+            return Ok(limit.min(room - under_way));
+        }
+        if room == 0 {
+            return Err(lacking(cx, lack));
+        }
+        cx.state().wait.window(retired + 1);
+        Err(Event::Waiting)
     }
 
     /// The run length that the byte limit allows; `ticket` is the one to be issued.
@@ -317,9 +341,11 @@ where
         }
         let out = back.next.iter().fold(back.next_in, |least, next| least.min(*next));
         for ticket in self.window.retired()..out {
+            // SAFETY: as above.
+            let slot = unsafe { self.window.body(ticket) };
+            // Only the retirement holder writes it; `retire` makes it visible.
+            self.retired.store(self.retired.load(Ordering::Relaxed) + slot.firings, Ordering::Relaxed);
             if self.weighed.is_some() {
-                // SAFETY: as above.
-                let slot = unsafe { self.window.body(ticket) };
                 self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
             }
             self.window.retire(ticket);

@@ -1,6 +1,6 @@
 //! What tests do to a run from within its firings: give the core away, take long, fail.
 
-use super::spec::mix;
+use super::spec::{MOST_SOURCES, mix};
 use std::panic::panic_any;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,6 +46,8 @@ pub struct Inject {
     count: AtomicU64,
     /// Firings of the node that is to fail.
     fired: AtomicU64,
+    /// Items that each source has given.
+    given: [AtomicU64; MOST_SOURCES],
 }
 
 /// What the text of every planted fault begins with.
@@ -57,7 +59,14 @@ impl Inject {
         if fault.is_some() {
             silence();
         }
-        Inject { seed, noise, fault, count: AtomicU64::new(0), fired: AtomicU64::new(0) }
+        Inject {
+            seed,
+            noise,
+            fault,
+            count: AtomicU64::new(0),
+            fired: AtomicU64::new(0),
+            given: Default::default(),
+        }
     }
 
     /// Neither noise nor fault.
@@ -68,6 +77,16 @@ impl Inject {
     /// Whether the fault has happened.
     pub fn has_failed(&self) -> bool {
         self.fault.is_some_and(|fault| self.fired.load(Ordering::Relaxed) > fault.after)
+    }
+
+    /// A source gives an item.
+    pub fn give(&self, source: usize) {
+        self.given[source].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Items that each source has given.
+    pub fn given(&self) -> [u64; MOST_SOURCES] {
+        self.given.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 
     /// A firing of this node begins.

@@ -8,6 +8,7 @@
 //! | `inject` | yields, slow firings and faults at chosen firings |
 //! | `item` | items: plain numbers, and boxes that are counted |
 //! | `case` | a graph with the options it runs under |
+//! | `runner` | many cases, by number and seed from the environment |
 //! | `watchdog` | ends the process with a message where a run does not end |
 
 // Each test file compiles this module for itself and uses a part of it.
@@ -18,5 +19,6 @@ pub mod case;
 pub mod inject;
 pub mod item;
 pub mod reference;
+pub mod runner;
 pub mod spec;
 pub mod watchdog;

@@ -132,7 +132,12 @@ pub struct Step {
     pub picks: [usize; 3],
     /// Capacity of its outputs.
     pub capacity: Option<usize>,
+    /// Bytes that items of its outputs count as, more or less.
+    pub weight: Option<usize>,
 }
+
+/// Sources of a graph at most.
+pub const MOST_SOURCES: usize = 3;
 
 /// A random graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -186,7 +191,7 @@ fn op() -> impl Strategy<Value = Op> {
     let par = any::<bool>;
     prop_oneof![
         4 => (par(), prop::bool::weighted(0.1))
-            .prop_map(|(parallel, blocking)| Op::Map { parallel, blocking: blocking && !parallel && !std::env::var("SKIP").is_ok_and(|s| s.contains('D')) }),
+            .prop_map(|(parallel, blocking)| Op::Map { parallel, blocking: blocking && !parallel }),
         4 => par().prop_map(|parallel| Op::Rated { parallel }),
         2 => (par(), 1..=4u32, 1..=3u32).prop_map(|(parallel, pop, push)| Op::Static { parallel, pop, push }),
         3 => (par(), 1..=3u32, 0..=5u32)
@@ -213,10 +218,12 @@ fn op() -> impl Strategy<Value = Op> {
 
 fn step() -> impl Strategy<Value = Step> {
     let capacity = prop_oneof![3 => Just(None), 1 => (1..=8usize).prop_map(Some)];
-    (op(), any::<[u8; 3]>(), capacity).prop_map(|(op, picks, capacity)| Step {
+    let weight = prop_oneof![4 => Just(None), 1 => (1..=200usize).prop_map(Some)];
+    (op(), any::<[u8; 3]>(), capacity, weight).prop_map(|(op, picks, capacity, weight)| Step {
         op,
         picks: picks.map(usize::from),
         capacity,
+        weight,
     })
 }
 
@@ -231,6 +238,7 @@ fn source() -> impl Strategy<Value = Source> {
 
 /// Random graphs of up to three sources and nine steps.
 pub fn spec() -> impl Strategy<Value = Spec> {
-    let (sources, steps) = (prop::collection::vec(source(), 1..=3), prop::collection::vec(step(), 0..=9));
+    let (sources, steps) =
+        (prop::collection::vec(source(), 1..=MOST_SOURCES), prop::collection::vec(step(), 0..=9));
     (sources, steps, any::<bool>()).prop_map(|(sources, steps, declare)| Spec { sources, steps, declare })
 }

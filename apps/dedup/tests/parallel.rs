@@ -1,0 +1,150 @@
+//! Unpacking on the engine gives what the plain loop gives: the same content, the same errors.
+
+mod common;
+
+use std::io::{self, Read};
+
+use common::{CODECS, noise, pack, small, text};
+use thalweg::Options;
+use thalweg_dedup::{
+    Archive, Codec, Discard, Entry, Error, Limits, Result, Run, Sink, Stop, StreamSink, Summary, extract,
+    extract_parallel,
+};
+
+/// What came out, and how it ended.
+type Outcome = (Vec<u8>, std::result::Result<Summary, String>);
+
+fn outcome(
+    archive: &[u8],
+    how: impl FnOnce(Archive<&[u8]>, &mut StreamSink<&mut Vec<u8>>) -> Result<Summary>,
+) -> Outcome {
+    let mut content = Vec::new();
+    let done = Archive::open(archive, &Limits::default())
+        .and_then(|archive| how(archive, &mut StreamSink::new(&mut content)));
+    (content, done.map_err(|error| error.to_string()))
+}
+
+fn sequential(archive: &[u8]) -> Outcome {
+    outcome(archive, |archive, sink| extract(archive, sink))
+}
+
+fn parallel(archive: &[u8], options: &Options) -> Outcome {
+    outcome(archive, |archive, sink| extract_parallel(archive, sink, options).map(|(summary, _)| summary))
+}
+
+fn sample(codec: Codec) -> Vec<u8> {
+    let part = text(1, 9000);
+    pack(&[part.clone(), noise(2, 3000), part, text(3, 9000)].concat(), &small(codec))
+}
+
+#[test]
+fn every_policy_and_thread_count_gives_the_same_content() {
+    for codec in CODECS {
+        let archive = sample(codec);
+        let expected = sequential(&archive);
+        assert!(expected.1.is_ok());
+        for policy in thalweg::policy::registry::names() {
+            for threads in [1, 2, 5] {
+                let options = Options::new().threads(threads).policy(policy);
+                assert!(parallel(&archive, &options) == expected, "{policy} {threads}");
+            }
+        }
+        let waiting = Run::new(&Options::new().threads(1)).waits(true);
+        let found =
+            outcome(&archive, |archive, sink| extract_parallel(archive, sink, waiting).map(|(s, _)| s));
+        assert!(found == expected);
+    }
+}
+
+#[test]
+fn the_first_fault_in_order_is_reported_behind_the_same_content() {
+    let options = Options::new().threads(3);
+    for codec in CODECS {
+        let whole = sample(codec);
+        for at in (0..whole.len()).step_by(97) {
+            let mut damaged = whole.clone();
+            // The later fault is cheaper to find, and must not come first.
+            damaged[at] ^= 0x20;
+            let last = damaged.len() - 1;
+            damaged[last - (last - at) / 2] ^= 1;
+            for bytes in [&damaged[..], &whole[..at]] {
+                let expected = sequential(bytes);
+                assert!(expected.1.is_err());
+                let found = parallel(bytes, &options);
+                assert!(found == expected, "{at}: {:?} and not {:?}", found.1, expected.1);
+            }
+        }
+    }
+}
+
+/// Asks to stop when so many bytes have come.
+struct StopAfter<'a>(usize, &'a Stop);
+
+impl Sink for StopAfter<'_> {
+    fn entry(&mut self, _entry: &Entry, _offset: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn data(&mut self, bytes: &[u8]) -> Result<()> {
+        self.0 = self.0.saturating_sub(bytes.len());
+        if self.0 == 0 {
+            self.1.stop();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stop_ends_every_kind_of_run() {
+    let archive = sample(Codec::Zstd);
+    for after in [0, 1, 10_000] {
+        let stop = Stop::new();
+        let opened = Archive::open(&archive[..], &Limits::default()).unwrap();
+        let stopped = extract(opened.stop(&stop), &mut StopAfter(after, &stop));
+        assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+        for threads in [1, 3] {
+            let stop = Stop::new();
+            let run = Run::new(&Options::new().threads(threads)).stop(&stop);
+            let opened = Archive::open(&archive[..], &Limits::default()).unwrap();
+            let stopped = extract_parallel(opened, &mut StopAfter(after, &stop), run.clone());
+            assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+            // Once asked for, it stays.
+            let packed = thalweg_dedup::pack(&b"x"[..], Vec::new(), &small(Codec::Zstd), run);
+            assert!(matches!(packed, Err(Error::Stopped)), "{packed:?}");
+        }
+    }
+}
+
+/// Gives zeros for ever, and asks to stop after so many.
+struct Endless(usize, Stop);
+
+impl Read for Endless {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_sub(bytes.len());
+        if self.0 == 0 {
+            self.1.stop();
+        }
+        bytes.fill(0);
+        Ok(bytes.len())
+    }
+}
+
+#[test]
+fn an_endless_input_can_be_stopped() {
+    for (threads, waits) in [(1, false), (1, true), (3, false), (3, true)] {
+        let stop = Stop::new();
+        let run = Run::new(&Options::new().threads(threads)).stop(&stop).waits(waits);
+        let input = Endless(1 << 20, stop.clone());
+        let packed = thalweg_dedup::pack(input, io::sink(), &small(Codec::Zstd), run);
+        assert!(matches!(packed, Err(Error::Stopped)), "{packed:?}");
+    }
+}
+
+#[test]
+fn a_verified_archive_gives_the_same_totals() {
+    let archive = sample(Codec::Gzip);
+    let opened = Archive::open(&archive[..], &Limits::default()).unwrap();
+    let (summary, report) = extract_parallel(opened, &mut Discard, &Options::new().threads(2)).unwrap();
+    assert_eq!(summary, sequential(&archive).1.unwrap());
+    assert_eq!(report.threads, 2);
+}

@@ -1,0 +1,306 @@
+//! Compares two trees, entry by entry and byte by byte.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use thalweg::Options;
+use thalweg_dedup::Stop;
+
+use crate::progress::Progress;
+
+/// Bytes compared at a time.
+const PIECE: usize = 128 << 10;
+/// Differences that are named; the others are counted.
+const NAMED: usize = 10;
+
+/// What there is in a tree.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Survey {
+    /// Folders (the root is one), files, links and others.
+    pub entries: u64,
+    /// Bytes in files.
+    pub bytes: u64,
+}
+
+/// Counts what lies below `root`.
+pub(super) fn survey(root: &Path, stop: &Stop) -> Result<Survey> {
+    let mut found = Survey { entries: 1, bytes: 0 };
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        stop.check()?;
+        for (name, meta) in list(&folder)? {
+            found.entries += 1;
+            if meta.is_dir() {
+                folders.push(folder.join(name));
+            } else if meta.is_file() {
+                found.bytes += meta.len();
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// How two trees differ.
+#[derive(Debug, Default)]
+pub(super) struct Differences {
+    /// Entries looked at.
+    pub entries: u64,
+    /// How many of them differ.
+    pub count: usize,
+    /// The first of them.
+    pub first: Vec<String>,
+}
+
+/// Compares names, kinds, contents, permission bits and targets of links.
+pub(super) fn compare(
+    original: &Path,
+    copy: &Path,
+    options: &Options,
+    stop: &Stop,
+    progress: &Progress,
+) -> Result<Differences> {
+    let mut found = Differences::default();
+    let flow = thalweg::from_try_iter(Walk::new(original, copy, stop))
+        .named("walk")
+        .try_par_map(|pair| Ok::<_, anyhow::Error>((pair.difference()?, pair)))
+        .named("compare")
+        .for_each(|(difference, pair): (Option<&str>, Pair)| {
+            progress.advance(pair.bytes());
+            found.entries += 1;
+            let Some(difference) = difference else { return };
+            found.count += 1;
+            if found.first.len() < NAMED {
+                found.first.push(format!("{} {difference}", pair.original.display()));
+            }
+        })
+        .named("count");
+    flow.run(&options.clone().run_length(1)).context("comparing")?;
+    Ok(found)
+}
+
+/// An entry of the original and of the copy; one of them may be missing.
+#[derive(Debug)]
+struct Pair {
+    original: PathBuf,
+    copy: PathBuf,
+    metas: (Option<Metadata>, Option<Metadata>),
+}
+
+impl Pair {
+    /// Bytes of the original, if it is a file.
+    fn bytes(&self) -> u64 {
+        self.metas.0.as_ref().filter(|meta| meta.is_file()).map_or(0, Metadata::len)
+    }
+
+    fn are_folders(&self) -> bool {
+        matches!(&self.metas, (Some(a), Some(b)) if a.is_dir() && b.is_dir())
+    }
+
+    /// In words that go behind the name.
+    fn difference(&self) -> Result<Option<&'static str>> {
+        let (a, b) = match &self.metas {
+            (Some(a), Some(b)) => (a, b),
+            (Some(_), None) => return Ok(Some("is not in the copy")),
+            _ => return Ok(Some("is in the copy only")),
+        };
+        if a.file_type() != b.file_type() {
+            return Ok(Some("is of another kind in the copy"));
+        }
+        if a.is_symlink() {
+            let same = target(&self.original)? == target(&self.copy)?;
+            return Ok((!same).then_some("points to something else in the copy"));
+        }
+        if mode(a) != mode(b) {
+            return Ok(Some("has another mode in the copy"));
+        }
+        if a.is_file() && !same_content(&self.original, &self.copy)? {
+            return Ok(Some("has other content in the copy"));
+        }
+        Ok(None)
+    }
+}
+
+fn target(link: &Path) -> Result<PathBuf> {
+    fs::read_link(link).with_context(|| format!("reading {}", link.display()))
+}
+
+/// The bits that are kept.
+#[cfg(unix)]
+fn mode(meta: &Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::mode(meta) & 0o777
+}
+
+/// Not kept here.
+#[cfg(not(unix))]
+fn mode(_meta: &Metadata) -> u32 {
+    0
+}
+
+fn same_content(a: &Path, b: &Path) -> Result<bool> {
+    let (mut a, mut b) = (Pieces::open(a)?, Pieces::open(b)?);
+    loop {
+        let (left, right) = (a.next()?, b.next()?);
+        if left != right {
+            return Ok(false);
+        }
+        if left.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+/// A file piece by piece.
+struct Pieces<'a> {
+    file: File,
+    path: &'a Path,
+    piece: Vec<u8>,
+}
+
+impl<'a> Pieces<'a> {
+    fn open(path: &'a Path) -> Result<Self> {
+        let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
+        let length = file.metadata().map_or(PIECE as u64, |meta| meta.len());
+        Ok(Pieces { file, path, piece: vec![0; PIECE.min(length as usize + 1)] })
+    }
+
+    /// A full piece, or what there is left.
+    fn next(&mut self) -> Result<&[u8]> {
+        let mut got = 0;
+        while got < self.piece.len() {
+            match self.file.read(&mut self.piece[got..]) {
+                Ok(0) => break,
+                Ok(count) => got += count,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e).with_context(|| format!("reading {}", self.path.display())),
+            }
+        }
+        Ok(&self.piece[..got])
+    }
+}
+
+/// Walks two trees at once: every name that occurs in either.
+struct Walk<'a> {
+    /// Found and not yet given, the next one last.
+    ahead: Vec<Pair>,
+    stop: &'a Stop,
+}
+
+impl<'a> Walk<'a> {
+    fn new(original: &Path, copy: &Path, stop: &'a Stop) -> Self {
+        let metas = (fs::metadata(original).ok(), fs::metadata(copy).ok());
+        let root = Pair { original: original.into(), copy: copy.into(), metas };
+        Walk { ahead: vec![root], stop }
+    }
+
+    fn step(&mut self) -> Result<Option<Pair>> {
+        self.stop.check()?;
+        let Some(pair) = self.ahead.pop() else { return Ok(None) };
+        if pair.are_folders() {
+            let mut names: BTreeMap<OsString, (Option<Metadata>, Option<Metadata>)> = BTreeMap::new();
+            for (name, meta) in list(&pair.original)? {
+                names.entry(name).or_default().0 = Some(meta);
+            }
+            for (name, meta) in list(&pair.copy)? {
+                names.entry(name).or_default().1 = Some(meta);
+            }
+            self.ahead.extend(names.into_iter().rev().map(|(name, metas)| Pair {
+                original: pair.original.join(&name),
+                copy: pair.copy.join(&name),
+                metas,
+            }));
+        }
+        Ok(Some(pair))
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Result<Pair>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.step().transpose()
+    }
+}
+
+fn list(folder: &Path) -> Result<Vec<(OsString, Metadata)>> {
+    let listing = || format!("listing {}", folder.display());
+    let items = fs::read_dir(folder).with_context(listing)?;
+    let described = items.map(|item| item.and_then(|item| Ok((item.file_name(), item.metadata()?))));
+    described.collect::<io::Result<_>>().with_context(listing)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn tree() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("folder")).unwrap();
+        fs::write(root.path().join("folder/file"), vec![7; PIECE * 2]).unwrap();
+        fs::write(root.path().join("empty"), b"").unwrap();
+        symlink("empty", root.path().join("link")).unwrap();
+        root
+    }
+
+    fn differences(change: impl FnOnce(&Path)) -> Vec<String> {
+        let (original, copy) = (tree(), tree());
+        change(copy.path());
+        let options = Options::new().threads(2);
+        let progress = Progress::new(None);
+        let found = compare(original.path(), copy.path(), &options, &Stop::new(), &progress).unwrap();
+        assert_eq!(found.count, found.first.len());
+        found.first
+    }
+
+    #[test]
+    fn equal_trees_are_equal() {
+        assert!(differences(|_| ()).is_empty());
+        let found = survey(tree().path(), &Stop::new()).unwrap();
+        assert_eq!((found.entries, found.bytes), (5, PIECE as u64 * 2));
+    }
+
+    #[test]
+    fn every_kind_of_difference_is_named() {
+        let one = |change: fn(&Path), what: &str| {
+            let found = differences(change);
+            assert!(found.len() == 1 && found[0].contains(what), "{found:?} and not {what}");
+        };
+        one(|copy| fs::remove_file(copy.join("empty")).unwrap(), "empty is not in the copy");
+        one(|copy| fs::write(copy.join("more"), b"").unwrap(), "more is in the copy only");
+        one(|copy| fs::write(copy.join("empty"), b"x").unwrap(), "empty has other content");
+        one(
+            |copy| fs::write(copy.join("folder/file"), vec![7; PIECE * 2 - 1]).unwrap(),
+            "folder/file has other content",
+        );
+        one(
+            |copy| {
+                let mut content = vec![7; PIECE * 2];
+                content[PIECE * 2 - 1] = 8;
+                fs::write(copy.join("folder/file"), content).unwrap();
+            },
+            "folder/file has other content",
+        );
+        one(
+            |copy| fs::set_permissions(copy.join("empty"), fs::Permissions::from_mode(0o600)).unwrap(),
+            "empty has another mode",
+        );
+        one(
+            |copy| {
+                fs::remove_file(copy.join("link")).unwrap();
+                symlink("folder", copy.join("link")).unwrap();
+            },
+            "link points to something else",
+        );
+        one(
+            |copy| {
+                fs::remove_file(copy.join("empty")).unwrap();
+                fs::create_dir(copy.join("empty")).unwrap();
+            },
+            "empty is of another kind",
+        );
+    }
+}

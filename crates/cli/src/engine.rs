@@ -1,0 +1,39 @@
+//! What all verbs that run on the engine let the user choose.
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use thalweg::Options;
+use thalweg_dedup::Run;
+
+use crate::interrupt::Interrupt;
+
+/// Threads, policy, report.
+#[derive(Debug, Args)]
+pub(crate) struct Engine {
+    /// Worker threads (default: as many as this process may use)
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Scheduling policy: auto, random, qes, pss or prs
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    policy: String,
+    /// Say afterwards what was done and where the time went
+    #[arg(long)]
+    pub report: bool,
+}
+
+impl Engine {
+    /// The run asked for. A signal stops it.
+    pub fn run(&self, interrupt: &Interrupt) -> Result<Run> {
+        Ok(Run::new(&self.options()?).stop(interrupt.stop()))
+    }
+
+    /// The engine's options asked for.
+    pub fn options(&self) -> Result<Options> {
+        ensure!(self.threads != Some(0), "--threads 0: at least one thread is needed");
+        let options = Options::new().policy(&self.policy);
+        Ok(match self.threads {
+            Some(threads) => options.threads(threads),
+            None => options,
+        })
+    }
+}

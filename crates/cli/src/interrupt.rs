@@ -1,0 +1,135 @@
+//! Ctrl-C, and the signals that ask a process to end.
+//!
+//! As long as a verb has something unfinished on the disk it holds a [`Guard`], and a signal only
+//! asks its run to stop; the verb then removes what is unfinished and returns. Without a guard
+//! there is nothing to lose, and a signal ends the process at once, whatever it waits for. So does
+//! a second signal. The exit code is 130 in all cases.
+//!
+//! A thread that waits for a pipe sees no flag. It reads through [`Interrupt::input`], which waits
+//! for the pipe and for the signal at the same time.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, PipeReader, Read, stderr};
+use std::process::{ExitCode, exit};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Context, Result};
+use thalweg_dedup::Stop;
+
+use crate::standard::complain;
+
+/// What shells report for a process that Ctrl-C ended.
+const EXIT: u8 = 130;
+
+/// What signals lead to.
+#[derive(Clone, Debug)]
+pub(crate) struct Interrupt {
+    stop: Stop,
+    guards: Arc<Mutex<usize>>,
+    /// Its other end is closed by the first signal.
+    alarm: Arc<PipeReader>,
+}
+
+impl Interrupt {
+    /// Takes charge of the signals of this process; once.
+    pub fn install() -> Result<Self> {
+        let (alarm, bell) = io::pipe().context("making a pipe")?;
+        let this = Interrupt { stop: Stop::new(), guards: Arc::new(Mutex::new(0)), alarm: Arc::new(alarm) };
+        let (signalled, mut bell) = (this.clone(), Some(bell));
+        ctrlc::set_handler(move || {
+            signalled.signal();
+            drop(bell.take());
+        })
+        .context("taking charge of signals")?;
+        Ok(this)
+    }
+
+    /// On a thread of its own, once for each signal.
+    fn signal(&self) {
+        let guards = self.guards();
+        if *guards == 0 {
+            complain_over_bar("interrupted");
+            exit(EXIT.into());
+        }
+        if self.stop.is_asked() {
+            complain_over_bar("interrupted twice: what was unfinished is left behind");
+            exit(EXIT.into());
+        }
+        self.stop.stop();
+    }
+
+    /// Asks runs to stop at the first signal.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// While it lives, a signal leaves time to clean up.
+    pub fn guard(&self) -> Guard {
+        *self.guards() += 1;
+        Guard { guards: self.guards.clone() }
+    }
+
+    /// The exit code and the last words of a run that failed, if it was for a signal.
+    pub fn verdict(&self) -> Option<ExitCode> {
+        self.stop.is_asked().then(|| {
+            complain("interrupted: the unfinished output was removed");
+            ExitCode::from(EXIT)
+        })
+    }
+
+    fn guards(&self) -> MutexGuard<'_, usize> {
+        self.guards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads `input`, which may be a pipe that gives nothing for hours; fails at a signal.
+    #[cfg(unix)]
+    pub fn input(&self, input: File) -> impl Read + Send + use<> {
+        Alert { input, alarm: self.alarm.clone() }
+    }
+
+    /// Reads `input`; a signal is not seen before its next bytes.
+    #[cfg(not(unix))]
+    pub fn input(&self, input: File) -> impl Read + Send + use<> {
+        let _ = &self.alarm;
+        input
+    }
+}
+
+/// See [`Interrupt::guard`].
+#[derive(Debug)]
+pub(crate) struct Guard {
+    guards: Arc<Mutex<usize>>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        *self.guards.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+    }
+}
+
+/// Input that a signal wakes from its wait.
+#[cfg(unix)]
+#[derive(Debug)]
+struct Alert {
+    input: File,
+    alarm: Arc<PipeReader>,
+}
+
+#[cfg(unix)]
+impl Read for Alert {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let mut both = [PollFd::new(&self.input, PollFlags::IN), PollFd::new(&*self.alarm, PollFlags::IN)];
+        poll(&mut both, None)?;
+        if !both[1].revents().is_empty() {
+            return Err(io::Error::other("interrupted by a signal"));
+        }
+        self.input.read(bytes)
+    }
+}
+
+/// A last line, in the place of the progress bar if there is one.
+fn complain_over_bar(text: &str) {
+    let clear = if stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    complain(&format!("{clear}{text}"));
+}

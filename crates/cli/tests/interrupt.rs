@@ -1,0 +1,160 @@
+//! Signals end the command in an orderly way, and waiting costs nothing.
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::tempdir;
+
+fn spawn(folder: &Path, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .arg("dedup")
+        .args(arguments)
+        .current_dir(folder)
+        .env("TMPDIR", folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+/// Waits until the command has something unfinished in `folder`.
+fn wait_for_unfinished(folder: &Path) {
+    let started = Instant::now();
+    while !names(folder).iter().any(|name| name.contains("thalweg-")) {
+        assert!(started.elapsed() < Duration::from_secs(10), "nothing is begun");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends a signal; checks that the command ends soon, says so, and with the right code.
+fn interrupt(mut child: Child, signal: &str) -> Output {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > Duration::from_secs(10) {
+            child.kill().unwrap();
+            panic!("it does not end");
+        }
+        sleep(Duration::from_millis(5));
+    }
+    // Standard input was held open until here.
+    let output = child.wait_with_output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{complaint}");
+    assert!(complaint.contains("interrupted") && !complaint.contains("error"), "{complaint}");
+    output
+}
+
+#[test]
+fn packing_a_slow_pipe_is_stopped_and_leaves_nothing() {
+    for signal in ["-INT", "-TERM"] {
+        for threads in ["1", "4"] {
+            let folder = tempdir().unwrap();
+            fs::write(folder.path().join("mine"), b"mine").unwrap();
+            let mut child = spawn(folder.path(), &["pack", "-", "-fo", "mine", "--threads", threads]);
+            child.stdin.as_mut().unwrap().write_all(&vec![1; 5 << 20]).unwrap();
+            wait_for_unfinished(folder.path());
+            interrupt(child, signal);
+            assert_eq!(names(folder.path()), ["mine"]);
+            assert_eq!(fs::read(folder.path().join("mine")).unwrap(), b"mine");
+        }
+    }
+}
+
+#[test]
+fn a_busy_pack_is_stopped_and_leaves_nothing() {
+    let folder = tempdir().unwrap();
+    let child = spawn(folder.path(), &["pack", "/dev/zero", "-o", "out", "--threads", "2"]);
+    wait_for_unfinished(folder.path());
+    sleep(Duration::from_millis(200));
+    interrupt(child, "-INT");
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn unpacking_a_slow_pipe_is_stopped_and_leaves_nothing() {
+    let folder = tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    fs::create_dir_all(tree.join("a")).unwrap();
+    fs::write(tree.join("a/file"), vec![2; 3 << 20]).unwrap();
+    for input in ["tree", "tree/a/file"] {
+        let packed = spawn(folder.path(), &["pack", input, "-o", "-"]).wait_with_output().unwrap().stdout;
+        let mut child = spawn(folder.path(), &["unpack", "-", "-o", "out"]);
+        child.stdin.as_mut().unwrap().write_all(&packed[..packed.len() - 50]).unwrap();
+        wait_for_unfinished(folder.path());
+        interrupt(child, "-INT");
+        assert_eq!(names(folder.path()), ["tree"]);
+    }
+}
+
+#[test]
+fn what_has_nothing_to_lose_ends_at_once() {
+    let folder = tempdir().unwrap();
+    for arguments in
+        [&["pack", "-", "-o", "-"][..], &["unpack", "-", "-o", "-"], &["verify", "-"], &["stat", "-"]]
+    {
+        let child = spawn(folder.path(), arguments);
+        // The handler is there before anything is read, but a moment after the start.
+        sleep(Duration::from_millis(200));
+        interrupt(child, "-TERM");
+    }
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn a_demonstration_is_stopped_and_leaves_nothing() {
+    let folder = tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    File::create(tree.join("large")).unwrap().set_len(1 << 30).unwrap();
+    let child = spawn(folder.path(), &["demo", "tree"]);
+    wait_for_unfinished(folder.path());
+    interrupt(child, "-INT");
+    assert_eq!(names(folder.path()), ["tree"]);
+}
+
+/// User and system time of a process, in ticks of 10 ms.
+#[cfg(target_os = "linux")]
+fn ticks(process: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn waiting_for_a_pipe_takes_no_time_of_the_processor() {
+    let folder = tempdir().unwrap();
+    let archive = spawn(folder.path(), &["pack", "-", "-o", "-"]).wait_with_output().unwrap().stdout;
+    let waiting = [(&["pack", "-", "-o", "-"][..], &b"some content"[..]), (&["verify", "-"], &archive[..70])];
+    let mut children = waiting.map(|(arguments, begin)| {
+        let mut child = spawn(folder.path(), arguments);
+        child.stdin.as_mut().unwrap().write_all(begin).unwrap();
+        child
+    });
+    sleep(Duration::from_millis(300));
+    let before = children.each_ref().map(|child| ticks(child.id()));
+    sleep(Duration::from_secs(2));
+    let after = children.each_ref().map(|child| ticks(child.id()));
+    for child in &mut children {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    for (before, after) in before.into_iter().zip(after) {
+        assert!(after - before < 5, "{} ms in 2 s of waiting", (after - before) * 10);
+    }
+}

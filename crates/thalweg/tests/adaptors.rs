@@ -1,0 +1,219 @@
+//! The iterator adaptor: order, laziness, bounds, failures, and what happens to what is left.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use support::inject::{PLANTED, silence};
+use support::item::{Counted, Item, Ledger};
+use support::spec::mix;
+use support::watchdog::watch;
+use thalweg::{Error, Options, ParallelExt};
+
+fn options(threads: usize) -> Options {
+    Options::new().threads(threads)
+}
+
+/// Now and then long, so that later items overtake earlier ones.
+fn work(item: u64) -> u64 {
+    if mix(3, item).is_multiple_of(64) {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    mix(1, item)
+}
+
+fn thalweg_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let name =
+        |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+    tasks.map(name).filter(|name| name.starts_with("thalweg-")).count()
+}
+
+#[test]
+fn results_are_in_the_order_of_the_items() {
+    for threads in [1, 2, 8] {
+        let numbers = || 0..2000u64;
+        let mapped: Vec<u64> =
+            numbers().par_map(work).options(options(threads)).map(Result::unwrap).collect();
+        assert!(mapped.iter().copied().eq(numbers().map(work)));
+        let some = |item: u64| (!item.is_multiple_of(3)).then(|| work(item));
+        let kept: Vec<u64> =
+            numbers().par_filter_map(some).options(options(threads)).map(Result::unwrap).collect();
+        assert!(kept.iter().copied().eq(numbers().filter_map(some)));
+        let many = |item: u64| (0..item % 4).map(move |i| mix(work(item), i));
+        let flat: Vec<u64> =
+            numbers().par_flat_map(many).options(options(threads)).map(Result::unwrap).collect();
+        assert!(flat.iter().copied().eq(numbers().flat_map(many)));
+    }
+}
+
+#[test]
+fn results_are_the_same_under_every_policy() {
+    let expected: Vec<u64> = (0..500).map(work).collect();
+    for policy in thalweg::policy::registry::names() {
+        let ordered = (0..500).par_map(work).options(options(3).policy(policy));
+        assert_eq!(ordered.collect::<Result<Vec<_>, _>>().unwrap(), expected, "{policy}");
+    }
+}
+
+/// Items pulled from an iterator.
+fn pulled() -> (Arc<AtomicUsize>, impl Iterator<Item = u64> + Send + 'static) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let pulls = count.clone();
+    (count, (0..).inspect(move |_| _ = pulls.fetch_add(1, Ordering::Relaxed)))
+}
+
+#[test]
+fn nothing_runs_before_the_first_result_is_asked_for() {
+    let (count, numbers) = pulled();
+    let mut ordered = numbers.par_map(|item| item + 1);
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(count.load(Ordering::Relaxed), 0);
+    assert_eq!(ordered.next().unwrap().unwrap(), 1);
+}
+
+/// Both channels full, a claim at every worker, and a firing's worth in hand: that is how far ahead
+/// the iterator is pulled when the caller stops asking.
+#[test]
+fn the_iterator_is_pulled_a_bounded_number_of_items_ahead() {
+    for (threads, capacity) in [(1, 8), (2, 8), (4, 32)] {
+        let (count, numbers) = pulled();
+        let mut ordered = numbers.par_map(|item| item).options(options(threads).capacity(capacity));
+        for asked in [1, 10, 100] {
+            ordered.by_ref().take(asked).for_each(|item| _ = item.unwrap());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        let ahead = count.load(Ordering::Relaxed) - 111;
+        // Two channels, and tickets of results that had no room: as many claims as fit the first.
+        assert!(ahead <= 3 * capacity + threads, "{threads} threads: {ahead} ahead");
+        drop(ordered);
+        let after = count.load(Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(10));
+        assert_eq!(count.load(Ordering::Relaxed), after, "something still runs");
+    }
+}
+
+#[test]
+fn a_panic_comes_in_its_place_and_nothing_after() {
+    silence();
+    for threads in [1, 2, 4] {
+        for at in [0, 1, 57, 499] {
+            let check = move |item: u64| {
+                assert!(item != at, "{PLANTED} {item}");
+                work(item)
+            };
+            let mut ordered = (0..500).par_map(check).options(options(threads));
+            for item in 0..at {
+                assert_eq!(ordered.next().unwrap().unwrap(), work(item));
+            }
+            let Err(Error::Panic { message, .. }) = ordered.next().unwrap() else { panic!("no panic") };
+            assert_eq!(message, format!("{PLANTED} {at}"));
+            assert!(ordered.next().is_none());
+            assert!(ordered.next().is_none());
+        }
+    }
+}
+
+/// Of an item whose results were half given, the first half comes.
+#[test]
+fn a_panic_in_the_middle_of_an_item_comes_after_its_first_results() {
+    silence();
+    let many = |item: u64| {
+        (0..4).map(move |i| if item == 2 && i == 3 { panic!("{PLANTED}") } else { 10 * item + i })
+    };
+    let mut ordered = (0..10).par_flat_map(many).options(options(2));
+    let given: Vec<u64> = ordered.by_ref().map_while(Result::ok).collect();
+    assert_eq!(given, [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22]);
+}
+
+#[test]
+fn a_panic_of_the_iterator_comes_after_its_items() {
+    silence();
+    let numbers = (0..100u64).inspect(|item| assert!(*item != 40, "{PLANTED}"));
+    let mut ordered = numbers.par_map(|item| item).options(options(2));
+    let given: Vec<u64> = ordered.by_ref().map_while(Result::ok).collect();
+    assert!(given.into_iter().eq(0..40));
+    assert!(ordered.next().is_none());
+}
+
+#[test]
+fn refused_options_are_the_only_result() {
+    let mut ordered = (0..3).par_map(|item: u64| item).options(Options::new().policy("fifo"));
+    assert!(matches!(ordered.next(), Some(Err(Error::Options(_)))));
+    assert!(ordered.next().is_none());
+}
+
+#[test]
+fn dropping_it_early_stops_its_threads_and_drops_its_items() {
+    for asked in [0, 1, 100] {
+        let ledger = Ledger::new();
+        let (make, again) = (ledger.clone(), ledger.clone());
+        let numbers = (0..).map(move |item| Counted::make(item, &make));
+        let mut ordered =
+            numbers.par_map(move |item| Counted::make(item.value() + 1, &again)).options(options(3));
+        watch("dropped early", || {
+            ordered.by_ref().take(asked).for_each(|item| drop(item.unwrap()));
+            drop(ordered);
+        });
+        assert_eq!(ledger.live(), 0);
+    }
+}
+
+/// Counts threads of the process by name, so it must not run beside other tests that have some:
+/// it waits until none but its own can be left.
+#[test]
+fn threads_are_named_and_gone_after_the_drop() {
+    let started = Instant::now();
+    let mut ordered = (0u64..).par_map(|item| item).options(options(3));
+    assert!(ordered.next().is_some());
+    if cfg!(target_os = "linux") {
+        assert!(thalweg_threads() >= 3);
+    }
+    drop(ordered);
+    while thalweg_threads() > 0 {
+        assert!(started.elapsed() < Duration::from_secs(60), "threads are left");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_scope_lends_what_outlives_it() {
+    let text: Vec<String> = (0..300).map(|i| format!("word {i}")).collect();
+    let longest = AtomicUsize::new(0);
+    let lengths: Vec<usize> = thalweg::scope(|scope| {
+        let measure = |word: &String| {
+            longest.fetch_max(word.len(), Ordering::Relaxed);
+            word.len()
+        };
+        scope.par_map(text.iter(), measure).collect::<Result<_, _>>().unwrap()
+    });
+    assert!(lengths.iter().copied().eq(text.iter().map(String::len)));
+    assert_eq!(longest.into_inner(), "word 299".len());
+}
+
+#[test]
+fn a_scope_stops_what_was_not_asked_for() {
+    let ledger = Ledger::new();
+    watch("scope", || {
+        thalweg::scope(|scope| {
+            let numbers = (0u64..).map(|item| Counted::make(item, &ledger));
+            let mut ordered = scope.par_flat_map(numbers, |item| [item, Counted::make(7, &ledger)]);
+            assert_eq!(ordered.next().unwrap().unwrap().value(), 0);
+            assert_eq!(ordered.next().unwrap().unwrap().value(), 7);
+        });
+    });
+    assert_eq!(ledger.live(), 0);
+}
+
+#[test]
+fn a_scope_tells_of_panics_like_the_adaptor() {
+    silence();
+    let limit = 5;
+    let results: Vec<Result<u64, Error>> = thalweg::scope(|scope| {
+        let check = |item: u64| if item < limit { item } else { panic!("{PLANTED}") };
+        scope.par_map(0..100, check).collect()
+    });
+    assert_eq!(results.len(), 6);
+    assert!(matches!(results.last(), Some(Err(Error::Panic { .. }))));
+}

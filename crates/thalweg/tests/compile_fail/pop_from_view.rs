@@ -1,0 +1,7 @@
+//! A window shows items that other firings see too: nobody can take one out.
+
+use thalweg::from_iter;
+
+fn main() {
+    let _ = from_iter(0..9u64).windows(3, 1, |window| window.pop());
+}

@@ -1,0 +1,350 @@
+//! Promise 2 on cycles: what can go on with more room gets it, and what truly waits for itself ends
+//! in an error that names the nodes of the circle and no others.
+//!
+//! Each graph is run under every policy, with one to four workers, by itself and with the test's
+//! own thread at one end: whichever thread is the last to fall asleep finds the deadlock.
+
+mod support;
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+use support::watchdog::watch;
+use thalweg::{Builder, Deadlock, Error, In, Options, Out, Report, Stream, input, output};
+
+/// Every policy with one, two and four workers.
+fn everywhere(check: impl Fn(&Options)) {
+    for policy in thalweg::policy::registry::names() {
+        for threads in [1, 2, 4] {
+            let options = Options::new().policy(policy).threads(threads);
+            watch(format!("{options:?}"), || check(&options));
+        }
+    }
+}
+
+/// The names in the circle, in alphabetical order.
+fn circle(end: Result<Report, Error>) -> (Vec<String>, Deadlock, String) {
+    let error = end.expect_err("the graph waits for itself");
+    let text = error.to_string();
+    let Error::Deadlock(deadlock) = error else { panic!("not a deadlock: {text}") };
+    let mut names: Vec<String> = deadlock.waits.iter().map(|wait| wait.node.clone()).collect();
+    names.sort();
+    (names, deadlock, text)
+}
+
+/// The deadlock is between these, and its text speaks of nobody else.
+fn assert_between(end: Result<Report, Error>, names: &[&str], others: &[&str]) {
+    let (found, deadlock, text) = circle(end);
+    assert_eq!(found, names, "{text}");
+    assert_eq!(deadlock.over_budget, None);
+    assert!(names.iter().all(|name| text.contains(&format!("`{name}`"))), "{text}");
+    assert!(!others.iter().any(|name| text.contains(name)), "{text}");
+}
+
+/// Bytes that are enough for every graph here but for one that wants no end of them.
+const BUDGET: usize = 1 << 16;
+
+/// A loop that gives back only what is even: it starves after two items. Its outside may go on
+/// without end, so channels into the loop grow as far as the budget goes before that is sure.
+fn starving(
+    graph: &mut Builder<'static>,
+    numbers: impl Iterator<Item = u64> + Send + 'static,
+) -> Stream<u64> {
+    let numbers = graph.source("numbers", numbers);
+    let (end, back) = graph.feedback([2u64]);
+    let (met,) = graph
+        .kernel("meet", (input("in", numbers), input("back", back)), (output("out"),))
+        .sequential(|(a, b): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| out.push(a.pop() + b.pop()));
+    let (out, round) = graph.kernel("part", (input("in", met),), (output("out"), output("back"))).sequential(
+        |(items,): &mut (In<u64>,), (out, back): &mut (Out<u64>, Out<u64>)| {
+            let item = items.pop();
+            out.push(item);
+            back.extend(item.is_multiple_of(2).then_some(item));
+        },
+    );
+    graph.close(end, round);
+    out
+}
+
+#[test]
+fn a_starving_loop_is_named() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let out = starving(&mut graph, 0..);
+        graph.sink("drink", out, |_| {});
+        let end = graph.build().unwrap().run(&options.clone().budget(BUDGET));
+        assert_between(end, &["meet", "part"], &["drink"]);
+    });
+}
+
+#[test]
+fn a_starving_loop_is_named_to_a_reader_who_is_late() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let out = starving(&mut graph, 0..);
+        let mut outlet = graph.start(out, &options.clone().budget(BUDGET)).unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+        assert_eq!(outlet.by_ref().collect::<Vec<_>>(), [2, 3]);
+        assert_between(outlet.finish(), &["meet", "part"], &["outlet"]);
+    });
+}
+
+#[test]
+fn a_starving_loop_is_named_where_a_blocking_node_is_the_last_to_sleep() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let out = starving(&mut graph, 0..);
+        graph.kernel("drink", (input("in", out),), ()).blocking().sequential(
+            |(items,): &mut (In<u64>,), (): &mut ()| {
+                items.pop();
+                std::thread::sleep(Duration::from_millis(3));
+            },
+        );
+        let end = graph.build().unwrap().run(&options.clone().budget(BUDGET));
+        assert_between(end, &["meet", "part"], &["drink"]);
+    });
+}
+
+/// Whether a loop starves does not depend on how far its source could run ahead: one that ends,
+/// ends the loop.
+#[test]
+fn a_starving_loop_whose_source_ends_is_no_deadlock() {
+    everywhere(|options| {
+        for capacity in [1, 3, 100] {
+            let mut graph = Builder::new();
+            let out = starving(&mut graph, 0..50);
+            let mut outlet = graph.start(out, &options.clone().capacity(capacity)).unwrap();
+            assert_eq!(outlet.by_ref().collect::<Vec<_>>(), [2, 3]);
+            outlet.finish().unwrap();
+        }
+    });
+}
+
+/// Two nodes that feed each other one item and want two, with nothing from outside; beside them a
+/// chain that comes to its end.
+#[test]
+fn a_cycle_without_a_source_is_named() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let honest = graph.source("honest", 0..100u64);
+        graph.sink("content", honest, |_| {});
+        let (end, back) = graph.feedback([1u64]);
+        let (ping,) = graph
+            .kernel("ping", (input("in", back),), (output("out"),))
+            .sequential(|(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| out.push(items.pop()));
+        let (pong, out) = graph
+            .kernel("pong", (input("in", ping).pop(2),), (output("back"), output("out")))
+            .parallel(|(items,): &mut (In<u64>,), (back, out): &mut (Out<u64>, Out<u64>)| {
+                back.extend([items.pop(), items.pop()]);
+                out.push(0);
+            });
+        graph.close(end, pong);
+        graph.sink("never", out, |_| {});
+        let end = graph.build().unwrap().run(options);
+        assert_between(end, &["ping", "pong"], &["honest", "content", "never"]);
+    });
+}
+
+/// One of two branches keeps its items until it has a hundred, while the other has room for four.
+/// Numbers are given to both and meet again.
+fn skewed(items: u64) -> (Builder<'static>, Stream<u64>) {
+    let mut graph = Builder::new();
+    let numbers = graph.source("numbers", 0..items);
+    let (a, b) = graph.kernel("fan", (input("in", numbers),), (output("a"), output("b"))).sequential(
+        |(items,): &mut (In<u64>,), (a, b): &mut (Out<u64>, Out<u64>)| {
+            let item = items.pop();
+            a.push(item);
+            b.push(item);
+        },
+    );
+    let mut kept = Vec::new();
+    let (late,) = graph.kernel("hoard", (input("in", a),), (output("out"),)).sequential(
+        move |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+            kept.push(items.pop());
+            if kept.len() == 100 {
+                out.extend(kept.drain(..));
+            }
+        },
+    );
+    let ins = (input("late", late), input("soon", b));
+    let (sums,) = graph.kernel("meet", ins, (output("out"),)).parallel(
+        |(late, soon): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| out.push(late.pop() + soon.pop()),
+    );
+    (graph, sums)
+}
+
+/// The channel that had to grow did, to what was needed and not to more than twice that.
+fn assert_grown(report: &Report) {
+    let names = |channel| report.graph.channel_name(channel);
+    let last = report.growths.last().expect("four items of room are too few");
+    assert!(report.growths.iter().all(|growth| growth.to == 2 * growth.from), "{:?}", report.growths);
+    assert!(report.growths.iter().any(|growth| names(growth.channel) == "fan.b -> meet.soon"));
+    assert!((96..256).contains(&last.to), "{:?}", report.growths);
+    assert!(report.to_string().contains("fan.b -> meet.soon"));
+}
+
+fn sums(items: u64) -> Vec<u64> {
+    (0..items).map(|item| 2 * item).collect()
+}
+
+#[test]
+fn a_channel_that_is_too_small_grows_and_is_reported() {
+    everywhere(|options| {
+        let (mut graph, stream) = skewed(500);
+        let got = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let to = got.clone();
+        graph.sink("sums", stream, move |sum| to.lock().unwrap().push(sum));
+        let report = graph.build().unwrap().run(&options.clone().capacity(4)).unwrap();
+        assert_eq!(*got.lock().unwrap(), sums(500));
+        assert_grown(&report);
+    });
+}
+
+#[test]
+fn a_channel_grows_for_a_reader_who_is_late() {
+    everywhere(|options| {
+        let (graph, stream) = skewed(500);
+        let mut outlet = graph.start(stream, &options.clone().capacity(4)).unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(outlet.by_ref().collect::<Vec<_>>(), sums(500));
+        assert_grown(&outlet.finish().unwrap());
+    });
+}
+
+#[test]
+fn a_channel_grows_after_the_reader_has_left() {
+    everywhere(|options| {
+        let (mut graph, stream) = skewed(300);
+        let (first, second) = graph
+            .kernel("copy", (input("in", stream),), (output("first"), output("second")))
+            .sequential(|(items,): &mut (In<u64>,), (a, b): &mut (Out<u64>, Out<u64>)| {
+                let item = items.pop();
+                a.push(item);
+                b.push(item);
+            });
+        let count = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+        let counted = count.clone();
+        graph.sink("count", first, move |_| {
+            counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        });
+        let outlet = graph.start(second, &options.clone().capacity(4)).unwrap();
+        let report = outlet.finish().unwrap();
+        assert_eq!(count.load(std::sync::atomic::Ordering::Relaxed), 300);
+        assert_grown(&report);
+    });
+}
+
+/// A blocking source that is the last to sleep must wake the others when a channel has grown.
+#[test]
+fn a_channel_grows_where_the_source_is_the_last_to_sleep() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let slow = (0..200u64).inspect(|item| {
+            if item % 20 == 0 {
+                std::thread::sleep(Duration::from_micros(300));
+            }
+        });
+        let numbers = graph.blocking_source("numbers", slow);
+        let (a, b) = graph
+            .kernel("fan", (input("in", numbers),), (output("a").push(1), output("b").push(1)))
+            .parallel(|(items,): &mut (In<u64>,), (a, b): &mut (Out<u64>, Out<u64>)| {
+                let item = items.pop();
+                a.push(item);
+                b.push(item);
+            });
+        let (late,) = graph.kernel("hoard", (input("in", a).pop(100),), (output("out"),)).sequential(
+            |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+                (0..100).for_each(|_| out.push(items.pop()));
+            },
+        );
+        let (sums,) =
+            graph.kernel("meet", (input("late", late), input("soon", b)), (output("out"),)).sequential(
+                |(a, b): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| out.push(a.pop() + b.pop()),
+            );
+        graph.sink("sums", sums, |_| {});
+        let report = graph.build().unwrap().run(&options.clone().capacity(4)).unwrap();
+        assert_eq!(report.nodes[0].firings, 201);
+    });
+}
+
+#[test]
+fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
+    everywhere(|options| {
+        let (mut graph, stream) = skewed(500);
+        graph.sink("sums", stream, |_| {});
+        let end = graph.build().unwrap().run(&options.clone().capacity(4).budget(400));
+        let (names, deadlock, text) = circle(end);
+        assert_eq!(names, ["fan", "hoard", "meet"], "{text}");
+        assert_eq!(deadlock.over_budget, Some(400));
+        assert!(text.contains("byte budget of 400"), "{text}");
+    });
+}
+
+/// A loop ends when its outside has ended and nothing is in flight, though it waits for itself.
+#[test]
+fn a_loop_whose_outside_has_ended_is_no_deadlock() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let numbers = graph.source("numbers", 0..50u64);
+        let (end, back) = graph.feedback([]);
+        let (met,) = graph
+            .kernel("meet", (input("in", numbers), input("back", back)), (output("out"),))
+            .framed(|(numbers, back)| match numbers.peek(0)? {
+                Some(_) => Ok(Some([1, 0])),
+                None => Ok(back.peek(0)?.map(|_| [0, 1])),
+            })
+            .sequential(|(a, b): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| {
+                out.extend(a.try_pop().or_else(|| b.try_pop()));
+            });
+        let (out, round) = graph
+            .kernel("halve", (input("in", met),), (output("out"), output("back")))
+            .parallel(|(items,): &mut (In<u64>,), (out, back): &mut (Out<u64>, Out<u64>)| {
+                let item = items.pop();
+                if item % 2 == 1 || item == 0 { out.push(item) } else { back.push(item / 2) }
+            });
+        graph.close(end, round);
+        let items: Vec<u64> = graph.start(out, &options.clone().capacity(2)).unwrap().collect();
+        let odd_part = |item: u64| if item == 0 { 0 } else { item >> item.trailing_zeros() };
+        let mut sorted = items.clone();
+        sorted.sort_unstable();
+        let mut expected: Vec<u64> = (0..50).map(odd_part).collect();
+        expected.sort_unstable();
+        assert_eq!(sorted, expected);
+        assert!(items.starts_with(&[0, 1, 3, 5, 7]), "{items:?}");
+    });
+}
+
+/// Whoever can no longer reach a reader ends, loops included, however much would still come.
+#[test]
+fn endless_sources_end_with_their_last_reader() {
+    everywhere(|options| {
+        let (items, _) = thalweg::from_iter(0u64..).take(5).collect(options).unwrap();
+        assert_eq!(items, [0, 1, 2, 3, 4]);
+        let step = |item: u64| {
+            if item.is_multiple_of(3) { ControlFlow::Break(item) } else { ControlFlow::Continue(item + 1) }
+        };
+        let (items, _) = thalweg::from_iter(0u64..).par_round(4, step).take(5).collect(options).unwrap();
+        assert_eq!(items, [0, 3, 3, 3, 6]);
+    });
+}
+
+/// The same for a loop made by hand whose own nodes keep each other's channels open.
+#[test]
+fn an_endless_loop_ends_with_its_last_reader() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let numbers = graph.source("numbers", 0u64..);
+        let (end, back) = graph.feedback([0u64]);
+        let ins = (input("in", numbers), input("back", back));
+        let (out, round) = graph.kernel("sum", ins, (output("out"), output("back"))).sequential(
+            |(a, b): &mut (In<u64>, In<u64>), (out, back): &mut (Out<u64>, Out<u64>)| {
+                let sum = a.pop() + b.pop();
+                out.push(sum);
+                back.push(sum);
+            },
+        );
+        graph.close(end, round);
+        let mut outlet = graph.start(out, options).unwrap();
+        assert_eq!(outlet.by_ref().take(4).collect::<Vec<_>>(), [0, 1, 3, 6]);
+        outlet.finish().unwrap();
+    });
+}

@@ -1,0 +1,167 @@
+//! How runs end, one case at a time: what the random tests cannot aim at.
+
+mod support;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use support::inject::{PLANTED, silence};
+use support::item::{Counted, Item, Ledger};
+use support::watchdog::watch;
+use thalweg::{Builder, Error, In, Options, Out, from_blocking_iter, from_iter, input, output};
+
+/// The end of a run and the last items come at the same time: no item may be missed.
+#[test]
+fn an_outlet_gives_the_last_items_of_a_run_that_has_ended() {
+    for round in 0..2000u64 {
+        let options = Options::new().threads(1 + round as usize % 3);
+        let outlet = watch("last items", || from_iter(0..round % 5).par_map(|x| x).start(&options).unwrap());
+        assert!(outlet.eq(0..round % 5), "round {round}");
+    }
+}
+
+#[test]
+fn a_deadline_ends_workers_that_never_rest() {
+    for threads in [1, 2] {
+        let options = Options::new().threads(threads).deadline(Duration::from_millis(30));
+        let start = Instant::now();
+        let error = watch("busy", || from_iter(0u64..).for_each(|_| {}).run(&options).unwrap_err());
+        assert!(matches!(error, Error::Deadline(_)), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn a_deadline_ends_workers_that_sleep() {
+    let options = Options::new().threads(2).deadline(Duration::from_millis(30));
+    let slow = (0u64..).inspect(|_| std::thread::sleep(Duration::from_millis(20)));
+    let error = watch("asleep", || from_blocking_iter(slow).for_each(|_| {}).run(&options).unwrap_err());
+    assert!(matches!(error, Error::Deadline(_)), "{error}");
+}
+
+#[test]
+fn a_deadline_that_never_comes_is_none() {
+    let options = Options::new().deadline(Duration::MAX);
+    from_iter(0..10).for_each(|_: u64| {}).run(&options).unwrap();
+}
+
+#[test]
+fn a_run_cancelled_before_it_begins_fires_nothing() {
+    let fired = Arc::new(AtomicBool::new(false));
+    let note = fired.clone();
+    let flow = from_iter(0..10u64).for_each(move |_| note.store(true, Ordering::Relaxed));
+    let prepared = flow.build().unwrap().prepare(&Options::new()).unwrap();
+    prepared.handle().cancel();
+    assert!(matches!(watch("cancelled", || prepared.run()), Err(Error::Cancelled)));
+    assert!(!fired.load(Ordering::Relaxed));
+}
+
+/// Sums what it gets and gives the sum at the end.
+fn summed(graph: &mut Builder<'static>, fails_at: Option<u64>) -> thalweg::Stream<u64> {
+    let numbers = graph.source("numbers", 0..10u64);
+    graph
+        .kernel("sum", (input("in", numbers),), (output("out"),))
+        .finish(|(out,): &mut (Out<u64>,)| out.push(1000))
+        .sequential(move |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+            let item = items.pop();
+            if fails_at == Some(item) {
+                return Err(format!("{PLANTED} error"));
+            }
+            out.push(item);
+            Ok(())
+        })
+        .0
+}
+
+#[test]
+fn a_finishing_function_is_called_after_the_last_firing() {
+    let mut graph = Builder::new();
+    let stream = summed(&mut graph, None);
+    let items: Vec<u64> = graph.start(stream, &Options::new()).unwrap().collect();
+    assert_eq!(items, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1000]);
+}
+
+#[test]
+fn a_finishing_function_is_not_called_after_a_failure() {
+    for _ in 0..200 {
+        let mut graph = Builder::new();
+        let stream = summed(&mut graph, Some(5));
+        let items: Vec<u64> = graph.start(stream, &Options::new().threads(2)).unwrap().collect();
+        assert!(items.iter().copied().eq(0..items.len() as u64), "{items:?}");
+    }
+}
+
+#[test]
+fn a_drained_source_is_finished() {
+    let mut graph = Builder::new();
+    let mut next = 0;
+    let (numbers,) = graph
+        .kernel("numbers", (), (output("out"),))
+        .finish(|(out,): &mut (Out<u64>,)| out.push(u64::MAX))
+        .sequential(move |(): &mut (), (out,): &mut (Out<u64>,)| {
+            out.push(next);
+            next += 1;
+        });
+    let mut outlet = graph.start(numbers, &Options::new().threads(2)).unwrap();
+    let handle = outlet.handle();
+    assert_eq!(outlet.next(), Some(0));
+    handle.drain();
+    let rest: Vec<u64> = watch("drained", || outlet.by_ref().collect());
+    assert_eq!(rest.last(), Some(&u64::MAX));
+    assert!(rest[..rest.len() - 1].iter().copied().eq(1..rest.len() as u64));
+    outlet.finish().unwrap();
+}
+
+/// A frame that asks for more than the stream still holds ends its node; what is left is left.
+#[test]
+fn a_group_that_the_end_cuts_short_is_left_alone() {
+    for parallel in [false, true] {
+        let ledger = Ledger::new();
+        let mut graph = Builder::new();
+        let make = ledger.clone();
+        let items = graph.source("items", (0..11u64).map(move |value| Counted::make(value, &make)));
+        let kernel = graph
+            .kernel("triple", (input("in", items),), (output("out"),))
+            .framed(|(items,)| Ok(items.peek(0)?.map(|_| [3])));
+        let sum = |(items,): &mut (In<Counted>,), (out,): &mut (Out<u64>,)| {
+            out.push((0..3).map(|_| items.pop().value()).sum());
+        };
+        let (sums,) = if parallel { kernel.parallel(sum) } else { kernel.sequential(sum) };
+        let got = Arc::new(Mutex::new(Vec::new()));
+        let to = got.clone();
+        graph.sink("sums", sums, move |sum| to.lock().unwrap().push(sum));
+        let report = watch("cut", || graph.build().unwrap().run(&Options::new()).unwrap());
+        assert_eq!(*got.lock().unwrap(), [3, 12, 21]);
+        assert_eq!(report.channels[0].leftover, 2);
+        assert_eq!(ledger.live(), 0);
+    }
+}
+
+/// Whichever thread a panic happens on, and with work on all others.
+#[test]
+fn a_panic_in_a_blocking_node_is_named() {
+    silence();
+    let error = watch("panic", || {
+        let counted = from_blocking_iter(0u64..).map(|x| x).for_each(|x| assert!(x < 100, "{PLANTED}"));
+        counted.named("reader").blocking().run(&Options::new().threads(2)).unwrap_err()
+    });
+    let Error::Panic { node, message } = error else { panic!("{error}") };
+    assert_eq!((node.as_str(), message.as_str()), ("reader", PLANTED));
+}
+
+/// Items left in channels, in kernels' own state and under way are all dropped with the run.
+#[test]
+fn nothing_outlives_a_run_that_failed() {
+    for round in 0..300 {
+        let ledger = Ledger::new();
+        let make = ledger.clone();
+        let flow = from_iter((0..500u64).map(move |value| Counted::make(value, &make)))
+            .par_flat_map(|item| [item].into_iter())
+            .chunks(7)
+            .try_for_each(move |chunk| if chunk[0].value() > round { Err("enough") } else { Ok(()) });
+        let options = Options::new().threads(3).capacity(1 + round as usize % 20);
+        let error = watch("failed", || flow.named("sink").run(&options).unwrap_err());
+        assert!(matches!(&error, Error::Node { node, .. } if node == "sink"), "{error}");
+        assert_eq!(ledger.live(), 0, "round {round}");
+    }
+}

@@ -1,0 +1,31 @@
+//! Many random cases, by the environment: `THALWEG_CASES` says how many, `THALWEG_SEED` which.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
+
+/// Cases of a whole test file where the environment does not say.
+const CASES: u64 = 12_000;
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}: not a number")))
+}
+
+/// Runs `check` on `percent` of the cases; panics with the seed and the smallest case found where
+/// one fails.
+pub fn for_each<S: Strategy>(percent: u64, cases: S, check: impl Fn(S::Value) -> TestCaseResult) {
+    let count = (setting("THALWEG_CASES").unwrap_or(CASES) * percent).div_ceil(100);
+    let seed = setting("THALWEG_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    println!("THALWEG_SEED={seed}, {count} cases");
+    let config = Config {
+        cases: u32::try_from(count).expect("a number of cases that ends"),
+        failure_persistence: None,
+        max_shrink_iters: 2000,
+        ..Config::default()
+    };
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    if let Err(error) = runner.run(&cases, check) {
+        panic!("THALWEG_SEED={seed}: {error}");
+    }
+}
