@@ -1,7 +1,7 @@
 //! Measures this engine beside its peers and prints a line for each figure.
 //!
 //! Every figure is a race ([`race`]): contestants take turns, the machine is watched ([`quiet`]), the medians
-//! become a line ([`line`]) that is compared with its target ([`targets`]). What the contestants do is written
+//! become a line ([`mod@line`]) that is compared with its target ([`targets`]). What the contestants do is written
 //! in [`jobs`], [`variants`] and [`work`]; how ours does it in [`ours`]; how the others do it in [`peers`].
 
 mod corpus;
@@ -51,7 +51,7 @@ struct Arguments {
     /// Threads of the parallel figures; the targets are for 2
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Where to keep all single runs [default: bench/results/<date>-<machine>.tsv]
+    /// Where to keep all single runs [default: `bench/results/DATE-MACHINE.tsv`]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Show every contestant below each line

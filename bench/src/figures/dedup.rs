@@ -3,7 +3,8 @@
 
 use std::io;
 
-use thalweg_dedup::{Codec, Params, pack_sequential};
+use thalweg::Options;
+use thalweg_dedup::{Codec, Params, pack, pack_sequential};
 
 use crate::corpus::Corpus;
 use crate::line::Measure;
@@ -49,11 +50,13 @@ fn contestants<'a>(
     let mut params = Params::default();
     (params.codec, params.level) = (codec, level);
     let bytes = corpus.bytes.len() as u64;
+    let expected = sequential(corpus, &params).ok().flatten().map(|row| row.checksum);
     let parallel = params.clone();
     let mut all = vec![
         Contestant::new("sequential", Role::Yardstick, bytes, move || sequential(corpus, &params)),
         Contestant::new("ours", Role::Ours, bytes, move || engine(corpus, &parallel, threads)),
     ];
+    all.iter_mut().for_each(|contestant| contestant.expected = expected);
     if measure == Measure::Speed {
         let name = if name == "zstd3" { "tar|zstd-3" } else { "tar|gzip-6" };
         all.push(Contestant::new(name, Role::Peer, bytes, move || corpus.tar(command)));
@@ -74,7 +77,17 @@ fn sequential(corpus: &Corpus, params: &Params) -> Outcome {
     outcome.map(|()| Some(row))
 }
 
-/// The archiver on the engine: not there yet.
-fn engine(_corpus: &Corpus, _params: &Params, _threads: usize) -> Outcome {
-    Ok(None)
+/// The archiver on the engine. Its archive must be as long as the sequential one, whose bytes it
+/// equals (the archiver's own tests compare them).
+fn engine(corpus: &Corpus, params: &Params, threads: usize) -> Outcome {
+    let options = Options::default().threads(threads);
+    let mut outcome = Ok(());
+    let row = timed(|| match pack(&corpus.bytes[..], io::sink(), params, &options) {
+        Ok((summary, _)) => summary.archive_bytes,
+        Err(error) => {
+            outcome = Err(error.to_string());
+            0
+        }
+    });
+    outcome.map(|()| Some(row))
 }

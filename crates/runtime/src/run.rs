@@ -327,9 +327,9 @@ fn report(net: &Net<'_>, wall: Duration) -> Report {
     for id in net.graph.channel_ids() {
         let (meter, data) = (net.meter(id), net.graph.channel(id));
         let to = &mut report.channels[id.index()];
-        let weighed =
-            if data.link.weighed { meter.bytes_published() } else { meter.tail() * data.item.bytes };
-        to.items = (meter.tail() - data.link.initial) as u64;
+        let items = meter.tail() - data.link.initial;
+        let weighed = if data.link.weighed { meter.bytes_published() } else { items * data.item.bytes };
+        to.items = items as u64;
         to.bytes = weighed as u64;
         to.capacity = meter.capacity();
         to.leftover = meter.unread() as u64;

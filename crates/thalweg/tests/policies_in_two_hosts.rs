@@ -79,10 +79,17 @@ fn note<H: Host>(known: &mut [Known], node: NodeId, event: Event, host: &H) {
         Event::Empty(channel) => Known::Empty(channel),
         Event::Full(channel) => Known::Full(channel),
         Event::Done => Known::Done,
-        // A parallel node that gives its claim back looks once more at its input.
-        Event::Budget if graph.node(node).kind == Kind::Parallel => {
-            let input = graph.node(node).inputs[0].channel.expect("joined");
-            if host.occupancy(input).items == 0 { Known::Empty(input) } else { Known::Ready }
+        // Whoever gives its claim back with its budget spent looks once more at its inputs, and a
+        // sequential node at its outputs.
+        Event::Budget => {
+            let data = graph.node(node);
+            let empty = |channel: &ChannelId| host.occupancy(*channel).items == 0;
+            let full =
+                |channel: &ChannelId| host.occupancy(*channel).items >= host.occupancy(*channel).capacity;
+            let input = data.inputs.iter().filter_map(|port| port.channel).find(empty);
+            let outputs = data.outputs.iter().filter_map(|port| port.channel);
+            let output = outputs.filter(|_| data.kind == Kind::Sequential).find(|channel| full(channel));
+            input.map(Known::Empty).or(output.map(Known::Full)).unwrap_or(Known::Ready)
         }
         _ => Known::Ready,
     };

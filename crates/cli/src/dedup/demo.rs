@@ -32,7 +32,8 @@ use crate::{size, standard};
   thalweg dedup demo photos           another folder
   TMPDIR=/scratch thalweg dedup demo  where /tmp is small")]
 pub(crate) struct Demo {
-    /// The folder to pack (default: the Rust toolchain, as `rustc --print sysroot` finds it)
+    /// The folder to pack (default: the compiler and libraries of the Rust toolchain, found by
+    /// `rustc --print sysroot`)
     folder: Option<PathBuf>,
     #[command(flatten)]
     engine: Engine,
@@ -177,7 +178,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (done, started.elapsed())
 }
 
-/// The folder of the installed toolchain.
+/// The installed toolchain: compiler and libraries. The whole of its folder often holds fifty
+/// thousand small files of documentation besides, which take a slow file system minutes to make.
 fn toolchain() -> Result<PathBuf> {
     const ADVICE: &str = "name a folder (thalweg dedup demo FOLDER), or install Rust from https://rustup.rs";
     let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
@@ -185,7 +187,9 @@ fn toolchain() -> Result<PathBuf> {
     let said = String::from_utf8_lossy(&asked.stderr);
     ensure!(asked.status.success(), "rustc cannot say where its toolchain is; {ADVICE}\n{}", said.trim());
     let folder = String::from_utf8(asked.stdout).context("the toolchain's folder is not Unicode")?;
-    Ok(folder.trim_end().into())
+    let folder = PathBuf::from(folder.trim_end());
+    let libraries = folder.join("lib");
+    Ok(if libraries.is_dir() { libraries } else { folder })
 }
 
 /// Room for the archive and for the copy must be there, and not within what is packed.

@@ -176,7 +176,7 @@ where
                 continue;
             }
             if left == 0 {
-                cx.state().wait.ready();
+                self.announce_more(core, cx);
                 return Event::Budget;
             }
             let limit = if core.weighed { 1 } else { left.min(cx.slice) };
@@ -206,6 +206,19 @@ where
                 }
                 Stop::Lack(_) => {}
             }
+        }
+    }
+
+    /// Leaves word whether there is more to do, so that nobody tries in vain.
+    fn announce_more(&self, core: &mut Core<'env, I, O, F>, cx: &Cx<'_>) {
+        let wait = &cx.state().wait;
+        let lack = match &core.frame {
+            None => core.ins.firings(1).err().or_else(|| core.outs.room(1).err()),
+            Some(_) => core.outs.room(1).err(),
+        };
+        match lack {
+            Some(lack) if core.frame.is_some() || !core.ins.exhausted() => wait.lack(lack),
+            _ => wait.ready(),
         }
     }
 
