@@ -23,11 +23,10 @@ pub fn channel_slices(items: u64) -> Row {
         let (mut to, mut from) = channel::<u64>(CAPACITY);
         thread::scope(|scope| {
             scope.spawn(move || (0..items / 64).for_each(|s| send_slice(&mut to, s * 64)));
-            let (mut buffer, mut sum, mut seen) = (Vec::with_capacity(64), 0u64, 0);
+            let (mut sum, mut seen) = (0u64, 0);
             while seen < items {
-                buffer.clear();
-                seen += until(|| Some(from.pop_into(&mut buffer, 64)).filter(|&count| count > 0)) as u64;
-                sum = buffer.iter().fold(sum, |sum, &x| sum.wrapping_add(x));
+                let mut add = |slice: &[u64]| sum = slice.iter().fold(sum, |sum, &x| sum.wrapping_add(x));
+                seen += until(|| Some(from.pop_slices(64, &mut add)).filter(|&count| count > 0)) as u64;
             }
             sum
         })
@@ -35,9 +34,10 @@ pub fn channel_slices(items: u64) -> Row {
 }
 
 fn send_slice(to: &mut Sender<u64>, start: u64) {
-    let (slice, mut sent): ([u64; 64], _) = (std::array::from_fn(|i| start + i as u64), 0);
-    while sent < slice.len() {
-        sent += until(|| Some(to.push_slice(&slice[sent..])).filter(|&count| count > 0));
+    let mut sent = 0;
+    while sent < 64 {
+        let rest = (sent as u32..64).map(|i| start + u64::from(i));
+        sent += until(|| Some(to.push_iter(rest.clone())).filter(|&count| count > 0));
     }
 }
 

@@ -13,7 +13,7 @@
 //! graph.connect((numbers, 0), (sum, 0), Link::default()).unwrap();
 //!
 //! let plan = Plan::new(&graph, &Wishes { threads: Some(2), ..Wishes::default() });
-//! assert_eq!(plan.capacities, [1024]);
+//! assert_eq!(plan.capacities, [2048]);
 //! assert_eq!(plan.to_string().parse::<Plan>().unwrap(), plan);
 //! ```
 

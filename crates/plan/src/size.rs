@@ -11,7 +11,7 @@ use thalweg_graph::{Channel, Graph, Item, Node, Rate};
 
 /// Items a claim moves at most through a port by default. It spreads the cost of a claim (tens of
 /// nanoseconds) thin enough for items of a nanosecond each.
-const CLAIM_ITEMS: usize = 256;
+const CLAIM_ITEMS: usize = 512;
 /// Bytes a claim moves through a port by default: a part of the first-level cache.
 const CLAIM_BYTES: usize = 4 << 10;
 /// Claims that a channel has room for, for each thread.

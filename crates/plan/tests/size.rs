@@ -24,9 +24,9 @@ fn on(threads: usize) -> Wishes {
 #[test]
 fn small_items_move_in_hundreds() {
     let plan = Plan::new(&plain(Item::of::<u64>()), &on(2));
-    assert_eq!(plan.run, [256, 256]);
-    assert_eq!(plan.capacities, [1024]);
-    assert_eq!(Plan::new(&plain(Item::of::<()>()), &on(1)).run, [256, 256]);
+    assert_eq!(plan.run, [512, 512]);
+    assert_eq!(plan.capacities, [2048]);
+    assert_eq!(Plan::new(&plain(Item::of::<()>()), &on(1)).run, [512, 512]);
     assert_eq!(Plan::new(&plain(Item::of::<u128>()), &on(1)).run, [256, 256]);
 }
 
@@ -43,16 +43,16 @@ fn a_claim_counts_items_and_not_firings() {
     let item = Item::of::<u64>();
     let graph = pair(item, Rate::Static(64), Rate::Static(1000), 1000, Link::default());
     let plan = Plan::new(&graph, &on(2));
-    assert_eq!(plan.run, [4, 1]);
-    // max(P T, C T) with P = 256, C = 1000, T = 2, twice.
+    assert_eq!(plan.run, [8, 1]);
+    // max(P T, C T) with P = 512, C = 1000, T = 2, twice.
     assert_eq!(plan.capacities, [4000]);
 }
 
 #[test]
 fn capacity_grows_with_threads_up_to_a_mebibyte() {
     let capacity = |threads| Plan::new(&plain(Item::of::<u64>()), &on(threads)).capacities[0];
-    assert_eq!(capacity(1), 512);
-    assert_eq!(capacity(16), 8192);
+    assert_eq!(capacity(1), 1024);
+    assert_eq!(capacity(16), 16384);
     assert_eq!(capacity(4096), (1 << 20) / 8);
     assert_eq!(capacity(usize::MAX), (1 << 20) / 8);
 }
@@ -69,7 +69,7 @@ fn two_firings_of_either_side_fit_whatever_their_size() {
 fn initial_items_have_room_of_their_own() {
     let link = Link { initial: 5, ..Link::default() };
     let graph = pair(Item::of::<u64>(), Rate::Dynamic, Rate::Dynamic, 1, link);
-    assert_eq!(Plan::new(&graph, &on(2)).capacities, [1029]);
+    assert_eq!(Plan::new(&graph, &on(2)).capacities, [2053]);
 }
 
 #[test]
@@ -128,10 +128,10 @@ fn chosen_capacities_leave_half_of_a_budget() {
     }
     let sized = |budget| Plan::new(&graph, &Wishes { budget, ..on(2) }).capacities;
     let free = sized(None);
-    assert_eq!(free, [1024, 1024, 64, 2220]);
+    assert_eq!(free, [2048, 2048, 64, 3244]);
     assert_eq!(sized(Some(1 << 20)), free);
     let small = sized(Some(16 << 10));
-    assert_eq!(small, [230, 230, 64, 499]);
+    assert_eq!(small, [267, 267, 64, 424]);
     assert!(small.iter().sum::<usize>() * 8 <= 8 << 10);
     // Single firings fit even where the budget says otherwise.
     assert_eq!(sized(Some(0)), [1, 1, 64, 300]);

@@ -34,8 +34,8 @@ thalweg-plan 1
 threads 2
 policy qes+pss
 budget 4096 bytes
-node 0 run 256
-node 1 run 256
+node 0 run 512
+node 1 run 512
 channel 0 capacity 4
 raised 0 from 2 to 4
 ";
@@ -49,8 +49,8 @@ fn names_stand_in_comments_and_do_no_harm() {
 threads 2
 policy qes+pss
 budget 4096 bytes
-node 0 run 256  # new\nline
-node 1 run 256  # sum
+node 0 run 512  # new\nline
+node 1 run 512  # sum
 channel 0 capacity 4  # new\nline.out -> sum.in
 raised 0 from 2 to 4
 ";

@@ -37,6 +37,9 @@ const SLIVER: f64 = 0.125;
 /// Input fill below which a parallel node's producer comes first.
 const LOW: f64 = 0.375;
 
+/// Capacity in items up to which a channel is short.
+const SHORT: usize = 32;
+
 /// Nodes looked at together.
 const WINDOW: usize = 64;
 
@@ -88,9 +91,13 @@ fn follow<H: Host>(last: Option<(NodeId, Event)>, host: &H) -> Option<NodeId> {
     }
 }
 
-/// The consumer of an output that is over half full.
+/// The consumer of an output that is over half full; of a short channel, as soon as there is
+/// anything: its items are few and heavy, and are best used while they are in the cache.
 fn drain<H: Host>(node: NodeId, host: &H) -> Option<NodeId> {
-    let (channel, _) = fullest_output(node, host).filter(|(_, fill)| *fill > ENOUGH)?;
+    let worth = |channel: ChannelId, fill: f64| {
+        fill > ENOUGH || (fill > 0.0 && host.occupancy(channel).capacity <= SHORT)
+    };
+    let (channel, _) = fullest_output(node, host).filter(|(channel, fill)| worth(*channel, *fill))?;
     Some(consumer(host.graph(), channel))
 }
 

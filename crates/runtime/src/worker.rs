@@ -18,7 +18,7 @@ const ACTIVATION_NS: u64 = 50_000;
 /// Time after which an activation of a sequential node publishes.
 const SLICE_NS: u64 = 15_000;
 /// Time that a claim of a parallel node is made for.
-const CLAIM_NS: u64 = 25_000;
+const CLAIM_NS: u64 = 60_000;
 /// Firings in an activation at most, however short they are.
 const MOST: u64 = 1 << 14;
 /// How long an idle worker looks for work before it sleeps.

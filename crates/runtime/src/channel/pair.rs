@@ -12,8 +12,10 @@ use std::sync::Arc;
 /// assert_eq!(tx.push_slice(&[1, 2, 3, 4, 5]), 4);
 /// assert_eq!(rx.pop(), Some(1));
 /// let mut rest = Vec::new();
-/// rx.pop_into(&mut rest, 10);
+/// rx.pop_into(&mut rest, 2);
+/// rx.pop_slices(10, |items| rest.extend_from_slice(items));
 /// assert_eq!(rest, [2, 3, 4]);
+/// assert_eq!(tx.push_iter(7..9), 2);
 /// ```
 pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let ring = Arc::new(Ring::new(capacity, VecDeque::new(), None));
@@ -112,6 +114,35 @@ impl<T: Copy> Sender<T> {
     }
 }
 
+impl<T> Sender<T> {
+    /// Sends as many items of an iterator as fit, written in place and published in one step; says
+    /// how many. The iterator is not asked for more than that.
+    #[inline]
+    pub fn push_iter(&mut self, mut items: impl ExactSizeIterator<Item = T>) -> usize {
+        let count = self.room(items.len());
+        let (slots, mask) = self.slots;
+        let start = self.next & mask;
+        let first = count.min(mask + 1 - start);
+        let mut written = 0;
+        for (slot, item) in (start..start + first).zip(&mut items) {
+            // SAFETY: slots `[next, next + count)` are free and this side's; the first `first` of
+            // them lie from `start` on.
+            unsafe { slots.add(slot).write(item) };
+            written += 1;
+        }
+        for (slot, item) in (0..count - first).zip(items) {
+            // SAFETY: as above; the rest lie at the beginning of the ring.
+            unsafe { slots.add(slot).write(item) };
+            written += 1;
+        }
+        if written > 0 {
+            self.next += written;
+            self.ring.meter.publish(self.next);
+        }
+        written
+    }
+}
+
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         self.meter().end();
@@ -172,6 +203,34 @@ impl<T> Receiver<T> {
     /// Nothing is left and the sender has been dropped.
     pub fn is_finished(&mut self) -> bool {
         self.meter().ended() && self.items(1) == 0
+    }
+}
+
+impl<T: Copy> Receiver<T> {
+    /// Shows up to `most` items in place, as one slice or two, and releases them in one step; says
+    /// how many.
+    #[inline]
+    pub fn pop_slices(&mut self, most: usize, mut look: impl FnMut(&[T])) -> usize {
+        let count = self.items(most);
+        let (slots, mask) = self.slots;
+        let start = self.next & mask;
+        let first = count.min(mask + 1 - start);
+        // SAFETY: `[next, next + count)` holds items of this side's, in two stretches of the ring.
+        let (front, back) = unsafe {
+            (
+                std::slice::from_raw_parts(slots.add(start), first),
+                std::slice::from_raw_parts(slots, count - first),
+            )
+        };
+        look(front);
+        if !back.is_empty() {
+            look(back);
+        }
+        if count > 0 {
+            self.next += count;
+            self.meter().release(self.next);
+        }
+        count
     }
 }
 
