@@ -7,8 +7,8 @@
 //! and in pieces where room is short. A worker never waits for its turn.
 //!
 //! **Bytes.** Where an output is weighed, a claim is granted only while the bytes in the channel,
-//! those of completed tickets and an estimate for those under way (the most a firing has given so
-//! far) stay below the channel's limit. The oldest ticket is never refused for the bytes of later
+//! those of completed tickets and an estimate for those under way (for each firing, twice the mean of
+//! the heaviest ticket so far) stay below the channel's limit. The oldest ticket is never refused for the bytes of later
 //! ones: it needs no new claim, and its publication waits for room in items only.
 
 use super::sequential::{FrameFn, Framing, lacking};
@@ -60,7 +60,7 @@ struct Back<I: Inputs, O: Outputs> {
 struct Weight {
     /// Of completed tickets.
     held: AtomicUsize,
-    /// The most a firing has given so far.
+    /// The largest mean of a ticket's firings so far.
     most: AtomicUsize,
     /// Firings under way.
     under_way: AtomicUsize,
@@ -215,12 +215,15 @@ where
             return Ok(cx.slice);
         }
         let retired = self.window.retired();
-        let most = self.weight.most.load(Ordering::Relaxed);
+        // Firings differ: one may give twice the mean of the heaviest ticket.
+        let most = 2 * self.weight.most.load(Ordering::Relaxed);
         let under_way = self.weight.under_way.load(Ordering::Relaxed);
         let used = meter.bytes() + self.weight.held.load(Ordering::Relaxed) + most * under_way;
         if used < limit && (most > 0 || under_way == 0) {
             let share = (limit - used) / (2 * cx.net.threads() * most.max(1));
-            return Ok(if most == 0 { 1 } else { share.clamp(1, cx.slice) });
+            // The fewer firings the estimate rests on, the fewer rely on it.
+            let seen = 1 + self.retired.load(Ordering::Relaxed) / cx.net.threads();
+            return Ok(if most == 0 { 1 } else { share.clamp(1, cx.slice.min(seen)) });
         }
         if retired < ticket {
             // Tickets are out: the next one to retire changes the sum.
