@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The long run of the property tests, on request: the same tests as always, with more cases.
 #
-#   bash ci/long.sh                                    20000 cases of each property
+#   bash ci/long.sh                                    20000 cases of each test file
 #   THALWEG_CASES=1000000 bash ci/long.sh              more
 #   bash ci/long.sh random_graphs                      tests with this in their name only
 #

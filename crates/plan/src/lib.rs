@@ -1,4 +1,4 @@
-//! How a graph is to be run: channel capacities, batches, threads, policy.
+//! How a graph is to be run: channel capacities, claim lengths, threads, policy.
 //!
 //! A [`Plan`] is made from a graph and a user's [`Wishes`], can be printed, edited, read back and
 //! run again. It holds decisions only; how they are carried out is the runtime's matter.

@@ -3,7 +3,8 @@
 //! A worker stays where it is while that pays, because a long activation amortises its claim and
 //! keeps the node's state and channel in cache; otherwise it follows the data:
 //!
-//! - budget spent: to the consumer of an output that is over half full, to the producer of a
+//! - budget spent: to the consumer of an output that is over half full (of a short channel, as soon
+//!   as there is anything), to the producer of a
 //!   parallel node's input that is nearly empty, else stay,
 //! - output full: to the consumer; input empty: to the producer,
 //! - each only where that node is claimable and *ready* by more than a sliver; else to the readiest

@@ -12,7 +12,8 @@ pub enum Event {
     Empty(ChannelId),
     /// The output channel has less room than the next firing needs.
     Full(ChannelId),
-    /// A parallel node has as many unpublished tickets as it may: the oldest is still at work.
+    /// A parallel node can claim no more until a ticket under way is retired: its reorder window is
+    /// full, or what they may give fills its outputs, or they are its last.
     Waiting,
     /// The batch budget is spent and there may be more to do. For a parallel node: the run of
     /// firings it had claimed is done (the end of a thread's execution in DANBI, section III-A).
@@ -28,7 +29,7 @@ pub enum Event {
 pub enum Decision {
     /// Activate this node.
     Activate(NodeId),
-    /// Nothing to do that this policy would do now: spin a little, ask again, then park.
+    /// Nothing to do that this policy would do now: the host looks for a claimable node for a little, and parks if there is none.
     Idle,
 }
 

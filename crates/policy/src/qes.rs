@@ -6,7 +6,7 @@
 //!
 //! Where we differ: the paper schedules user-level threads and finds out by running one that it
 //! is blocked; here [`Host::claimable`] tells before. No worker waits for a ticket in this engine:
-//! [`Event::Waiting`] says that the reorder window is full, and the kernel is taken again only
+//! [`Event::Waiting`] says that tickets under way must be retired first, and the kernel is taken again only
 //! once that has passed.
 //!
 //! Not fair: two nodes that feed each other can keep a worker for ever.

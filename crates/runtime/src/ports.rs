@@ -84,8 +84,9 @@ pub trait Outputs: Send {
     fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack>;
     #[doc(hidden)]
     fn open_sequential(&mut self, cursors: &mut Self::Cursors);
-    /// Free slots of the fullest dynamic output, less than a firing under way may fill; `None`
-    /// where all rates are static. Parallel nodes only: their chunks have no place reserved.
+    /// Free slots of the fullest dynamic output, and what to wait for where there are none; `None`
+    /// where all rates are static. Parallel nodes only: their chunks have no place reserved, so
+    /// `Parallel` counts firings under way against this.
     #[doc(hidden)]
     fn dynamic_room(&mut self) -> Option<(usize, Lack)>;
     #[doc(hidden)]

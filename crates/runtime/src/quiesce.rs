@@ -1,8 +1,8 @@
 //! What the last thread awake does before it sleeps: nothing runs, nothing can, and it alone looks
 //! at the graph.
 //!
-//! Every live node waits for one thing, so "waits for" is a graph of at most one claim edge and
-//! some publication edges per node: towards the producer where items lack, towards the consumer
+//! Every live node waits for one thing, so "waits for" is a graph of at most one claim edge (a merge:
+//! one for each open input) and some publication edges per node: towards the producer where items lack, towards the consumer
 //! where room lacks. Then, in this order:
 //!
 //! 1. A circle with a full channel: the smallest full one doubles, within the byte budget (Parks;
@@ -24,7 +24,7 @@ use thalweg_trace::Growth;
 /// unbounded by default.
 const GROWTH_UNASKED: usize = 1 << 30;
 
-/// The same for channels into a loop that starves: an endless source would fill any.
+/// The same, for growth of a channel into a loop that starves: an endless source would fill any.
 const FEED_UNASKED: usize = 16 << 20;
 
 /// One reason why a node does not go on.

@@ -49,8 +49,10 @@ impl Options {
         self
     }
 
-    /// Bytes that channels may take: their slots, what weighed items stand for, and growth. Where
-    /// nothing is said, items are not weighed and channels grow up to 1 GiB in all.
+    /// Bytes that channels may take: their slots, what weighed items stand for, and growth. A
+    /// parallel node may exceed it by one firing of each worker. Where nothing is said, weights
+    /// limit nothing, and channels grow while all of them take at most 1 GiB (into a loop that
+    /// starves, 16 MiB).
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);
         self
@@ -179,7 +181,7 @@ impl<'env> Network<'env> {
     }
 }
 
-/// Tickets of a reorder window: enough that one firing ten times as long as the others leaves the
+/// Tickets of a reorder window: enough that one claim ten times as long as the others leaves the
 /// other workers busy, few enough to stay in a cache.
 fn tickets(threads: usize) -> usize {
     (threads * 16).next_power_of_two().max(32)

@@ -30,8 +30,9 @@
 //! waker who adds the woken. So a thread that brings it to 0 knows that nothing changes until it
 //! acts, and examines the graph alone (`quiesce`).
 //!
-//! A dedicated thread sleeps for one node only. Its flag `waiting` takes the place of the
-//! announcement; changers look at it for neighbours that are dedicated.
+//! A dedicated thread sleeps for one node only. Its node's flag `dozing` takes the place
+//! of the announcement; changers look at it for neighbours that are dedicated. (`waiting`, under
+//! the mutex, says only whether the waker must count it active.)
 
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
 use crossbeam_utils::CachePadded;
@@ -68,7 +69,8 @@ pub(crate) struct Sleep {
 pub(crate) enum Woken {
     /// Rung: it is searching, and counted active.
     Rung,
-    /// The time given is over.
+    /// The time given is over, or this thread was the last one awake and found something to go on
+    /// with: look again.
     TimedOut,
     /// The run is over.
     Over,
@@ -212,7 +214,7 @@ impl Sleep {
     }
 
     /// A dedicated thread goes to sleep, having set its flag and found its node still waiting.
-    /// `still` is asked once more under the lock. False when the run is over.
+    /// `last` is as in [`Sleep::commit`].
     pub(crate) fn wait_dedicated(
         &self,
         sleeper: Sleeper,

@@ -42,6 +42,18 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         Ordered::started(started)
     }
 
+    /// [`crate::ParallelExt::par_filter_map`] for what borrows.
+    pub fn par_filter_map<I, U, F>(&self, items: I, f: F) -> Ordered<'scope, U>
+    where
+        I: IntoIterator,
+        I::IntoIter: Send + 'scope,
+        I::Item: Send + 'scope,
+        U: Send + 'scope,
+        F: Fn(I::Item) -> Option<U> + Send + Sync + 'scope,
+    {
+        self.par_flat_map(items, f)
+    }
+
     /// [`crate::ParallelExt::par_flat_map`] for what borrows.
     pub fn par_flat_map<I, U, F>(&self, items: I, f: F) -> Ordered<'scope, U::Item>
     where

@@ -189,6 +189,12 @@ fn a_scope_lends_what_outlives_it() {
         scope.par_map(text.iter(), measure).collect::<Result<_, _>>().unwrap()
     });
     assert!(lengths.iter().copied().eq(text.iter().map(String::len)));
+    let tens: Vec<&String> = thalweg::scope(|scope| {
+        let tenth = |word: &'_ String| word.ends_with('0');
+        let kept = scope.par_filter_map(text.iter(), move |word| tenth(word).then_some(word));
+        kept.collect::<Result<_, _>>().unwrap()
+    });
+    assert!(tens.into_iter().eq(text.iter().filter(|word| word.ends_with('0'))));
     assert_eq!(longest.into_inner(), "word 299".len());
 }
 

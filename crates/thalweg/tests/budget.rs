@@ -1,4 +1,4 @@
-//! Promise 3, bounded memory: a run with a byte budget keeps it while its last stage stalls.
+//! Bounded memory: a run with a byte budget keeps it while its last stage stalls.
 //!
 //! Items enter their bytes in a ledger when they are made and take them out when they are dropped,
 //! so the ledger's peak is what the run really held, wherever it was: in channels, in reorder

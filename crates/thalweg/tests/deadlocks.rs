@@ -1,4 +1,4 @@
-//! Promise 2 on cycles: what can go on with more room gets it, and what truly waits for itself ends
+//! Never stuck in silence, on cycles: what can go on with more room gets it, and what truly waits for itself ends
 //! in an error that names the nodes of the circle and no others.
 //!
 //! Each graph is run under every policy, with one to four workers, by itself and with the test's

@@ -1,4 +1,4 @@
-//! Promise 2, never hangs and never silently wrong: random graphs that are ended before their time.
+//! Never hangs and never silently wrong: random graphs that are ended before their time.
 //!
 //! A firing panics or fails, somebody cancels or drains, a deadline passes, the reader leaves.
 //! Every run ends (a watchdog sees to it), says why and names the node at fault; what the sinks

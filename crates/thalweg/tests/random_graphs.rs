@@ -1,4 +1,4 @@
-//! Promise 1, the same answer: random graphs, run in random ways, give at every sink exactly what a
+//! The same answer: random graphs, run in random ways, give at every sink exactly what a
 //! sequential interpreter with unbounded channels gives.
 //!
 //! Graphs have fan-out and fan-in, static and dynamic rates, windows, framing functions, feedback

@@ -12,16 +12,17 @@ use thalweg_graph::ChannelId;
 pub struct WorkerReport {
     /// Time in the code of nodes.
     pub app: Duration,
-    /// Time moving items: claims, publications, growth.
+    /// Time moving items: claims and publications.
     pub queue: Duration,
     /// Time deciding what to do next.
     pub scheduler: Duration,
     /// Time with nothing to do, spinning or parked. (DANBI's stall is a wait for a turn to commit;
     /// no worker waits for its turn here, so what is left is having no work.)
     pub stall: Duration,
-    /// Time the operating system took: in its kernel, or given to other threads.
+    /// Time the operating system kept the worker off its core though it wanted to run. (Time in
+    /// the kernel on the worker's behalf counts where it was spent.)
     pub os: Duration,
-    /// Activations of nodes, refused ones not included.
+    /// Activations of nodes, refused ones included.
     pub activations: u64,
     /// Activations that ended at once because another worker held the node.
     pub refused: u64,

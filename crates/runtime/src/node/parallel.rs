@@ -6,6 +6,10 @@
 //! Whoever holds the retirement publishes every completed ticket in order, each output by itself
 //! and in pieces where room is short. A worker never waits for its turn.
 //!
+//! **Dynamic outputs** reserve nothing. A claim is granted only for as many firings as the fullest
+//! such channel has free slots, less one for each firing under way. What firings give beyond one
+//! item each waits in the reorder window.
+//!
 //! **Bytes.** Where an output is weighed, a claim is granted only while the bytes in the channel,
 //! those of completed tickets and an estimate for those under way (for each firing, twice the mean of
 //! the heaviest ticket so far) stay below the channel's limit. The oldest ticket is never refused for the bytes of later
@@ -305,7 +309,6 @@ where
 
     /// Accounts the bytes of a finished ticket.
     fn weigh(&self, slot: &mut Ticket<I, O>) {
-        // SAFETY of sharing: weights need only the ring, which every side shares.
         slot.bytes = O::unsent_bytes(&slot.outs);
         let each = slot.bytes.div_ceil(slot.firings.max(1));
         self.weight.most.fetch_max(each, Ordering::Relaxed);
