@@ -70,6 +70,14 @@ pub enum Error {
     Thread(#[source] std::io::Error),
 }
 
+/// The text of a panic's payload.
+#[doc(hidden)]
+pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a value that is no text").to_owned()
+}
+
 /// A circle of waiting nodes, or nodes that wait for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {

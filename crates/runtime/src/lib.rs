@@ -50,7 +50,7 @@ mod worker;
 
 pub use builder::{Builder, Feedback, Kernel, Network, Stream};
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
-pub use error::{BlockedNode, BuildError, Deadlock, Error};
+pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 pub use node::{Flow, IntoFlow};
 pub use outlet::Outlet;
 pub use port::{Give, Input, Look, Take};

@@ -320,11 +320,7 @@ impl<'env> Net<'env> {
     }
 
     pub(crate) fn fail_panic(&self, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
-        let message = panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a value that is no text".to_owned());
+        let message = crate::panic_message(&*panic);
         self.fail(Error::Panic { node: self.graph.node(node).name.clone(), message });
     }
 

@@ -1,9 +1,9 @@
 //! What the last thread awake does before it sleeps: nothing runs, nothing can, and it alone looks
 //! at the graph.
 //!
-//! Every live node waits for one thing, so "waits for" is a graph of at most one claim edge (a merge:
-//! one for each open input) and some publication edges per node: towards the producer where items lack, towards the consumer
-//! where room lacks. Then, in this order:
+//! Every live node waits for one thing, so "waits for" is a graph of at most one claim edge (a
+//! merge: one for each open input) and some publication edges per node: towards the producer where
+//! items lack, towards the consumer where room lacks. Then, in this order:
 //!
 //! 1. A circle with a full channel: the smallest full one doubles, within the byte budget (Parks;
 //!    Geilen and Basten). Artificial deadlocks end here.

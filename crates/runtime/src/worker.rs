@@ -174,6 +174,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         };
         net.share(node);
         self.count = self.count.wrapping_add(1);
+        // Not the first: a worker's first activation finds everything cold.
         let sampled = self.count % SAMPLE == 2 && self.pace == Pace::Timed;
         let laps = sampled.then(|| {
             let start = ticks();

@@ -240,7 +240,7 @@ impl<'env, T: Send + 'env> Chain<'env, T> {
         Chain { graph: self.graph, stream }
     }
 
-    fn parallel<U, R>(
+    pub(crate) fn parallel<U, R>(
         mut self,
         name: &str,
         push: u32,
@@ -359,7 +359,7 @@ impl<'env, T: Send + Sync + 'env> Chain<'env, T> {
 }
 
 /// Any number of results for an item.
-const ANY: u32 = 0;
+pub(crate) const ANY: u32 = 0;
 
 fn rated<U>(push: u32) -> crate::GiveSpec<U> {
     if push == ANY { output("out") } else { output("out").push(push) }

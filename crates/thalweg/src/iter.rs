@@ -1,8 +1,9 @@
 //! Ordered, bounded, parallel stages for any iterator.
 
-use crate::chain::Chain;
+use crate::chain::{ANY, Chain};
 use crate::{Error, Options, Outlet, from_iter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use thalweg_runtime::panic_message;
 
 /// An item, or what became of the iterator or function that should have given it.
 type Caught<T> = Result<T, String>;
@@ -61,7 +62,7 @@ where
         }
         catch_unwind(AssertUnwindSafe(|| items.next())).map(|item| item.map(Ok)).unwrap_or_else(|panic| {
             over = true;
-            Some(Err(message(panic)))
+            Some(Err(panic_message(&*panic)))
         })
     }))
 }
@@ -73,27 +74,16 @@ impl<'env, T: Send + 'env> Chain<'env, Caught<T>> {
         U: Send + 'env,
         F: Fn(T, &mut dyn FnMut(U)) + Send + Sync + 'env,
     {
-        self.par_flat_map(move |item| {
-            let mut results = Vec::new();
-            match item {
-                Err(failure) => results.push(Err(failure)),
-                Ok(item) => {
-                    let caught =
-                        catch_unwind(AssertUnwindSafe(|| f(item, &mut |result| results.push(Ok(result)))));
-                    if let Err(panic) = caught {
-                        results.push(Err(message(panic)));
-                    }
+        self.parallel("par_flat_map", ANY, move |item, out| match item {
+            Err(failure) => out.push(Err(failure)),
+            Ok(item) => {
+                let caught = catch_unwind(AssertUnwindSafe(|| f(item, &mut |result| out.push(Ok(result)))));
+                if let Err(panic) = caught {
+                    out.push(Err(panic_message(&*panic)));
                 }
             }
-            results
         })
     }
-}
-
-fn message(panic: Box<dyn std::any::Any + Send>) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a value that is no text".to_owned())
 }
 
 /// Where an ordered iterator stands.

@@ -97,6 +97,7 @@ impl Body for Model {
 struct Room(Arc<Meter>);
 
 impl Grow for Room {
+    // SAFETY: there are no slots to keep pointers to; the capacity is an atomic.
     unsafe fn grow(&self, capacity: usize) {
         self.0.set_capacity(capacity);
     }

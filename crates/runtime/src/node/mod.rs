@@ -3,8 +3,8 @@
 //!
 //! # Who looks again
 //!
-//! An activation that cannot go on, or sees as it ends that the next one could not, leaves in its node's [`Wait`] the one thing it lacks, before it
-//! gives the claim back. From then on the node is claimable exactly when that thing is there, which
+//! An activation that cannot go on, or sees as it ends that the next one could not, leaves in its
+//! node's [`Wait`] the one thing it lacks, before it gives the claim back. From then on the node is claimable exactly when that thing is there, which
 //! anybody can see from the channel's counters. A claim that was refused, or a wait word that was
 //! read while it was being written, gives a wrong answer for a moment only: its writer is awake,
 //! and looks at every node once more before it sleeps.

@@ -11,9 +11,10 @@
 //! item each waits in the reorder window.
 //!
 //! **Bytes.** Where an output is weighed, a claim is granted only while the bytes in the channel,
-//! those of completed tickets and an estimate for those under way (for each firing, twice the mean of
-//! the heaviest ticket so far) stay below the channel's limit. The oldest ticket is never refused for the bytes of later
-//! ones: it needs no new claim, and its publication waits for room in items only.
+//! those of completed tickets and an estimate for those under way (for each firing, twice the mean
+//! of the heaviest ticket so far) stay below the channel's limit. The oldest ticket is never
+//! refused for the bytes of later ones: it needs no new claim, and its publication waits for room
+//! in items only.
 
 use super::sequential::{FrameFn, Framing, lacking};
 use super::{Body, Cx, Flow, IntoFlow, UNSTUCK};
