@@ -75,7 +75,7 @@ fn installed(tool: &str) -> bool {
 }
 
 /// The toolchain's folder.
-fn toolchain() -> PathBuf {
+pub fn toolchain() -> PathBuf {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output();
     let path = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     PathBuf::from(path.unwrap_or_default())

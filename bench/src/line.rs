@@ -13,6 +13,8 @@ pub enum Measure {
     Speed,
     /// Processor time above the yardstick's, in per cent of it.
     CpuOverhead,
+    /// Time above the yardstick's, in per cent of it.
+    Overhead,
     /// Milliseconds of processor time.
     CpuMs,
 }
@@ -27,7 +29,7 @@ impl Measure {
         match self {
             Measure::NsPerItem => "ns",
             Measure::Speed => "",
-            Measure::CpuOverhead => "%",
+            Measure::CpuOverhead | Measure::Overhead => "%",
             Measure::CpuMs => "ms",
         }
     }
@@ -156,6 +158,7 @@ fn value(measure: Measure, entry: &Entry, records: &[Record]) -> Option<f64> {
         Measure::NsPerItem => Some(seconds(entry.name)? * 1e9 / entry.items as f64),
         Measure::Speed => Some(seconds(entry.yardstick)? / seconds(entry.name)?),
         Measure::CpuOverhead => Some((cpu(entry.name)? / cpu(entry.yardstick)? - 1.0) * 100.0),
+        Measure::Overhead => Some((seconds(entry.name)? / seconds(entry.yardstick)? - 1.0) * 100.0),
         Measure::CpuMs => Some(cpu(entry.name)? * 1e3),
     }
 }

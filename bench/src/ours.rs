@@ -52,10 +52,29 @@ pub fn channel_items(items: u64) -> Row {
     })
 }
 
-/// A chain of serial in-order stages.
+/// A chain of serial in-order stages, its workers pinned as the perfect split's threads are.
 pub fn chain(job: &Chain) -> Outcome {
+    chain_with(job, &pinned(job.threads))
+}
+
+/// The same with workers that the system places.
+pub fn chain_unpinned(job: &Chain) -> Outcome {
+    chain_with(job, &Options::new().threads(job.threads))
+}
+
+/// The same with activations of four firings, by count, so that what each costs shows.
+pub fn chain_by_fours(job: &Chain) -> Outcome {
+    chain_with(job, &pinned(job.threads).counted().run_length(1))
+}
+
+/// The same without a time stamp for each activation.
+pub fn chain_by_fours_unstamped(job: &Chain) -> Outcome {
+    chain_with(job, &pinned(job.threads).unaccounted().run_length(1))
+}
+
+fn chain_with(job: &Chain, options: &Options) -> Outcome {
     let (work, items) = (job.work, job.items);
-    run(job.threads, |sum, options| {
+    run(options, |sum, options| {
         let mut stage = work.stage();
         let mut chain = from_iter((0..items).map(move |i| stage.run(i)));
         for _ in 0..job.stages - 2 {
@@ -67,8 +86,17 @@ pub fn chain(job: &Chain) -> Outcome {
 
 /// The ordered farm.
 pub fn farm(job: &Farm) -> Outcome {
+    farm_with(job, &pinned(job.threads))
+}
+
+/// The same with workers that the system places.
+pub fn farm_unpinned(job: &Farm) -> Outcome {
+    farm_with(job, &Options::new().threads(job.threads))
+}
+
+fn farm_with(job: &Farm, options: &Options) -> Outcome {
     let work = &*job.work;
-    run(job.threads, |sum, options| {
+    run(options, |sum, options| {
         from_iter(0..job.items).par_map(|i| work.run(i)).for_each(|x| *sum = fold(*sum, x)).run(options)
     })
 }
@@ -76,7 +104,7 @@ pub fn farm(job: &Farm) -> Outcome {
 /// The farm with 0 to 3 outputs per item; see [`crate::variants::outputs`].
 pub fn farm_outputs(job: &Farm) -> Outcome {
     let work = &*job.work;
-    run(job.threads, |sum, options| {
+    run(&pinned(job.threads), |sum, options| {
         from_iter(0..job.items)
             .par_flat_map(|i| outputs(work, i))
             .for_each(|x| *sum = fold(*sum, x))
@@ -87,7 +115,7 @@ pub fn farm_outputs(job: &Farm) -> Outcome {
 /// The farm where each item goes round 1 to 3 times; see [`crate::variants::rounds`].
 pub fn farm_rounds(job: &Farm) -> Outcome {
     let work = &*job.work;
-    run(job.threads, |sum, options| {
+    run(&pinned(job.threads), |sum, options| {
         let once = |item| match round(work, item) {
             done if done.left == 0 => ControlFlow::Break(done.value),
             item => ControlFlow::Continue(item),
@@ -102,7 +130,7 @@ pub fn farm_rounds(job: &Farm) -> Outcome {
 /// The farm whose parallel stage peeks at a window of 64 items; see [`crate::variants::peek`].
 pub fn farm_peek(job: &Farm) -> Outcome {
     let work = &*job.work;
-    run(job.threads, |sum, options| {
+    run(&pinned(job.threads), |sum, options| {
         from_iter(0..job.items)
             .par_windows(WINDOW as u32, 1, |window| peek(work, window.as_slice()))
             .for_each(|x| *sum = fold(*sum, x))
@@ -112,18 +140,23 @@ pub fn farm_peek(job: &Farm) -> Outcome {
 
 /// A run whose source waits for `seconds` before its only item.
 pub fn idle(seconds: f64, threads: usize) -> Outcome {
-    run(threads, |sum, options| {
+    run(&Options::new().threads(threads), |sum, options| {
         from_blocking_iter(std::iter::once_with(move || thread::sleep(Duration::from_secs_f64(seconds))))
             .for_each(|()| *sum = 1)
             .run(options)
     })
 }
 
+/// Workers on cores of their own, as in the perfect split.
+fn pinned(threads: usize) -> Options {
+    Options::new().threads(threads).pinned()
+}
+
 /// Times a run that leaves its checksum behind: building the graph, running it and ending.
-fn run(threads: usize, body: impl FnOnce(&mut u64, &Options) -> Result<Report, Error>) -> Outcome {
+fn run(options: &Options, body: impl FnOnce(&mut u64, &Options) -> Result<Report, Error>) -> Outcome {
     let (mut sum, mut outcome) = (0, Ok(()));
     let row = timed(|| {
-        outcome = body(&mut sum, &Options::new().threads(threads)).map(drop);
+        outcome = body(&mut sum, options).map(drop);
         sum
     });
     outcome.map(|()| Some(row)).map_err(|error| error.to_string())

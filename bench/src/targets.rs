@@ -48,6 +48,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("dedup.zstd3.speedup.t2", AtLeast(1.85)),
     ("dedup.gzip6.overhead.t1", AtMost(3.0)),
     ("dedup.gzip6.speedup.t2", AtLeast(1.85)),
+    ("report.w1us", AtMost(2.0)),
     ("idle.wait5s", AtMost(20.0)),
 ];
 

@@ -53,6 +53,7 @@ fn contestants(job: Chain) -> Vec<Contestant<'static>> {
     let mut all = vec![
         Contestant::new("split", Role::Yardstick, job.items, move || Ok(Some(job.split()))),
         Contestant::new("ours", Role::Ours, job.items, move || ours::chain(&job)),
+        Contestant::new("ours(unpinned)", Role::Aside, job.items, move || ours::chain_unpinned(&job)),
         peer("crossbeam", link::chain::<Crossbeam>),
         peer("std-mpsc", link::chain::<StdMpsc>),
         peer("tokio", tokio::chain),

@@ -1,12 +1,16 @@
 //! `dedup.*`: the archiver on real files in memory, against its own sequential build (the same chunker, hash and
 //! codec without the engine). `tar | zstd -3` and `tar | gzip -6` over the same files stand beside it.
 
+use std::env;
+use std::fs::{self, File};
 use std::io;
 
 use thalweg::Options;
-use thalweg_dedup::{Codec, Params, pack, pack_sequential};
+use thalweg_dedup::{
+    Codec, Params, Quiet, Source, pack, pack_sequential, pack_source, pack_source_sequential,
+};
 
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, toolchain};
 use crate::line::Measure;
 use crate::race::{Contestant, Outcome, Role};
 use crate::row::timed;
@@ -39,6 +43,44 @@ pub fn run(session: &mut Session) {
             }
         }
     }
+    let name = format!("dedup.zstd3.files.t{threads}");
+    if session.wants(&name) && !session.options.quick {
+        session.figure(&name, Measure::Speed, threads, from_files(threads));
+    }
+}
+
+/// The whole folder of the toolchain, read from its files and written to one.
+fn from_files<'a>(threads: usize) -> Vec<Contestant<'a>> {
+    let params = Params::default();
+    let sequential = params.clone();
+    let tree = || Source::Tree { root: toolchain(), leave_out: None };
+    let alone = move || {
+        to_file(|out| Ok(pack_source_sequential(tree(), out, &sequential, Box::new(Quiet))?.archive_bytes))
+    };
+    let ours = move || {
+        let options = Options::default().threads(threads);
+        to_file(|out| Ok(pack_source(tree(), out, &params, Box::new(Quiet), &options)?.0.archive_bytes))
+    };
+    vec![
+        Contestant::new("sequential", Role::Yardstick, 1, alone),
+        Contestant::new("ours", Role::Ours, 1, ours).against("sequential"),
+    ]
+}
+
+/// Times what writes to a temporary file and gives the length of it.
+fn to_file(write: impl FnOnce(File) -> thalweg_dedup::Result<u64>) -> Outcome {
+    let path = env::temp_dir().join(format!("thalweg-bench-{}", std::process::id()));
+    let file = File::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut outcome = Ok(());
+    let row = timed(|| {
+        write(file).unwrap_or_else(|error| {
+            outcome = Err(error.to_string());
+            0
+        })
+    });
+    // Left behind, it does no harm; whoever cleans the folder will take it.
+    let _ = fs::remove_file(&path);
+    outcome.map(|()| Some(row))
 }
 
 fn contestants<'a>(

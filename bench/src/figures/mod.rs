@@ -5,6 +5,7 @@ mod channel;
 mod dedup;
 mod farm;
 mod idle;
+mod report;
 mod variants;
 
 use crate::session::Session;
@@ -15,6 +16,7 @@ pub fn all(session: &mut Session) {
     chain::run(session);
     farm::run(session);
     variants::run(session);
+    report::run(session);
     idle::run(session);
     dedup::run(session);
 }

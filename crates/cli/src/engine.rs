@@ -16,6 +16,9 @@ pub(crate) struct Engine {
     /// Scheduling policy: auto, random, qes, pss or prs
     #[arg(long, value_name = "NAME", default_value = "auto")]
     policy: String,
+    /// Keep each worker thread on one core
+    #[arg(long)]
+    pin: bool,
     /// Say afterwards what was done and where the time went
     #[arg(long)]
     pub report: bool,
@@ -31,6 +34,7 @@ impl Engine {
     pub fn options(&self) -> Result<Options> {
         ensure!(self.threads != Some(0), "--threads 0: at least one thread is needed");
         let options = Options::new().policy(&self.policy);
+        let options = if self.pin { options.pinned() } else { options };
         Ok(match self.threads {
             Some(threads) => options.threads(threads),
             None => options,

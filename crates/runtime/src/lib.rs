@@ -28,6 +28,7 @@
 //! ```
 
 mod account;
+mod affinity;
 mod builder;
 mod channel;
 mod claim;

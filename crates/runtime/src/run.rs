@@ -1,12 +1,13 @@
 //! From a network to its report: plan, rings, nodes, threads.
 
 use crate::account::duration;
+use crate::affinity::{Pinned, cores};
 use crate::builder::{MakeNode, Network};
 use crate::error::Error;
 use crate::net::{Net, NodeCell, Signals};
 use crate::node::NodeState;
 use crate::sync::{Mutex, Ordering, lock};
-use crate::worker::{EngineHost, Pace, Queues, Worker};
+use crate::worker::{EngineHost, Habits, Pace, Queues, Worker};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ pub struct Options {
     seed: u64,
     deadline: Option<Duration>,
     counted: bool,
+    unaccounted: bool,
+    pinned: bool,
 }
 
 impl Options {
@@ -86,6 +89,23 @@ impl Options {
     /// be repeated exactly.
     pub fn counted(mut self) -> Self {
         self.counted = true;
+        self
+    }
+
+    /// Reads no clock while the run goes: the report's times are zero, and activations end by
+    /// count alone ([`Options::counted`]). For measuring what accounting costs. (A deadline needs the
+    /// clock, and so undoes this.)
+    pub fn unaccounted(mut self) -> Self {
+        self.unaccounted = true;
+        self.counted = true;
+        self
+    }
+
+    /// Keeps each worker on one core, of those that the calling thread may use, where the system
+    /// lets it. Good for a machine that does nothing else: a worker whose core is wanted by another
+    /// program then waits for it. With more workers than cores nobody is pinned.
+    pub fn pinned(mut self) -> Self {
+        self.pinned = true;
         self
     }
 
@@ -238,10 +258,13 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
             let random = XorShift::new(options.seed, worker);
             let mut host = EngineHost { net, queues: &queues, worker, random, steals: 0 };
             let local = policy.start(worker, &mut host);
-            Worker::new(host, policy, local, pace, spin, deadline)
+            let stamped = !options.unaccounted || deadline.is_some();
+            Worker::new(host, policy, local, Habits { pace, spin, stamped, deadline })
         })
         .collect();
     let first = workers.remove(0);
+    let cores = if options.pinned { cores() } else { Vec::new() };
+    let core = |worker: usize| cores.get(worker).copied().filter(|_| threads <= cores.len());
     std::thread::scope(|scope| {
         for node in net.graph.node_ids() {
             let cell = &net.nodes[node.index()];
@@ -259,6 +282,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
             let name = format!("thalweg-{}", worker.host.worker);
             let work = move || {
                 let index = worker.host.worker;
+                let _pinned = core(index).map(Pinned::to);
                 let account = worker.run();
                 lock(&net.accounts).push((index, account));
             };
@@ -266,6 +290,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
                 return net.fail(Error::Thread(error));
             }
         }
+        let _pinned = core(0).map(Pinned::to);
         let account = first.run();
         lock(&net.accounts).push((0, account));
     });

@@ -91,14 +91,24 @@ impl Drop for Over<'_> {
     }
 }
 
+/// How the workers of a run go about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits {
+    pub(crate) pace: Pace,
+    /// Look for work a while before going to sleep.
+    pub(crate) spin: bool,
+    /// Read the clock after every activation.
+    pub(crate) stamped: bool,
+    /// When the run is to end, and how long that was from its start.
+    pub(crate) deadline: Option<(Instant, Duration)>,
+}
+
 /// One worker's private half.
 pub(crate) struct Worker<'a, P: Policy> {
     pub(crate) host: EngineHost<'a>,
     pub(crate) policy: &'a P,
     pub(crate) local: P::Local,
-    pub(crate) pace: Pace,
-    pub(crate) spin: bool,
-    pub(crate) deadline: Option<(Instant, Duration)>,
+    pub(crate) habits: Habits,
     pub(crate) account: Account,
     ticks_per_ns: f64,
     searching: bool,
@@ -106,22 +116,13 @@ pub(crate) struct Worker<'a, P: Policy> {
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
-    pub(crate) fn new(
-        host: EngineHost<'a>,
-        policy: &'a P,
-        local: P::Local,
-        pace: Pace,
-        spin: bool,
-        deadline: Option<(Instant, Duration)>,
-    ) -> Self {
+    pub(crate) fn new(host: EngineHost<'a>, policy: &'a P, local: P::Local, habits: Habits) -> Self {
         let channels = host.net.meters.len();
         Worker {
             host,
             policy,
             local,
-            pace,
-            spin,
-            deadline,
+            habits,
             account: Account::new(channels),
             ticks_per_ns: crate::clock::ticks_per_ns(),
             searching: false,
@@ -136,7 +137,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.account.start();
         let mut last = None;
         let mut now = ticks();
-        let deadline = self.deadline.map(|(at, _)| {
+        let deadline = self.habits.deadline.map(|(at, _)| {
             let left = at.saturating_duration_since(Instant::now()).as_nanos() as f64;
             now.saturating_add((left * self.ticks_per_ns) as u64)
         });
@@ -175,7 +176,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         net.share(node);
         self.count = self.count.wrapping_add(1);
         // Not the first: a worker's first activation finds everything cold.
-        let sampled = self.count % SAMPLE == 2 && self.pace == Pace::Timed;
+        let sampled = self.count % SAMPLE == 2 && self.habits.pace == Pace::Timed;
         let laps = sampled.then(|| {
             let start = ticks();
             self.account.scheduler_sample(start.saturating_sub(before));
@@ -199,7 +200,7 @@ impl<'a, P: Policy> Worker<'a, P> {
                 Event::Done
             }
         };
-        let after = ticks();
+        let after = if self.habits.stamped { ticks() } else { before };
         self.note(&cell.state, &cx, event, after.saturating_sub(before));
         (event, after)
     }
@@ -207,7 +208,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     /// Firings an activation may do, and those after which it publishes.
     fn batch(&self, state: &NodeState, node: NodeId) -> (usize, usize) {
         let run = self.host.net.plan.run[node.index()].max(1);
-        if self.pace == Pace::Counted {
+        if self.habits.pace == Pace::Counted {
             return (run * 4, run);
         }
         let pace = state.pace.load(Ordering::Relaxed);
@@ -274,7 +275,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             if net.stopped() || net.find_claimable(self.host.worker).is_some() {
                 return true;
             }
-            if !self.spin || ticks() > until {
+            if !self.habits.spin || ticks() > until {
                 return false;
             }
             for _ in 0..32 {
@@ -285,7 +286,7 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     fn park(&mut self) {
         let net = self.host.net;
-        let timeout = self.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
+        let timeout = self.habits.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
         self.account.parks += 1;
         let from = ticks();
         let woken = net.sleep.commit(self.host.worker, timeout, || crate::quiesce::examine(net));
@@ -301,7 +302,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     }
 
     fn check_deadline(&self) {
-        if let Some((at, given)) = self.deadline
+        if let Some((at, given)) = self.habits.deadline
             && Instant::now() >= at
         {
             self.host.net.fail(crate::Error::Deadline(given));

@@ -16,7 +16,7 @@ use crate::net::{Net, NodeCell, Signals};
 use crate::node::{Body, Cx, NodeState};
 use crate::port::Lack;
 use crate::sync::Mutex;
-use crate::worker::{EngineHost, Pace, Queues, Worker};
+use crate::worker::{EngineHost, Habits, Pace, Queues, Worker};
 use loom::thread;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -140,7 +140,8 @@ fn run(dedicated: NodeId) {
     });
     let queues: Queues = vec![Mutex::new(VecDeque::new())];
     let host = EngineHost { net: &net, queues: &queues, worker: 0, random: XorShift::new(0, 0), steals: 0 };
-    Worker::new(host, &First, (), Pace::Counted, false, None).run();
+    let habits = Habits { pace: Pace::Counted, spin: false, stamped: true, deadline: None };
+    Worker::new(host, &First, (), habits).run();
     other.join().unwrap();
     assert!(net.take_failure().is_none(), "the run failed");
     assert!(net.nodes.iter().all(|node| node.state.is_done()));
