@@ -33,12 +33,9 @@ pub fn channel_slices(items: u64) -> Row {
     })
 }
 
+/// Sends a whole slice or nothing, as the bare ring does.
 fn send_slice(to: &mut Sender<u64>, start: u64) {
-    let mut sent = 0;
-    while sent < 64 {
-        let rest = (sent as u32..64).map(|i| start + u64::from(i));
-        sent += until(|| Some(to.push_iter(rest.clone())).filter(|&count| count > 0));
-    }
+    until(|| (to.room_for(64) == 64).then(|| to.push_iter((0..64u32).map(|i| start + u64::from(i)))));
 }
 
 /// The channel alone: numbers from one thread to another, one at a time.

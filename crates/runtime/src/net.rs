@@ -20,10 +20,22 @@ pub(crate) struct NodeCell<'env> {
     pub(crate) outputs: Vec<ChannelId>,
     /// Producers and consumers next to it, each once.
     pub(crate) peers: Vec<NodeId>,
+    /// What every firing moves, where all rates are static and no framing function decides: from
+    /// it anybody can see that an activation would be in vain. Empty otherwise.
+    pub(crate) needs: Vec<Need>,
     /// Where its own thread sleeps, if it has one.
     pub(crate) dedicated: Option<Sleeper>,
     /// Whether some peer has a thread of its own.
     pub(crate) dedicated_peers: bool,
+}
+
+/// Items that every firing of a node finds, or room that it needs, on one channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Need {
+    /// So many to be seen.
+    Items(ChannelId, usize),
+    /// So many places.
+    Room(ChannelId, usize),
 }
 
 /// How a run is told to stop, and why it did: what needs to know nothing of its graph.
@@ -174,7 +186,36 @@ impl<'env> Net<'env> {
         let cell = &self.nodes[node.index()];
         let Some(body) = &cell.body else { return false };
         !cell.state.is_done()
-            && ((!body.is_held() && cell.state.satisfied(self, node)) || cell.state.unstuck(self, node))
+            && ((!body.is_held() && cell.state.satisfied(self, node) && self.missing(node).is_none())
+                || cell.state.unstuck(self, node))
+    }
+
+    /// Something that surely keeps the node from firing and from ending, whatever its wait word
+    /// says: the word names one thing, and another may be lacking by the time that is there.
+    ///
+    /// It follows from counters that peers change before they look for sleepers, as the word does,
+    /// so a wake-up hangs on it as safely.
+    pub(crate) fn missing(&self, node: NodeId) -> Option<Need> {
+        let cell = &self.nodes[node.index()];
+        let (mut missing, mut heard) = (None, cell.outputs.is_empty());
+        for need in &cell.needs {
+            let lacks = match *need {
+                Need::Items(channel, count) => {
+                    let (meter, short) = (self.meter(channel), self.meter(channel).items() < count);
+                    if short && meter.ended() {
+                        return None; // it will end
+                    }
+                    short
+                }
+                Need::Room(channel, count) => {
+                    let meter = self.meter(channel);
+                    heard |= !meter.gone();
+                    !meter.gone() && meter.items() + count > meter.capacity()
+                }
+            };
+            missing = missing.or(lacks.then_some(*need));
+        }
+        missing.filter(|_| heard && !cell.state.is_cancelled())
     }
 
     /// Some claimable node, looked for from `start` on.

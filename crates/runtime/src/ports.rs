@@ -52,6 +52,9 @@ pub trait Inputs: Send {
     #[doc(hidden)]
     fn lack(&mut self, wanted: &[usize]) -> Option<Lack>;
     /// What is missing for a firing that takes `takes`; the end of a stream is missing items, too.
+    ///
+    /// # Panics
+    /// Where a port's rate is static and another than it says.
     #[doc(hidden)]
     fn short_of(&mut self, takes: &[usize]) -> Option<Lack>;
     /// Some input has ended short of what a static firing needs.
@@ -128,6 +131,11 @@ pub trait Outputs: Send {
 /// The cold parts, which need no type of their own per arity.
 fn short_of<P: Input>(port: &mut P, take: usize) -> Option<Lack> {
     let side = port.side();
+    let rate = side.rates.take;
+    assert!(
+        rate == 0 || take == rate,
+        "the framing function takes {take} items from an input whose pop rate is {rate}"
+    );
     if take > side.seen - side.next {
         side.refresh();
     }

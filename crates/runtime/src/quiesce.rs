@@ -10,15 +10,19 @@
 //! 2. A circle whose outside inputs have all ended, there being some: its feedback channels end in
 //!    one step, and the loop drains.
 //! 3. A circle with an outside input that is held up by a full channel: that channel doubles, as in 1.
-//! 4. Otherwise the circle is a true deadlock, and the run fails, naming it.
+//! 4. Otherwise a circle is a true deadlock, and the run fails, naming it.
+//!
+//! There may be several circles, and what one lacks may come once another is opened: no circle is
+//! called a deadlock before 2 and 3 were tried on all. One through a merge is the last to be: the
+//! merge waits for any of its inputs, and another may be the one that matters.
 
 use crate::error::{BlockedNode, Deadlock, Error};
-use crate::net::Net;
+use crate::net::{Need, Net};
 use crate::node::{UNSTUCK, Waiting};
 use crate::sync::{Ordering, fence, lock};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, NodeId};
-use thalweg_trace::Growth;
+use thalweg_trace::{Growth, Limit};
 
 /// Bytes that channels may take in all, grown ones included, where no budget was given: nothing is
 /// unbounded by default.
@@ -32,8 +36,13 @@ const FEED_UNASKED: usize = 16 << 20;
 struct Edge {
     channel: ChannelId,
     full: bool,
+    /// One of several that would do.
+    any: bool,
     to: NodeId,
 }
+
+/// Nodes that wait for each other, each with the edge to the next; the last for the first.
+type Circle = Vec<(NodeId, Edge)>;
 
 /// Looks at the resting graph; true if something can go on now. Called with the sleep lock held
 /// and every other thread asleep, so it must neither wake nor wait.
@@ -42,22 +51,36 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
     if net.stopped() {
         return true;
     }
+    let waits: Vec<Vec<Edge>> = net.graph.node_ids().map(|node| edges(net, node)).collect();
+    // Looked at after the edges: outside ends come and go while the workers sleep, and nothing is
+    // judged that has changed since.
     if net.graph.node_ids().any(|node| net.actionable(node)) {
         return true;
     }
-    match find_circle(net) {
-        Some(circle) => open(net, &circle),
-        // Nothing can go on and nothing waits in a circle: still an end with a cause.
-        None => {
-            let waits: Vec<_> = net
-                .graph
-                .node_ids()
-                .flat_map(|node| edges(net, node).into_iter().map(move |e| (node, e)))
-                .collect();
-            net.record(Error::Deadlock(describe(net, &waits, None)));
-            true
-        }
+    if let Some(circle) = circles(&waits, true).next() {
+        open_full(net, &circle);
+        return true;
     }
+    let starved: Vec<Circle> = circles(&waits, false).collect();
+    let opened = starved.iter().any(|circle| end_feedback(net, circle))
+        || starved.iter().any(|circle| feed(net, circle));
+    if !opened {
+        net.record(Error::Deadlock(describe(net, &worst(starved, &waits), None)));
+    }
+    true
+}
+
+/// The circle to name: one that no merge could get out of, if there is such a one. Nothing can go
+/// on where nothing waits in a circle, too, and then all that waits is named.
+fn worst(circles: Vec<Circle>, waits: &[Vec<Edge>]) -> Circle {
+    let firm = |circle: &Circle| circle.iter().all(|(_, edge)| !edge.any);
+    let at = circles.iter().position(firm).unwrap_or(0);
+    circles.into_iter().nth(at).unwrap_or_else(|| every_edge(waits).collect())
+}
+
+fn every_edge(waits: &[Vec<Edge>]) -> impl Iterator<Item = (NodeId, Edge)> {
+    let nodes = waits.iter().enumerate();
+    nodes.flat_map(|(node, edges)| edges.iter().map(move |edge| (NodeId(node as u32), *edge)))
 }
 
 /// What a node waits for, as edges.
@@ -66,8 +89,11 @@ fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
     if cell.state.is_done() {
         return Vec::new();
     }
-    let items = |channel: ChannelId| Edge { channel, full: false, to: net.graph.channel(channel).from.0 };
-    let room = |channel: ChannelId| Edge { channel, full: true, to: net.graph.channel(channel).to.0 };
+    let any = matches!(cell.state.wait.read(), Waiting::Any { .. });
+    let items =
+        |channel: ChannelId| Edge { channel, full: false, any, to: net.graph.channel(channel).from.0 };
+    let room =
+        |channel: ChannelId| Edge { channel, full: true, any: false, to: net.graph.channel(channel).to.0 };
     let mut edges = match cell.state.wait.read() {
         Waiting::Items { channel, .. } => vec![items(channel)],
         Waiting::Room { channel, .. } | Waiting::Bytes { channel } => vec![room(channel)],
@@ -77,26 +103,35 @@ fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
         }
         Waiting::Ready | Waiting::Window { .. } | Waiting::Never => Vec::new(),
     };
+    // The word may be out of date: what it names is there, and something else is missing.
+    if cell.state.satisfied(net, node) {
+        let missing = net.missing(node).map(|need| match need {
+            Need::Items(channel, _) => items(channel),
+            Need::Room(channel, _) => room(channel),
+        });
+        edges = missing.into_iter().collect();
+    }
     let stuck = cell.state.stuck.iter().zip(&cell.outputs);
     edges.extend(stuck.filter(|(s, _)| s.load(Ordering::Relaxed) != UNSTUCK).map(|(_, c)| room(*c)));
     edges
 }
 
-/// A circle in the wait-for graph; one with a full channel if there is any.
-fn find_circle(net: &Net<'_>) -> Option<Vec<(NodeId, Edge)>> {
-    let all: Vec<Vec<Edge>> = net.graph.node_ids().map(|node| edges(net, node)).collect();
-    let every = |full: bool| {
-        let all = &all;
-        net.graph
-            .node_ids()
-            .flat_map(move |node| all[node.index()].iter().map(move |edge| (node, *edge)))
-            .filter(move |(_, edge)| edge.full == full)
-    };
-    every(true).chain(every(false)).find_map(|(node, edge)| close(&all, node, edge))
+/// Circles in the wait-for graph: those that begin with an edge that is `full`, or is not, one for
+/// all nodes that lie on it.
+fn circles(waits: &[Vec<Edge>], full: bool) -> impl Iterator<Item = Circle> {
+    let mut seen = vec![false; waits.len()];
+    every_edge(waits).filter(move |(_, edge)| edge.full == full).filter_map(move |(node, edge)| {
+        if seen[node.index()] {
+            return None;
+        }
+        let circle = close(waits, node, edge)?;
+        circle.iter().for_each(|(node, _)| seen[node.index()] = true);
+        Some(circle)
+    })
 }
 
 /// The circle that begins with an edge: a shortest way back to where it starts.
-fn close(all: &[Vec<Edge>], start: NodeId, first: Edge) -> Option<Vec<(NodeId, Edge)>> {
+fn close(all: &[Vec<Edge>], start: NodeId, first: Edge) -> Option<Circle> {
     let mut before: Vec<Option<(NodeId, Edge)>> = vec![None; all.len()];
     let mut queue = VecDeque::from([first.to]);
     while let Some(node) = queue.pop_front().filter(|_| before[start.index()].is_none()) {
@@ -119,21 +154,14 @@ fn close(all: &[Vec<Edge>], start: NodeId, first: Edge) -> Option<Vec<(NodeId, E
     Some(circle)
 }
 
-/// Opens a circle: growth, end of the loop, or failure. True if something can go on.
-fn open(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
+/// Opens a circle with full channels: growth, or failure where there may be none.
+fn open_full(net: &Net<'_>, circle: &[(NodeId, Edge)]) {
     let full = circle.iter().map(|(_, edge)| edge).filter(|edge| edge.full);
-    if let Some(edge) = full.min_by_key(|edge| net.meter(edge.channel).capacity()) {
-        if grow(net, edge.channel, GROWTH_UNASKED) {
-            return true;
-        }
-        net.record(Error::Deadlock(describe(net, circle, Some(net.plan.budget.unwrap_or(GROWTH_UNASKED)))));
-        return true;
+    let least = full.min_by_key(|edge| net.meter(edge.channel).capacity()).expect("a full channel");
+    if !grow(net, least.channel, GROWTH_UNASKED) {
+        let limit = net.plan.budget.unwrap_or(GROWTH_UNASKED);
+        net.record(Error::Deadlock(describe(net, circle, Some(limit))));
     }
-    if end_feedback(net, circle) || feed(net, circle) {
-        return true;
-    }
-    net.record(Error::Deadlock(describe(net, circle, None)));
-    true
 }
 
 /// Doubles a channel, if the byte budget allows, or `unasked` bytes in all where none was given.
@@ -149,13 +177,14 @@ fn grow(net: &Net<'_>, channel: ChannelId, unasked: usize) -> bool {
     }
     net.spent.store(spent, Ordering::Relaxed);
     if heavy {
-        meter.set_byte_limit(meter.byte_limit() * 2);
+        meter.set_byte_limit(cost * 2);
+        lock(&net.growths).push(Growth { channel, limit: Limit::Bytes, from: cost, to: cost * 2 });
     } else {
         // SAFETY: the last thread awake of the run, which holds the sleep lock: nobody else
         // accesses a ring before it has come back through that lock, and slot pointers are read
         // anew at every claim.
         unsafe { net.rings[channel.index()].grow(from * 2) };
-        lock(&net.growths).push(growth(channel, from, from * 2));
+        lock(&net.growths).push(Growth { channel, limit: Limit::Items, from, to: from * 2 });
     }
     let producer = &net.nodes[data.from.0.index()].state;
     producer.wait.ready();
@@ -165,10 +194,6 @@ fn grow(net: &Net<'_>, channel: ChannelId, unasked: usize) -> bool {
         .filter(|s| s.load(Ordering::Relaxed) != UNSTUCK)
         .for_each(|s| s.store(0, Ordering::Relaxed));
     true
-}
-
-fn growth(channel: ChannelId, from: usize, to: usize) -> Growth {
-    Growth { channel, from, to }
 }
 
 /// Ends the feedback channels of the loop that a circle runs through, if its outside inputs have

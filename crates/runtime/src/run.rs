@@ -4,7 +4,7 @@ use crate::account::duration;
 use crate::affinity::{Pinned, cores};
 use crate::builder::{MakeNode, Network};
 use crate::error::Error;
-use crate::net::{Net, NodeCell, Signals};
+use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
 use crate::sync::{Mutex, Ordering, lock};
 use crate::worker::{EngineHost, Habits, Pace, Queues, Worker};
@@ -185,12 +185,18 @@ impl<'env> Network<'env> {
             let weighed = outputs.iter().copied().find(|c| graph.channel(*c).link.weighed);
             let make = MakeNode { tickets: tickets(plan.threads), retired: state.retired.clone(), weighed };
             let dedicated_peers = peers.iter().any(|peer| dedicated(*peer));
+            let body = maker.map(|maker| maker(make));
+            let needs = match &body {
+                Some(body) if !body.is_framed() => needs(data),
+                _ => Vec::new(),
+            };
             nodes.push(NodeCell {
                 state,
-                body: maker.map(|maker| maker(make)),
+                body,
                 inputs,
                 outputs,
                 peers,
+                needs,
                 dedicated: dedicated(id).then(|| sleepers.next().expect("endless")),
                 dedicated_peers,
             });
@@ -205,6 +211,16 @@ impl<'env> Network<'env> {
 /// other workers busy, few enough to stay in a cache.
 fn tickets(threads: usize) -> usize {
     (threads * 16).next_power_of_two().max(32)
+}
+
+/// What every firing needs; empty where that depends on more than the counters.
+fn needs(node: &thalweg_graph::Node) -> Vec<Need> {
+    let items = node.inputs.iter().map(|port| {
+        let pop = port.pop.fixed()?;
+        Some(Need::Items(port.channel?, pop.max(port.peek) as usize))
+    });
+    let room = node.outputs.iter().map(|port| Some(Need::Room(port.channel?, port.push.fixed()? as usize)));
+    items.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// Deals the byte budget, less the rings' own slots and a quarter kept for growth, to the

@@ -7,14 +7,16 @@ use crate::ports::{Inputs, Outputs};
 use std::marker::PhantomData;
 use thalweg_graph::{InPort, Item, Node, NodeId, OutPort, Rate};
 
-/// An input whose firings take items by value; one a firing unless said otherwise.
+/// An input whose firings take items by value. Where nothing is said, one a firing, or, under a
+/// framing function, as many as that says.
 pub fn input<T>(name: &str, stream: Stream<T>) -> TakeSpec<T> {
-    TakeSpec { name: name.to_owned(), stream, pop: Rate::Static(1) }
+    TakeSpec { name: name.to_owned(), stream, pop: None }
 }
 
-/// An input whose firings look at items by reference; one a firing unless said otherwise.
+/// An input whose firings look at items by reference. Where nothing is said, one a firing, or,
+/// under a framing function, as many as that says.
 pub fn window<T>(name: &str, stream: Stream<T>) -> LookSpec<T> {
-    LookSpec { name: name.to_owned(), stream, pop: Rate::Static(1), peek: 1 }
+    LookSpec { name: name.to_owned(), stream, pop: None, peek: 0 }
 }
 
 /// An output that gives any number of items a firing unless said otherwise.
@@ -27,13 +29,14 @@ pub fn output<T>(name: &str) -> GiveSpec<T> {
 pub struct TakeSpec<T> {
     name: String,
     stream: Stream<T>,
-    pop: Rate,
+    pop: Option<u32>,
 }
 
 impl<T> TakeSpec<T> {
-    /// Items a firing takes.
+    /// Items a firing takes. Under a framing function the port's rate is static all the same, and
+    /// the function must keep to it.
     pub fn pop(mut self, items: u32) -> Self {
-        self.pop = Rate::Static(items);
+        self.pop = Some(items);
         self
     }
 }
@@ -43,21 +46,21 @@ impl<T> TakeSpec<T> {
 pub struct LookSpec<T> {
     name: String,
     stream: Stream<T>,
-    pop: Rate,
+    pop: Option<u32>,
     peek: u32,
 }
 
 impl<T> LookSpec<T> {
-    /// Items that leave the window with each firing.
+    /// Items that leave the window with each firing. See [`TakeSpec::pop`].
     pub fn pop(mut self, items: u32) -> Self {
-        self.pop = Rate::Static(items);
-        self.peek = self.peek.max(items);
+        self.pop = Some(items);
         self
     }
 
-    /// Items a firing sees, those that leave included.
+    /// Items a firing sees, those that leave included. Under a framing function a firing sees what
+    /// it takes.
     pub fn peek(mut self, items: u32) -> Self {
-        self.peek = items.max(self.pop.fixed().unwrap_or(0));
+        self.peek = items;
         self
     }
 }
@@ -93,6 +96,15 @@ pub trait InputSpec {
         Self: 'env;
 }
 
+/// The rate of an input: what was said of it, or what follows where nothing was.
+fn pop_rate(said: Option<u32>, framed: bool) -> Rate {
+    match said {
+        Some(items) => Rate::Static(items),
+        None if framed => Rate::Dynamic,
+        None => Rate::Static(1),
+    }
+}
+
 fn limits(port: &InPort) -> Limits {
     Limits { take: port.pop.fixed().unwrap_or(0) as usize, see: port.peek as usize }
 }
@@ -101,7 +113,7 @@ impl<T: Send> InputSpec for TakeSpec<T> {
     type Port = Take<T>;
 
     fn declare(&self, dynamic: bool) -> InPort {
-        let pop = if dynamic { Rate::Dynamic } else { self.pop };
+        let pop = pop_rate(self.pop, dynamic);
         let peek = pop.fixed().unwrap_or(1);
         InPort { name: self.name.clone(), item: Item::of::<T>(), pop, peek, channel: None }
     }
@@ -120,8 +132,9 @@ impl<T: Send + Sync> InputSpec for LookSpec<T> {
     type Port = Look<T>;
 
     fn declare(&self, dynamic: bool) -> InPort {
-        let pop = if dynamic { Rate::Dynamic } else { self.pop };
-        let peek = if dynamic { 1 } else { self.peek };
+        let pop = pop_rate(self.pop, dynamic);
+        let least = pop.fixed().unwrap_or(1);
+        let peek = if dynamic { least } else { self.peek.max(least) };
         InPort { name: self.name.clone(), item: Item::of::<T>(), pop, peek, channel: None }
     }
 

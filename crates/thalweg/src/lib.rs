@@ -43,10 +43,11 @@ pub use thalweg_graph as graph;
 pub use thalweg_policy as policy;
 pub use thalweg_runtime::{
     BlockedNode, BuildError, Builder, Deadlock, Error, Feedback, Give, GiveSpec, Glance, Handle, In, Input,
-    InputSpec, InputSpecs, Inputs, IntoFlow, Kernel, Look, LookSpec, Network, NotYet, Options, Out, Outlet,
-    OutputSpec, OutputSpecs, Outputs, Prepared, Receiver, Report, Sender, Stream, Take, TakeSpec, View,
-    channel, input, output, window,
+    InputSpec, InputSpecs, Inputs, IntoFlow, Kernel, Look, LookSpec, Many, Network, NotYet, Options, Out,
+    Outlet, OutputSpec, OutputSpecs, Outputs, Prepared, Receiver, Report, Sender, Stream, Take, TakeSpec,
+    View, channel, input, output, window,
 };
+pub use thalweg_trace as trace;
 
 /// The README's programs, compiled and run as tests.
 #[cfg(doctest)]

@@ -313,6 +313,55 @@ fn a_loop_whose_outside_has_ended_is_no_deadlock() {
     });
 }
 
+/// Two loops rest at once, and only the later one in the graph can be opened: its outside has ended,
+/// and what its last node then gives sets all the rest going. The first waits for its outside.
+#[test]
+fn a_loop_that_waits_for_another_is_no_deadlock() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let numbers = graph.source("numbers", 0..50u64);
+        let (first, second) = graph
+            .kernel("fan", (input("in", numbers),), (output("first").push(1), output("second").push(1)))
+            .sequential(|(items,): &mut (In<u64>,), (a, b): &mut (Out<u64>, Out<u64>)| {
+                let item = items.pop();
+                a.push(item);
+                b.push(item);
+            });
+        let rounds = graph.round("round", first, 4, |item: u64| match item % 5 {
+            0 => ControlFlow::Break(item),
+            _ => ControlFlow::Continue(item + 1),
+        });
+        let few = graph.source("few", 0..3u64);
+        let (end, back) = graph.feedback([]);
+        let (entered,) = graph
+            .kernel("enter", (input("in", few), input("back", back)), (output("out"),))
+            .framed(|(few, back)| match few.peek(0)? {
+                Some(_) => Ok(Some([1, 0])),
+                None => Ok(back.peek(0)?.map(|_| [0, 1])),
+            })
+            .sequential(|(few, back): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| {
+                out.extend(few.try_pop().or_else(|| back.try_pop()));
+            });
+        // Nothing goes back, and the word to go on comes when the loop has ended.
+        let (go, round) = graph
+            .kernel("leave", (input("in", entered),), (output("go"), output("back")))
+            .finish(|(go, _): &mut (Out<u64>, Out<u64>)| go.extend(0..50))
+            .sequential(|(items,): &mut (In<u64>,), _: &mut (Out<u64>, Out<u64>)| _ = items.pop());
+        graph.close(end, round);
+        let inputs = (input("go", go), input("rounds", rounds.capacity(8)), input("items", second));
+        let mut met = 0;
+        graph.kernel("meet", inputs, ()).sequential(
+            |(go, rounds, items): &mut (In<u64>, In<u64>, In<u64>), (): &mut ()| {
+                let (go, round, item) = (go.pop(), rounds.pop(), items.pop());
+                assert_eq!((go, round), (item, item.next_multiple_of(5)));
+                met += 1;
+            },
+        );
+        graph.build().unwrap().run(&options.clone().capacity(2)).unwrap();
+        assert_eq!(met, 50);
+    });
+}
+
 /// Whoever can no longer reach a reader ends, loops included, however much would still come.
 #[test]
 fn endless_sources_end_with_their_last_reader() {

@@ -137,6 +137,34 @@ fn a_group_that_the_end_cuts_short_is_left_alone() {
     }
 }
 
+/// Rates are static or dynamic by port, under a framing function, too: what was said of a port holds.
+#[test]
+fn a_framing_function_keeps_to_static_rates() {
+    silence();
+    for (parallel, takes) in [(false, 2), (true, 2), (false, 1), (true, 1)] {
+        let mut graph = Builder::new();
+        let (sizes, items) = (graph.source("sizes", 0..10u64), graph.source("items", 0..100u64));
+        let kernel = graph
+            .kernel("groups", (input("size", sizes).pop(1), input("item", items)), (output("out").push(1),))
+            .framed(move |(sizes, _)| Ok(sizes.peek(0)?.map(|size| [takes, *size as usize])));
+        let sum = |(_, items): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| {
+            out.push(std::iter::from_fn(|| items.try_pop()).sum::<u64>());
+        };
+        let (sums,) = if parallel { kernel.parallel(sum) } else { kernel.sequential(sum) };
+        let mut all = 0;
+        graph.sink("sums", sums, |sum| all += sum);
+        let network = graph.build().unwrap();
+        assert!(network.graph().to_string().contains("size pop 1, item pop *"), "{}", network.graph());
+        match watch("static", || network.run(&Options::new())) {
+            Ok(_) => assert_eq!((takes, all), (1, (0..45).sum())),
+            Err(error) => {
+                assert_eq!(takes, 2);
+                assert!(error.to_string().contains("node `groups` panicked"), "{error}");
+            }
+        }
+    }
+}
+
 /// Whichever thread a panic happens on, and with work on all others.
 #[test]
 fn a_panic_in_a_blocking_node_is_named() {

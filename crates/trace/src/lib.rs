@@ -26,5 +26,5 @@ mod show;
 mod table;
 mod units;
 
-pub use parts::{ChannelReport, Growth, NodeReport, WorkerReport};
+pub use parts::{ChannelReport, Growth, Limit, NodeReport, WorkerReport};
 pub use report::Report;

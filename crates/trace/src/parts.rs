@@ -81,8 +81,29 @@ pub struct ChannelReport {
 pub struct Growth {
     /// The channel.
     pub channel: ChannelId,
-    /// Capacity before, in items.
+    /// Which of its limits grew.
+    pub limit: Limit,
+    /// The limit before, in its own unit.
     pub from: usize,
-    /// Capacity after, in items.
+    /// The limit after.
     pub to: usize,
+}
+
+/// What a channel holds only so much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Its capacity in items.
+    Items,
+    /// The bytes that its items weigh.
+    Bytes,
+}
+
+impl std::fmt::Display for Limit {
+    /// The unit: `items` or `bytes`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Limit::Items => "items",
+            Limit::Bytes => "bytes",
+        })
+    }
 }

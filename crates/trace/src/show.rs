@@ -98,7 +98,8 @@ impl Report {
     fn write_growths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for growth in &self.growths {
             let name = self.graph.channel_name(growth.channel);
-            writeln!(f, "grew {} from {} to {} items", name.escape_debug(), growth.from, growth.to)?;
+            let (name, from, to) = (name.escape_debug(), growth.from, growth.to);
+            writeln!(f, "grew {name} from {from} to {to} {}", growth.limit)?;
         }
         if !self.growths.is_empty() {
             writeln!(f)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, OutPort, Rate};
-use thalweg_trace::{Growth, Report};
+use thalweg_trace::{Growth, Limit, Report};
 
 /// `read -> squeeze -> write`, the middle one parallel.
 fn graph() -> Graph {
@@ -45,7 +45,7 @@ fn report() -> Report {
         channel.mean = 511.25;
         channel.leftover = leftover;
     }
-    report.growths.push(Growth { channel: ChannelId(1), from: 512, to: 1024 });
+    report.growths.push(Growth { channel: ChannelId(1), limit: Limit::Items, from: 512, to: 1024 });
     report
 }
 

@@ -192,14 +192,21 @@ impl<'m> World<'m> {
         if node.is_source() && ticket >= model.firings {
             return Some(Lack::End);
         }
+        let mut empty = None;
         for (i, port) in node.inputs.iter().enumerate() {
             let id = port.channel.expect("models join all ports");
             let pop = model.pops[i].at(ticket);
             let need = if pop == 0 { 0 } else { pop.max(port.peek as usize) };
             let channel = &self.channels[id.index()];
             if channel.items < of(&tally.pops, i) + need {
-                return Some(if channel.closed { Lack::End } else { Lack::Items(id) });
+                if channel.closed {
+                    return Some(Lack::End);
+                }
+                empty = empty.or(Some(Lack::Items(id)));
             }
+        }
+        if empty.is_some() {
+            return empty;
         }
         for (i, port) in node.outputs.iter().enumerate() {
             let id = port.channel.expect("models join all ports");

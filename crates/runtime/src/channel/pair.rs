@@ -70,6 +70,15 @@ impl<T> Sender<T> {
         (self.limit - self.next).min(wanted)
     }
 
+    /// Items that would fit now; at most `wanted`.
+    ///
+    /// Whoever sends slices does well to wait until a whole one fits: sending in bits as they fit
+    /// makes the two ends fetch each other's counter for every bit.
+    #[inline]
+    pub fn room_for(&mut self, wanted: usize) -> usize {
+        self.room(wanted)
+    }
+
     /// Sends one item.
     ///
     /// # Errors

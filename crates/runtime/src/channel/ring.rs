@@ -2,6 +2,7 @@
 
 use super::Meter;
 use crate::sync::UnsafeCell;
+use std::alloc::Layout;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -17,22 +18,45 @@ struct Storage<T> {
     totals: *mut [usize],
 }
 
+/// A cache line, and the next one, which is fetched with it.
+const LINES: usize = 128;
+
 impl<T> Storage<T> {
     fn new(size: usize, weighed: bool) -> Storage<T> {
-        let mut slots = Vec::with_capacity(size);
-        slots.resize_with(size, MaybeUninit::uninit);
+        let layout = Self::layout(size);
+        let slots = match layout.size() {
+            0 => layout.dangling_ptr().as_ptr(),
+            // SAFETY: the layout's size is not zero.
+            _ => unsafe { std::alloc::alloc(layout) },
+        };
+        if slots.is_null() {
+            std::alloc::handle_alloc_error(layout);
+        }
         let totals = vec![0; if weighed { size } else { 0 }];
         Storage {
-            slots: Box::into_raw(slots.into_boxed_slice()),
+            slots: std::ptr::slice_from_raw_parts_mut(slots.cast(), size),
             totals: Box::into_raw(totals.into_boxed_slice()),
         }
+    }
+
+    /// Slots of more than a few lines begin on a line of their own: two slices side by side, one
+    /// being written and one being read, then share none where their sizes are whole lines.
+    fn layout(size: usize) -> Layout {
+        let layout = Layout::array::<T>(size).expect("a ring that fits the address space");
+        let align = if layout.size() >= 4 * LINES { LINES } else { 1 };
+        layout.align_to(align).expect("a power of two").pad_to_align()
     }
 }
 
 impl<T> Drop for Storage<T> {
     fn drop(&mut self) {
-        // SAFETY: both came from `Box::into_raw` in `new` and are freed only here.
-        drop(unsafe { (Box::from_raw(self.slots), Box::from_raw(self.totals)) });
+        let layout = Self::layout(self.slots.len());
+        if layout.size() > 0 {
+            // SAFETY: allocated in `new` with this layout, and freed only here.
+            unsafe { std::alloc::dealloc(self.slots.cast(), layout) };
+        }
+        // SAFETY: it came from `Box::into_raw` in `new` and is freed only here.
+        drop(unsafe { Box::from_raw(self.totals) });
     }
 }
 

@@ -91,6 +91,10 @@ impl Body for Model {
     fn is_held(&self) -> bool {
         self.done.is_held()
     }
+
+    fn is_framed(&self) -> bool {
+        true
+    }
 }
 
 /// The storage of a channel without items.
@@ -115,6 +119,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let plan = Plan::new(&graph, &Wishes { threads: Some(1), ..Wishes::default() });
     let meter = Arc::new(Meter::new(1));
     let cell = |node, gives, inputs, outputs: Vec<ChannelId>, peer| NodeCell {
+        needs: Vec::new(),
         state: NodeState::new(outputs.len()),
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         inputs,

@@ -80,6 +80,8 @@ pub(crate) trait Body: Send + Sync {
     fn activate(&self, cx: &mut Cx<'_>) -> Event;
     /// Whether another thread holds what an activation would need.
     fn is_held(&self) -> bool;
+    /// Whether a framing function decides what firings take, and when the node ends.
+    fn is_framed(&self) -> bool;
 }
 
 /// What an activation is given, and what it reports.

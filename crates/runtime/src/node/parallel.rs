@@ -78,6 +78,7 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
     front: Claim<Front<'env, I, O>>,
     back: Claim<Back<I, O>>,
     fire: F,
+    framed: bool,
     limits: I::Limits,
     inputs: usize,
     weighed: Option<ChannelId>,
@@ -126,6 +127,7 @@ where
         };
         Parallel {
             window,
+            framed: front.frame.is_some(),
             front: Claim::new(front),
             back: Claim::new(back),
             fire,
@@ -152,27 +154,32 @@ where
         }
         let limit = self.affordable(ticket, cx)?;
         let limit = self.unreserved(front, limit, cx)?;
-        let room = front.outs.room(limit).map_err(|lack| lacking(cx, lack))?;
-        // SAFETY: this thread holds the claim and `has_place` said that the slot is free: it is
-        // this issuer's until completed.
-        let slot = unsafe { self.window.body(ticket) };
-        let firings = match front.frame.is_some() {
-            false => match front.ins.firings(room) {
+        // Inputs first: a node whose input has ended ends, though its outputs be full.
+        let limit = match front.frame {
+            None => match front.ins.firings(limit) {
                 Ok(firings) => firings,
                 Err(lack) => {
                     let over = matches!(lack, Lack::Ended { .. }) || front.ins.exhausted();
                     return Err(if over { self.end_when_retired(front, cx) } else { lacking(cx, lack) });
                 }
             },
-            true => match frame_run(front, slot, room) {
+            Some(_) => limit,
+        };
+        let room = front.outs.room(limit).map_err(|lack| lacking(cx, lack))?;
+        // SAFETY: this thread holds the claim and `has_place` said that the slot is free: it is
+        // this issuer's until completed.
+        let slot = unsafe { self.window.body(ticket) };
+        let firings = match front.frame {
+            None => {
+                front.ins.open(&mut slot.ins, room);
+                room
+            }
+            Some(_) => match frame_run(front, slot, room) {
                 Ok(firings) => firings,
                 Err(Lack::Ended { .. }) => return Err(self.end_when_retired(front, cx)),
                 Err(lack) => return Err(lacking(cx, lack)),
             },
         };
-        if front.frame.is_none() {
-            front.ins.open(&mut slot.ins, firings);
-        }
         front.outs.open_ticket(&mut slot.outs, firings);
         slot.firings = firings;
         front.next_ticket = ticket + 1;
@@ -460,5 +467,9 @@ where
 
     fn is_held(&self) -> bool {
         self.front.is_held()
+    }
+
+    fn is_framed(&self) -> bool {
+        self.framed
     }
 }

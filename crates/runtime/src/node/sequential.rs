@@ -107,6 +107,7 @@ pub(crate) type Finish<'env, O> = Box<dyn FnOnce(&mut <O as Outputs>::Cursors) +
 /// A sequential kernel.
 pub(crate) struct Sequential<'env, I: Inputs, O: Outputs, F> {
     core: Claim<Core<'env, I, O, F>>,
+    framed: bool,
 }
 
 /// Why a stretch of firings stopped.
@@ -145,7 +146,7 @@ where
             finish,
             frame,
         };
-        Sequential { core: Claim::new(core) }
+        Sequential { framed: core.frame.is_some(), core: Claim::new(core) }
     }
 
     fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
@@ -384,5 +385,9 @@ where
 
     fn is_held(&self) -> bool {
         self.core.is_held()
+    }
+
+    fn is_framed(&self) -> bool {
+        self.framed
     }
 }

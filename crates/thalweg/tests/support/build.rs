@@ -235,7 +235,7 @@ impl<T: Item> Build<'_, T> {
 
     fn choose(&mut self, control: Stream<T>, a: Stream<T>, b: Stream<T>, parallel: bool) -> Stream<T> {
         let (fire, make) = self.tools();
-        let ins = (input("control", control), input("a", a), input("b", b));
+        let ins = (input("control", control).pop(1), input("a", a), input("b", b));
         let outs = (self.gives("out", 1),);
         let kernel = self.graph.kernel(&name(self.number), ins, outs).framed(|(control, a, b)| {
             let Some(said) = control.peek(0)? else { return Ok(None) };

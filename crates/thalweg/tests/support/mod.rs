@@ -8,6 +8,7 @@
 //! | `inject` | yields, slow firings and faults at chosen firings |
 //! | `item` | items: plain numbers, and boxes that are counted |
 //! | `case` | a graph with the options it runs under |
+//! | `realised` | a model of the virtual host as a graph for the engine |
 //! | `runner` | many cases, by number and seed from the environment |
 //! | `watchdog` | ends the process with a message where a run does not end |
 
@@ -18,6 +19,7 @@ pub mod build;
 pub mod case;
 pub mod inject;
 pub mod item;
+pub mod realised;
 pub mod reference;
 pub mod runner;
 pub mod spec;

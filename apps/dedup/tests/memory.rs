@@ -1,0 +1,79 @@
+//! Memory of the whole process while far more goes through than may stay: alone in its file, so
+//! that no other test's memory is counted.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{self, Read, Write};
+
+use thalweg::Options;
+use thalweg_dedup::{Archive, Codec, Limits, Params, StreamSink, extract_parallel, pack};
+
+/// Bytes that go through.
+const BYTES: u64 = 768 << 20;
+/// What the unpacker keeps for duplicates to refer to.
+const WINDOW: u64 = 32 << 20;
+/// Bytes that the process may take while packing, beyond those it had before: the channels' byte
+/// limits for four cores are 64 MiB in all, the index of seen chunks stays below as much, and what
+/// is left is for blocks under way.
+const MOST: u64 = 160 << 20;
+
+/// Numbers without end or pattern, so that nothing is a duplicate and nothing compresses.
+struct Noise {
+    left: u64,
+    state: u64,
+}
+
+impl Read for Noise {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.left.min(buffer.len() as u64) as usize;
+        for word in buffer[..length].chunks_mut(8) {
+            self.state = self.state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+            let mixed = (self.state ^ self.state >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            word.copy_from_slice(&(mixed ^ mixed >> 32).to_le_bytes()[..word.len()]);
+        }
+        self.left -= length as u64;
+        Ok(length)
+    }
+}
+
+/// The largest resident size so far.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+#[test]
+fn memory_stays_within_its_bound_for_any_input() {
+    let mut params = Params::default();
+    (params.codec, params.level) = (Codec::None, 0);
+    params.window = WINDOW;
+    let options = Options::new().threads(4);
+    let path = std::env::temp_dir().join(format!("thalweg-memory-{}", std::process::id()));
+    let before = peak();
+    let noise = Noise { left: BYTES, state: 1 };
+    let (summary, _) = pack(noise, fs::File::create(&path).unwrap(), &params, &options).unwrap();
+    assert_eq!((summary.content_bytes, summary.archive_bytes > BYTES), (BYTES, true));
+    let packed = peak() - before;
+    assert!(packed <= MOST, "{packed} bytes while packing");
+
+    let archive = Archive::open(io::BufReader::new(fs::File::open(&path).unwrap()), &Limits::default());
+    let mut length = Length(0);
+    extract_parallel(archive.unwrap(), &mut StreamSink::new(&mut length), &options).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(length.0, BYTES);
+    let both = peak() - before;
+    assert!(both <= MOST + WINDOW, "{packed} bytes while packing, {both} in all");
+}
+
+struct Length(u64);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

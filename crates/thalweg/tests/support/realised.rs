@@ -1,0 +1,143 @@
+//! A model of the virtual host as a graph that the engine can run: the same nodes, channels, rates
+//! and capacities, with kernels that move numbers.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use thalweg::graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg::policy::virtual_host::{Model, NodeModel};
+use thalweg::{Builder, Glance, In, Many, Out, Stream, View, input, output, window};
+
+/// A node's port: the node, and which of its ports.
+type Port = (NodeId, usize);
+
+/// The model's graph for the engine.
+pub fn build(model: &Model) -> Builder<'static> {
+    let mut work = Work { model, graph: Builder::new(), streams: BTreeMap::new(), open: BTreeMap::new() };
+    model.graph.node_ids().for_each(|node| work.node(node));
+    work.graph
+}
+
+/// The model's name for a channel of the engine's graph.
+pub fn in_model(model: &Graph, engine: &Graph, id: ChannelId) -> ChannelId {
+    let to = engine.channel(id).to;
+    model.channel_ids().find(|other| model.channel(*other).to == to).expect("the same ports are joined")
+}
+
+struct Work<'m> {
+    model: &'m Model,
+    graph: Builder<'static>,
+    /// Outputs whose consumer comes later.
+    streams: BTreeMap<Port, Stream<u64>>,
+    /// Channels whose producer comes later than their consumer.
+    open: BTreeMap<Port, thalweg::Feedback<u64>>,
+}
+
+impl Work<'_> {
+    fn node(&mut self, id: NodeId) {
+        let peeks =
+            self.model.graph.node(id).inputs.iter().any(|port| port.peek > port.pop.fixed().unwrap_or(1));
+        let streams = if peeks { self.peeking(id) } else { self.popping(id) };
+        for (port, stream) in streams.into_iter().enumerate() {
+            match self.open.remove(&(id, port)) {
+                Some(feedback) => self.graph.close(feedback, stream),
+                None => _ = self.streams.insert((id, port), stream),
+            }
+        }
+    }
+
+    /// What flows into a port, as the model has it.
+    fn stream(&mut self, to: Port) -> Stream<u64> {
+        let (model, id) = (self.model, self.model.graph.node(to.0).inputs[to.1].channel.expect("joined"));
+        let channel = model.graph.channel(id);
+        let stream = match self.streams.remove(&channel.from) {
+            Some(stream) => stream,
+            None => {
+                let (feedback, stream) = self.graph.feedback(vec![0; channel.link.initial]);
+                self.open.insert(channel.from, feedback);
+                stream
+            }
+        };
+        stream.capacity(model.capacity_of(id))
+    }
+
+    fn outputs(&self, id: NodeId) -> Vec<thalweg::GiveSpec<u64>> {
+        let ports = self.model.graph.node(id).outputs.iter();
+        let give = |rate: Option<u32>, name: &str| match rate {
+            Some(items) => output(name).push(items),
+            None => output(name),
+        };
+        ports.map(|port| give(port.push.fixed(), &port.name)).collect()
+    }
+
+    fn popping(&mut self, id: NodeId) -> Vec<Stream<u64>> {
+        let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
+        let fixed = node.inputs.iter().all(|port| port.pop.fixed().is_some());
+        let inputs: Vec<_> = (0..node.inputs.len())
+            .map(|i| (i, self.stream((id, i)), node.inputs[i].pop.fixed()))
+            .map(|(i, stream, pop)| match (input(&node.inputs[i].name, stream), pop) {
+                (input, Some(pop)) => input.pop(pop),
+                (input, None) => input,
+            })
+            .collect();
+        let outputs = self.outputs(id);
+        let kernel = self.graph.kernel(&node.name, inputs, outputs);
+        if node.kind == Kind::Parallel {
+            return kernel.parallel(move |ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>| {
+                move_items(&law, 0, ins, outs);
+            });
+        }
+        let mut ticket = 0;
+        let source = node.is_source();
+        let pops = law.pops.clone();
+        let fire = move |ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>| {
+            move_items(&law, ticket, ins, outs);
+            ticket += 1;
+            if source && ticket == law.firings { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        if fixed {
+            return kernel.sequential(fire);
+        }
+        let mut framed = 0;
+        let frame = move |glances: &Vec<Glance<u64>>| {
+            let takes: Vec<usize> = pops.iter().map(|pop| pop.at(framed)).collect();
+            for (glance, take) in glances.iter().zip(&takes).filter(|(_, take)| **take > 0) {
+                if glance.peek(take - 1)?.is_none() {
+                    return Ok(None);
+                }
+            }
+            framed += 1;
+            Ok(Some(takes))
+        };
+        kernel.framed(frame).sequential(fire)
+    }
+
+    fn peeking(&mut self, id: NodeId) -> Vec<Stream<u64>> {
+        let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
+        let inputs: Vec<_> = (0..node.inputs.len())
+            .map(|i| {
+                let pop = node.inputs[i].pop.fixed().expect("peeking ports are static here");
+                window(&node.inputs[i].name, self.stream((id, i))).pop(pop).peek(node.inputs[i].peek)
+            })
+            .collect();
+        let outputs = self.outputs(id);
+        let give = move |law: &NodeModel, outs: &mut Many<Out<u64>>| push_items(law, 0, outs);
+        let kernel = self.graph.kernel(&node.name, inputs, outputs);
+        match node.kind {
+            Kind::Parallel => kernel.parallel(move |_: &mut Many<View<u64>>, outs: &mut _| give(&law, outs)),
+            _ => kernel.sequential(move |_: &mut Many<View<u64>>, outs: &mut _| give(&law, outs)),
+        }
+    }
+}
+
+fn move_items(law: &NodeModel, ticket: u64, ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>) {
+    for (port, pop) in ins.iter_mut().zip(&law.pops) {
+        (0..pop.at(ticket)).for_each(|_| _ = port.pop());
+    }
+    push_items(law, ticket, outs);
+}
+
+fn push_items(law: &NodeModel, ticket: u64, outs: &mut Many<Out<u64>>) {
+    for (port, push) in outs.iter_mut().zip(&law.pushes) {
+        (0..push.at(ticket)).for_each(|item| port.push(item as u64));
+    }
+}
