@@ -34,6 +34,7 @@ fn outline(node: &Node) -> String {
         _ if node.merge => "trapezium",
         Kind::Sequential => "box",
         Kind::Parallel => "box3d",
+        Kind::Process => "ellipse",
     };
     let style = if node.blocking { ", style=dashed" } else { "" };
     format!("shape={shape}{style}")

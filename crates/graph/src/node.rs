@@ -28,6 +28,9 @@ pub enum Kind {
     Sequential,
     /// Any number of firings at a time, without state; outputs appear in the order of the inputs.
     Parallel,
+    /// Sequential code that receives and sends one item at a time and waits in between: a Kahn
+    /// process. All its rates are dynamic.
+    Process,
 }
 
 /// The type of the items of a port, for messages and size estimates.
@@ -140,6 +143,14 @@ impl Node {
     /// A parallel node without ports.
     pub fn parallel(name: impl Into<String>) -> Node {
         Node { kind: Kind::Parallel, ..Node::sequential(name) }
+    }
+
+    /// The same node as a process: all its rates are dynamic.
+    pub fn into_process(mut self) -> Node {
+        self.kind = Kind::Process;
+        self.inputs.iter_mut().for_each(|port| (port.pop, port.peek) = (Rate::Dynamic, 1));
+        self.outputs.iter_mut().for_each(|port| port.push = Rate::Dynamic);
+        self
     }
 
     /// The same node with one more input port.

@@ -41,6 +41,7 @@ impl fmt::Display for Kind {
         f.pad(match self {
             Kind::Sequential => "sequential",
             Kind::Parallel => "parallel",
+            Kind::Process => "process",
         })
     }
 }

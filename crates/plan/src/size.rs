@@ -7,7 +7,7 @@
 //! scheduling keeps half full (section III-A3, double buffering) must have that much in its half.
 
 use crate::{Raised, Wishes};
-use thalweg_graph::{Channel, Graph, Item, Node, Rate};
+use thalweg_graph::{Channel, Graph, Item, Kind, Node, Rate};
 
 /// Items a claim moves at most through a port by default. It spreads the cost of a claim (tens of
 /// nanoseconds) thin enough for items of a nanosecond each.
@@ -88,7 +88,12 @@ pub(crate) fn capacities(graph: &Graph, wishes: &Wishes, run: &[usize], threads:
         let channel = graph.channel(id);
         let rates = Rates::of(graph, channel);
         let Some(asked) = channel.link.capacity.or(wishes.capacity) else {
-            sizes.capacities.push(by_rule(channel, &rates, run, threads));
+            let rule = if has_process(graph, channel) {
+                PROCESS_CHANNEL.max(rates.ease())
+            } else {
+                by_rule(channel, &rates, run, threads)
+            };
+            sizes.capacities.push(rule);
             continue;
         };
         let given = asked.max(rates.need());
@@ -101,6 +106,14 @@ pub(crate) fn capacities(graph: &Graph, wishes: &Wishes, run: &[usize], threads:
         fit(graph, wishes, budget / 2, &mut sizes.capacities);
     }
     sizes
+}
+
+/// Messages a channel of a process holds by default (Nornir, section 5.1).
+const PROCESS_CHANNEL: usize = 64;
+
+/// Whether a process is at either end.
+fn has_process(graph: &Graph, channel: &Channel) -> bool {
+    [channel.from.0, channel.to.0].into_iter().any(|node| graph.node(node).kind == Kind::Process)
 }
 
 /// max(P T, C T) within the window from [`Rates::ease`] to [`CHANNEL_BYTES`].

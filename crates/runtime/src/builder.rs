@@ -4,6 +4,7 @@ use crate::channel::{Grow, In, Meter, Out, Ring, Weigh};
 use crate::error::BuildError;
 use crate::node::{AnyFrame, Body, Finish, FrameFn, IntoFlow, Parallel, Sequential};
 use crate::ports::{Inputs, Many, Outputs};
+use crate::process::Process;
 use crate::spec::{InputSpecs, OutputSpecs, input, output};
 use crate::sync::{AtomicUsize, Mutex, lock};
 use crate::{Glance, NotYet};
@@ -185,6 +186,46 @@ impl<'env> Builder<'env> {
         }
     }
 
+    /// Adds a Kahn process: sequential code of its own state that receives and sends, and waits
+    /// where there is nothing to receive or no room to send. It shares the workers with all other
+    /// nodes; [`Kernel::blocking`] and [`Kernel::process`] give one a thread of its own.
+    ///
+    /// A process ends when its future does. Then, or when it drops an end before, the stream of a
+    /// [`Tx`] ends, and an [`Rx`] is read no more. It fails the run with an `Err`, or a panic.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Builder, Options, input, output};
+    ///
+    /// let mut seen = Vec::new();
+    /// let mut graph = Builder::new();
+    /// let (numbers,) = graph.process("count", (), (output("out"),), |(), (mut out,)| async move {
+    ///     for i in 0..10u64 {
+    ///         out.send(i).await;
+    ///     }
+    /// });
+    /// let (sums,) = graph.process("sum", (input("in", numbers),), (output("out"),), |(mut rx,), (mut tx,)| async move {
+    ///     let mut sum = 0;
+    ///     while let Some(i) = rx.recv().await {
+    ///         sum += i;
+    ///         tx.send(sum).await;
+    ///     }
+    /// });
+    /// graph.sink("collect", sums, |sum| seen.push(sum));
+    /// graph.build()?.run(&Options::new())?;
+    /// assert_eq!(seen, [0, 1, 3, 6, 10, 15, 21, 28, 36, 45]);
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn process<I, O, R, P, F>(&mut self, name: &str, inputs: I, outputs: O, body: F) -> O::Streams
+    where
+        I: InputSpecs + 'env,
+        O: OutputSpecs + 'env,
+        R: IntoFlow + 'env,
+        P: Future<Output = R> + Send + 'env,
+        F: FnOnce(<I::Ports as Inputs>::Receivers, <O::Ports as Outputs>::Senders) -> P + Send + 'env,
+    {
+        self.kernel(name, inputs, outputs).process(body)
+    }
+
     /// A starting node that gives the items of an iterator.
     pub fn source<S>(&mut self, name: &str, items: S) -> Stream<S::Item>
     where
@@ -343,7 +384,7 @@ impl<'env> Builder<'env> {
         let last = self.last();
         let node = self.graph.node_mut(last);
         assert!(
-            node.kind == Kind::Sequential,
+            node.kind != Kind::Parallel,
             "kernel `{}` is parallel: its firings share the workers",
             node.name
         );
@@ -467,6 +508,32 @@ where
         builder
             .nodes
             .push(Some(Box::new(move |_| Box::new(Sequential::new(ins(), outs(), fire, finish, frame)))));
+        streams
+    }
+
+    /// A process: sequential code with its own ends of the channels, on which it receives and sends
+    /// and waits ([`Rx`], [`Tx`]). `body` is called when the run is prepared. Gives back the
+    /// outputs. See [`Builder::process`].
+    ///
+    /// # Panics
+    /// With a framing or a finishing function: a process is its own.
+    pub fn process<R, P, F>(self, body: F) -> O::Streams
+    where
+        R: IntoFlow + 'env,
+        P: Future<Output = R> + Send + 'env,
+        F: FnOnce(<I::Ports as Inputs>::Receivers, <O::Ports as Outputs>::Senders) -> P + Send + 'env,
+    {
+        let Kernel { builder, name, inputs, outputs, blocking, frame, finish } = self;
+        assert!(frame.is_none() && finish.is_none(), "process `{name}` frames and finishes by itself");
+        let mut node = outputs.declare(inputs.declare(Node::sequential(name), true)).into_process();
+        node.blocking = blocking;
+        let id = builder.graph.add(node);
+        let ins = inputs.attach(builder, id);
+        let (streams, outs) = outputs.attach(builder, id);
+        builder.nodes.push(Some(Box::new(move |_| {
+            let (ins, outs) = (ins(), outs());
+            Box::new(Process::new(body(ins.receivers(id), outs.senders(id))))
+        })));
         streams
     }
 

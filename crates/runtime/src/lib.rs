@@ -40,6 +40,7 @@ mod node;
 mod outlet;
 mod port;
 mod ports;
+mod process;
 mod quiesce;
 mod round;
 mod run;
@@ -56,6 +57,7 @@ pub use node::{Flow, IntoFlow};
 pub use outlet::Outlet;
 pub use port::{Give, Input, Look, Take};
 pub use ports::{Inputs, Many, Outputs};
+pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
 pub use run::{Handle, Options, Prepared};
 pub use spec::{
     GiveSpec, InputSpec, InputSpecs, LookSpec, Make, OutputSpec, OutputSpecs, TakeSpec, input, output, window,

@@ -45,6 +45,9 @@ pub(crate) struct Signals {
     stop: AtomicBool,
     drain: AtomicBool,
     failure: Mutex<Option<Error>>,
+    /// Processes whose foreign futures have woken them, and whether there are any.
+    woken: Mutex<Vec<NodeId>>,
+    any_woken: AtomicBool,
 }
 
 impl Signals {
@@ -54,6 +57,21 @@ impl Signals {
             stop: AtomicBool::new(false),
             drain: AtomicBool::new(false),
             failure: Mutex::new(None),
+            woken: Mutex::new(Vec::new()),
+            any_woken: AtomicBool::new(false),
+        }
+    }
+
+    /// A future of the process's own has woken it; from any thread, whenever.
+    ///
+    /// The list is a change, and so this is the changer's side of the protocol in `sleep`: a worker
+    /// looks at the list where it looks at the nodes.
+    pub(crate) fn wake(&self, node: NodeId) {
+        lock(&self.woken).push(node);
+        self.any_woken.store(true, Ordering::Release);
+        fence(Ordering::SeqCst); // pairs with `Sleep::announce`
+        if self.sleep.any_asleep() {
+            self.sleep.wake_one();
         }
     }
 
@@ -111,8 +129,11 @@ pub(crate) struct Net<'env> {
     pub(crate) growths: Mutex<Vec<Growth>>,
     /// What the workers did, by worker.
     pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
-    /// The graph has cycles.
-    loops: bool,
+    /// Where the graph has cycles, the nodes from which an end can be reached: those that are
+    /// cancelled once none can. Others are run for what they do besides, to their own end. Empty
+    /// where nodes notice by themselves, or there are none such.
+    reaching: Vec<bool>,
+    pub(crate) has_cycles: bool,
 }
 
 impl std::ops::Deref for Net<'_> {
@@ -136,6 +157,8 @@ impl<'env> Net<'env> {
         let dealt: usize = meters.iter().map(|m| m.byte_limit()).filter(|limit| *limit != usize::MAX).sum();
         let live = nodes.iter().filter(|node| node.body.is_some()).count();
         let loops = graph.channels().iter().any(|channel| channel.link.feedback);
+        let ends = graph.node_ids().filter(|node| loops && graph.node(*node).outputs.is_empty());
+        let reaching = upstream(&graph, ends.collect());
         let spent: usize =
             graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
         Net {
@@ -149,7 +172,8 @@ impl<'env> Net<'env> {
             spent: AtomicUsize::new(spent + dealt),
             growths: Mutex::new(Vec::new()),
             accounts: Mutex::new(Vec::new()),
-            loops,
+            reaching,
+            has_cycles: loops,
         }
     }
 
@@ -218,8 +242,19 @@ impl<'env> Net<'env> {
         missing.filter(|_| heard && !cell.state.is_cancelled())
     }
 
+    /// Makes processes claimable whose foreign futures have woken them.
+    #[inline]
+    pub(crate) fn take_woken(&self) {
+        if self.any_woken.load(Ordering::Relaxed) && self.any_woken.swap(false, Ordering::AcqRel) {
+            for node in std::mem::take(&mut *lock(&self.signals.woken)) {
+                self.nodes[node.index()].state.alert.store(true, Ordering::Release);
+            }
+        }
+    }
+
     /// Some claimable node, looked for from `start` on.
     pub(crate) fn find_claimable(&self, start: usize) -> Option<NodeId> {
+        self.take_woken();
         let count = self.nodes.len();
         (0..count).map(|i| NodeId(((start + i) % count) as u32)).find(|node| self.claimable(*node))
     }
@@ -305,7 +340,7 @@ impl<'env> Net<'env> {
         for peer in &cell.peers {
             self.nodes[peer.index()].state.alert.store(true, Ordering::Release);
         }
-        if self.loops {
+        if !self.reaching.is_empty() {
             self.cancel_useless();
         }
         self.changed(node);
@@ -316,7 +351,7 @@ impl<'env> Net<'env> {
 
     /// An outside end has left: who gives to it alone is no longer needed.
     pub(crate) fn left(&self, node: NodeId) {
-        if self.loops {
+        if !self.reaching.is_empty() {
             self.cancel_useless();
         }
         self.changed(node);
@@ -325,15 +360,10 @@ impl<'env> Net<'env> {
     /// Cancels nodes that can reach no live end any more though a loop keeps their outputs read.
     fn cancel_useless(&self) {
         let ends = self.graph.node_ids().filter(|node| self.is_live_end(*node));
-        let mut useful = vec![false; self.nodes.len()];
-        let mut open: Vec<NodeId> = ends.collect();
-        while let Some(node) = open.pop() {
-            if !std::mem::replace(&mut useful[node.index()], true) {
-                open.extend(self.inputs(node).iter().map(|id| self.graph.channel(*id).from.0));
-            }
-        }
+        let useful = upstream(&self.graph, ends.collect());
+        let is_useful = |node: NodeId| useful.get(node.index()).is_some_and(|useful| *useful);
         let mut cancelled = false;
-        for node in self.graph.node_ids().filter(|node| !useful[node.index()]) {
+        for node in self.graph.node_ids().filter(|node| self.reaching[node.index()] && !is_useful(*node)) {
             let state = &self.nodes[node.index()].state;
             if !state.is_done() && !state.cancelled.swap(true, Ordering::Relaxed) {
                 state.alert.store(true, Ordering::Release);
@@ -345,6 +375,12 @@ impl<'env> Net<'env> {
             self.graph.node_ids().for_each(|node| self.ring_dedicated(node));
             self.sleep.wake_one();
         }
+    }
+
+    /// Whether the node has outputs, and nobody reads any of them any more.
+    pub(crate) fn unheard(&self, node: NodeId) -> bool {
+        let outputs = self.outputs(node);
+        !outputs.is_empty() && outputs.iter().all(|id| self.meter(*id).gone())
     }
 
     /// A node without outputs that has not ended: what the graph is run for.
@@ -373,4 +409,19 @@ impl<'env> Net<'env> {
             rate: data.outputs[port].push.fixed().unwrap_or(0),
         });
     }
+}
+
+/// The nodes from which one of `ends` can be reached, by node; empty for no ends.
+fn upstream(graph: &Graph, ends: Vec<NodeId>) -> Vec<bool> {
+    if ends.is_empty() {
+        return Vec::new();
+    }
+    let (mut reaching, mut open) = (vec![false; graph.nodes().len()], ends);
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut reaching[node.index()], true) {
+            let inputs = graph.node(node).inputs.iter().filter_map(|port| port.channel);
+            open.extend(inputs.map(|id| graph.channel(id).from.0));
+        }
+    }
+    reaching
 }

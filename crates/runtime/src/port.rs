@@ -2,8 +2,9 @@
 //! a port whatever its item type.
 
 use crate::channel::{Glance, In, Limits, Meter, Out, Ring, View};
+use crate::process::{Rx, Tx};
 use std::sync::Arc;
-use thalweg_graph::ChannelId;
+use thalweg_graph::{ChannelId, NodeId};
 
 /// A firing gets its cursors by reference and could exchange two of one type. Each cursor carries
 /// its own place, so nothing is misread before this is noticed.
@@ -148,7 +149,7 @@ pub trait Input: Send {
     /// What a firing sees.
     type Cursor: Send;
     /// The items.
-    type Item;
+    type Item: Send;
 
     #[doc(hidden)]
     fn side(&mut self) -> &mut Consumer;
@@ -175,6 +176,9 @@ pub trait Input: Send {
     /// A second handle for the side that releases in ticket order.
     #[doc(hidden)]
     fn twin(&self) -> Self;
+    /// The same end as a process has it.
+    #[doc(hidden)]
+    fn receiver(&self, node: NodeId) -> Rx<Self::Item>;
 }
 
 /// A port whose firings take items by value.
@@ -269,6 +273,10 @@ impl<T: Send> Input for Take<T> {
         let side = Consumer::new(self.side.meter.clone(), self.side.channel, self.side.rates);
         Take { ring: RingRef(self.ring.0.clone()), side, owner: false }
     }
+
+    fn receiver(&self, node: NodeId) -> Rx<T> {
+        Rx::new(self.ring.0.clone(), self.side.channel, node)
+    }
 }
 
 impl<T> Drop for Take<T> {
@@ -346,6 +354,10 @@ impl<T: Send + Sync> Input for Look<T> {
 
     fn twin(&self) -> Look<T> {
         Look::new(self.ring.0.clone(), self.side.channel, self.side.rates)
+    }
+
+    fn receiver(&self, node: NodeId) -> Rx<T> {
+        Rx::new(self.ring.0.clone(), self.side.channel, node)
     }
 }
 
@@ -505,6 +517,11 @@ impl<T: Send> Give<T> {
             }
             self.ring.0.purge_if_gone();
         }
+    }
+
+    /// The same end as a process has it.
+    pub(crate) fn sender(&self, node: NodeId) -> Tx<T> {
+        Tx::new(self.ring.0.clone(), self.side.channel, node)
     }
 
     pub(crate) fn twin(&self) -> Give<T> {

@@ -2,6 +2,8 @@
 
 use crate::channel::{Glance, Out};
 use crate::port::{Give, Input, Lack};
+use crate::process::{Rx, Tx};
+use thalweg_graph::NodeId;
 
 /// The inputs of a node: a tuple of up to six ports, or a vector of equal ones.
 pub trait Inputs: Send {
@@ -13,6 +15,8 @@ pub trait Inputs: Send {
     type Takes: AsRef<[usize]>;
     /// Items a firing takes from and sees on each.
     type Limits: Clone + Send + Sync;
+    /// A process's ends.
+    type Receivers: Send;
 
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors;
@@ -67,12 +71,17 @@ pub trait Inputs: Send {
     fn twin(&self) -> Self;
     #[doc(hidden)]
     fn count(&self) -> usize;
+    /// The ends as a process has them.
+    #[doc(hidden)]
+    fn receivers(&self, node: NodeId) -> Self::Receivers;
 }
 
 /// The outputs of a node: a tuple of up to six ports, or a vector of equal ones.
 pub trait Outputs: Send {
     /// One cursor for each.
     type Cursors: Send;
+    /// A process's ends.
+    type Senders: Send;
 
     #[doc(hidden)]
     fn sequential_cursors(&self) -> Self::Cursors;
@@ -126,6 +135,9 @@ pub trait Outputs: Send {
     fn twin(&self) -> Self;
     #[doc(hidden)]
     fn count(&self) -> usize;
+    /// The ends as a process has them.
+    #[doc(hidden)]
+    fn senders(&self, node: NodeId) -> Self::Senders;
 }
 
 /// The cold parts, which need no type of their own per arity.
@@ -198,6 +210,7 @@ macro_rules! tuples {
             type Cursors = ($($P::Cursor,)*);
             type Glances = ($(Glance<$P::Item>,)*);
             type Takes = [usize; $n];
+            type Receivers = ($(Rx<$P::Item>,)*);
             type Limits = [(usize, usize); $n];
 
             fn cursors(&self) -> Self::Cursors {
@@ -273,11 +286,15 @@ macro_rules! tuples {
             fn count(&self) -> usize {
                 $n
             }
+            fn receivers(&self, node: NodeId) -> Self::Receivers {
+                ($(self.$i.receiver(node),)*)
+            }
         }
 
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
         impl<$($C: Send),*> Outputs for ($(Give<$C>,)*) {
             type Cursors = ($(Out<$C>,)*);
+            type Senders = ($(Tx<$C>,)*);
 
             fn sequential_cursors(&self) -> Self::Cursors {
                 ($(self.$i.sequential_cursor(),)*)
@@ -368,6 +385,9 @@ macro_rules! tuples {
             fn count(&self) -> usize {
                 $n
             }
+            fn senders(&self, node: NodeId) -> Self::Senders {
+                ($(self.$i.sender(node),)*)
+            }
         }
     };
 }
@@ -385,6 +405,7 @@ impl<P: Input> Inputs for Vec<P> {
     type Glances = Vec<Glance<P::Item>>;
     type Takes = Vec<usize>;
     type Limits = Vec<(usize, usize)>;
+    type Receivers = Vec<Rx<P::Item>>;
 
     fn cursors(&self) -> Self::Cursors {
         Many(self.iter().map(P::cursor).collect())
@@ -455,10 +476,14 @@ impl<P: Input> Inputs for Vec<P> {
     fn count(&self) -> usize {
         self.len()
     }
+    fn receivers(&self, node: NodeId) -> Self::Receivers {
+        self.iter().map(|port| port.receiver(node)).collect()
+    }
 }
 
 impl<T: Send> Outputs for Vec<Give<T>> {
     type Cursors = Many<Out<T>>;
+    type Senders = Vec<Tx<T>>;
 
     fn sequential_cursors(&self) -> Self::Cursors {
         Many(self.iter().map(Give::sequential_cursor).collect())
@@ -527,5 +552,8 @@ impl<T: Send> Outputs for Vec<Give<T>> {
     }
     fn count(&self) -> usize {
         self.len()
+    }
+    fn senders(&self, node: NodeId) -> Self::Senders {
+        self.iter().map(|port| port.sender(node)).collect()
     }
 }

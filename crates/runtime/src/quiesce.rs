@@ -10,7 +10,8 @@
 //! 2. A circle whose outside inputs have all ended, there being some: its feedback channels end in
 //!    one step, and the loop drains.
 //! 3. A circle with an outside input that is held up by a full channel: that channel doubles, as in 1.
-//! 4. Otherwise a circle is a true deadlock, and the run fails, naming it.
+//! 4. Where a process awaits a future that is no channel's, nothing: it may set the rest going.
+//! 5. Otherwise a circle is a true deadlock, and the run fails, naming it.
 //!
 //! There may be several circles, and what one lacks may come once another is opened: no circle is
 //! called a deadlock before 2 and 3 were tried on all. One through a merge is the last to be: the
@@ -64,10 +65,20 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
     let starved: Vec<Circle> = circles(&waits, false).collect();
     let opened = starved.iter().any(|circle| end_feedback(net, circle))
         || starved.iter().any(|circle| feed(net, circle));
+    if !opened && net.graph.node_ids().any(|node| is_foreign(net, node)) {
+        // Somebody outside may set all of it going.
+        return false;
+    }
     if !opened {
         net.record(Error::Deadlock(describe(net, &worst(starved, &waits), None)));
     }
     true
+}
+
+/// Whether a process waits for a future of its own.
+fn is_foreign(net: &Net<'_>, node: NodeId) -> bool {
+    let state = &net.nodes[node.index()].state;
+    !state.is_done() && state.wait.read() == Waiting::Foreign
 }
 
 /// The circle to name: one that no merge could get out of, if there is such a one. Nothing can go
@@ -101,7 +112,7 @@ fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
             let wanted = cell.inputs.iter().enumerate().filter(|(i, _)| inputs >> i & 1 == 1);
             wanted.map(|(_, channel)| items(*channel)).collect()
         }
-        Waiting::Ready | Waiting::Window { .. } | Waiting::Never => Vec::new(),
+        Waiting::Ready | Waiting::Window { .. } | Waiting::Never | Waiting::Foreign => Vec::new(),
     };
     // The word may be out of date: what it names is there, and something else is missing.
     if cell.state.satisfied(net, node) {

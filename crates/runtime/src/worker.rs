@@ -145,6 +145,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             if deadline.is_some_and(|deadline| now > deadline) {
                 self.check_deadline();
             }
+            self.host.net.take_woken();
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
                     if self.searching {

@@ -37,6 +37,7 @@ impl Report {
         let kind = match node.kind {
             Kind::Sequential => "sequential",
             Kind::Parallel => "parallel",
+            Kind::Process => "process",
         };
         let all: Duration = self.nodes.iter().map(|n| n.busy).sum();
         let share = self.nodes[id.index()].busy.as_secs_f64() / all.as_secs_f64();

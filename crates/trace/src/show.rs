@@ -53,6 +53,7 @@ impl Report {
                 _ if node.blocking => "blocking",
                 Kind::Sequential => "sequential",
                 Kind::Parallel => "parallel",
+                Kind::Process => "process",
             };
             let each = match told.firings {
                 0 => "-".to_owned(),

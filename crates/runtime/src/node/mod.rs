@@ -13,7 +13,7 @@ mod parallel;
 mod sequential;
 
 pub(crate) use parallel::Parallel;
-pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};
+pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential, lacking};
 
 use crate::channel::Meter;
 use crate::net::Net;
@@ -120,6 +120,8 @@ const WINDOW: usize = 4;
 const ANY: usize = 5;
 /// Nothing but an outside event makes the node claimable again: it has ended.
 const NEVER: usize = 6;
+/// Somebody outside the graph will set the node's alert.
+const FOREIGN: usize = 7;
 
 /// What a node waits for, packed so that anybody may read it.
 #[derive(Debug)]
@@ -149,6 +151,11 @@ impl Wait {
         self.set(NEVER, 0, 0);
     }
 
+    /// Waits for somebody outside the graph.
+    pub(crate) fn foreign(&self) {
+        self.set(FOREIGN, 0, 0);
+    }
+
     /// Waits until that many tickets are retired.
     pub(crate) fn window(&self, retired: usize) {
         self.set(WINDOW, 0, retired);
@@ -176,6 +183,7 @@ impl Wait {
             WINDOW => Waiting::Window { retired: until },
             ANY => Waiting::Any { inputs: until as u64 },
             NEVER => Waiting::Never,
+            FOREIGN => Waiting::Foreign,
             _ => Waiting::Ready,
         }
     }
@@ -191,6 +199,7 @@ pub(crate) enum Waiting {
     Window { retired: usize },
     Any { inputs: u64 },
     Never,
+    Foreign,
 }
 
 /// No publication of this output is stuck.
@@ -268,7 +277,7 @@ impl NodeState {
             Waiting::Any { inputs } => {
                 net.any_input(node, inputs, |meter: &Meter| meter.items() > 0 || meter.ended())
             }
-            Waiting::Never => false,
+            Waiting::Never | Waiting::Foreign => false,
         }
     }
 

@@ -1,0 +1,172 @@
+//! One poll of a process: what its ends must know, reached through the waker they are polled with.
+
+use super::NONE;
+use crate::net::{Net, Signals};
+use crate::port::Lack;
+use crate::sleep::Sleeper;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
+use thalweg_graph::NodeId;
+
+/// A poll under way.
+pub(crate) struct Turn<'a> {
+    net: &'a Net<'a>,
+    node: NodeId,
+    /// Operations this poll may complete, and those it has.
+    budget: usize,
+    done: Cell<usize>,
+    /// The process's pending operation, from this poll or an earlier one.
+    pending: &'a Cell<u64>,
+    lack: Cell<Option<Lack>>,
+    yielded: Cell<bool>,
+    cloned: Cell<bool>,
+}
+
+impl<'a> Turn<'a> {
+    pub(crate) fn new(net: &'a Net<'a>, node: NodeId, budget: usize, pending: &'a Cell<u64>) -> Turn<'a> {
+        Turn {
+            net,
+            node,
+            budget,
+            done: Cell::new(0),
+            pending,
+            lack: Cell::new(None),
+            yielded: Cell::new(false),
+            cloned: Cell::new(false),
+        }
+    }
+
+    /// Polls the process with this turn as its waker.
+    pub(crate) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
+        let raw = RawWaker::new(std::ptr::from_ref(self).cast(), &VTABLE);
+        // SAFETY: the functions of `VTABLE` keep the contract of wakers for a pointer to a turn
+        // that is alive, and it is: the waker is gone before this function returns, and its clones
+        // point elsewhere.
+        let waker = ManuallyDrop::new(unsafe { Waker::from_raw(raw) });
+        future.poll(&mut Context::from_waker(&waker))
+    }
+
+    /// The turn of the process that polls with this context, which must be that of `node`.
+    ///
+    /// # Panics
+    /// Where an end is polled by anything else.
+    #[inline]
+    pub(crate) fn of<'c>(cx: &'c Context<'_>, node: NodeId) -> &'c Turn<'c> {
+        let waker = cx.waker();
+        assert!(
+            std::ptr::eq(waker.vtable(), &VTABLE),
+            "an operation was polled with another waker than its process's: a combinator that brings \
+             its own lets a process see which channel is ready, and so depend on timing"
+        );
+        // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context;
+        // clones have another.
+        let turn: &Turn<'c> = unsafe { &*waker.data().cast() };
+        assert!(turn.node == node, "an end is used in another process than the one it was given to");
+        turn
+    }
+
+    /// An operation begins, or goes on. True if it may complete in this turn.
+    ///
+    /// # Panics
+    /// Where another one is pending.
+    #[inline]
+    pub(crate) fn admit(&self, operation: u64) -> bool {
+        let pending = self.pending.get();
+        if pending != operation && pending != NONE {
+            refuse();
+        }
+        if self.done.get() == self.budget {
+            self.yielded.set(true);
+            self.pending.set(operation);
+            return false;
+        }
+        true
+    }
+
+    /// The operation is complete.
+    #[inline]
+    pub(crate) fn complete(&self) {
+        self.pending.set(NONE);
+        self.done.set(self.done.get() + 1);
+    }
+
+    /// The operation waits.
+    #[inline]
+    pub(crate) fn wait(&self, operation: u64, lack: Lack) {
+        self.pending.set(operation);
+        self.lack.set(Some(lack));
+    }
+
+    pub(crate) fn operations(&self) -> usize {
+        self.done.get()
+    }
+
+    pub(crate) fn lack(&self) -> Option<Lack> {
+        self.lack.get()
+    }
+
+    pub(crate) fn yielded(&self) -> bool {
+        self.yielded.get()
+    }
+
+    pub(crate) fn was_cloned(&self) -> bool {
+        self.cloned.get()
+    }
+
+    /// # Panics
+    /// Where the process has ended with an operation pending.
+    pub(crate) fn assert_nothing_pending(&self) {
+        assert!(self.pending.get() == NONE, "a pending receive or send was dropped");
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refuse() -> ! {
+    panic!(
+        "it started a receive or a send while another one was pending (or was dropped pending): a process \
+         that chooses by what is ready would depend on timing"
+    )
+}
+
+static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop);
+
+/// A clone is for others: it outlives the turn.
+unsafe fn clone(turn: *const ()) -> RawWaker {
+    // SAFETY: called through a waker of this table, so the turn is alive.
+    let turn: &Turn<'_> = unsafe { &*turn.cast() };
+    turn.cloned.set(true);
+    let sleeper = turn.net.nodes[turn.node.index()].dedicated;
+    let foreign = Foreign { signals: turn.net.signals.clone(), node: turn.node, sleeper };
+    let waker = ManuallyDrop::new(Waker::from(Arc::new(foreign)));
+    RawWaker::new(waker.data(), waker.vtable())
+}
+
+/// Woken while it is polled: it wants to be polled again.
+unsafe fn wake(turn: *const ()) {
+    // SAFETY: as in `clone`.
+    let turn: &Turn<'_> = unsafe { &*turn.cast() };
+    turn.yielded.set(true);
+}
+
+/// A turn's waker owns nothing.
+unsafe fn drop(_turn: *const ()) {}
+
+/// What wakes a process from elsewhere, however late.
+struct Foreign {
+    signals: Arc<Signals>,
+    node: NodeId,
+    sleeper: Option<Sleeper>,
+}
+
+impl Wake for Foreign {
+    fn wake(self: Arc<Self>) {
+        match self.sleeper {
+            Some(sleeper) => self.signals.sleep.wake_dedicated(sleeper),
+            None => self.signals.wake(self.node),
+        }
+    }
+}

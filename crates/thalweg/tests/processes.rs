@@ -1,0 +1,482 @@
+//! Kahn processes: they run beside kernels over the same channels, give the same answer under every
+//! policy and capacity, and fail where they ask what no Kahn process may ask.
+
+mod support;
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use support::inject::silence;
+use support::item::{Counted, Item, Ledger};
+use support::watchdog::watch;
+use thalweg::{Builder, Error, In, Options, Out, Rx, Stream, Tx, input, output};
+
+/// Every policy, 1 to 4 workers, tiny and usual channels.
+fn everywhere(check: impl Fn(&Options)) {
+    for policy in thalweg::policy::registry::names() {
+        for threads in [1, 2, 4] {
+            for capacity in [Some(1), Some(2), Some(3), None] {
+                let options = Options::new().policy(policy).threads(threads);
+                let options = capacity.map_or(options.clone(), |items| options.capacity(items));
+                watch(format!("{options:?}"), || check(&options));
+            }
+        }
+    }
+}
+
+fn count(graph: &mut Builder<'static>, name: &str, to: u64) -> Stream<u64> {
+    graph
+        .process(name, (), (output("out"),), move |(), (mut out,): (Tx<u64>,)| async move {
+            for i in 0..to {
+                out.send(i).await;
+            }
+        })
+        .0
+}
+
+#[test]
+fn the_network_of_the_paper_computes_its_formula() {
+    // o = 2 i1 + i2, Figure 1: one process doubles, one adds.
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let (one, two) = (count(&mut graph, "one", 500), count(&mut graph, "two", 500));
+        let (doubled,) = graph.process(
+            "double",
+            (input("in", one),),
+            (output("out"),),
+            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+                while let Some(i) = rx.recv().await {
+                    tx.send(2 * i).await;
+                }
+            },
+        );
+        let (sums,) = graph.process(
+            "add",
+            (input("a", doubled), input("b", two)),
+            (output("out"),),
+            |(mut a, mut b): (Rx<u64>, Rx<u64>), (mut tx,): (Tx<u64>,)| async move {
+                while let (Some(a), Some(b)) = (a.recv().await, b.recv().await) {
+                    tx.send(a + b).await;
+                }
+            },
+        );
+        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        assert_eq!(items, (0..500).map(|i| 3 * i).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn processes_and_kernels_share_a_graph() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let numbers = count(&mut graph, "numbers", 1000);
+        let (squares,) = graph.kernel("square", (input("in", numbers),), (output("out").push(1),)).parallel(
+            |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+                let item = items.pop();
+                out.push(item * item);
+            },
+        );
+        let (pairs,) = graph.process(
+            "pair",
+            (input("in", squares),),
+            (output("out"),),
+            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+                while let (Some(a), Some(b)) = (rx.recv().await, rx.recv().await) {
+                    tx.send(a + b).await;
+                }
+            },
+        );
+        let items: Vec<u64> = graph.start(pairs, options).unwrap().collect();
+        assert_eq!(items, (0..500u64).map(|i| 4 * i * i + (2 * i + 1).pow(2)).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_ring_passes_its_token() {
+    everywhere(|options| {
+        let (mut graph, rounds, nodes) = (Builder::new(), 20u64, 10);
+        let (end, mut stream) = graph.feedback([]);
+        let last = Arc::new(AtomicUsize::new(0));
+        let seen = last.clone();
+        (stream,) = graph.process(
+            "first",
+            (input("in", stream),),
+            (output("out"),),
+            move |(mut rx,), (mut tx,)| async move {
+                tx.send(0u64).await;
+                for _ in 0..rounds {
+                    let token: u64 = rx.recv().await.unwrap();
+                    seen.store(token as usize, Ordering::Relaxed);
+                    tx.send(token + 1).await;
+                }
+            },
+        );
+        for i in 1..nodes {
+            (stream,) = graph.process(
+                &format!("p{i}"),
+                (input("in", stream),),
+                (output("out"),),
+                |(mut rx,), (mut tx,)| async move {
+                    while let Some(token) = rx.recv().await {
+                        tx.send(token + 1).await;
+                    }
+                },
+            );
+        }
+        graph.close(end, stream);
+        graph.build().unwrap().run(options).unwrap();
+        assert_eq!(last.load(Ordering::Relaxed) as u64, rounds * nodes - 1);
+    });
+}
+
+#[test]
+fn large_messages_stay_where_they_lie() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let (blocks,) =
+            graph.process("fill", (), (output("out"),), |(), (mut tx,): (Tx<[u64; 256]>,)| async move {
+                for i in 0..100 {
+                    tx.send_with(|place| place.write([i; 256])).await;
+                }
+            });
+        let (sums,) = graph.process(
+            "sum",
+            (input("in", blocks),),
+            (output("out"),),
+            |(mut rx,): (Rx<[u64; 256]>,), (mut tx,)| async move {
+                while let Some(block) = rx.recv_ref().await {
+                    let sum = block.iter().sum::<u64>();
+                    drop(block);
+                    tx.send(sum).await;
+                }
+            },
+        );
+        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        assert_eq!(items, (0..100).map(|i| 256 * i).collect::<Vec<_>>());
+    });
+}
+
+/// A receiver that leaves early cannot be observed: sends succeed, and every message is dropped.
+#[test]
+fn a_receiver_that_leaves_is_not_noticed() {
+    everywhere(|options| {
+        let (ledger, mut graph) = (Ledger::new(), Builder::new());
+        let make = ledger.clone();
+        let (items, done) = graph.process(
+            "send",
+            (),
+            (output("items"), output("done")),
+            move |(), (mut tx, mut done): (Tx<Counted>, Tx<u64>)| async move {
+                for i in 0..300 {
+                    tx.send(Counted::make(i, &make)).await;
+                }
+                done.send(300).await;
+            },
+        );
+        graph.process("leave", (input("in", items),), (), |(mut rx,): (Rx<Counted>,), ()| async move {
+            for i in 0..5 {
+                assert_eq!(rx.recv().await.unwrap().value(), i);
+            }
+        });
+        let got: Vec<u64> = graph.start(done, options).unwrap().collect();
+        assert_eq!(got, [300]);
+        assert_eq!(ledger.live(), 0);
+    });
+}
+
+/// What can reach nobody any more is cancelled, or it would go on for ever.
+#[test]
+fn an_endless_process_ends_with_its_last_receiver() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let endless = count(&mut graph, "endless", u64::MAX);
+        let (passed,) = graph.process(
+            "pass",
+            (input("in", endless),),
+            (output("out"),),
+            |(mut rx,): (Rx<u64>,), (mut tx,)| async move {
+                while let Some(i) = rx.recv().await {
+                    tx.send(i).await;
+                }
+            },
+        );
+        graph.process("leave", (input("in", passed),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+            for i in 0..5 {
+                assert_eq!(rx.recv().await, Some(i));
+            }
+        });
+        graph.build().unwrap().run(options).unwrap();
+    });
+}
+
+/// A network that never had an end is run for what its processes do besides, and all of them are run
+/// to theirs.
+#[test]
+fn a_ring_without_an_end_is_not_cancelled() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let (end, back) = graph.feedback([]);
+        let ended = Arc::new(AtomicUsize::new(0));
+        let one = ended.clone();
+        let (there,) = graph.process(
+            "one",
+            (input("in", back),),
+            (output("out"),),
+            move |(rx,): (Rx<u64>,), (mut tx,)| async move {
+                tx.send(1u64).await;
+                drop((rx, tx));
+                one.fetch_add(1, Ordering::Relaxed);
+            },
+        );
+        let two = ended.clone();
+        let (again,) = graph.process(
+            "two",
+            (input("in", there),),
+            (output("out"),),
+            move |(mut rx,): (Rx<u64>,), (mut tx,)| async move {
+                while let Some(i) = rx.recv().await {
+                    tx.send(i).await;
+                }
+                two.fetch_add(1, Ordering::Relaxed);
+            },
+        );
+        graph.close(end, again);
+        graph.build().unwrap().run(options).unwrap();
+        assert_eq!(ended.load(Ordering::Relaxed), 2);
+    });
+}
+
+#[test]
+fn a_process_that_waits_for_itself_is_named() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let (end, back) = graph.feedback([]);
+        let (there,) = graph.process(
+            "hen",
+            (input("egg", back),),
+            (output("hen"),),
+            |(mut rx,): (Rx<u64>,), (mut tx,)| async move {
+                while let Some(egg) = rx.recv().await {
+                    tx.send(egg).await;
+                }
+            },
+        );
+        let (again,) = graph.process(
+            "egg",
+            (input("hen", there),),
+            (output("egg"),),
+            |(mut rx,): (Rx<u64>,), (mut tx,)| async move {
+                while let Some(hen) = rx.recv().await {
+                    tx.send(hen).await;
+                }
+            },
+        );
+        graph.close(end, again);
+        match graph.build().unwrap().run(options) {
+            Err(Error::Deadlock(deadlock)) => {
+                let mut names: Vec<_> = deadlock.waits.iter().map(|wait| wait.node.as_str()).collect();
+                names.sort_unstable();
+                assert_eq!(names, ["egg", "hen"]);
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+/// A network that needs more room than it was given gets it.
+#[test]
+fn an_artificial_deadlock_is_resolved() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let (a, b) = graph.process(
+            "send",
+            (),
+            (output("a"), output("b")),
+            |(), (mut a, mut b): (Tx<u64>, Tx<u64>)| async move {
+                for i in 0..200 {
+                    a.send(i).await;
+                }
+                for i in 0..200 {
+                    b.send(i).await;
+                }
+            },
+        );
+        let (sums,) = graph.process(
+            "add",
+            (input("b", b), input("a", a)),
+            (output("out"),),
+            |(mut b, mut a): (Rx<u64>, Rx<u64>), (mut tx,)| async move {
+                while let (Some(b), Some(a)) = (b.recv().await, a.recv().await) {
+                    tx.send(a + b).await;
+                }
+            },
+        );
+        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        assert_eq!(items, (0..200).map(|i| 2 * i).collect::<Vec<_>>());
+    });
+}
+
+/// Runs a process with two inputs and one output, and gives the message it panicked with.
+fn failure<P>(body: impl FnOnce(Rx<u64>, Rx<u64>) -> P + Send + 'static) -> String
+where
+    P: Future<Output = ()> + Send + 'static,
+{
+    silence();
+    let mut graph = Builder::new();
+    let (one, two) = (count(&mut graph, "one", 3), count(&mut graph, "two", 3));
+    let slow = graph.blocking_source(
+        "slow",
+        std::iter::repeat_with(|| std::thread::sleep(Duration::from_millis(2))).take(3),
+    );
+    let (late,) = graph.kernel("late", (input("in", two), input("when", slow)), (output("out"),)).sequential(
+        |(items, when): &mut (In<u64>, In<()>), (out,): &mut (Out<u64>,)| {
+            when.pop();
+            out.push(items.pop());
+        },
+    );
+    let (out,) = graph.process(
+        "culprit",
+        (input("a", one), input("late", late)),
+        (output("out"),),
+        |(a, late), (tx,): (Tx<u64>,)| async move {
+            body(a, late).await;
+            drop(tx);
+        },
+    );
+    graph.sink("sink", out, drop);
+    let end = watch("failure", || graph.build().unwrap().run(&Options::new().threads(2)));
+    let error = end.expect_err("the process asks what it may not").to_string();
+    assert!(error.contains("node `culprit` panicked"), "{error}");
+    error
+}
+
+/// Polls a future once, with the waker of the process.
+struct Once<F>(Pin<Box<F>>);
+
+impl<F: Future> Future for Once<F> {
+    type Output = Option<F::Output>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.0.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending => Poll::Ready(None),
+        }
+    }
+}
+
+fn once<F: Future>(future: F) -> Once<F> {
+    Once(Box::pin(future))
+}
+
+#[test]
+fn a_process_cannot_ask_whether_a_channel_is_empty() {
+    let error = failure(|mut a, mut late| async move {
+        // Nothing is there yet: the answer would say so.
+        if once(late.recv()).await.is_none() {
+            a.recv().await;
+        }
+    });
+    assert!(error.contains("while another one was pending"), "{error}");
+    let error = failure(|_a, mut late| async move {
+        once(late.recv()).await;
+    });
+    assert!(error.contains("was dropped"), "{error}");
+}
+
+#[test]
+fn an_operation_needs_the_waker_of_its_process() {
+    let error = failure(|mut a, _late| async move {
+        let receive = pin!(a.recv());
+        let _ = receive.poll(&mut Context::from_waker(Waker::noop()));
+    });
+    assert!(error.contains("another waker"), "{error}");
+}
+
+#[test]
+fn what_never_wakes_is_found_out() {
+    let error = failure(|_a, _late| std::future::pending());
+    assert!(error.contains("never wake"), "{error}");
+}
+
+/// Ready after a while: another thread wakes whoever waits.
+struct Timer {
+    ready: Arc<AtomicUsize>,
+    started: bool,
+}
+
+impl Future for Timer {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.ready.load(Ordering::Acquire) == 1 {
+            return Poll::Ready(());
+        }
+        if !std::mem::replace(&mut self.started, true) {
+            let (ready, waker) = (self.ready.clone(), cx.waker().clone());
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(3));
+                ready.store(1, Ordering::Release);
+                waker.wake();
+            });
+        }
+        Poll::Pending
+    }
+}
+
+#[test]
+fn foreign_futures_are_waited_for() {
+    for policy in thalweg::policy::registry::names() {
+        for threads in [1, 2] {
+            let mut graph = Builder::new();
+            let (ticks,) =
+                graph.process("clock", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+                    for i in 0..10 {
+                        Timer { ready: Arc::default(), started: false }.await;
+                        tx.send(i).await;
+                    }
+                });
+            let options = Options::new().policy(policy).threads(threads);
+            let items: Vec<u64> = watch("timer", || graph.start(ticks, &options).unwrap().collect());
+            assert_eq!(items, (0..10).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn a_blocking_process_has_a_thread_of_its_own() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let numbers = count(&mut graph, "numbers", 50);
+        let (named,) = graph.kernel("own", (input("in", numbers),), (output("out"),)).blocking().process(
+            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<String>,)| async move {
+                while rx.recv().await.is_some() {
+                    tx.send(std::thread::current().name().unwrap_or_default().to_owned()).await;
+                }
+            },
+        );
+        let names: Vec<String> = graph.start(named, options).unwrap().collect();
+        assert_eq!(names, vec!["own"; 50]);
+    });
+}
+
+#[test]
+fn a_process_fails_with_its_error() {
+    silence();
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let numbers = count(&mut graph, "numbers", 50);
+        graph.process("strict", (input("in", numbers),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+            while let Some(i) = rx.recv().await {
+                if i == 7 {
+                    return Err("seven");
+                }
+            }
+            Ok(())
+        });
+        let error = graph.build().unwrap().run(options).unwrap_err();
+        assert_eq!(error.to_string(), "node `strict` failed: seven");
+    });
+}
