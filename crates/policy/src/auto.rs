@@ -1,5 +1,8 @@
 //! Data-flow order with hysteresis: our own, and the default.
 //!
+//! Graphs that have processes in them are run by [`work_stealing`] instead, in the way that keeps
+//! together who talk to each other ([`Place::Near`]). For kernels:
+//!
 //! A worker stays where it is while that pays, because a long activation amortises its claim and
 //! keeps the node's state and channel in cache; otherwise it follows the data:
 //!
@@ -22,6 +25,7 @@
 //! Fair: one decision in [`FAIR_EVERY`] goes to the next claimable node in turn.
 
 use crate::pick::{below, consumer, if_claimable, inputs, outputs, producer};
+use crate::work_stealing::{self, Place, WorkStealing};
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use thalweg_graph::{ChannelId, Graph, Kind, NodeId, Rate};
 
@@ -59,10 +63,52 @@ pub struct Local {
     turn: usize,
 }
 
-impl Policy for Auto {
-    type Local = Local;
+/// State of one worker: of whichever way the graph asks for.
+#[derive(Clone, Debug)]
+pub enum Way {
+    /// Kernels: by the data.
+    Data(Local),
+    /// Processes: by what is ready.
+    Ready(work_stealing::Local),
+}
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
+/// How processes are run.
+const READY: WorkStealing = WorkStealing::new(Place::Near);
+
+fn has_processes(graph: &Graph) -> bool {
+    graph.nodes().iter().any(|node| node.kind == Kind::Process)
+}
+
+impl Policy for Auto {
+    type Local = Way;
+
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Way {
+        match has_processes(host.graph()) {
+            true => Way::Ready(READY.start(worker, host)),
+            false => Way::Data(Local::new(worker, host)),
+        }
+    }
+
+    fn is_told(&self, graph: &Graph) -> bool {
+        has_processes(graph)
+    }
+
+    fn ready<H: Host>(&self, me: &mut Way, node: NodeId, host: &mut H) {
+        if let Way::Ready(me) = me {
+            READY.ready(me, node, host);
+        }
+    }
+
+    fn next<H: Host>(&self, me: &mut Way, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        match me {
+            Way::Ready(me) => READY.next(me, last, host),
+            Way::Data(me) => me.next(last, host),
+        }
+    }
+}
+
+impl Local {
+    fn new<H: Host>(worker: WorkerId, host: &H) -> Local {
         let nodes = host.graph().nodes().len();
         Local {
             depth: depths(host.graph()),
@@ -71,8 +117,8 @@ impl Policy for Auto {
         }
     }
 
-    fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        let pick = me.in_turn(host).or_else(|| follow(last, host)).or_else(|| me.readiest(host));
+    fn next<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        let pick = self.in_turn(host).or_else(|| follow(last, host)).or_else(|| self.readiest(host));
         pick.map_or(Decision::Idle, Decision::Activate)
     }
 }

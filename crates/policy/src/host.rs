@@ -66,8 +66,12 @@ pub trait Host {
     fn push(&mut self, to: WorkerId, node: NodeId);
     /// Takes the node at the front of this worker's own queue.
     fn pop(&mut self) -> Option<NodeId>;
+    /// Takes the node at the back of this worker's own queue, the one pushed last.
+    fn pop_newest(&mut self) -> Option<NodeId>;
     /// Takes the node at the front of another worker's queue.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId>;
+    /// The worker that activated the node last, if any has.
+    fn last_worker(&self, node: NodeId) -> Option<WorkerId>;
 }
 
 /// A scheduling policy.
@@ -85,7 +89,43 @@ pub trait Policy: Sync {
     /// `next`; queues may be filled through the host.
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local;
 
+    /// Whether this policy wants to be told of nodes that become claimable, in a run of this graph.
+    /// It then need not look for them.
+    ///
+    /// Whoever is told holds a *token* of the node: one there is of a sequential node or a process,
+    /// as many as workers of a parallel one. A token is in a queue, in a worker's hand, or with a
+    /// running activation, with whose end it is gone. Then the policy is told of neighbours that
+    /// have become claimable, and at last of the node itself, if it still is.
+    /// At the start each node that is claimable has one token, and it is the policy's.
+    fn is_told(&self, _graph: &Graph) -> bool {
+        false
+    }
+
+    /// A node has become claimable by what this worker's latest activation did, and its token is
+    /// the policy's.
+    fn ready<H: Host>(&self, _me: &mut Self::Local, _node: NodeId, _host: &mut H) {}
+
     /// What the worker does next; `last` is its latest activation and what ended it, if any. Asked
     /// again after [`Decision::Idle`], it is given the same `last` once more.
     fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision;
+}
+
+impl<P: Policy> Policy for &P {
+    type Local = P::Local;
+
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> P::Local {
+        (**self).start(worker, host)
+    }
+
+    fn is_told(&self, graph: &Graph) -> bool {
+        (**self).is_told(graph)
+    }
+
+    fn ready<H: Host>(&self, me: &mut P::Local, node: NodeId, host: &mut H) {
+        (**self).ready(me, node, host);
+    }
+
+    fn next<H: Host>(&self, me: &mut P::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        (**self).next(me, last, host)
+    }
 }

@@ -14,6 +14,7 @@
 //! | [`qes`] | queue events choose the producer or the consumer (section III-A2) | no |
 //! | [`pss`] | and fill levels, by chance, before a queue is empty or full (III-A3) | no |
 //! | [`prs`] | and chance alone, after long waits (III-A4) | no |
+//! | [`work_stealing`] | Nornir's WS-CUR and WS-LAST: told of what is ready, steals the oldest | yes |
 //! | [`auto`] | ours: data-flow order with hysteresis, the default | yes |
 //!
 //! *Fair* means that a node which stays claimable is activated within a number of decisions
@@ -32,6 +33,7 @@ pub mod random_stealing;
 pub mod record;
 pub mod registry;
 pub mod virtual_host;
+pub mod work_stealing;
 
 #[cfg(test)]
 mod mock;
@@ -43,3 +45,4 @@ pub use pss::Pss;
 pub use qes::Qes;
 pub use random_stealing::RandomStealing;
 pub use record::Recorded;
+pub use work_stealing::WorkStealing;

@@ -10,6 +10,8 @@ pub(crate) struct Mock {
     pub(crate) claimable: Vec<bool>,
     pub(crate) items: Vec<usize>,
     pub(crate) queues: Vec<VecDeque<NodeId>>,
+    /// Who activated each node last.
+    pub(crate) last: Vec<Option<WorkerId>>,
     /// The worker that asks.
     pub(crate) me: WorkerId,
     random: XorShift,
@@ -29,6 +31,7 @@ impl Mock {
             claimable: vec![true; graph.nodes().len()],
             items: vec![CAPACITY / 2; graph.channels().len()],
             queues: vec![VecDeque::new(); workers],
+            last: vec![None; graph.nodes().len()],
             me: 0,
             random: XorShift::new(11, 0),
             graph,
@@ -64,6 +67,12 @@ impl Host for Mock {
     }
     fn pop(&mut self) -> Option<NodeId> {
         self.queues[self.me].pop_front()
+    }
+    fn pop_newest(&mut self) -> Option<NodeId> {
+        self.queues[self.me].pop_back()
+    }
+    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
+        self.last[node.index()]
     }
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         assert_ne!(from, self.me, "a worker steals from others");

@@ -13,7 +13,7 @@
 
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use std::sync::{Mutex, PoisonError};
-use thalweg_graph::NodeId;
+use thalweg_graph::{Graph, NodeId};
 
 /// One question to a policy and its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +87,14 @@ impl<'a, P: Policy> Policy for Recorded<'a, P> {
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         let policy = self.policy.start(worker, host);
         Local { policy, worker, entries: Vec::new(), log: self.log }
+    }
+
+    fn is_told(&self, graph: &Graph) -> bool {
+        self.policy.is_told(graph)
+    }
+
+    fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
+        self.policy.ready(&mut me.policy, node, host);
     }
 
     fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {

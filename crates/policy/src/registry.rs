@@ -18,9 +18,10 @@
 //! }
 //! assert!(registry::dispatch("prs:C=1000", SizeOfLocal).is_ok());
 //! let unknown = registry::dispatch("fifo", SizeOfLocal).unwrap_err();
-//! assert_eq!(unknown.to_string(), "no policy `fifo`: there are random, qes, pss, prs, auto");
+//! assert_eq!(unknown.to_string(), "no policy `fifo`: there are random, qes, pss, prs, ws-cur, ws-last, auto");
 //! ```
 
+use crate::work_stealing::{Place, WorkStealing};
 use crate::{Auto, Policy, Prs, Pss, Qes, RandomStealing, prs};
 use std::fmt;
 
@@ -118,8 +119,12 @@ policies! {
         "qes, and moves by chance before queues run empty or full (DANBI III-A3)";
     "prs" => prs, false,
         "pss, and random moves after long waits (DANBI III-A4); C=N, by default 10000";
+    "ws-cur" => ws_cur, true,
+        "work stealing; who becomes ready joins the worker that made it so (Nornir 4.2)";
+    "ws-last" => ws_last, true,
+        "work stealing; who becomes ready joins the worker that ran it last (Nornir 4.2)";
     "auto" => auto, true,
-        "data-flow order with hysteresis: stays while there is room, drains downstream first";
+        "data-flow order with hysteresis for kernels; for processes work stealing that keeps pairs together";
 }
 
 /// All names, the baseline first.
@@ -152,6 +157,14 @@ fn qes(settings: &str) -> Result<Qes, Unknown> {
 
 fn pss(settings: &str) -> Result<Pss, Unknown> {
     none("pss", settings).map(|()| Pss)
+}
+
+fn ws_cur(settings: &str) -> Result<WorkStealing, Unknown> {
+    none("ws-cur", settings).map(|()| WorkStealing::new(Place::Current))
+}
+
+fn ws_last(settings: &str) -> Result<WorkStealing, Unknown> {
+    none("ws-last", settings).map(|()| WorkStealing::new(Place::Last))
 }
 
 fn auto(settings: &str) -> Result<Auto, Unknown> {
@@ -213,7 +226,10 @@ mod tests {
 
     #[test]
     fn refusals_say_what_is_wrong() {
-        assert_eq!(refusal("fast"), "no policy `fast`: there are random, qes, pss, prs, auto");
+        assert_eq!(
+            refusal("fast"),
+            "no policy `fast`: there are random, qes, pss, prs, ws-cur, ws-last, auto"
+        );
         assert_eq!(refusal("qes:C=3"), "policy `qes` has no setting `C=3`");
         assert_eq!(refusal("prs:D=3"), "policy `prs` has no setting `D=3`");
         let value = "it takes a whole number of at least 1, as in `prs:C=1000`";

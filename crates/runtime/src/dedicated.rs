@@ -2,7 +2,7 @@
 
 use crate::clock::ticks;
 use crate::net::Net;
-use crate::node::Cx;
+use crate::node::{By, Cx};
 use crate::sleep::{Sleeper, Woken};
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,12 +17,25 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
     let Some(body) = &cell.body else { return };
     while !net.stopped() && !cell.state.is_done() {
         cell.state.alert.swap(false, Ordering::AcqRel);
-        let mut cx = Cx { net, node, budget: usize::MAX, slice: 1, fired: 0, laps: None };
+        let mut cx = Cx {
+            net,
+            node,
+            budget: usize::MAX,
+            slice: 1,
+            fired: 0,
+            laps: None,
+            by: By::Outsider,
+            touched: Vec::new(),
+            touched_all: false,
+        };
         let from = ticks();
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
         cell.state.activations.fetch_add(1, Ordering::Relaxed);
         cell.state.busy.fetch_add(ticks().saturating_sub(from), Ordering::Relaxed);
+        if net.ready.is_told() {
+            net.changed_outside(node);
+        }
         match event {
             Ok(Event::Empty(_) | Event::Full(_) | Event::Waiting) => doze(net, node, sleeper, deadline),
             Ok(_) => {}

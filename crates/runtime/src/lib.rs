@@ -42,6 +42,7 @@ mod port;
 mod ports;
 mod process;
 mod quiesce;
+mod ready;
 mod round;
 mod run;
 mod sleep;

@@ -4,6 +4,7 @@ use crate::account::Account;
 use crate::channel::{Grow, Meter};
 use crate::error::Error;
 use crate::node::{Body, NodeState};
+use crate::ready::Ready;
 use crate::sleep::{Sleep, Sleeper};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, lock};
 use std::sync::Arc;
@@ -129,6 +130,8 @@ pub(crate) struct Net<'env> {
     pub(crate) growths: Mutex<Vec<Growth>>,
     /// What the workers did, by worker.
     pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
+    /// Who is claimable, where the policy is told.
+    pub(crate) ready: Ready,
     /// Where the graph has cycles, the nodes from which an end can be reached: those that are
     /// cancelled once none can. Others are run for what they do besides, to their own end. Empty
     /// where nodes notice by themselves, or there are none such.
@@ -161,7 +164,10 @@ impl<'env> Net<'env> {
         let reaching = upstream(&graph, ends.collect());
         let spent: usize =
             graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
+        let alone =
+            plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
         Net {
+            ready: Ready::new(plan.threads, alone),
             graph,
             plan,
             nodes,
@@ -248,8 +254,55 @@ impl<'env> Net<'env> {
         if self.any_woken.load(Ordering::Relaxed) && self.any_woken.swap(false, Ordering::AcqRel) {
             for node in std::mem::take(&mut *lock(&self.signals.woken)) {
                 self.nodes[node.index()].state.alert.store(true, Ordering::Release);
+                if self.ready.is_told() {
+                    self.tell_outside(node);
+                }
             }
         }
+    }
+
+    /// A token of the node, if it is claimable and there is one left.
+    #[inline]
+    pub(crate) fn take_token(&self, node: NodeId) -> bool {
+        let tokens = &self.nodes[node.index()].state.tokens;
+        tokens.are_left() && self.claimable(node) && tokens.make(self.ready.is_alone())
+    }
+
+    /// Tells whatever worker looks next, if there is anything to tell; from any thread, where the
+    /// policy is told.
+    pub(crate) fn tell_outside(&self, node: NodeId) {
+        if self.take_token(node) {
+            self.ready.push_outside(node);
+            if self.sleep.wants_waking() {
+                self.sleep.wake_one();
+            }
+        }
+    }
+
+    /// A worker in the middle of an activation tells its own queue.
+    pub(crate) fn tell_worker(&self, worker: usize, node: NodeId) {
+        self.ready.fence();
+        if self.take_token(node) {
+            self.ready.push(worker, node);
+            if self.sleep.wants_waking() {
+                self.sleep.wake_one();
+            }
+        }
+    }
+
+    /// [`Net::changed`] for threads that are no workers.
+    pub(crate) fn changed_outside(&self, node: NodeId) {
+        fence(Ordering::SeqCst); // pairs with `Sleep::announce`, `doze`, and the protocol of `ready`
+        self.ring_peers(node);
+    }
+
+    /// Whether there is something for a worker to do.
+    pub(crate) fn any_work(&self, worker: usize) -> bool {
+        if self.ready.is_told() {
+            self.take_woken();
+            return self.ready.any();
+        }
+        self.find_claimable(worker).is_some()
     }
 
     /// Some claimable node, looked for from `start` on.
@@ -275,6 +328,9 @@ impl<'env> Net<'env> {
         for peer in &cell.peers {
             self.ring_dedicated(*peer);
         }
+        if self.ready.is_told() {
+            return cell.peers.iter().for_each(|peer| self.tell_outside(*peer));
+        }
         if self.sleep.wants_waking() && cell.peers.iter().any(|peer| self.claimable(*peer)) {
             self.sleep.wake_one();
         }
@@ -298,6 +354,9 @@ impl<'env> Net<'env> {
             return self.finish();
         }
         self.graph.node_ids().for_each(|node| self.ring_dedicated(node));
+        if self.ready.is_told() {
+            return self.graph.node_ids().for_each(|node| self.tell_outside(node));
+        }
         if self.find_claimable(0).is_some() {
             self.sleep.wake_one();
         }
@@ -354,7 +413,7 @@ impl<'env> Net<'env> {
         if !self.reaching.is_empty() {
             self.cancel_useless();
         }
-        self.changed(node);
+        self.changed_outside(node);
     }
 
     /// Cancels nodes that can reach no live end any more though a loop keeps their outputs read.
@@ -373,6 +432,9 @@ impl<'env> Net<'env> {
         if cancelled {
             fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
             self.graph.node_ids().for_each(|node| self.ring_dedicated(node));
+            if self.ready.is_told() {
+                self.graph.node_ids().for_each(|node| self.tell_outside(node));
+            }
             self.sleep.wake_one();
         }
     }

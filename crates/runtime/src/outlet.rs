@@ -180,7 +180,7 @@ impl<T: Send> Iterator for Outlet<'_, T> {
             return Some(item);
         }
         self.port.release(&self.cursor);
-        self.net.changed(self.node);
+        self.net.changed_outside(self.node);
         if self.refill() { self.cursor.try_pop() } else { None }
     }
 }

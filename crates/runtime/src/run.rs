@@ -6,12 +6,11 @@ use crate::builder::{MakeNode, Network};
 use crate::error::Error;
 use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
-use crate::sync::{Mutex, Ordering, lock};
-use crate::worker::{EngineHost, Habits, Pace, Queues, Worker};
-use std::collections::VecDeque;
+use crate::sync::{Ordering, lock};
+use crate::worker::{EngineHost, Habits, Pace, Worker};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use thalweg_graph::{Graph, NodeId};
+use thalweg_graph::{Graph, Kind, NodeId};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::Policy;
 use thalweg_policy::random::XorShift;
@@ -32,6 +31,7 @@ pub struct Options {
     counted: bool,
     unaccounted: bool,
     pinned: bool,
+    one_to_one: bool,
 }
 
 impl Options {
@@ -98,6 +98,14 @@ impl Options {
     pub fn unaccounted(mut self) -> Self {
         self.unaccounted = true;
         self.counted = true;
+        self
+    }
+
+    /// A thread of its own for each process and sequential kernel, scheduled by the operating
+    /// system: Nornir's 1:1 model (section 4.1), to compare with. Parallel kernels share the
+    /// workers.
+    pub fn one_to_one(mut self) -> Self {
+        self.one_to_one = true;
         self
     }
 
@@ -170,12 +178,17 @@ impl<'env> Network<'env> {
         let rings: Vec<_> =
             graph.channel_ids().zip(rings).map(|(id, make)| make(id, plan.capacities[id.index()])).collect();
         share_budget(&graph, &plan, &rings);
-        let dedicated = |id: NodeId| graph.node(id).blocking;
+        let own = options.one_to_one;
+        let dedicated = |id: NodeId| {
+            let node = graph.node(id);
+            node.blocking || (own && node.kind != Kind::Parallel)
+        };
         let mut sleepers = plan.threads..;
         let mut nodes = Vec::new();
         for (id, maker) in graph.node_ids().zip(makers) {
             let data = graph.node(id);
-            let state = NodeState::new(data.outputs.len());
+            let tokens = if data.kind == Kind::Parallel { plan.threads } else { 1 };
+            let state = NodeState::new(data.outputs.len(), tokens);
             let inputs: Vec<_> = data.inputs.iter().filter_map(|port| port.channel).collect();
             let outputs: Vec<_> = data.outputs.iter().filter_map(|port| port.channel).collect();
             let mut peers: Vec<NodeId> = inputs.iter().map(|c| graph.channel(*c).from.0).collect();
@@ -265,14 +278,19 @@ impl Visit for Go<'_, '_> {
 pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) {
     let threads = net.plan.threads;
     let deadline = options.deadline.and_then(|time| Instant::now().checked_add(time).map(|at| (at, time)));
-    let queues: Queues = (0..threads).map(|_| Mutex::new(VecDeque::new())).collect();
+    if policy.is_told(&net.graph) {
+        net.ready.tell();
+        for node in net.graph.node_ids() {
+            net.take_token(node);
+        }
+    }
     let pace = if options.counted { Pace::Counted } else { Pace::Timed };
     // Spinning takes a core from whoever would end the wait if there is none to spare.
     let spin = threads > 1 && threads <= thalweg_plan::threads();
     let mut workers: Vec<Worker<'_, P>> = (0..threads)
         .map(|worker| {
             let random = XorShift::new(options.seed, worker);
-            let mut host = EngineHost { net, queues: &queues, worker, random, steals: 0 };
+            let mut host = EngineHost { net, worker, random, steals: 0 };
             let local = policy.start(worker, &mut host);
             let stamped = !options.unaccounted || deadline.is_some();
             Worker::new(host, policy, local, Habits { pace, spin, stamped, deadline })

@@ -3,10 +3,10 @@
 use crate::account::Account;
 use crate::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::Net;
-use crate::node::{Cx, NodeState};
+use crate::node::{By, Cx, NodeState};
+use crate::process::peer;
 use crate::sleep::Woken;
-use crate::sync::{Mutex, Ordering, lock};
-use std::collections::VecDeque;
+use crate::sync::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
@@ -33,13 +33,9 @@ pub(crate) enum Pace {
     Counted,
 }
 
-/// The nodes queued at each worker, for policies that keep them.
-pub(crate) type Queues = Vec<Mutex<VecDeque<NodeId>>>;
-
 /// The engine as a policy sees it.
 pub(crate) struct EngineHost<'a> {
     pub(crate) net: &'a Net<'a>,
-    pub(crate) queues: &'a Queues,
     pub(crate) worker: WorkerId,
     pub(crate) random: XorShift,
     pub(crate) steals: u64,
@@ -68,15 +64,27 @@ impl Host for EngineHost<'_> {
     }
 
     fn push(&mut self, to: WorkerId, node: NodeId) {
-        lock(&self.queues[to]).push_back(node);
+        self.net.ready.push(to, node);
+        if self.net.ready.is_told() && self.net.sleep.wants_waking() {
+            self.net.sleep.wake_one();
+        }
     }
 
     fn pop(&mut self) -> Option<NodeId> {
-        lock(&self.queues[self.worker]).pop_front()
+        self.net.ready.pop(self.worker)
+    }
+
+    fn pop_newest(&mut self) -> Option<NodeId> {
+        self.net.ready.pop_newest(self.worker)
+    }
+
+    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
+        let last = self.net.nodes[node.index()].state.last.load(Ordering::Relaxed);
+        (last != usize::MAX).then_some(last)
     }
 
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
-        let stolen = lock(&self.queues[from]).pop_front();
+        let stolen = self.net.ready.steal(from);
         self.steals += u64::from(stolen.is_some());
         stolen
     }
@@ -113,12 +121,19 @@ pub(crate) struct Worker<'a, P: Policy> {
     ticks_per_ns: f64,
     searching: bool,
     count: u32,
+    /// The policy is told of what becomes claimable.
+    told: bool,
+    /// Lent to each activation.
+    touched: Vec<u64>,
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
     pub(crate) fn new(host: EngineHost<'a>, policy: &'a P, local: P::Local, habits: Habits) -> Self {
         let channels = host.net.meters.len();
+        let told = host.net.ready.is_told();
         Worker {
+            told,
+            touched: Vec::new(),
             host,
             policy,
             local,
@@ -174,7 +189,15 @@ impl<'a, P: Policy> Worker<'a, P> {
         let Some(body) = cell.body.as_ref().filter(|_| cell.dedicated.is_none()) else {
             return (Event::Done, before);
         };
-        net.share(node);
+        if self.told {
+            // Work that nobody is awake for, left by a search that ended here.
+            if net.sleep.wants_waking() && net.ready.any() {
+                net.sleep.wake_one();
+            }
+            cell.state.last.store(self.host.worker, Ordering::Relaxed);
+        } else {
+            net.share(node);
+        }
         self.count = self.count.wrapping_add(1);
         // Not the first: a worker's first activation finds everything cold.
         let sampled = self.count % SAMPLE == 2 && self.habits.pace == Pace::Timed;
@@ -184,7 +207,9 @@ impl<'a, P: Policy> Worker<'a, P> {
             Laps::start(start)
         });
         let (budget, slice) = self.batch(&cell.state, node);
-        let mut cx = Cx { net, node, budget, slice, fired: 0, laps };
+        let by = if self.told { By::Teller(self.host.worker) } else { By::Worker };
+        let touched = std::mem::take(&mut self.touched);
+        let mut cx = Cx { net, node, budget, slice, fired: 0, laps, by, touched, touched_all: false };
         let alerted =
             cell.state.alert.load(Ordering::Relaxed) && cell.state.alert.swap(false, Ordering::AcqRel);
         let event = match catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx))) {
@@ -203,7 +228,37 @@ impl<'a, P: Policy> Worker<'a, P> {
         };
         let after = if self.habits.stamped { ticks() } else { before };
         self.note(&cell.state, &cx, event, after.saturating_sub(before));
+        if self.told {
+            self.tell(event, cx);
+        }
         (event, after)
+    }
+
+    /// Tells the policy of what has become claimable by an activation: see `ready`.
+    fn tell(&mut self, event: Event, cx: Cx<'_>) {
+        let (net, node) = (cx.net, cx.node);
+        let cell = &net.nodes[node.index()];
+        cell.state.tokens.drop_one(net.ready.is_alone());
+        net.ready.fence();
+        let process = net.graph.node(node).kind == Kind::Process;
+        if process && !cx.touched_all && event != Event::Done {
+            cx.touched.iter().for_each(|operation| self.tell_of(peer(&net.graph, *operation)));
+        } else {
+            cell.peers.iter().for_each(|peer| self.tell_of(*peer));
+        }
+        self.tell_of(node);
+        self.touched = cx.touched;
+        self.touched.clear();
+    }
+
+    #[inline]
+    fn tell_of(&mut self, node: NodeId) {
+        let net = self.host.net;
+        if net.nodes[node.index()].dedicated.is_some() {
+            net.ring_dedicated(node);
+        } else if net.take_token(node) {
+            self.policy.ready(&mut self.local, node, &mut self.host);
+        }
     }
 
     /// Firings an activation may do, and those after which it publishes.
@@ -257,7 +312,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             net.sleep.announce(self.host.worker, self.searching);
             self.searching = false;
             let start = self.host.worker;
-            if net.find_claimable(start).is_some() || net.stopped() {
+            if net.any_work(start) || net.stopped() {
                 self.searching = net.sleep.withdraw(self.host.worker);
             } else {
                 self.park();
@@ -273,7 +328,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let net = self.host.net;
         let until = ticks() + (SPIN_NS as f64 * self.ticks_per_ns) as u64;
         loop {
-            if net.stopped() || net.find_claimable(self.host.worker).is_some() {
+            if net.stopped() || net.any_work(self.host.worker) {
                 return true;
             }
             if !self.habits.spin || ticks() > until {

@@ -5,7 +5,7 @@ mod support;
 
 use support::realised;
 use support::watchdog::watch;
-use thalweg::graph::NodeId;
+use thalweg::graph::{Graph, NodeId};
 use thalweg::policy::record::{Entry, Log};
 use thalweg::policy::virtual_host::{self, Model, Settings, shapes};
 use thalweg::policy::{Decision, Event, Host, Policy, Recorded, WorkerId, registry};
@@ -39,21 +39,6 @@ fn peeking() -> Model {
     model
 }
 
-/// A policy by reference.
-struct By<'a, P>(&'a P);
-
-impl<P: Policy> Policy for By<'_, P> {
-    type Local = P::Local;
-
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> P::Local {
-        self.0.start(worker, host)
-    }
-
-    fn next<H: Host>(&self, me: &mut P::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        self.0.next(me, last, host)
-    }
-}
-
 /// Counts, for each node, the decisions in a row that passed it over though it was claimable.
 struct Watchful<'a, P>(&'a P, &'a std::sync::atomic::AtomicU64);
 
@@ -62,6 +47,14 @@ impl<P: Policy> Policy for Watchful<'_, P> {
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         (self.0.start(worker, host), vec![0; host.graph().nodes().len()])
+    }
+
+    fn is_told(&self, graph: &Graph) -> bool {
+        self.0.is_told(graph)
+    }
+
+    fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
+        self.0.ready(&mut me.0, node, host);
     }
 
     fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
@@ -99,7 +92,7 @@ impl registry::Visit for Play<'_> {
         let (log, longest) = (Log::new(), std::sync::atomic::AtomicU64::new(0));
         let report = watch(self.what, || match self.recorded {
             true => prepared.run_under(&Recorded::new(Watchful(policy, &longest), &log)),
-            false => prepared.run_under(&By(policy)),
+            false => prepared.run_under(&policy),
         });
         Played { report: report.unwrap(), decisions: log.take(), longest_wait: longest.into_inner() }
     }

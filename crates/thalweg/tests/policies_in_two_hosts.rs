@@ -12,23 +12,8 @@ use support::watchdog::watch;
 use thalweg::graph::{Graph, NodeId};
 use thalweg::policy::record::{Entry, Log};
 use thalweg::policy::virtual_host::{self, Cost, Model, Settings, shapes};
-use thalweg::policy::{Decision, Event, Host, Policy, Recorded, WorkerId, registry};
+use thalweg::policy::{Event, Policy, Recorded, registry};
 use thalweg::{Builder, Options};
-
-/// A policy by reference.
-struct By<'a, P>(&'a P);
-
-impl<P: Policy> Policy for By<'_, P> {
-    type Local = P::Local;
-
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> P::Local {
-        self.0.start(worker, host)
-    }
-
-    fn next<H: Host>(&self, me: &mut P::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        self.0.next(me, last, host)
-    }
-}
 
 /// Sizes that both worlds share.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +29,7 @@ fn in_the_engine<P: Policy>(policy: &P, model: &Model, sizes: Sizes) -> Vec<Entr
     let network = graph.build().unwrap();
     let built = network.graph().clone();
     let prepared = network.prepare(&options).unwrap();
-    watch(format!("{sizes:?}"), || prepared.run_under(&Recorded::new(By(policy), &log)).unwrap());
+    watch(format!("{sizes:?}"), || prepared.run_under(&Recorded::new(policy, &log)).unwrap());
     log.take().into_iter().map(|entry| in_model(entry, &model.graph, &built)).collect()
 }
 

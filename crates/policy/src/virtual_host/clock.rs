@@ -15,6 +15,8 @@ use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
 /// The policy broke a law, or the model cannot end.
 pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
     let mut clock = Clock::new(model, *settings);
+    let begins = |node: NodeId| usize::from(clock.world.claimable(node));
+    clock.tokens = policy.is_told(&model.graph).then(|| model.graph.node_ids().map(begins).collect());
     let mut locals: Vec<P::Local> =
         (0..settings.workers).map(|w| policy.start(w, &mut clock.view(w))).collect();
     for worker in 0..settings.workers {
@@ -46,6 +48,8 @@ struct Worker {
     random: XorShift,
     queue: VecDeque<NodeId>,
     last: Option<(NodeId, Event)>,
+    /// Its node, until the policy was told what has come of it.
+    news: Option<NodeId>,
     /// The running activation: its node, the claimed run, and firings left of the budget.
     active: Option<(NodeId, Claim, u64)>,
     /// Idle answers in a row.
@@ -65,6 +69,8 @@ struct Clock<'m> {
     now: u64,
     /// Who activated a node last.
     owners: Vec<Option<WorkerId>>,
+    /// Tokens of each node, where the policy is told.
+    tokens: Option<Vec<usize>>,
     /// Decisions since a node became claimable or was activated.
     waits: Vec<u64>,
     report: Report,
@@ -78,6 +84,7 @@ impl<'m> Clock<'m> {
             random: XorShift::new(settings.seed, w),
             queue: VecDeque::new(),
             last: None,
+            news: None,
             active: None,
             idle: 0,
             asleep: false,
@@ -90,6 +97,7 @@ impl<'m> Clock<'m> {
             moments: 0,
             now: 0,
             owners: vec![None; nodes],
+            tokens: None,
             waits: vec![0; nodes],
             report: Report {
                 makespan: 0,
@@ -105,7 +113,7 @@ impl<'m> Clock<'m> {
     }
 
     fn view(&mut self, worker: WorkerId) -> View<'_, 'm> {
-        View { world: &self.world, workers: &mut self.workers, worker }
+        View { world: &self.world, workers: &mut self.workers, owners: &self.owners, worker }
     }
 
     fn schedule(&mut self, after: u64, worker: WorkerId, step: Step) {
@@ -135,6 +143,7 @@ impl<'m> Clock<'m> {
             return Ok(());
         }
         let last = self.workers[worker].last;
+        self.tell(policy, local, worker);
         let decision = policy.next(local, last, &mut self.view(worker));
         self.report.decisions.push(Entry { worker, last, decision });
         self.count_waits(decision);
@@ -149,6 +158,22 @@ impl<'m> Clock<'m> {
             Decision::Idle => self.rest(worker),
         }
         Ok(())
+    }
+
+    /// Tells a policy that wants it of what has become claimable by the worker's activation.
+    fn tell<P: Policy>(&mut self, policy: &P, local: &mut P::Local, worker: WorkerId) {
+        let Some(node) = self.workers[worker].news.take() else { return };
+        let Some(tokens) = &mut self.tokens else { return };
+        tokens[node.index()] -= 1;
+        let graph = self.world.graph();
+        for other in neighbours(graph, node).into_iter().chain([node]) {
+            let most = if graph.node(other).kind == Kind::Parallel { self.workers.len() } else { 1 };
+            let token = &mut self.tokens.as_mut().expect("told")[other.index()];
+            if *token < most && self.world.claimable(other) {
+                *token += 1;
+                policy.ready(local, other, &mut self.view(worker));
+            }
+        }
     }
 
     fn count_waits(&mut self, decision: Decision) {
@@ -234,6 +259,7 @@ impl<'m> Clock<'m> {
     /// An activation has ended.
     fn leave(&mut self, worker: WorkerId, node: NodeId, event: Event, after: u64) {
         self.workers[worker].last = Some((node, event));
+        self.workers[worker].news = Some(node);
         self.schedule(after, worker, Step::Ask);
         self.wake();
     }
@@ -251,10 +277,22 @@ impl<'m> Clock<'m> {
     }
 }
 
+/// Producers and consumers of a node, each once, in order.
+fn neighbours(graph: &Graph, node: NodeId) -> Vec<NodeId> {
+    let data = graph.node(node);
+    let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
+    let outputs = data.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
+    let mut nodes: Vec<NodeId> = inputs.chain(outputs).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
 /// The world as one worker's policy sees it.
 struct View<'a, 'm> {
     world: &'a World<'m>,
     workers: &'a mut [Worker],
+    owners: &'a [Option<WorkerId>],
     worker: WorkerId,
 }
 
@@ -280,7 +318,13 @@ impl Host for View<'_, '_> {
     fn pop(&mut self) -> Option<NodeId> {
         self.workers[self.worker].queue.pop_front()
     }
+    fn pop_newest(&mut self) -> Option<NodeId> {
+        self.workers[self.worker].queue.pop_back()
+    }
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         self.workers[from].queue.pop_front()
+    }
+    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
+        self.owners[node.index()]
     }
 }

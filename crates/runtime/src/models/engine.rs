@@ -16,7 +16,7 @@ use crate::net::{Net, NodeCell, Signals};
 use crate::node::{Body, Cx, NodeState};
 use crate::port::Lack;
 use crate::sync::Mutex;
-use crate::worker::{EngineHost, Habits, Pace, Queues, Worker};
+use crate::worker::{EngineHost, Habits, Pace, Worker};
 use loom::thread;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Body for Model {
         }
         cx.state().wait.ready();
         cx.fired += 1;
-        net.changed(cx.node);
+        cx.changed();
         Event::Budget
     }
 
@@ -120,7 +120,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let meter = Arc::new(Meter::new(1));
     let cell = |node, gives, inputs, outputs: Vec<ChannelId>, peer| NodeCell {
         needs: Vec::new(),
-        state: NodeState::new(outputs.len()),
+        state: NodeState::new(outputs.len(), 1),
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         inputs,
         outputs,
@@ -143,8 +143,7 @@ fn run(dedicated: NodeId) {
         let net = net.clone();
         move || crate::dedicated::run(&net, dedicated, 1, None)
     });
-    let queues: Queues = vec![Mutex::new(VecDeque::new())];
-    let host = EngineHost { net: &net, queues: &queues, worker: 0, random: XorShift::new(0, 0), steals: 0 };
+    let host = EngineHost { net: &net, worker: 0, random: XorShift::new(0, 0), steals: 0 };
     let habits = Habits { pace: Pace::Counted, spin: false, stamped: true, deadline: None };
     Worker::new(host, &First, (), habits).run();
     other.join().unwrap();

@@ -18,6 +18,7 @@ pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential, lacking};
 use crate::channel::Meter;
 use crate::net::Net;
 use crate::port::Lack;
+use crate::ready::Tokens;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
@@ -96,11 +97,46 @@ pub(crate) struct Cx<'a> {
     pub(crate) fired: usize,
     /// Where the time went, if this activation is a sampled one.
     pub(crate) laps: Option<crate::clock::Laps>,
+    /// Who activates.
+    pub(crate) by: By,
+    /// What a process has sent or received on: see [`crate::process`].
+    pub(crate) touched: Vec<u64>,
+    /// More may have changed than `touched` says.
+    pub(crate) touched_all: bool,
+}
+
+/// Who activates a node, and so who is told of what has changed by it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum By {
+    /// A worker whose policy looks for itself.
+    Worker,
+    /// A worker that tells its policy when the activation has ended.
+    Teller(usize),
+    /// A thread that is no worker.
+    Outsider,
 }
 
 impl Cx<'_> {
     pub(crate) fn state(&self) -> &NodeState {
         &self.net.nodes[self.node.index()].state
+    }
+
+    /// After every change a neighbour may have waited for.
+    #[inline]
+    pub(crate) fn changed(&self) {
+        match self.by {
+            By::Outsider => self.net.changed_outside(self.node),
+            By::Worker | By::Teller(_) => self.net.changed(self.node),
+        }
+    }
+
+    /// The claim of a parallel node was given back: another worker may claim there too.
+    #[inline]
+    pub(crate) fn share_claim(&self) {
+        match self.by {
+            By::Teller(worker) => self.net.tell_worker(worker, self.node),
+            By::Worker | By::Outsider => self.net.share_claim(self.node),
+        }
     }
 
     /// Marks the boundary between queue operations and application code.
@@ -220,6 +256,10 @@ pub(crate) struct NodeState {
     pub(crate) alert: AtomicBool,
     /// A dedicated thread is asleep, or about to be, until this node's wait is over.
     pub(crate) dozing: AtomicBool,
+    /// The worker that activated the node last; none yet, the highest number.
+    pub(crate) last: AtomicUsize,
+    /// Where the policy is told.
+    pub(crate) tokens: Tokens,
     /// Nanoseconds a firing takes, smoothed, times 16.
     pub(crate) pace: AtomicU64,
     pub(crate) firings: AtomicU64,
@@ -228,7 +268,8 @@ pub(crate) struct NodeState {
 }
 
 impl NodeState {
-    pub(crate) fn new(outputs: usize) -> NodeState {
+    /// With so many outputs, and tokens at most.
+    pub(crate) fn new(outputs: usize, tokens: usize) -> NodeState {
         NodeState {
             wait: Wait::new(),
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
@@ -237,6 +278,8 @@ impl NodeState {
             cancelled: AtomicBool::new(false),
             alert: AtomicBool::new(false),
             dozing: AtomicBool::new(false),
+            last: AtomicUsize::new(usize::MAX),
+            tokens: Tokens::new(tokens),
             pace: AtomicU64::new(0),
             firings: AtomicU64::new(0),
             activations: AtomicU64::new(0),

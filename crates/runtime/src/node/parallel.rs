@@ -446,7 +446,7 @@ where
             return Event::Done;
         }
         if self.settle(cx) {
-            cx.net.changed(cx.node);
+            cx.changed();
         }
         let Some(mut front) = self.front.try_claim() else { return Event::Refused };
         let issued = self.issue(&mut front, cx);
@@ -455,12 +455,12 @@ where
             Ok(ticket) => ticket,
             Err(event) => return event,
         };
-        cx.net.share_claim(cx.node);
+        cx.share_claim();
         cx.lap(Part::Application);
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
         if ran && self.settle(cx) {
-            cx.net.changed(cx.node);
+            cx.changed();
         }
         Event::Budget
     }

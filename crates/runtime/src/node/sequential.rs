@@ -157,7 +157,7 @@ where
             }
             if O::pending(&core.out_cursors) {
                 let lack = core.outs.flush(&mut core.out_cursors);
-                cx.net.changed(cx.node);
+                cx.changed();
                 if let Some(lack) = lack {
                     return lacking(cx, lack);
                 }
@@ -190,7 +190,7 @@ where
             if fired > 0 {
                 core.outs.publish_sequential(&mut core.out_cursors);
                 core.ins.release(&core.in_cursors);
-                cx.net.changed(cx.node);
+                cx.changed();
             }
             cx.lap(Part::Queue);
             match stop {

@@ -3,6 +3,7 @@
 use super::Turn;
 use crate::channel::Ring;
 use crate::port::Lack;
+use std::cell::Cell;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -10,11 +11,33 @@ use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::{ChannelId, Graph, NodeId};
 
 /// What an operation is known by while it is pending: its channel, and which end.
 fn operation(channel: ChannelId, sends: bool) -> u64 {
     u64::from(channel.0) << 1 | u64::from(sends)
+}
+
+/// The node at the other end of an operation's channel.
+pub(crate) fn peer(graph: &Graph, operation: u64) -> NodeId {
+    let channel = graph.channel(ChannelId((operation >> 1) as u32));
+    if operation & 1 == 1 { channel.to.0 } else { channel.from.0 }
+}
+
+thread_local! {
+    /// Ends dropped on this thread so far: a turn in which there were some has changed more than
+    /// it has touched.
+    static DROPPED: Cell<u64> = const { Cell::new(0) };
+}
+
+fn note_drop() {
+    // At the end of a thread nobody counts any more.
+    let _ = DROPPED.try_with(|count| count.set(count.get() + 1));
+}
+
+/// Ends dropped on this thread so far.
+pub(super) fn dropped() -> u64 {
+    DROPPED.with(Cell::get)
 }
 
 /// The receiving end of a channel, held by one process.
@@ -28,6 +51,8 @@ pub struct Rx<T> {
     next: usize,
     /// The tail as last read.
     seen: usize,
+    /// The latest turn that received here.
+    mark: u64,
 }
 
 impl<T> std::fmt::Debug for Rx<T> {
@@ -38,7 +63,7 @@ impl<T> std::fmt::Debug for Rx<T> {
 
 impl<T: std::marker::Send> Rx<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Rx<T> {
-        Rx { ring, channel, node, next: 0, seen: 0 }
+        Rx { ring, channel, node, next: 0, seen: 0, mark: 0 }
     }
 
     /// The next message, or `None` after the last one.
@@ -71,13 +96,13 @@ impl<T: std::marker::Send> Rx<T> {
         if self.next == self.seen && !self.look() {
             let meter = &self.ring.meter;
             if meter.ended() && meter.end_tail() <= self.next {
-                turn.complete();
+                turn.complete(operation, &mut self.mark);
                 return Poll::Ready(false);
             }
             turn.wait(operation, Lack::Items { channel: self.channel, until: self.next + 1 });
             return Poll::Pending;
         }
-        turn.complete();
+        turn.complete(operation, &mut self.mark);
         Poll::Ready(true)
     }
 
@@ -108,6 +133,7 @@ impl<T: std::marker::Send> Rx<T> {
 impl<T> Drop for Rx<T> {
     fn drop(&mut self) {
         self.ring.meter.leave();
+        note_drop();
     }
 }
 
@@ -200,6 +226,8 @@ pub struct Tx<T> {
     next: usize,
     /// First slot that is not free, as last seen.
     limit: usize,
+    /// The latest turn that sent here.
+    mark: u64,
 }
 
 impl<T> std::fmt::Debug for Tx<T> {
@@ -211,7 +239,7 @@ impl<T> std::fmt::Debug for Tx<T> {
 impl<T: std::marker::Send> Tx<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Tx<T> {
         let next = ring.meter.tail();
-        Tx { ring, channel, node, next, limit: next }
+        Tx { ring, channel, node, next, limit: next, mark: 0 }
     }
 
     /// Sends a message, waiting for room. Where the receiver has left, the message is discarded.
@@ -248,7 +276,7 @@ impl<T: std::marker::Send> Tx<T> {
         if self.next >= self.limit {
             if meter.gone() {
                 self.ring.purge_if_gone();
-                turn.complete();
+                turn.complete(operation, &mut self.mark);
                 return Poll::Ready(false);
             }
             self.limit = meter.head() + meter.capacity();
@@ -262,7 +290,7 @@ impl<T: std::marker::Send> Tx<T> {
             turn.wait(operation, Lack::Bytes { channel: self.channel });
             return Poll::Pending;
         }
-        turn.complete();
+        turn.complete(operation, &mut self.mark);
         Poll::Ready(true)
     }
 
@@ -282,6 +310,7 @@ impl<T: std::marker::Send> Tx<T> {
 impl<T> Drop for Tx<T> {
     fn drop(&mut self) {
         self.ring.meter.end();
+        note_drop();
     }
 }
 

@@ -26,11 +26,12 @@
 mod ends;
 mod turn;
 
+pub(crate) use ends::peer;
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
 pub(crate) use turn::Turn;
 
 use crate::claim::Claim;
-use crate::node::{Body, Cx, Flow, IntoFlow, lacking};
+use crate::node::{Body, By, Cx, Flow, IntoFlow, lacking};
 use std::cell::Cell;
 use std::pin::Pin;
 use std::task::Poll;
@@ -45,6 +46,8 @@ struct Core<F> {
     future: Option<F>,
     /// The operation that has returned `Pending` and not completed.
     pending: Cell<u64>,
+    /// Polls so far.
+    turns: u64,
 }
 
 /// A process. It stays where it was made: its future is pinned there.
@@ -58,11 +61,11 @@ where
     R: IntoFlow,
 {
     pub(crate) fn new(future: F) -> Self {
-        Process { core: Claim::new(Core { future: Some(future), pending: Cell::new(NONE) }) }
+        Process { core: Claim::new(Core { future: Some(future), pending: Cell::new(NONE), turns: 0 }) }
     }
 
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        let Core { future, pending } = core;
+        let Core { future, pending, turns } = core;
         let drained = cx.net.draining() && cx.net.inputs(cx.node).is_empty();
         // In a graph with cycles it is for `cancel_useless` to say: it knows whom nobody ever heard.
         let useless = cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node));
@@ -70,16 +73,22 @@ where
             return self.end(core, cx);
         };
         cx.lap(crate::clock::Part::Application);
-        let turn = Turn::new(cx.net, cx.node, cx.budget, pending);
+        *turns += 1;
+        let (touched, dropped) = (std::mem::take(&mut cx.touched), ends::dropped());
+        let turn = Turn::new(cx.net, cx.node, cx.budget, *turns, pending, touched);
         // SAFETY: the future is never moved: it lies in the node's box, which `Process` is made
         // in, and is dropped in place.
         let poll = turn.poll(unsafe { Pin::new_unchecked(running) });
         cx.fired += turn.operations();
         let (lack, yielded, cloned) = (turn.lack(), turn.yielded(), turn.was_cloned());
+        if poll.is_ready() {
+            turn.assert_nothing_pending();
+        }
+        cx.touched = turn.into_touched();
+        cx.touched_all = ends::dropped() != dropped;
         cx.lap(crate::clock::Part::Queue);
         match poll {
             Poll::Ready(flow) => {
-                turn.assert_nothing_pending();
                 if let Flow::Fail(error) = flow.into_flow() {
                     cx.net.fail_node(cx.node, error);
                 }
@@ -98,7 +107,10 @@ where
                         Event::Waiting
                     }
                 };
-                cx.net.changed(cx.node);
+                // Who tells does so when the claim is back.
+                if !matches!(cx.by, By::Teller(_)) {
+                    cx.changed();
+                }
                 event
             }
         }

@@ -4,7 +4,7 @@ use super::NONE;
 use crate::net::{Net, Signals};
 use crate::port::Lack;
 use crate::sleep::Sleeper;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,6 +15,8 @@ use thalweg_graph::NodeId;
 pub(crate) struct Turn<'a> {
     net: &'a Net<'a>,
     node: NodeId,
+    /// The process's polls so far: what an end has touched in this one, it marks with it.
+    number: u64,
     /// Operations this poll may complete, and those it has.
     budget: usize,
     done: Cell<usize>,
@@ -23,19 +25,31 @@ pub(crate) struct Turn<'a> {
     lack: Cell<Option<Lack>>,
     yielded: Cell<bool>,
     cloned: Cell<bool>,
+    /// The operations completed, each once.
+    touched: RefCell<Vec<u64>>,
 }
 
 impl<'a> Turn<'a> {
-    pub(crate) fn new(net: &'a Net<'a>, node: NodeId, budget: usize, pending: &'a Cell<u64>) -> Turn<'a> {
+    /// `touched` is an empty vector, to be had back from [`Turn::into_touched`].
+    pub(crate) fn new(
+        net: &'a Net<'a>,
+        node: NodeId,
+        budget: usize,
+        number: u64,
+        pending: &'a Cell<u64>,
+        touched: Vec<u64>,
+    ) -> Turn<'a> {
         Turn {
             net,
             node,
+            number,
             budget,
             done: Cell::new(0),
             pending,
             lack: Cell::new(None),
             yielded: Cell::new(false),
             cloned: Cell::new(false),
+            touched: RefCell::new(touched),
         }
     }
 
@@ -86,11 +100,20 @@ impl<'a> Turn<'a> {
         true
     }
 
-    /// The operation is complete.
+    /// The operation is complete; `mark` is its end's.
     #[inline]
-    pub(crate) fn complete(&self) {
+    pub(crate) fn complete(&self, operation: u64, mark: &mut u64) {
         self.pending.set(NONE);
         self.done.set(self.done.get() + 1);
+        if *mark != self.number {
+            *mark = self.number;
+            self.touched.borrow_mut().push(operation);
+        }
+    }
+
+    /// The operations completed in this turn, each once.
+    pub(crate) fn into_touched(self) -> Vec<u64> {
+        self.touched.into_inner()
     }
 
     /// The operation waits.

@@ -1,0 +1,199 @@
+//! Work stealing among processes: Nornir's WS-CUR and WS-LAST (section 4.2), and ours between them.
+//!
+//! A worker runs what became ready last, for its messages are warm, and steals what is oldest from
+//! a random victim. The policies differ in whom a node joins that becomes ready:
+//!
+//! - `ws-cur`: the worker that made it so,
+//! - `ws-last`: the worker that ran it last, so that what one process wakes by the dozen is spread
+//!   without being stolen one by one,
+//! - and [`Place::Near`], which `auto` uses: the first that an activation makes ready stays, to be
+//!   run at once, and the others join who ran them last. A pair that talks to each other stays on
+//!   one worker, and a scatter is spread.
+//!
+//! The latest is kept in hand and not in the queue: nobody can steal it, nobody is woken for it,
+//! and it costs no queue operation. It is run next, so it does not wait.
+//!
+//! Fair: one decision in [`FAIR_EVERY`], and each after a spent budget, goes to the oldest node of
+//! the worker's queue.
+
+use crate::pick::below;
+use crate::{Decision, Event, Host, Policy, WorkerId};
+use thalweg_graph::{Graph, NodeId};
+
+/// Decisions of a worker from one that goes to the oldest of its queue to the next.
+pub const FAIR_EVERY: u32 = 61;
+
+/// Whose queue a node joins that has become ready.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Of the worker that made it ready.
+    Current,
+    /// Of the worker that ran it last.
+    Last,
+    /// The first of an activation, of the worker that made it ready; others, of the one that ran
+    /// them last.
+    Near,
+}
+
+/// The policies `ws-cur` and `ws-last`.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkStealing {
+    place: Place,
+}
+
+/// State of one worker.
+#[derive(Clone, Debug)]
+pub struct Local {
+    worker: WorkerId,
+    /// What became ready last, and joins this worker.
+    latest: Option<NodeId>,
+    /// Decisions until one goes to the oldest.
+    until_fair: u32,
+}
+
+impl WorkStealing {
+    /// Work stealing where ready nodes join the queue that `place` says.
+    pub const fn new(place: Place) -> WorkStealing {
+        WorkStealing { place }
+    }
+
+    fn is_mine<H: Host>(&self, me: &Local, node: NodeId, host: &H) -> bool {
+        let last = || host.last_worker(node).is_none_or(|last| last == me.worker);
+        match self.place {
+            Place::Current => true,
+            Place::Last => last(),
+            Place::Near => me.latest.is_none() || last(),
+        }
+    }
+}
+
+impl Policy for WorkStealing {
+    type Local = Local;
+
+    /// The nodes that can begin are dealt, in runs of neighbours.
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
+        let (nodes, workers) = (host.graph().nodes().len(), host.workers());
+        for node in worker * nodes / workers..(worker + 1) * nodes / workers {
+            let node = NodeId(node as u32);
+            if host.claimable(node) {
+                host.push(worker, node);
+            }
+        }
+        Local { worker, latest: None, until_fair: FAIR_EVERY }
+    }
+
+    fn is_told(&self, _graph: &Graph) -> bool {
+        true
+    }
+
+    fn ready<H: Host>(&self, me: &mut Local, node: NodeId, host: &mut H) {
+        if !self.is_mine(me, node, host) {
+            let last = host.last_worker(node).unwrap_or(me.worker);
+            return host.push(last, node);
+        }
+        if let Some(before) = me.latest.replace(node) {
+            host.push(me.worker, before);
+        }
+    }
+
+    fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        // Who has had its time is told of last, being ready still: it stands back.
+        let spent = last.filter(|(_, event)| *event == Event::Budget).map(|(node, _)| node);
+        let kept = if spent.is_some() && me.latest == spent { me.latest.take() } else { None };
+        me.until_fair -= 1;
+        let fair = me.until_fair == 0;
+        if fair {
+            me.until_fair = FAIR_EVERY;
+        }
+        let oldest = if fair || kept.is_some() { host.pop() } else { None };
+        let newest = |me: &mut Local, host: &mut H| me.latest.take().or_else(|| host.pop_newest());
+        let chosen = oldest.or_else(|| newest(me, host));
+        if let (Some(kept), Some(_)) = (kept, chosen) {
+            host.push(me.worker, kept);
+        }
+        let chosen = chosen.or(kept).or_else(|| me.steal(host));
+        chosen.map_or(Decision::Idle, Decision::Activate)
+    }
+}
+
+impl Local {
+    /// The oldest of another worker's queue, victims in rotation from a random one.
+    fn steal<H: Host>(&self, host: &mut H) -> Option<NodeId> {
+        let workers = host.workers();
+        if workers == 1 {
+            return None;
+        }
+        let first = below(host, workers);
+        let mut victims = (0..workers).map(|i| (first + i) % workers).filter(|&v| v != self.worker);
+        victims.find_map(|victim| host.steal(victim))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mock::Mock;
+    use crate::virtual_host::shapes;
+
+    fn started(place: Place, workers: usize) -> (WorkStealing, Mock, Vec<Local>) {
+        let mut host = Mock::with_workers(shapes::chain(6, 1).graph, workers);
+        let policy = WorkStealing::new(place);
+        let locals = (0..workers).map(|w| policy.start(w, &mut host)).collect();
+        (policy, host, locals)
+    }
+
+    fn activate(decision: Decision) -> u32 {
+        let Decision::Activate(node) = decision else { panic!("idle") };
+        node.0
+    }
+
+    #[test]
+    fn nodes_are_dealt_in_runs() {
+        let (_, host, _) = started(Place::Current, 2);
+        let queue = |w: usize| host.queues[w].iter().map(|n| n.0).collect::<Vec<_>>();
+        assert_eq!((queue(0), queue(1)), (vec![0, 1, 2], vec![3, 4, 5]));
+    }
+
+    #[test]
+    fn the_newest_is_run_and_the_oldest_is_stolen() {
+        let (policy, mut host, mut locals) = started(Place::Current, 2);
+        policy.ready(&mut locals[0], NodeId(5), &mut host);
+        policy.ready(&mut locals[0], NodeId(4), &mut host);
+        assert_eq!(activate(policy.next(&mut locals[0], None, &mut host)), 4);
+        assert_eq!(activate(policy.next(&mut locals[0], None, &mut host)), 5);
+        host.queues[1].clear();
+        host.me = 1;
+        assert_eq!(activate(policy.next(&mut locals[1], None, &mut host)), 0);
+    }
+
+    #[test]
+    fn a_spent_budget_gives_way_to_the_oldest() {
+        let (policy, mut host, mut locals) = started(Place::Current, 1);
+        let me = &mut locals[0];
+        let order: Vec<u32> = (0..8)
+            .scan(None, |last, _| {
+                let node = NodeId(activate(policy.next(me, *last, &mut host)));
+                policy.ready(me, node, &mut host);
+                *last = Some((node, Event::Budget));
+                Some(node.0)
+            })
+            .collect();
+        assert_eq!(order, [5, 0, 1, 2, 3, 4, 5, 0]);
+    }
+
+    #[test]
+    fn who_is_ready_joins_whom_the_place_says() {
+        for (place, here) in
+            [(Place::Current, [true, true]), (Place::Last, [false, false]), (Place::Near, [true, false])]
+        {
+            let (policy, mut host, mut locals) = started(place, 2);
+            host.last = vec![Some(1); 6];
+            host.queues.iter_mut().for_each(|queue| queue.clear());
+            for (node, here) in [NodeId(1), NodeId(2)].into_iter().zip(here) {
+                let before = host.queues[1].len();
+                policy.ready(&mut locals[0], node, &mut host);
+                assert_eq!(host.queues[1].len() == before, here, "{place:?}");
+            }
+        }
+    }
+}
