@@ -5,6 +5,7 @@ mod channel;
 mod dedup;
 mod farm;
 mod idle;
+mod kpn;
 mod report;
 mod variants;
 
@@ -17,6 +18,7 @@ pub fn all(session: &mut Session) {
     farm::run(session);
     variants::run(session);
     report::run(session);
+    kpn::run(session);
     idle::run(session);
     dedup::run(session);
 }

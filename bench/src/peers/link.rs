@@ -45,6 +45,27 @@ pub fn chain<L: Link>(job: &Chain) -> Row {
     })
 }
 
+/// Two threads that send one message to and fro.
+pub fn ping_pong<L: Link>(rounds: u64, threads: usize) -> Row {
+    confined(threads, || {
+        timed(|| {
+            thread::scope(|scope| {
+                let ((to, there), (back, from)) = (L::bounded::<u64>(1), L::bounded::<u64>(1));
+                scope.spawn(
+                    move || while L::receive(&there).is_some_and(|value| L::send(&back, value + 1)) {},
+                );
+                let answer = |value| {
+                    L::send(&to, value);
+                    L::receive(&from).expect("the other answers")
+                };
+                let value = (0..rounds).fold(0, |value, _| answer(value));
+                drop(to);
+                value
+            })
+        })
+    })
+}
+
 /// The channel alone: `items` numbers from one thread to another, one at a time.
 pub fn items<L: Link>(items: u64) -> Row {
     timed(|| {

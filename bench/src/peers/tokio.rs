@@ -45,6 +45,30 @@ pub fn chain(job: &Chain) -> Row {
     })
 }
 
+/// Two tasks that send one message to and fro.
+pub fn ping_pong(rounds: u64, threads: usize) -> Row {
+    let runtime = runtime(threads);
+    timed(|| {
+        let ((to, mut there), (back, mut from)) = (channel::<u64>(1), channel::<u64>(1));
+        runtime.spawn(async move {
+            while let Some(value) = there.recv().await {
+                if back.send(value + 1).await.is_err() {
+                    break;
+                }
+            }
+        });
+        let ping = runtime.spawn(async move {
+            let mut value = 0;
+            for _ in 0..rounds {
+                to.send(value).await.expect("the other lives");
+                value = from.recv().await.expect("the other answers");
+            }
+            value
+        });
+        runtime.block_on(ping).expect("a task does not panic")
+    })
+}
+
 /// The farm: every item is a task, and the sink awaits them in order.
 pub fn farm(job: &Farm) -> Row {
     let runtime = runtime(job.threads);

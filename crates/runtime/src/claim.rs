@@ -33,6 +33,19 @@ impl<T> Claim<T> {
         taken.is_ok().then(|| Claimed { claim: self, panicking: std::thread::panicking() })
     }
 
+    /// The same where one thread alone ever claims: without a read-modify-write.
+    ///
+    /// # Safety
+    /// No other thread claims this value as long as the guard lives or before.
+    #[inline]
+    pub(crate) unsafe fn try_claim_alone(&self) -> Option<Claimed<'_, T>> {
+        if self.held.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.held.store(true, Ordering::Relaxed);
+        Some(Claimed { claim: self, panicking: std::thread::panicking() })
+    }
+
     /// Whether somebody holds it now.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {

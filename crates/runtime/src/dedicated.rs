@@ -3,6 +3,7 @@
 use crate::clock::ticks;
 use crate::net::Net;
 use crate::node::{By, Cx};
+use crate::process::Touched;
 use crate::sleep::{Sleeper, Woken};
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +17,7 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
     let cell = &net.nodes[node.index()];
     let Some(body) = &cell.body else { return };
     while !net.stopped() && !cell.state.is_done() {
-        cell.state.alert.swap(false, Ordering::AcqRel);
+        let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
         let mut cx = Cx {
             net,
             node,
@@ -25,7 +26,8 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
             fired: 0,
             laps: None,
             by: By::Outsider,
-            touched: Vec::new(),
+            alerted,
+            touched: Touched::default(),
             touched_all: false,
         };
         let from = ticks();

@@ -8,13 +8,14 @@ use crate::ready::Ready;
 use crate::sleep::{Sleep, Sleeper};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, lock};
 use std::sync::Arc;
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
 use thalweg_plan::Plan;
 use thalweg_trace::Growth;
 
 /// A node with its neighbours.
 pub(crate) struct NodeCell<'env> {
     pub(crate) state: NodeState,
+    pub(crate) kind: Kind,
     /// None for an end that the outside holds.
     pub(crate) body: Option<Box<dyn Body + 'env>>,
     pub(crate) inputs: Vec<ChannelId>,
@@ -120,6 +121,8 @@ pub(crate) struct Net<'env> {
     pub(crate) graph: Graph,
     pub(crate) plan: Plan,
     pub(crate) nodes: Vec<NodeCell<'env>>,
+    /// By channel: its producer and its consumer.
+    ends: Box<[(NodeId, NodeId)]>,
     pub(crate) meters: Vec<Arc<Meter>>,
     pub(crate) rings: Vec<Arc<dyn Grow + 'env>>,
     pub(crate) signals: Arc<Signals>,
@@ -168,6 +171,7 @@ impl<'env> Net<'env> {
             plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
         Net {
             ready: Ready::new(plan.threads, alone),
+            ends: graph.channels().iter().map(|channel| (channel.from.0, channel.to.0)).collect(),
             graph,
             plan,
             nodes,
@@ -216,7 +220,7 @@ impl<'env> Net<'env> {
         let cell = &self.nodes[node.index()];
         let Some(body) = &cell.body else { return false };
         !cell.state.is_done()
-            && ((!body.is_held() && cell.state.satisfied(self, node) && self.missing(node).is_none())
+            && ((cell.state.satisfied(self, node) && !body.is_held() && self.missing(node).is_none())
                 || cell.state.unstuck(self, node))
     }
 
@@ -228,6 +232,9 @@ impl<'env> Net<'env> {
     pub(crate) fn missing(&self, node: NodeId) -> Option<Need> {
         let cell = &self.nodes[node.index()];
         let (mut missing, mut heard) = (None, cell.outputs.is_empty());
+        if cell.needs.is_empty() {
+            return None;
+        }
         for need in &cell.needs {
             let lacks = match *need {
                 Need::Items(channel, count) => {
@@ -261,11 +268,30 @@ impl<'env> Net<'env> {
         }
     }
 
+    /// Producer and consumer of a channel.
+    #[inline]
+    pub(crate) fn ends(&self, channel: ChannelId) -> (NodeId, NodeId) {
+        self.ends[channel.index()]
+    }
+
     /// A token of the node, if it is claimable and there is one left.
     #[inline]
     pub(crate) fn take_token(&self, node: NodeId) -> bool {
-        let tokens = &self.nodes[node.index()].state.tokens;
-        tokens.are_left() && self.claimable(node) && tokens.make(self.ready.is_alone())
+        let cell = &self.nodes[node.index()];
+        if !cell.state.tokens.are_left() {
+            return false;
+        }
+        // A process whose token is left is nobody's: its wait word alone says what there is to know.
+        let claimable = match cell.kind {
+            Kind::Process => {
+                cell.state.satisfied(self, node)
+                    && !cell.state.is_done()
+                    && cell.dedicated.is_none()
+                    && cell.body.is_some()
+            }
+            _ => self.claimable(node),
+        };
+        claimable && cell.state.tokens.make(self.ready.is_alone())
     }
 
     /// Tells whatever worker looks next, if there is anything to tell; from any thread, where the
@@ -396,15 +422,20 @@ impl<'env> Net<'env> {
         let cell = &self.nodes[node.index()];
         cell.state.done.store(true, Ordering::Release);
         cell.state.wait.never();
-        for peer in &cell.peers {
-            self.nodes[peer.index()].state.alert.store(true, Ordering::Release);
-        }
+        self.alert_peers(node);
         if !self.reaching.is_empty() {
             self.cancel_useless();
         }
         self.changed(node);
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.finish();
+        }
+    }
+
+    /// Makes the neighbours look, whatever they wait for.
+    pub(crate) fn alert_peers(&self, node: NodeId) {
+        for peer in &self.nodes[node.index()].peers {
+            self.nodes[peer.index()].state.alert.store(true, Ordering::Release);
         }
     }
 

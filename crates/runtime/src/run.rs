@@ -205,6 +205,7 @@ impl<'env> Network<'env> {
             };
             nodes.push(NodeCell {
                 state,
+                kind: data.kind,
                 body,
                 inputs,
                 outputs,

@@ -2,12 +2,13 @@
 
 use crate::account::Account;
 use crate::clock::{Laps, SAMPLE, Ticks, ticks};
-use crate::net::Net;
-use crate::node::{By, Cx, NodeState};
-use crate::process::peer;
+use crate::net::{Net, NodeCell};
+use crate::node::{By, Cx};
+use crate::process::{Touched, peer};
 use crate::sleep::Woken;
 use crate::sync::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
 use thalweg_policy::random::XorShift;
@@ -21,6 +22,9 @@ const SLICE_NS: u64 = 15_000;
 const CLAIM_NS: u64 = 60_000;
 /// Firings in an activation at most, however short they are.
 const MOST: u64 = 1 << 14;
+/// Ticks of an activation so long that noting its pace costs nothing beside it; of shorter ones
+/// some are noted.
+const LONG: Ticks = 4096;
 /// How long an idle worker looks for work before it sleeps.
 const SPIN_NS: u64 = 20_000;
 
@@ -123,8 +127,6 @@ pub(crate) struct Worker<'a, P: Policy> {
     count: u32,
     /// The policy is told of what becomes claimable.
     told: bool,
-    /// Lent to each activation.
-    touched: Vec<u64>,
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
@@ -133,7 +135,6 @@ impl<'a, P: Policy> Worker<'a, P> {
         let told = host.net.ready.is_told();
         Worker {
             told,
-            touched: Vec::new(),
             host,
             policy,
             local,
@@ -206,12 +207,13 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.account.scheduler_sample(start.saturating_sub(before));
             Laps::start(start)
         });
-        let (budget, slice) = self.batch(&cell.state, node);
+        let (budget, slice) = self.batch(cell, node);
         let by = if self.told { By::Teller(self.host.worker) } else { By::Worker };
-        let touched = std::mem::take(&mut self.touched);
-        let mut cx = Cx { net, node, budget, slice, fired: 0, laps, by, touched, touched_all: false };
+        let touched = Touched::default();
         let alerted =
             cell.state.alert.load(Ordering::Relaxed) && cell.state.alert.swap(false, Ordering::AcqRel);
+        let mut cx =
+            Cx { net, node, budget, slice, fired: 0, laps, by, alerted, touched, touched_all: false };
         let event = match catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx))) {
             Ok(Event::Refused) => {
                 // Nobody has looked: the holder may have done so before the alert.
@@ -227,7 +229,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             }
         };
         let after = if self.habits.stamped { ticks() } else { before };
-        self.note(&cell.state, &cx, event, after.saturating_sub(before));
+        self.note(&cx, event, after.saturating_sub(before));
         if self.told {
             self.tell(event, cx);
         }
@@ -240,15 +242,13 @@ impl<'a, P: Policy> Worker<'a, P> {
         let cell = &net.nodes[node.index()];
         cell.state.tokens.drop_one(net.ready.is_alone());
         net.ready.fence();
-        let process = net.graph.node(node).kind == Kind::Process;
+        let process = cell.kind == Kind::Process;
         if process && !cx.touched_all && event != Event::Done {
-            cx.touched.iter().for_each(|operation| self.tell_of(peer(&net.graph, *operation)));
+            cx.touched.iter().for_each(|operation| self.tell_of(peer(net, operation)));
         } else {
             cell.peers.iter().for_each(|peer| self.tell_of(*peer));
         }
         self.tell_of(node);
-        self.touched = cx.touched;
-        self.touched.clear();
     }
 
     #[inline]
@@ -262,31 +262,26 @@ impl<'a, P: Policy> Worker<'a, P> {
     }
 
     /// Firings an activation may do, and those after which it publishes.
-    fn batch(&self, state: &NodeState, node: NodeId) -> (usize, usize) {
-        let run = self.host.net.plan.run[node.index()].max(1);
+    fn batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
         if self.habits.pace == Pace::Counted {
+            let run = self.host.net.plan.run[node.index()].max(1);
             return (run * 4, run);
         }
-        let pace = state.pace.load(Ordering::Relaxed);
-        if pace == 0 {
-            return (1, 1);
+        match cell.state.batch.load(Ordering::Relaxed) {
+            0 => (1, 1),
+            batch => ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize),
         }
-        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MOST) as usize;
-        let parallel = self.host.net.graph.node(node).kind == Kind::Parallel;
-        let time = if parallel { CLAIM_NS } else { SLICE_NS };
-        let slice = (time * 16 / pace).clamp(1, run as u64) as usize;
-        (budget, slice)
     }
 
-    fn note(&mut self, state: &NodeState, cx: &Cx<'_>, event: Event, spent: Ticks) {
+    fn note(&mut self, cx: &Cx<'_>, event: Event, spent: Ticks) {
         let account = &mut self.account;
         account.busy += spent;
         account.activations += 1;
         account.refused += u64::from(event == Event::Refused);
+        let cell = &cx.net.nodes[cx.node.index()];
         if let Some(mut laps) = cx.laps {
             laps.lap(crate::clock::Part::Queue);
             account.lap_sample(&laps);
-            let cell = &cx.net.nodes[cx.node.index()];
             for channel in cell.inputs.iter().chain(&cell.outputs) {
                 account.occupancy(*channel, cx.net.meter(*channel).items());
             }
@@ -294,14 +289,35 @@ impl<'a, P: Policy> Worker<'a, P> {
         if cx.fired == 0 {
             return;
         }
-        // Relaxed read-modify-writes of the node's own line, a few per activation.
-        state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
-        state.activations.fetch_add(1, Ordering::Relaxed);
-        state.busy.fetch_add(spent, Ordering::Relaxed);
+        // The token of a node that is one thread's at a time is still this worker's. Else these are
+        // read-modify-writes of the node's own line, a few for each activation.
+        let mine = self.told && cell.kind != Kind::Parallel;
+        let add = |counter: &AtomicU64, more: u64| match mine {
+            true => counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed),
+            false => _ = counter.fetch_add(more, Ordering::Relaxed),
+        };
+        add(&cell.state.firings, cx.fired as u64);
+        add(&cell.state.activations, 1);
+        add(&cell.state.busy, spent);
+        if self.habits.pace == Pace::Timed
+            && (spent > LONG || self.count.is_multiple_of(16) || cx.budget == 1)
+        {
+            self.set_pace(cell, cx, spent);
+        }
+    }
+
+    /// Notes what a firing takes, and what so many of them make a batch.
+    fn set_pace(&self, cell: &NodeCell<'_>, cx: &Cx<'_>, spent: Ticks) {
+        let state = &cell.state;
         let each = ((spent as f64 / self.ticks_per_ns) * 16.0 / cx.fired as f64) as u64 + 1;
         let old = state.pace.load(Ordering::Relaxed);
-        let new = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 };
-        state.pace.store(new.max(1), Ordering::Relaxed);
+        let pace = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 }.max(1);
+        state.pace.store(pace, Ordering::Relaxed);
+        let run = cx.net.plan.run[cx.node.index()].max(1) as u64;
+        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MOST);
+        let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };
+        let slice = (time * 16 / pace).clamp(1, run.min(u64::from(u32::MAX)));
+        state.batch.store(budget << 32 | slice, Ordering::Relaxed);
     }
 
     /// Nothing to do: looks for a while, then sleeps.

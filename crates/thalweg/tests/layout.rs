@@ -33,6 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("thalweg-dedup", &["thalweg"]),
+    ("thalweg-kpn", &["thalweg"]),
     ("thalweg-cli", &["thalweg", "thalweg-dedup"]),
     (
         "thalweg-bench",
@@ -45,6 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-runtime",
             "thalweg",
             "thalweg-dedup",
+            "thalweg-kpn",
         ],
     ),
 ];

@@ -20,7 +20,7 @@ use crate::worker::{EngineHost, Habits, Pace, Worker};
 use loom::thread;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+use thalweg_graph::{ChannelId, Graph, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{Decision, Event, Host, Policy, WorkerId};
@@ -120,6 +120,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let meter = Arc::new(Meter::new(1));
     let cell = |node, gives, inputs, outputs: Vec<ChannelId>, peer| NodeCell {
         needs: Vec::new(),
+        kind: Kind::Sequential,
         state: NodeState::new(outputs.len(), 1),
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         inputs,

@@ -13,11 +13,12 @@ mod parallel;
 mod sequential;
 
 pub(crate) use parallel::Parallel;
-pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential, lacking};
+pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};
 
 use crate::channel::Meter;
 use crate::net::Net;
 use crate::port::Lack;
+use crate::process::Touched;
 use crate::ready::Tokens;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
@@ -99,8 +100,10 @@ pub(crate) struct Cx<'a> {
     pub(crate) laps: Option<crate::clock::Laps>,
     /// Who activates.
     pub(crate) by: By,
+    /// A neighbour has ended since the latest activation.
+    pub(crate) alerted: bool,
     /// What a process has sent or received on: see [`crate::process`].
-    pub(crate) touched: Vec<u64>,
+    pub(crate) touched: Touched,
     /// More may have changed than `touched` says.
     pub(crate) touched_all: bool,
 }
@@ -262,6 +265,8 @@ pub(crate) struct NodeState {
     pub(crate) tokens: Tokens,
     /// Nanoseconds a firing takes, smoothed, times 16.
     pub(crate) pace: AtomicU64,
+    /// What follows from it: firings of an activation in the upper half, of a slice in the lower.
+    pub(crate) batch: AtomicU64,
     pub(crate) firings: AtomicU64,
     pub(crate) activations: AtomicU64,
     pub(crate) busy: AtomicU64,
@@ -281,6 +286,7 @@ impl NodeState {
             last: AtomicUsize::new(usize::MAX),
             tokens: Tokens::new(tokens),
             pace: AtomicU64::new(0),
+            batch: AtomicU64::new(0),
             firings: AtomicU64::new(0),
             activations: AtomicU64::new(0),
             busy: AtomicU64::new(0),

@@ -357,7 +357,7 @@ where
 }
 
 /// Leaves word of what the node waits for.
-pub(crate) fn lacking(cx: &Cx<'_>, lack: Lack) -> Event {
+pub(super) fn lacking(cx: &Cx<'_>, lack: Lack) -> Event {
     cx.state().wait.lack(lack);
     match lack {
         Lack::Items { channel, .. } | Lack::Ended { channel } => Event::Empty(channel),

@@ -1,8 +1,8 @@
 //! A process's ends of its channels.
 
-use super::Turn;
+use super::turn::{Rest, Turn};
 use crate::channel::Ring;
-use crate::port::Lack;
+use crate::net::Net;
 use std::cell::Cell;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -11,17 +11,23 @@ use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, NodeId};
 
 /// What an operation is known by while it is pending: its channel, and which end.
 fn operation(channel: ChannelId, sends: bool) -> u64 {
     u64::from(channel.0) << 1 | u64::from(sends)
 }
 
+/// An operation's channel.
+pub(super) fn channel(operation: u64) -> ChannelId {
+    ChannelId((operation >> 1) as u32)
+}
+
 /// The node at the other end of an operation's channel.
-pub(crate) fn peer(graph: &Graph, operation: u64) -> NodeId {
-    let channel = graph.channel(ChannelId((operation >> 1) as u32));
-    if operation & 1 == 1 { channel.to.0 } else { channel.from.0 }
+#[inline]
+pub(crate) fn peer(net: &Net<'_>, operation: u64) -> NodeId {
+    let (from, to) = net.ends(channel(operation));
+    if operation & 1 == 1 { to } else { from }
 }
 
 thread_local! {
@@ -99,7 +105,7 @@ impl<T: std::marker::Send> Rx<T> {
                 turn.complete(operation, &mut self.mark);
                 return Poll::Ready(false);
             }
-            turn.wait(operation, Lack::Items { channel: self.channel, until: self.next + 1 });
+            turn.wait(operation, Rest::Items, self.next + 1);
             return Poll::Pending;
         }
         turn.complete(operation, &mut self.mark);
@@ -282,12 +288,12 @@ impl<T: std::marker::Send> Tx<T> {
             self.limit = meter.head() + meter.capacity();
             if self.next >= self.limit {
                 let until = self.next + 1 - meter.capacity();
-                turn.wait(operation, Lack::Room { channel: self.channel, until });
+                turn.wait(operation, Rest::Room, until);
                 return Poll::Pending;
             }
         }
         if self.ring.weighed() && !meter.light() && !meter.gone() {
-            turn.wait(operation, Lack::Bytes { channel: self.channel });
+            turn.wait(operation, Rest::Bytes, 0);
             return Poll::Pending;
         }
         turn.complete(operation, &mut self.mark);

@@ -28,14 +28,17 @@ mod turn;
 
 pub(crate) use ends::peer;
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
-pub(crate) use turn::Turn;
+pub(crate) use turn::Touched;
 
 use crate::claim::Claim;
-use crate::node::{Body, By, Cx, Flow, IntoFlow, lacking};
+use crate::clock::Part;
+use crate::node::{Body, By, Cx, Flow, IntoFlow};
+use crate::port::Lack;
 use std::cell::Cell;
 use std::pin::Pin;
 use std::task::Poll;
 use thalweg_policy::Event;
+use turn::{Rest, Turn};
 
 /// No operation is pending.
 const NONE: u64 = u64::MAX;
@@ -65,55 +68,65 @@ where
     }
 
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        let Core { future, pending, turns } = core;
-        let drained = cx.net.draining() && cx.net.inputs(cx.node).is_empty();
-        // In a graph with cycles it is for `cancel_useless` to say: it knows whom nobody ever heard.
-        let useless = cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node));
-        let Some(running) = future.as_mut().filter(|_| !drained && !useless) else {
+        if core.future.is_none() || is_useless(cx) {
             return self.end(core, cx);
-        };
-        cx.lap(crate::clock::Part::Application);
-        *turns += 1;
-        let (touched, dropped) = (std::mem::take(&mut cx.touched), ends::dropped());
-        let turn = Turn::new(cx.net, cx.node, cx.budget, *turns, pending, touched);
+        }
+        cx.lap(Part::Application);
+        core.turns += 1;
+        let Core { future, pending, turns, .. } = core;
+        let running = future.as_mut().expect("looked at above");
+        let dropped = ends::dropped();
+        let turn = Turn::new(cx.net, cx.node, cx.budget, *turns, pending, &mut cx.touched);
         // SAFETY: the future is never moved: it lies in the node's box, which `Process` is made
         // in, and is dropped in place.
         let poll = turn.poll(unsafe { Pin::new_unchecked(running) });
         cx.fired += turn.operations();
-        let (lack, yielded, cloned) = (turn.lack(), turn.yielded(), turn.was_cloned());
+        let ((rest, until), cloned) = (turn.rest(), turn.was_cloned());
         if poll.is_ready() {
             turn.assert_nothing_pending();
         }
-        cx.touched = turn.into_touched();
         cx.touched_all = ends::dropped() != dropped;
-        cx.lap(crate::clock::Part::Queue);
-        match poll {
-            Poll::Ready(flow) => {
-                if let Flow::Fail(error) = flow.into_flow() {
-                    cx.net.fail_node(cx.node, error);
-                }
-                self.end(core, cx)
-            }
-            Poll::Pending => {
-                let event = match lack {
-                    Some(lack) => lacking(cx, lack),
-                    None if yielded => {
-                        cx.state().wait.ready();
-                        Event::Budget
-                    }
-                    None => {
-                        assert!(cloned, "it awaits something that will never wake it");
-                        cx.state().wait.foreign();
-                        Event::Waiting
-                    }
-                };
-                // Who tells does so when the claim is back.
-                if !matches!(cx.by, By::Teller(_)) {
-                    cx.changed();
-                }
-                event
-            }
+        if cx.touched_all {
+            // As where a node ends: whoever is at the other end must look, whatever it waits for.
+            cx.net.alert_peers(cx.node);
         }
+        cx.lap(Part::Queue);
+        if let Poll::Ready(flow) = poll {
+            if let Flow::Fail(error) = flow.into_flow() {
+                cx.net.fail_node(cx.node, error);
+            }
+            return self.end(core, cx);
+        }
+        let channel = ends::channel(core.pending.get());
+        let wait = &cx.state().wait;
+        let event = match rest {
+            Rest::Items => {
+                wait.lack(Lack::Items { channel, until });
+                Event::Empty(channel)
+            }
+            Rest::Room => {
+                wait.lack(Lack::Room { channel, until });
+                Event::Full(channel)
+            }
+            Rest::Bytes => {
+                wait.lack(Lack::Bytes { channel });
+                Event::Full(channel)
+            }
+            Rest::Yielded => {
+                wait.ready();
+                Event::Budget
+            }
+            Rest::Foreign => {
+                assert!(cloned, "it awaits something that will never wake it");
+                wait.foreign();
+                Event::Waiting
+            }
+        };
+        // Who tells does so when the claim is back.
+        if !matches!(cx.by, By::Teller(_)) {
+            cx.changed();
+        }
+        event
     }
 
     /// Drops the future, and so its ends.
@@ -134,7 +147,12 @@ where
         if cx.net.stopped() {
             return Event::Done;
         }
-        match self.core.try_claim() {
+        let claimed = match cx.net.ready.is_alone() {
+            // SAFETY: one worker, and no thread besides that activates nodes.
+            true => unsafe { self.core.try_claim_alone() },
+            false => self.core.try_claim(),
+        };
+        match claimed {
             Some(mut core) => self.poll(&mut core, cx),
             None => Event::Refused,
         }
@@ -147,4 +165,13 @@ where
     fn is_framed(&self) -> bool {
         true
     }
+}
+
+/// Nothing it could still do would reach anybody, or it was asked to stop.
+fn is_useless(cx: &Cx<'_>) -> bool {
+    if cx.state().is_cancelled() || (cx.net.draining() && cx.net.inputs(cx.node).is_empty()) {
+        return true;
+    }
+    // In a graph with cycles it is for `cancel_useless` to say: it knows whom nobody ever heard.
+    cx.alerted && !cx.net.has_cycles && cx.net.unheard(cx.node)
 }

@@ -2,7 +2,6 @@
 
 use super::NONE;
 use crate::net::{Net, Signals};
-use crate::port::Lack;
 use crate::sleep::Sleeper;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
@@ -10,6 +9,46 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use thalweg_graph::NodeId;
+
+/// Operations that a turn has completed, each once: the channels whose other ends may now go on.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    /// Most turns touch few.
+    first: [u64; 4],
+    length: usize,
+    more: Vec<u64>,
+}
+
+impl Touched {
+    #[inline]
+    fn push(&mut self, operation: u64) {
+        match self.first.get_mut(self.length) {
+            Some(place) => *place = operation,
+            None => self.more.push(operation),
+        }
+        self.length += 1;
+    }
+
+    /// The operations.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
+        self.first[..self.length.min(self.first.len())].iter().chain(&self.more).copied()
+    }
+}
+
+/// What a turn ended with, if not with the process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rest {
+    /// Nothing of ours: a future of another kind is awaited.
+    Foreign,
+    /// Its time was over, or it asked to be polled again.
+    Yielded,
+    /// A message is missing on the pending operation's channel.
+    Items,
+    /// Room is missing there.
+    Room,
+    /// Room by weight is missing there.
+    Bytes,
+}
 
 /// A poll under way.
 pub(crate) struct Turn<'a> {
@@ -22,22 +61,21 @@ pub(crate) struct Turn<'a> {
     done: Cell<usize>,
     /// The process's pending operation, from this poll or an earlier one.
     pending: &'a Cell<u64>,
-    lack: Cell<Option<Lack>>,
-    yielded: Cell<bool>,
+    rest: Cell<Rest>,
+    /// The counter it waits for.
+    until: Cell<usize>,
     cloned: Cell<bool>,
-    /// The operations completed, each once.
-    touched: RefCell<Vec<u64>>,
+    touched: RefCell<&'a mut Touched>,
 }
 
 impl<'a> Turn<'a> {
-    /// `touched` is an empty vector, to be had back from [`Turn::into_touched`].
     pub(crate) fn new(
         net: &'a Net<'a>,
         node: NodeId,
         budget: usize,
         number: u64,
         pending: &'a Cell<u64>,
-        touched: Vec<u64>,
+        touched: &'a mut Touched,
     ) -> Turn<'a> {
         Turn {
             net,
@@ -46,8 +84,8 @@ impl<'a> Turn<'a> {
             budget,
             done: Cell::new(0),
             pending,
-            lack: Cell::new(None),
-            yielded: Cell::new(false),
+            rest: Cell::new(Rest::Foreign),
+            until: Cell::new(0),
             cloned: Cell::new(false),
             touched: RefCell::new(touched),
         }
@@ -93,7 +131,7 @@ impl<'a> Turn<'a> {
             refuse();
         }
         if self.done.get() == self.budget {
-            self.yielded.set(true);
+            self.rest.set(Rest::Yielded);
             self.pending.set(operation);
             return false;
         }
@@ -111,28 +149,21 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The operations completed in this turn, each once.
-    pub(crate) fn into_touched(self) -> Vec<u64> {
-        self.touched.into_inner()
-    }
-
-    /// The operation waits.
+    /// The operation waits until a counter of its channel has come so far.
     #[inline]
-    pub(crate) fn wait(&self, operation: u64, lack: Lack) {
+    pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize) {
         self.pending.set(operation);
-        self.lack.set(Some(lack));
+        self.rest.set(rest);
+        self.until.set(until);
     }
 
     pub(crate) fn operations(&self) -> usize {
         self.done.get()
     }
 
-    pub(crate) fn lack(&self) -> Option<Lack> {
-        self.lack.get()
-    }
-
-    pub(crate) fn yielded(&self) -> bool {
-        self.yielded.get()
+    /// What the turn ended with, and the counter it waits for.
+    pub(crate) fn rest(&self) -> (Rest, usize) {
+        (self.rest.get(), self.until.get())
     }
 
     pub(crate) fn was_cloned(&self) -> bool {
@@ -172,7 +203,7 @@ unsafe fn clone(turn: *const ()) -> RawWaker {
 unsafe fn wake(turn: *const ()) {
     // SAFETY: as in `clone`.
     let turn: &Turn<'_> = unsafe { &*turn.cast() };
-    turn.yielded.set(true);
+    turn.rest.set(Rest::Yielded);
 }
 
 /// A turn's waker owns nothing.

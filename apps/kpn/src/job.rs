@@ -1,0 +1,67 @@
+//! A network with the result it must have.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use thalweg::{Builder, Error, Network, Options, Report};
+
+/// Where a process leaves the result of its network.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slot(Arc<AtomicU64>);
+
+impl Slot {
+    pub fn set(&self, result: u64) {
+        self.0.store(result, Ordering::Release);
+    }
+}
+
+/// A network ready to run.
+pub struct Job {
+    graph: Builder<'static>,
+    slot: Slot,
+    expected: Box<dyn FnOnce() -> u64 + Send>,
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job").field("graph", &self.graph).finish_non_exhaustive()
+    }
+}
+
+impl Job {
+    pub(crate) fn new(
+        graph: Builder<'static>,
+        slot: Slot,
+        expected: impl FnOnce() -> u64 + Send + 'static,
+    ) -> Job {
+        Job { graph, slot, expected: Box::new(expected) }
+    }
+
+    /// The result that the parameters ask for, by a plain loop: it takes the time of one core.
+    pub fn expected(self) -> u64 {
+        (self.expected)()
+    }
+
+    /// Runs it, and gives its result, to be compared with [`Job::expected`] of the same parameters, and the report.
+    ///
+    /// # Errors
+    /// What ended the run before its time.
+    pub fn run(self, options: &Options) -> Result<(u64, Report), Error> {
+        let slot = self.slot.clone();
+        let report = self.build()?.run(options)?;
+        Ok((slot.0.load(Ordering::Acquire), report))
+    }
+
+    /// The network by itself, to be looked at.
+    ///
+    /// # Errors
+    /// The graph is refused.
+    pub fn build(self) -> Result<Network<'static>, Error> {
+        Ok(self.graph.build()?)
+    }
+}
+
+/// Adds a value to a checksum that depends on the order.
+pub(crate) fn fold(sum: u64, value: u64) -> u64 {
+    sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(value)
+}

@@ -1,0 +1,30 @@
+//! The workloads of *The Nornir run-time system* (Vrba et al., sections 4.5 and 5) as networks of
+//! Kahn processes, each with the paper's parameters and a result that can be checked.
+//!
+//! | workload | paper | what it shows |
+//! |---|---|---|
+//! | [`ping_pong`] | 4.5, the transaction | the price of send, switch and receive |
+//! | [`ring`] | | the same over many processes: memory and cache |
+//! | [`pipeline`] | 5.3.4 | message size against work for each message |
+//! | [`scatter_gather`] | 5.2.1, Figure 4 | one process that wakes many |
+//!
+//! ```
+//! use thalweg::Options;
+//!
+//! let job = || thalweg_kpn::scatter_gather(10, 8, |x| x * x);
+//! let (result, _report) = job().run(&Options::new())?;
+//! assert_eq!(result, job().expected());
+//! # Ok::<(), thalweg::Error>(())
+//! ```
+
+mod job;
+mod ping_pong;
+mod pipeline;
+mod ring;
+mod scatter_gather;
+
+pub use job::Job;
+pub use ping_pong::ping_pong;
+pub use pipeline::{Message, pipeline};
+pub use ring::{Order, ring};
+pub use scatter_gather::scatter_gather;

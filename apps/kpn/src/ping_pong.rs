@@ -1,0 +1,39 @@
+//! Two processes that send one message to and fro: each transaction is a send, a switch and a
+//! receive (section 4.5).
+
+use thalweg::{Builder, Rx, Tx, input, output};
+
+use crate::job::{Job, Slot};
+
+/// `rounds` times there and back, over channels that hold one message: `2 * rounds` transactions.
+pub fn ping_pong(rounds: u64) -> Job {
+    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let (back, pong) = graph.feedback([]);
+    let result = slot.clone();
+    let (ping,) = graph.process(
+        "ping",
+        (input("in", pong),),
+        (output("out"),),
+        move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            let mut value = 0;
+            for _ in 0..rounds {
+                tx.send(value).await;
+                let Some(answer) = rx.recv().await else { break };
+                value = answer;
+            }
+            result.set(value);
+        },
+    );
+    let (pong,) = graph.process(
+        "pong",
+        (input("in", ping.capacity(1)),),
+        (output("out"),),
+        |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            while let Some(value) = rx.recv().await {
+                tx.send(value + 1).await;
+            }
+        },
+    );
+    graph.close(back, pong.capacity(1));
+    Job::new(graph, slot, move || rounds)
+}

@@ -1,0 +1,59 @@
+//! One process gives a task to each of many, and waits for all (section 5.2.1, Figure 4).
+
+use thalweg::{Builder, Rx, Tx, input, output};
+
+use crate::job::{Job, Slot, fold};
+
+/// `rounds` rounds: the first process sends a message to each of `workers` others, which do `work`
+/// and answer, and then receives all the answers.
+pub fn scatter_gather(
+    rounds: u64,
+    workers: usize,
+    work: impl FnMut(u64) -> u64 + Clone + Send + 'static,
+) -> Job {
+    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let (backs, answers): (Vec<_>, Vec<_>) = (0..workers).map(|_| graph.feedback([])).unzip();
+    let inputs: Vec<_> =
+        answers.into_iter().enumerate().map(|(i, s)| input(&format!("answer{i}"), s)).collect();
+    let outputs: Vec<_> = (0..workers).map(|i| output(&format!("task{i}"))).collect();
+    let result = slot.clone();
+    let tasks = graph.process(
+        "hub",
+        inputs,
+        outputs,
+        move |mut rxs: Vec<Rx<u64>>, mut txs: Vec<Tx<u64>>| async move {
+            let mut sum = 0;
+            for round in 0..rounds {
+                for (tx, worker) in txs.iter_mut().zip(0..) {
+                    tx.send(task(round, worker)).await;
+                }
+                for rx in &mut rxs {
+                    let Some(answer) = rx.recv().await else { return };
+                    sum = fold(sum, answer);
+                }
+            }
+            result.set(sum);
+        },
+    );
+    for (i, (back, stream)) in backs.into_iter().zip(tasks).enumerate() {
+        let mut work = work.clone();
+        let (answer,) = graph.process(
+            &format!("worker{i}"),
+            (input("task", stream),),
+            (output("answer"),),
+            move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+                while let Some(task) = rx.recv().await {
+                    tx.send(work(task)).await;
+                }
+            },
+        );
+        graph.close(back, answer);
+    }
+    let all = (0..rounds).flat_map(move |round| (0..workers as u64).map(move |worker| task(round, worker)));
+    Job::new(graph, slot, move || all.map(work).fold(0, fold))
+}
+
+/// What the hub asks of a worker in a round.
+fn task(round: u64, worker: u64) -> u64 {
+    round << 20 | worker
+}

@@ -1,0 +1,174 @@
+//! `kpn.*`: networks of Kahn processes, the workloads of the Nornir paper.
+//!
+//! Transactions and hops are nanoseconds each; pipeline and scatter-gather are efficiencies. "1:1" is this engine with
+//! a thread for each process.
+
+use thalweg::Options;
+use thalweg_kpn::{Job, Order, ping_pong, pipeline, ring, scatter_gather};
+
+use super::short;
+use crate::jobs::{Chain, equal_shares, split_parts};
+use crate::line::Measure;
+use crate::peers::crossbeam::Crossbeam;
+use crate::peers::{external, link, tokio};
+use crate::race::{Contestant, Outcome, Role};
+use crate::row::{Row, timed};
+use crate::session::Session;
+use crate::work::Work;
+
+/// Stages of the paper's pipeline.
+const STAGES: usize = 50;
+/// Workers of the scatter-gather figure.
+const WORKERS: usize = 256;
+
+/// Runs the figures of this family that were asked for.
+pub fn run(session: &mut Session) {
+    for threads in session.thread_counts() {
+        for accounted in [false, true] {
+            transaction(session, threads, accounted);
+        }
+    }
+    for (name, order) in [("creation", Order::Creation), ("shuffled", Order::Shuffled(1))] {
+        hops(session, name, order);
+    }
+    let threads = session.options.threads;
+    for ns in [1_000, 10_000] {
+        line::<1>(session, ns, threads);
+        line::<8>(session, ns, threads);
+        line::<64>(session, ns, threads);
+        line::<256>(session, ns, threads);
+    }
+    scatter(session, 100_000, threads);
+}
+
+/// Times a job from its making to its end.
+fn ours(job: impl Fn() -> Job, options: &Options) -> Outcome {
+    let mut outcome = Ok(());
+    let row = timed(|| match job().run(options) {
+        Ok((result, _)) => result,
+        Err(error) => {
+            outcome = Err(error.to_string());
+            0
+        }
+    });
+    outcome.map(|()| Some(row))
+}
+
+fn pinned(threads: usize) -> Options {
+    Options::new().threads(threads).pinned()
+}
+
+/// Two processes that send one message to and fro.
+fn transaction(session: &mut Session, threads: usize, accounted: bool) {
+    let name = format!("kpn.transaction{}.t{threads}", if accounted { ".accounted" } else { "" });
+    if !session.wants(&name) {
+        return;
+    }
+    let racer = |name: &'static str, role, ns: f64, run: fn(u64, usize, bool) -> Outcome| {
+        let rounds = session.items(ns, 1) / 2;
+        Contestant::new(name, role, 2 * rounds, move || run(rounds, threads, accounted)).expecting(rounds)
+    };
+    let contestants = vec![
+        racer("ours", Role::Ours, 60.0, |rounds, threads, accounted| {
+            let options = pinned(threads);
+            ours(|| ping_pong(rounds), &if accounted { options } else { options.unaccounted() })
+        }),
+        racer("1:1", Role::Aside, 8_000.0, |rounds, threads, _| {
+            ours(|| ping_pong(rounds), &Options::new().threads(threads).one_to_one())
+        }),
+        racer("tokio", Role::Peer, 200.0, |rounds, threads, _| Ok(Some(tokio::ping_pong(rounds, threads)))),
+        racer("crossbeam", Role::Peer, 8_000.0, |rounds, threads, _| {
+            Ok(Some(link::ping_pong::<Crossbeam>(rounds, threads)))
+        }),
+    ];
+    session.figure(&name, Measure::NsPerItem, threads, contestants);
+}
+
+/// One token in a ring of a million.
+fn hops(session: &mut Session, name: &str, order: Order) {
+    let name = format!("kpn.ring.{name}.t1");
+    if !session.wants(&name) {
+        return;
+    }
+    let (nodes, rounds) = (if session.options.quick { 10_000 } else { 1_000_000 }, 5);
+    let hops = nodes as u64 * rounds;
+    // Made before the clock starts, as nobody makes a ring for one token.
+    let run = move || {
+        let network = ring(nodes, rounds, order).build().map_err(|error| error.to_string())?;
+        let prepared = network.prepare(&pinned(1).unaccounted()).map_err(|error| error.to_string())?;
+        let mut outcome = Ok(());
+        let row = timed(|| {
+            outcome = prepared.run().map(drop).map_err(|error| error.to_string());
+            hops
+        });
+        outcome.map(|()| Some(row))
+    };
+    let contestants = vec![Contestant::new("ours", Role::Ours, hops, run).expecting(hops)];
+    session.figure(&name, Measure::NsPerItem, 1, contestants);
+}
+
+/// The paper's pipeline with messages of `8 * WORDS` bytes. The peers pass eight bytes, whatever ours pass.
+fn line<const WORDS: usize>(session: &mut Session, ns: u64, threads: usize) {
+    let name = format!("kpn.pipeline.b{}.w{}.t{threads}", 8 * WORDS, short(ns));
+    if !session.wants(&name) {
+        return;
+    }
+    let items = session.items(ns as f64 * STAGES as f64, threads);
+    let job = Chain { stages: STAGES, items, work: Work::lasting(ns, &session.calibration), threads };
+    let make = move || {
+        let mut stage = job.work.stage();
+        pipeline::<WORDS>(STAGES, items, move |x| stage.run(x))
+    };
+    let sum = job.split().checksum;
+    let peer = |name, run: fn(&Chain) -> Row| {
+        Contestant::new(name, Role::Peer, items, move || Ok(Some(run(&job)))).expecting(sum)
+    };
+    let mut contestants = vec![
+        Contestant::new("split", Role::Yardstick, items, || Ok(Some(job.split()))).expecting(sum),
+        Contestant::new("ours", Role::Ours, items, || ours(make, &pinned(threads))).expecting(sum),
+        Contestant::new("1:1", Role::Aside, items, || ours(make, &pinned(threads).one_to_one()))
+            .expecting(sum),
+        peer("crossbeam", link::chain::<Crossbeam>),
+        peer("tokio", tokio::chain),
+    ];
+    if let Some(program) = external::program("go", "chain") {
+        contestants.push(
+            Contestant::new("go", Role::Peer, items, move || program.chain(&job).map(Some)).expecting(sum),
+        );
+    }
+    session.figure(&name, Measure::Speed, threads, contestants);
+}
+
+/// The paper's scatter-gather: 256 workers, rounds enough for a row.
+fn scatter(session: &mut Session, ns: u64, threads: usize) {
+    let name = format!("kpn.scatter.w{}.t{threads}", short(ns));
+    if !session.wants(&name) {
+        return;
+    }
+    let work = Work::lasting(ns, &session.calibration);
+    let rounds = (session.items(ns as f64 * WORKERS as f64, threads)).max(2);
+    let make = move || {
+        let mut stage = work.stage();
+        scatter_gather(rounds, WORKERS, move |x| stage.run(x))
+    };
+    let split = move || {
+        let shares = equal_shares(rounds * WORKERS as u64, threads, |_| 1);
+        split_parts(shares, |range| {
+            let mut stage = work.stage();
+            (range.map(|x| stage.run(x)).fold(0, u64::wrapping_add), 1)
+        })
+    };
+    let sum = make().expected();
+    let racer = |name: &'static str, role, policy: &'static str| {
+        Contestant::new(name, role, 1, move || ours(make, &pinned(threads).policy(policy))).expecting(sum)
+    };
+    let contestants = vec![
+        Contestant::new("split", Role::Yardstick, 1, move || Ok(Some(split()))),
+        racer("ours", Role::Ours, "ws-last"),
+        racer("ws-cur", Role::Aside, "ws-cur"),
+        racer("auto", Role::Aside, "auto"),
+        Contestant::new("1:1", Role::Aside, 1, move || ours(make, &pinned(threads).one_to_one()))
+            .expecting(sum),
+    ];
+    session.figure(&name, Measure::Speed, threads, contestants);
+}
