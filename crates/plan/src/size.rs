@@ -89,7 +89,8 @@ pub(crate) fn capacities(graph: &Graph, wishes: &Wishes, run: &[usize], threads:
         let rates = Rates::of(graph, channel);
         let Some(asked) = channel.link.capacity.or(wishes.capacity) else {
             let rule = if has_process(graph, channel) {
-                PROCESS_CHANNEL.max(rates.ease())
+                let fit = PROCESS_BYTES / channel.item.bytes.max(1);
+                fit.clamp(PROCESS_LEAST, PROCESS_CHANNEL).max(rates.ease())
             } else {
                 by_rule(channel, &rates, run, threads)
             };
@@ -110,6 +111,11 @@ pub(crate) fn capacities(graph: &Graph, wishes: &Wishes, run: &[usize], threads:
 
 /// Messages a channel of a process holds by default (Nornir, section 5.1).
 const PROCESS_CHANNEL: usize = 64;
+/// Bytes of such a channel by default, where its messages are large: what goes through it stays in
+/// a first-level cache. No fewer than [`PROCESS_LEAST`] messages, so that a switch serves several.
+const PROCESS_BYTES: usize = 16 << 10;
+/// See [`PROCESS_BYTES`].
+const PROCESS_LEAST: usize = 8;
 
 /// Whether a process is at either end.
 fn has_process(graph: &Graph, channel: &Channel) -> bool {

@@ -89,7 +89,7 @@ impl Consumer {
         if self.ended {
             Lack::Ended { channel: self.channel }
         } else {
-            Lack::Items { channel: self.channel, until: self.next + items }
+            Lack::Items { channel: self.channel, until: self.next.saturating_add(items) }
         }
     }
 }

@@ -175,6 +175,7 @@ impl<'env> Network<'env> {
         let plan = Plan::new(&self.graph, &options.wishes());
         dispatch(&plan.policy, Known).map_err(|unknown| Error::Options(unknown.to_string()))?;
         let Network { graph, rings, nodes: makers } = self;
+        check_sizes(&graph, &plan)?;
         let rings: Vec<_> =
             graph.channel_ids().zip(rings).map(|(id, make)| make(id, plan.capacities[id.index()])).collect();
         share_budget(&graph, &plan, &rings);
@@ -225,6 +226,28 @@ impl<'env> Network<'env> {
 /// other workers busy, few enough to stay in a cache.
 fn tickets(threads: usize) -> usize {
     (threads * 16).next_power_of_two().max(32)
+}
+
+/// Bytes of one channel's slots at most, and worker threads at most: beyond any use, and within what
+/// can be asked of a machine.
+const CHANNEL_BYTES: usize = 1 << 34;
+const THREADS: usize = 4096;
+
+/// Refuses what could not be made.
+fn check_sizes(graph: &Graph, plan: &Plan) -> Result<(), Error> {
+    if plan.threads > THREADS {
+        return Err(Error::Options(format!("{} threads: at most {THREADS}", plan.threads)));
+    }
+    for (id, items) in graph.channel_ids().zip(&plan.capacities) {
+        let bytes = graph.channel(id).item.bytes.max(1);
+        let slots = items.checked_next_power_of_two();
+        if slots.and_then(|slots| slots.checked_mul(bytes)).is_none_or(|bytes| bytes > CHANNEL_BYTES) {
+            let name = graph.channel_name(id);
+            let what = format!("channel `{name}` would hold {items} items of {bytes} bytes");
+            return Err(Error::Options(format!("{what}: more than {CHANNEL_BYTES} bytes")));
+        }
+    }
+    Ok(())
 }
 
 /// What every firing needs; empty where that depends on more than the counters.

@@ -231,20 +231,22 @@ impl<'a, P: Policy> Worker<'a, P> {
         let after = if self.habits.stamped { ticks() } else { before };
         self.note(&cx, event, after.saturating_sub(before));
         if self.told {
-            self.tell(event, cx);
+            self.tell(event, &cx);
         }
         (event, after)
     }
 
     /// Tells the policy of what has become claimable by an activation: see `ready`.
-    fn tell(&mut self, event: Event, cx: Cx<'_>) {
+    fn tell(&mut self, event: Event, cx: &Cx<'_>) {
         let (net, node) = (cx.net, cx.node);
         let cell = &net.nodes[node.index()];
         cell.state.tokens.drop_one(net.ready.is_alone());
         net.ready.fence();
         let process = cell.kind == Kind::Process;
         if process && !cx.touched_all && event != Event::Done {
-            cx.touched.iter().for_each(|operation| self.tell_of(peer(net, operation)));
+            for at in 0..cx.touched.len() {
+                self.tell_of(peer(net, cx.touched.get(at)));
+            }
         } else {
             cell.peers.iter().for_each(|peer| self.tell_of(*peer));
         }

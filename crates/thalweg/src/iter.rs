@@ -1,7 +1,7 @@
 //! Ordered, bounded, parallel stages for any iterator.
 
 use crate::chain::{ANY, Chain};
-use crate::{Error, Options, Outlet, from_iter};
+use crate::{Error, Options, Outlet, from_blocking_iter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_runtime::panic_message;
 
@@ -13,7 +13,8 @@ type Caught<T> = Result<T, String>;
 /// The functions run on all cores, at most a bounded number of items ahead of the caller, and the
 /// results come in the order of the items. Each is an iterator of `Result`s: the results before
 /// a failure, then the failure, then nothing. A panic in the iterator or in the function is a
-/// failure. Dropping the iterator stops the threads.
+/// failure. The iterator is asked on a thread of its own, and may wait. Dropping the results stops
+/// the threads, once the iterator has answered.
 pub trait ParallelExt: Iterator + Sized + Send + 'static
 where
     Self::Item: Send + 'static,
@@ -56,7 +57,9 @@ where
     I::Item: Send + 'env,
 {
     let mut over = false;
-    from_iter(std::iter::from_fn(move || {
+    // The iterator may wait for what its caller does with the results: so it has a thread of its
+    // own, and each item goes on at once.
+    from_blocking_iter(std::iter::from_fn(move || {
         if over {
             return None;
         }

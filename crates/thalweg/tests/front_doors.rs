@@ -39,3 +39,60 @@ fn a_chain_and_the_builder_give_the_same_graph() {
     let items = |report: thalweg::Report| report.channels.iter().map(|c| c.items).collect::<Vec<_>>();
     assert_eq!(items(chain.run().unwrap()), items(built.run().unwrap()));
 }
+
+/// What cannot be made is refused, with its name, and not tried.
+#[test]
+fn sizes_beyond_all_machines_are_refused() {
+    for (flow, options) in [
+        (from_iter(0..10u64).capacity(usize::MAX).for_each(drop), Options::new()),
+        (from_iter(0..10u64).capacity(1 << 60).for_each(drop), Options::new()),
+        (from_iter(0..10u64).for_each(drop), Options::new().capacity(usize::MAX)),
+    ] {
+        let error = flow.run(&options).unwrap_err().to_string();
+        assert!(error.contains("items of 8 bytes") && error.contains(" -> "), "{error}");
+    }
+    let error = from_iter(0..10u64).for_each(drop).run(&Options::new().threads(100_000)).unwrap_err();
+    assert!(error.to_string().contains("100000 threads"), "{error}");
+}
+
+/// A framing function that asks for what never comes is asked again at the end, and one that gives
+/// back an old answer fails.
+#[test]
+fn a_framing_function_cannot_spin() {
+    let mut graph = Builder::new();
+    let items = graph.source("items", 0..10u64);
+    graph
+        .kernel("far", (input("in", items),), ())
+        .framed(|(items,)| items.peek(usize::MAX).map(|_| None))
+        .sequential(|(_,): &mut (In<u64>,), (): &mut ()| {});
+    graph.build().unwrap().run(&Options::new()).unwrap();
+
+    let mut graph = Builder::new();
+    let (items, mut stale) = (graph.source("items", 0..10u64), None);
+    graph
+        .kernel("stale", (input("in", items),), ())
+        .framed(move |(items,)| match stale {
+            Some(stale) => Err(stale),
+            None => {
+                stale = items.peek(100).err();
+                items.peek(100).map(|_| None)
+            }
+        })
+        .sequential(|(_,): &mut (In<u64>,), (): &mut ()| {});
+    let error = graph.build().unwrap().run(&Options::new()).unwrap_err();
+    assert!(error.to_string().contains("node `stale` panicked"), "{error}");
+}
+
+/// An iterator that waits for what its caller does with the results.
+#[test]
+fn requests_may_follow_responses() {
+    use thalweg::ParallelExt;
+    let (tx, rx) = std::sync::mpsc::channel();
+    let mut results = rx.into_iter().par_map(|x: u64| x + 1);
+    for i in 0..50 {
+        tx.send(i).unwrap();
+        assert_eq!(results.next().unwrap().unwrap(), i + 1);
+    }
+    drop(tx);
+    assert!(results.next().is_none());
+}

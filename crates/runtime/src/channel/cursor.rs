@@ -616,14 +616,14 @@ impl<T> Glance<T> {
     /// [`NotYet`], to be passed on.
     #[inline]
     pub fn peek(&self, offset: usize) -> Result<Option<&T>, NotYet> {
-        let at = self.next + offset;
+        let at = self.next.saturating_add(offset);
         if at < self.seen {
             // SAFETY: by the contract of `new`.
             Ok(Some(unsafe { &*self.slots.add(at & self.mask) }))
         } else if self.ended {
             Ok(None)
         } else {
-            self.wanted.set(self.wanted.get().max(offset + 1));
+            self.wanted.set(self.wanted.get().max(offset.saturating_add(1)));
             Err(NotYet(()))
         }
     }

@@ -77,7 +77,7 @@ impl<T> Ring<T> {
     /// A ring that can hold `capacity` items, holding `initial`.
     pub(crate) fn new(capacity: usize, initial: VecDeque<T>, weigh: Option<Weigh<T>>) -> Ring<T> {
         let capacity = capacity.max(initial.len()).max(1);
-        let size = capacity.next_power_of_two();
+        let size = capacity.checked_next_power_of_two().expect("a capacity that was checked");
         let meter = Arc::new(Meter::new(capacity));
         let ring = Ring { meter, storage: UnsafeCell::new(Storage::new(size, weigh.is_some())), weigh };
         let count = initial.len();
@@ -222,7 +222,7 @@ pub(crate) trait Grow: Send + Sync {
 impl<T: Send> Grow for Ring<T> {
     unsafe fn grow(&self, capacity: usize) {
         let (old, old_mask) = self.slots();
-        let size = capacity.next_power_of_two();
+        let size = capacity.checked_next_power_of_two().expect("growth within the budget");
         if size > old_mask + 1 {
             let new = Storage::<T>::new(size, self.weighed());
             let (slots, new_totals) = (new.slots.cast::<T>(), new.totals.cast::<usize>());

@@ -44,6 +44,10 @@ where
                 }
                 Err(_) => {
                     I::wanted(&glances, wanted);
+                    assert!(
+                        wanted.iter().any(|items| *items > 0),
+                        "the framing function gave back a `NotYet` that no peek of this call has given it"
+                    );
                     if let Some(lack) = ins.lack(wanted) {
                         return Framing::Lack(lack);
                     }

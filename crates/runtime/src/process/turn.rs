@@ -14,13 +14,13 @@ use thalweg_graph::NodeId;
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     /// Most turns touch few.
-    first: [u64; 4],
+    first: [u64; 2],
     length: usize,
     more: Vec<u64>,
 }
 
 impl Touched {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, operation: u64) {
         match self.first.get_mut(self.length) {
             Some(place) => *place = operation,
@@ -29,9 +29,16 @@ impl Touched {
         self.length += 1;
     }
 
-    /// The operations.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
-        self.first[..self.length.min(self.first.len())].iter().chain(&self.more).copied()
+    /// How many.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// One of them.
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> u64 {
+        self.first.get(at).copied().unwrap_or_else(|| self.more[at - self.first.len()])
     }
 }
 
