@@ -1,5 +1,7 @@
 //! A line of processes that each work on every message and pass it on (section 5.3.4).
 
+use std::mem::MaybeUninit;
+
 use thalweg::{Builder, Rx, Tx, input, output};
 
 use crate::job::{Job, Slot, fold};
@@ -13,11 +15,11 @@ impl<const WORDS: usize> Message<WORDS> {
         Message([value; WORDS])
     }
 
-    /// The same message with what a stage has made of it.
-    fn with(&self, value: u64) -> Self {
-        let mut words = self.0;
-        words[0] = value;
-        Message(words)
+    /// Copies the message, once, to where it will lie, with what a stage has made of it.
+    fn pass<'a>(&self, place: &'a mut MaybeUninit<Self>, value: u64) -> &'a mut Self {
+        let copy = place.write(*self);
+        copy.0[0] = value;
+        copy
     }
 }
 
@@ -54,7 +56,7 @@ pub fn pipeline<const WORDS: usize>(
             move |(mut rx,): (Rx<Message<WORDS>>,), (mut tx,): (Tx<Message<WORDS>>,)| async move {
                 while let Some(message) = rx.recv_ref().await {
                     let value = f(message.0[0]);
-                    tx.send_with(|place| place.write(message.with(value))).await;
+                    tx.send_with(|place| message.pass(place, value)).await;
                 }
             },
         );
