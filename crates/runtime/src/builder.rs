@@ -539,6 +539,9 @@ where
 
     /// Any number of firings at a time, without state; every output comes in the order of the
     /// inputs. Gives back the outputs.
+    ///
+    /// # Panics
+    /// Without inputs, and where the kernel is blocking or has a finishing function.
     pub fn parallel<R, F>(self, fire: F) -> O::Streams
     where
         R: IntoFlow + 'env,
@@ -547,7 +550,9 @@ where
             + Sync
             + 'env,
     {
-        let Kernel { builder, name, inputs, outputs, frame, .. } = self;
+        let Kernel { builder, name, inputs, outputs, frame, blocking, finish } = self;
+        assert!(!blocking, "kernel `{name}` is parallel: its firings share the workers");
+        assert!(finish.is_none(), "kernel `{name}` is parallel: it has no last firing to finish after");
         let node = outputs.declare(inputs.declare(Node::parallel(name), frame.is_some()));
         assert!(
             !node.is_source(),

@@ -6,7 +6,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_runtime::panic_message;
 
 /// An item, or what became of the iterator or function that should have given it.
-type Caught<T> = Result<T, String>;
+pub(crate) type Caught<T> = Result<T, Panicked>;
+
+/// Which part panicked, and with what message.
+#[derive(Debug)]
+pub(crate) struct Panicked {
+    node: &'static str,
+    message: String,
+}
+
+impl Panicked {
+    fn new(node: &'static str, panic: &(dyn std::any::Any + Send)) -> Panicked {
+        Panicked { node, message: panic_message(panic) }
+    }
+}
 
 /// Parallel stages for iterators whose items can be sent to other threads.
 ///
@@ -25,7 +38,7 @@ where
         U: Send + 'static,
         F: Fn(Self::Item) -> U + Send + Sync + 'static,
     {
-        Ordered::new(guarded(self).parallel_results(move |item, give| give(f(item))))
+        Ordered::new(guarded(self).parallel_results("par_map", move |item, give| give(f(item))))
     }
 
     /// A result, or none, for each item.
@@ -34,7 +47,10 @@ where
         U: Send + 'static,
         F: Fn(Self::Item) -> Option<U> + Send + Sync + 'static,
     {
-        Ordered::new(guarded(self).parallel_results(move |item, give| f(item).into_iter().for_each(give)))
+        Ordered::new(
+            guarded(self)
+                .parallel_results("par_filter_map", move |item, give| f(item).into_iter().for_each(give)),
+        )
     }
 
     /// Any number of results for each item.
@@ -44,7 +60,10 @@ where
         I::Item: Send + 'static,
         F: Fn(Self::Item) -> I + Send + Sync + 'static,
     {
-        Ordered::new(guarded(self).parallel_results(move |item, give| f(item).into_iter().for_each(give)))
+        Ordered::new(
+            guarded(self)
+                .parallel_results("par_flat_map", move |item, give| f(item).into_iter().for_each(give)),
+        )
     }
 }
 
@@ -65,24 +84,24 @@ where
         }
         catch_unwind(AssertUnwindSafe(|| items.next())).map(|item| item.map(Ok)).unwrap_or_else(|panic| {
             over = true;
-            Some(Err(panic_message(&*panic)))
+            Some(Err(Panicked::new("iterator", &*panic)))
         })
     }))
 }
 
 impl<'env, T: Send + 'env> Chain<'env, Caught<T>> {
     /// A parallel stage whose panics become its results, in their place.
-    pub(crate) fn parallel_results<U, F>(self, f: F) -> Chain<'env, Caught<U>>
+    pub(crate) fn parallel_results<U, F>(self, name: &'static str, f: F) -> Chain<'env, Caught<U>>
     where
         U: Send + 'env,
         F: Fn(T, &mut dyn FnMut(U)) + Send + Sync + 'env,
     {
-        self.parallel("par_flat_map", ANY, move |item, out| match item {
+        self.parallel(name, ANY, move |item, out| match item {
             Err(failure) => out.push(Err(failure)),
             Ok(item) => {
                 let caught = catch_unwind(AssertUnwindSafe(|| f(item, &mut |result| out.push(Ok(result)))));
                 if let Err(panic) = caught {
-                    out.push(Err(panic_message(&*panic)));
+                    out.push(Err(Panicked::new(name, &*panic)));
                 }
             }
         })
@@ -99,29 +118,36 @@ enum State<'scope, U: Send> {
 }
 
 /// How a chain is started: on threads of its own, or of a scope.
-type Start<'scope, U> = fn(Chain<'scope, Caught<U>>, &Options) -> Result<Outlet<'scope, Caught<U>>, Error>;
+type Start<'scope, U> = Box<
+    dyn FnOnce(Chain<'scope, Caught<U>>, &Options) -> Result<Outlet<'scope, Caught<U>>, Error>
+        + Send
+        + 'scope,
+>;
 
 /// Results in the order of their items. See [`ParallelExt`].
-#[derive(Debug)]
 pub struct Ordered<'scope, U: Send> {
     options: Options,
     state: State<'scope, U>,
-    start: Start<'scope, U>,
+    /// Until it is called.
+    start: Option<Start<'scope, U>>,
+}
+
+impl<U: Send> std::fmt::Debug for Ordered<'_, U> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ordered").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl<U: Send + 'static> Ordered<'static, U> {
     fn new(chain: Chain<'static, Caught<U>>) -> Self {
-        Ordered { options: Options::new(), state: State::Waiting(Some(chain)), start: Chain::start }
+        Ordered::lazy(chain, Box::new(Chain::start))
     }
 }
 
 impl<'scope, U: Send> Ordered<'scope, U> {
-    pub(crate) fn started(outlet: Result<Outlet<'scope, Caught<U>>, Error>) -> Self {
-        let state = match outlet {
-            Ok(outlet) => State::Running(Box::new(outlet)),
-            Err(error) => State::Failed(Some(error)),
-        };
-        Ordered { options: Options::new(), state, start: |_, _| Err(Error::Cancelled) }
+    /// Starts when the first result is asked for.
+    pub(crate) fn lazy(chain: Chain<'scope, Caught<U>>, start: Start<'scope, U>) -> Self {
+        Ordered { options: Options::new(), state: State::Waiting(Some(chain)), start: Some(start) }
     }
 
     /// How to run; has an effect before the first result is asked for.
@@ -141,7 +167,8 @@ impl<U: Send> Iterator for Ordered<'_, U> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if let State::Waiting(chain) = &mut self.state {
-            match (self.start)(chain.take()?, &self.options) {
+            let start = self.start.take()?;
+            match start(chain.take()?, &self.options) {
                 Ok(outlet) => self.state = State::Running(Box::new(outlet)),
                 Err(error) => return self.fail(error),
             }
@@ -152,7 +179,9 @@ impl<U: Send> Iterator for Ordered<'_, U> {
         };
         match outlet.next() {
             Some(Ok(item)) => Some(Ok(item)),
-            Some(Err(message)) => self.fail(Error::Panic { node: "par_flat_map".to_owned(), message }),
+            Some(Err(Panicked { node, message })) => {
+                self.fail(Error::Panic { node: node.to_owned(), message })
+            }
             None => {
                 let State::Running(outlet) = std::mem::replace(&mut self.state, State::Failed(None)) else {
                     return None;

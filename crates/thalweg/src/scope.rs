@@ -1,7 +1,7 @@
 //! Running graphs beside the caller that borrow from it.
 
-use crate::Options;
-use crate::iter::{Ordered, guarded};
+use crate::Chain;
+use crate::iter::{Caught, Ordered, guarded};
 
 /// Threads that end before the scope does.
 #[derive(Debug)]
@@ -36,10 +36,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         U: Send + 'scope,
         F: Fn(I::Item) -> U + Send + Sync + 'scope,
     {
-        let started = guarded(items.into_iter())
-            .parallel_results(move |item, give| give(f(item)))
-            .start_in(self, &Options::new());
-        Ordered::started(started)
+        let chain = guarded(items.into_iter()).parallel_results("par_map", move |item, give| give(f(item)));
+        self.lazy(chain)
     }
 
     /// [`crate::ParallelExt::par_filter_map`] for what borrows.
@@ -51,7 +49,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         U: Send + 'scope,
         F: Fn(I::Item) -> Option<U> + Send + Sync + 'scope,
     {
-        self.par_flat_map(items, f)
+        self.par_results("par_filter_map", items, f)
     }
 
     /// [`crate::ParallelExt::par_flat_map`] for what borrows.
@@ -64,9 +62,24 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         U::Item: Send + 'scope,
         F: Fn(I::Item) -> U + Send + Sync + 'scope,
     {
-        let started = guarded(items.into_iter())
-            .parallel_results(move |item, give| f(item).into_iter().for_each(give))
-            .start_in(self, &Options::new());
-        Ordered::started(started)
+        self.par_results("par_flat_map", items, f)
+    }
+
+    fn par_results<I, U, F>(&self, name: &'static str, items: I, f: F) -> Ordered<'scope, U::Item>
+    where
+        I: IntoIterator,
+        I::IntoIter: Send + 'scope,
+        I::Item: Send + 'scope,
+        U: IntoIterator,
+        U::Item: Send + 'scope,
+        F: Fn(I::Item) -> U + Send + Sync + 'scope,
+    {
+        let each = move |item, give: &mut dyn FnMut(U::Item)| f(item).into_iter().for_each(give);
+        self.lazy(guarded(items.into_iter()).parallel_results(name, each))
+    }
+
+    fn lazy<U: Send + 'scope>(&self, chain: Chain<'scope, Caught<U>>) -> Ordered<'scope, U> {
+        let scope = Scope { threads: self.threads };
+        Ordered::lazy(chain, Box::new(move |chain, options| chain.start_in(&scope, options)))
     }
 }

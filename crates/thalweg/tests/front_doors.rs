@@ -96,3 +96,38 @@ fn requests_may_follow_responses() {
     drop(tx);
     assert!(results.next().is_none());
 }
+
+/// A failure carries the name of what failed: the stage that was called, or the iterator.
+#[test]
+fn adaptors_name_what_panicked() {
+    use thalweg::ParallelExt;
+    let text = |error: thalweg::Error| error.to_string();
+    let last =
+        |results: Vec<Result<u64, thalweg::Error>>| text(results.into_iter().last().unwrap().unwrap_err());
+    let fail = |x: u64| if x == 3 { panic!("three") } else { x };
+    let map = last((0..9).par_map(fail).collect());
+    assert_eq!(map, "node `par_map` panicked: three");
+    let filter = last((0..9).par_filter_map(move |x| Some(fail(x))).collect());
+    assert_eq!(filter, "node `par_filter_map` panicked: three");
+    let iterator = last((0..9).map(fail).par_map(|x| x).collect());
+    assert_eq!(iterator, "node `iterator` panicked: three");
+}
+
+/// Options count in a scope, too: nothing starts before the first result is asked for.
+#[test]
+fn scoped_adaptors_take_options() {
+    let numbers = [1u64, 2, 3];
+    let error = thalweg::scope(|scope| {
+        scope.par_map(numbers.iter(), |x| x + 1).options(Options::new().policy("nonsense")).next().unwrap()
+    });
+    assert!(error.unwrap_err().to_string().contains("nonsense"));
+}
+
+#[test]
+#[should_panic(expected = "parallel")]
+fn a_parallel_kernel_is_not_blocking() {
+    let mut graph = Builder::new();
+    let items = graph.source("items", 0..10u64);
+    let kernel = graph.kernel("both", (input("in", items),), ()).blocking();
+    kernel.parallel(|(items,): &mut (In<u64>,), (): &mut ()| _ = items.try_pop());
+}
