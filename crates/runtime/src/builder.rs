@@ -191,7 +191,7 @@ impl<'env> Builder<'env> {
     /// nodes; [`Kernel::blocking`] and [`Kernel::process`] give one a thread of its own.
     ///
     /// A process ends when its future does. Then, or when it drops an end before, the stream of a
-    /// [`Tx`] ends, and an [`Rx`] is read no more. It fails the run with an `Err`, or a panic.
+    /// [`Tx`](crate::Tx) ends, and an [`Rx`](crate::Rx) is read no more. It fails the run with an `Err`, or a panic.
     ///
     /// ```
     /// use thalweg_runtime::{Builder, Options, input, output};
@@ -512,7 +512,7 @@ where
     }
 
     /// A process: sequential code with its own ends of the channels, on which it receives and sends
-    /// and waits ([`Rx`], [`Tx`]). `body` is called when the run is prepared. Gives back the
+    /// and waits ([`Rx`](crate::Rx), [`Tx`](crate::Tx)). `body` is called when the run is prepared. Gives back the
     /// outputs. See [`Builder::process`].
     ///
     /// # Panics
