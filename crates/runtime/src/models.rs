@@ -13,6 +13,7 @@
 
 mod claim;
 mod engine;
+mod ready;
 mod ring;
 mod sleep;
 mod window;
