@@ -43,6 +43,13 @@ pub enum Fault {
         /// The node.
         node: String,
     },
+    /// Two inputs, or two outputs, of a node have one name.
+    PortName {
+        /// The node.
+        node: String,
+        /// The name.
+        port: String,
+    },
     /// The graph has no nodes.
     Empty,
     /// Rates around two paths that meet cannot be made equal.
@@ -92,6 +99,9 @@ impl fmt::Display for Fault {
                     "node `{node}` takes no item on any input at a firing, so it would fire for ever: pop at least one"
                 )
             }
+            Fault::PortName { node, port } => {
+                write!(f, "node `{node}` has two ports of the name `{port}` on one side: give each its own")
+            }
             Fault::Empty => write!(f, "the graph has no nodes"),
             Fault::Rates { channel, detail } => {
                 write!(f, "rates of channel `{channel}` are inconsistent: {detail}")
@@ -135,6 +145,16 @@ impl Graph {
         if !node.is_source() && node.inputs.iter().all(|p| p.pop.fixed() == Some(0)) {
             faults.push(Fault::ZeroRate { node: node.name.clone() });
         }
+        let ins: Vec<&str> = node.inputs.iter().map(|port| &*port.name).collect();
+        let outs: Vec<&str> = node.outputs.iter().map(|port| &*port.name).collect();
+        let twice = [ins, outs].into_iter().filter_map(|names| twice(names).map(str::to_owned));
+        faults.extend(twice.map(|port| Fault::PortName { node: node.name.clone(), port }));
         faults
     }
+}
+
+/// A name that stands twice among these.
+fn twice(mut names: Vec<&str>) -> Option<&str> {
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }

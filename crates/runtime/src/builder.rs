@@ -18,6 +18,8 @@ use thalweg_graph::{ChannelId, Fault, Graph, Kind, Link, Node, NodeId, OutPort, 
 /// Hand it to a consumer, by value: a channel has exactly one.
 #[must_use = "an output without a consumer makes the graph incomplete"]
 pub struct Stream<T> {
+    /// Which builder's.
+    graph: usize,
     edge: usize,
     socket: Arc<Socket<T>>,
     link: Link,
@@ -115,11 +117,20 @@ pub(crate) struct MakeNode {
 pub(crate) type NodeMaker<'env> = Box<dyn FnOnce(MakeNode) -> Box<dyn Body + 'env> + Send + 'env>;
 
 /// Collects the nodes and channels of a graph.
-#[derive(Default)]
 pub struct Builder<'env> {
+    /// No other builder's of this process.
+    number: usize,
     graph: Graph,
     edges: Vec<EdgeData<'env>>,
     nodes: Vec<Option<NodeMaker<'env>>>,
+}
+
+impl Default for Builder<'_> {
+    fn default() -> Self {
+        static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Builder { number, graph: Graph::new(), edges: Vec::new(), nodes: Vec::new() }
+    }
 }
 
 impl std::fmt::Debug for Builder<'_> {
@@ -157,10 +168,17 @@ impl<'env> Builder<'env> {
             (ring.meter.clone(), ring)
         });
         self.edges.push(EdgeData { from, to: None, link, make: Some(make) });
-        Stream { edge: self.edges.len() - 1, socket, link }
+        Stream { graph: self.number, edge: self.edges.len() - 1, socket, link }
     }
 
     pub(crate) fn consume<T>(&mut self, stream: Stream<T>, to: Port) -> Arc<Socket<T>> {
+        let node = self.graph.node(to.0);
+        assert!(
+            stream.graph == self.number,
+            "input `{}.{}` was given a stream of another graph",
+            node.name,
+            node.inputs[to.1].name
+        );
         let edge = &mut self.edges[stream.edge];
         edge.to = Some(to);
         edge.link = stream.link;
@@ -288,7 +306,15 @@ impl<'env> Builder<'env> {
     }
 
     /// Makes `stream` the producer of a feedback channel.
+    ///
+    /// # Panics
+    /// Where `stream` is of another graph, or comes from a feedback channel itself.
     pub fn close<T>(&mut self, feedback: Feedback<T>, stream: Stream<T>) {
+        assert!(stream.graph == self.number, "a feedback channel was given a stream of another graph");
+        assert!(
+            !self.edges[stream.edge].link.feedback,
+            "a feedback channel was closed with another's stream: pass it through a node"
+        );
         let from = self.edges[stream.edge].from.take();
         self.edges[stream.edge].make = None;
         let edge = &mut self.edges[feedback.edge];

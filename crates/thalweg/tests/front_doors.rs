@@ -131,3 +131,30 @@ fn a_parallel_kernel_is_not_blocking() {
     let kernel = graph.kernel("both", (input("in", items),), ()).blocking();
     kernel.parallel(|(items,): &mut (In<u64>,), (): &mut ()| _ = items.try_pop());
 }
+
+#[test]
+fn ports_of_one_name_are_refused() {
+    let mut graph = Builder::new();
+    let (a, b) = (graph.source("a", 0..10u64), graph.source("b", 0..10u64));
+    graph
+        .kernel("zip", (input("in", a), input("in", b)), ())
+        .sequential(|(a, b): &mut (In<u64>, In<u64>), (): &mut ()| assert_eq!(a.pop(), b.pop()));
+    let error = graph.build().unwrap_err().to_string();
+    assert!(error.contains("node `zip` has two ports of the name `in`"), "{error}");
+}
+
+#[test]
+#[should_panic(expected = "input `end.in` was given a stream of another graph")]
+fn a_stream_of_another_graph_is_refused() {
+    let mut other = Builder::new();
+    let items = other.source("items", 0..10u64);
+    Builder::new().sink("end", items, drop::<u64>);
+}
+
+#[test]
+#[should_panic(expected = "with another's stream")]
+fn a_feedback_channel_is_not_closed_with_another() {
+    let mut graph = Builder::new();
+    let ((one, _first), (_two, second)) = (graph.feedback([1u64]), graph.feedback([2]));
+    graph.close(one, second);
+}
