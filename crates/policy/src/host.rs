@@ -80,7 +80,7 @@ pub trait Host {
 /// [`Decision::Idle`] must, after a bounded number of times, activate a claimable node. The policies
 /// of this crate keep a stricter one, so that a worker may park after any idle answer: they answer
 /// so only if they have looked at every node (`random`: at every token that is in no other worker's
-/// hand) and found none claimable.
+/// hand; those that are told: at every queue) and found none claimable.
 pub trait Policy: Sync {
     /// Plain data of one worker.
     type Local: Send;

@@ -28,35 +28,10 @@ fn policies() -> impl Iterator<Item = &'static str> {
     registry::names().chain(["prs:C=1"])
 }
 
-fn models() -> Vec<(&'static str, Model)> {
-    vec![
-        ("single", shapes::chain(1, 100)),
-        ("chain", shapes::chain(6, 100)),
-        ("tailed chain", shapes::tailed_chain(6, 300, 100)),
-        ("long chain", shapes::chain_of(150, 20, 100)),
-        ("slow node", shapes::slow_node(100)),
-        ("farm", shapes::farm(300, 30, 300)),
-        ("diamond", shapes::diamond(100)),
-        ("fan", shapes::fan(5, 100)),
-        ("feedback", shapes::feedback(100)),
-        ("two sources", shapes::two_sources()),
-        ("strangers", shapes::strangers(200, 100)),
-        ("dedup", shapes::dedup(48, 100)),
-        ("peek", peeking()),
-    ]
-}
-
-/// A chain whose middle sees eight items at each firing.
-fn peeking() -> Model {
-    let mut model = shapes::farm(200, 30, 300);
-    model.peek(NodeId(1), 8);
-    model
-}
-
 /// Calls `check` for every policy, model, and number of workers, seed and capacity.
 fn everywhere(check: impl Fn(&str, &str, &Model, Settings)) {
     for name in policies() {
-        for (shape, model) in models() {
+        for (shape, model) in shapes::all() {
             for capacity in [12, 256] {
                 let model = model.clone().capacity(capacity);
                 for workers in [1, 2, 3, 5, 8, 16] {
@@ -78,8 +53,8 @@ fn reference(model: &Model) -> Vec<u64> {
 #[test]
 fn everything_fires_under_every_policy() {
     let laws: Vec<Vec<u64>> =
-        models().iter().map(|(_, model)| reference(&model.clone().capacity(1000))).collect();
-    let law = |shape: &str| &laws[models().iter().position(|(name, _)| *name == shape).unwrap()];
+        shapes::all().iter().map(|(_, model)| reference(&model.clone().capacity(1000))).collect();
+    let law = |shape: &str| &laws[shapes::all().iter().position(|(name, _)| *name == shape).unwrap()];
     assert_eq!(law("chain"), &[300; 6]);
     assert_eq!(law("dedup"), &[48, 48, 384, 384, 256, 384]);
     assert_eq!(law("feedback"), &[300; 5]);
@@ -92,7 +67,7 @@ fn everything_fires_under_every_policy() {
 #[test]
 fn the_same_seed_makes_the_same_decisions() {
     for name in policies() {
-        for (shape, model) in models() {
+        for (shape, model) in shapes::all() {
             let settings = Settings { workers: 4, seed: 9, ..Settings::default() };
             let (one, two) = (play(name, &model, settings), play(name, &model, settings));
             assert_eq!(one, two, "{name} on {shape}");
@@ -106,7 +81,7 @@ fn seeds_matter_where_a_policy_draws() {
     for name in policies().filter(|name| *name != "auto") {
         let decisions = |model: &Model, seed| play(name, model, settings(seed)).decisions;
         let differs = |model: &Model| (2..5).any(|seed| decisions(model, 1) != decisions(model, seed));
-        assert!(models().iter().any(|(_, model)| differs(model)), "{name}");
+        assert!(shapes::all().iter().any(|(_, model)| differs(model)), "{name}");
     }
 }
 
@@ -116,7 +91,7 @@ fn seeds_matter_where_a_policy_draws() {
 fn the_law_holds_when_claims_are_slow_and_windows_short() {
     let (mut refused, mut waiting) = (0, 0);
     for name in policies() {
-        for (_, model) in models() {
+        for (_, model) in shapes::all() {
             for workers in [2, 7, 16] {
                 let few =
                     Settings { decide: 500, patience: 1, wake: 1, slice: 3, run: 2, ..Settings::default() };
@@ -134,7 +109,7 @@ fn the_law_holds_when_claims_are_slow_and_windows_short() {
 #[test]
 fn one_worker_never_idles_while_it_runs() {
     for name in policies() {
-        for (shape, model) in models() {
+        for (shape, model) in shapes::all() {
             let report = play(name, &model, Settings::default());
             let last = report.decisions.iter().rposition(|e| matches!(e.decision, Decision::Activate(_)));
             let idle = report.decisions[..last.unwrap()].iter().filter(|e| e.decision == Decision::Idle);
@@ -158,7 +133,7 @@ fn fair_bound(model: &Model, workers: usize) -> u64 {
 #[test]
 fn fair_policies_starve_no_node() {
     for name in registry::names().filter(|name| registry::is_fair(name) == Some(true)) {
-        let mut models = models();
+        let mut models = shapes::all();
         models.push(("long strangers", shapes::strangers(60_000, 100)));
         for (shape, model) in models {
             for workers in [1, 2, 5] {

@@ -2,8 +2,8 @@
 //!
 //! # Protocol
 //!
-//! Work is never queued: it is read off the graph's counters (`Net::claimable`). So a wake-up is
-//! lost only if a thread goes to sleep on a look that missed a change whose maker, in turn, missed
+//! Work is read off the graph's counters (`Net::claimable`), or, where the policy is told, off queues
+//! (`ready`, where pushing is the change and looking at the queues the look). So a wake-up is lost only if a thread goes to sleep on a look that missed a change whose maker, in turn, missed
 //! the sleeper. The two sides are mirror images:
 //!
 //! ```text

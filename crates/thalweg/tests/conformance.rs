@@ -16,29 +16,6 @@ fn policies() -> impl Iterator<Item = &'static str> {
     registry::names().chain(["prs:C=1"])
 }
 
-fn models() -> Vec<(&'static str, Model)> {
-    vec![
-        ("single", shapes::chain(1, 100)),
-        ("chain", shapes::chain(6, 100)),
-        ("long chain", shapes::chain_of(150, 20, 100)),
-        ("farm", shapes::farm(300, 30, 300)),
-        ("diamond", shapes::diamond(100)),
-        ("fan", shapes::fan(5, 100)),
-        ("feedback", shapes::feedback(100)),
-        ("two sources", shapes::two_sources()),
-        ("strangers", shapes::strangers(200, 100)),
-        ("dedup", shapes::dedup(48, 100)),
-        ("peek", peeking()),
-    ]
-}
-
-/// A chain whose middle sees eight items at each firing.
-fn peeking() -> Model {
-    let mut model = shapes::farm(200, 30, 300);
-    model.peek(NodeId(1), 8);
-    model
-}
-
 /// Counts, for each node, the decisions in a row that passed it over though it was claimable.
 struct Watchful<'a, P>(&'a P, &'a std::sync::atomic::AtomicU64);
 
@@ -120,7 +97,7 @@ fn firings(report: &Report) -> Vec<u64> {
 
 #[test]
 fn everything_fires_under_every_policy() {
-    for (shape, model) in models() {
+    for (shape, model) in shapes::all() {
         let law = registry::dispatch("random", Law(&model)).unwrap();
         for name in policies() {
             for capacity in [12, 256] {
@@ -138,7 +115,7 @@ fn everything_fires_under_every_policy() {
 /// Tiny claims and channels, so that refused claims and full windows are common.
 #[test]
 fn runs_of_tiny_claims_end() {
-    for (shape, model) in models() {
+    for (shape, model) in shapes::all() {
         let law = registry::dispatch("random", Law(&model)).unwrap();
         let model = model.capacity(1);
         for name in policies() {
@@ -154,7 +131,7 @@ fn runs_of_tiny_claims_end() {
 #[test]
 fn the_same_seed_makes_the_same_decisions() {
     for name in policies() {
-        for (shape, model) in models() {
+        for (shape, model) in shapes::all() {
             let options = Options::new().threads(1).run_length(8).counted().seed(9);
             let decisions = || play(name, &model, &options, true).decisions;
             assert_eq!(decisions(), decisions(), "{name} on {shape}");
@@ -170,14 +147,14 @@ fn seeds_matter_where_a_worker_alone_draws() {
     for name in ["pss", "prs", "prs:C=1"] {
         let decisions = |model: &Model, seed| play(name, model, &options(seed), true).decisions;
         let differs = |model: &Model| (2..5).any(|seed| decisions(model, 1) != decisions(model, seed));
-        assert!(models().iter().any(|(_, model)| differs(model)), "{name}");
+        assert!(shapes::all().iter().any(|(_, model)| differs(model)), "{name}");
     }
 }
 
 #[test]
 fn one_worker_never_idles_while_it_runs() {
     for name in policies() {
-        for (shape, model) in models() {
+        for (shape, model) in shapes::all() {
             let options = Options::new().threads(1).run_length(8).counted();
             let decisions = play(name, &model, &options, true).decisions;
             let last = decisions.iter().rposition(|e| matches!(e.decision, Decision::Activate(_))).unwrap();
@@ -191,7 +168,7 @@ fn one_worker_never_idles_while_it_runs() {
 #[test]
 fn fair_policies_starve_no_node() {
     for name in registry::names().filter(|name| registry::is_fair(name) == Some(true)) {
-        let mut models = models();
+        let mut models = shapes::all();
         models.push(("long strangers", shapes::strangers(60_000, 100)));
         for (shape, model) in models {
             let options = Options::new().threads(1).run_length(16).counted();

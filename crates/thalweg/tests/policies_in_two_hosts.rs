@@ -9,7 +9,7 @@ mod support;
 
 use support::realised;
 use support::watchdog::watch;
-use thalweg::graph::{Graph, NodeId};
+use thalweg::graph::Graph;
 use thalweg::policy::record::{Entry, Log};
 use thalweg::policy::virtual_host::{self, Cost, Model, Settings, shapes};
 use thalweg::policy::{Event, Policy, Recorded, registry};
@@ -104,9 +104,7 @@ fn on_a_farm() {
 
 #[test]
 fn on_a_farm_that_peeks() {
-    let mut model = shapes::farm(FIRINGS, 30, 300);
-    model.peek(NodeId(1), 8);
-    compare(&model);
+    compare(&shapes::peeking_farm(FIRINGS, 30, 300, 8));
 }
 
 #[test]

@@ -7,6 +7,25 @@ use thalweg_graph::{Link, NodeId};
 /// Firings of a source whose shape does not ask for a number.
 const FIRINGS: u64 = 300;
 
+/// One of each shape, by name: what every policy must be able to run, in any host.
+pub fn all() -> Vec<(&'static str, Model)> {
+    vec![
+        ("single", chain(1, 100)),
+        ("chain", chain(6, 100)),
+        ("tailed chain", tailed_chain(6, 300, 100)),
+        ("long chain", chain_of(150, 20, 100)),
+        ("slow node", slow_node(100)),
+        ("farm", farm(300, 30, 300)),
+        ("diamond", diamond(100)),
+        ("fan", fan(5, 100)),
+        ("feedback", feedback(100)),
+        ("two sources", two_sources()),
+        ("strangers", strangers(200, 100)),
+        ("dedup", dedup(48, 100)),
+        ("peek", peeking_farm(200, 30, 300, 8)),
+    ]
+}
+
 /// `nodes` sequential nodes in a line.
 pub fn chain(nodes: usize, cost: u64) -> Model {
     chain_of(nodes, FIRINGS, cost)
@@ -48,6 +67,13 @@ pub fn farm(firings: u64, ends: u64, work: u64) -> Model {
     let sink = model.sequential("sink", Cost::Fixed(ends));
     model.join(source, farm);
     model.join(farm, sink);
+    model
+}
+
+/// The same, where the worker sees `peek` items at each firing.
+pub fn peeking_farm(firings: u64, ends: u64, work: u64, peek: u32) -> Model {
+    let mut model = farm(firings, ends, work);
+    model.peek(NodeId(1), peek);
     model
 }
 

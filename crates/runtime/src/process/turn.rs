@@ -196,8 +196,11 @@ fn refuse() -> ! {
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop);
 
 /// A clone is for others: it outlives the turn.
+///
+/// # Safety
+/// `turn` points to a [`Turn`] that is alive.
 unsafe fn clone(turn: *const ()) -> RawWaker {
-    // SAFETY: called through a waker of this table, so the turn is alive.
+    // SAFETY: by this function's contract.
     let turn: &Turn<'_> = unsafe { &*turn.cast() };
     turn.cloned.set(true);
     let sleeper = turn.net.nodes[turn.node.index()].dedicated;
@@ -207,13 +210,19 @@ unsafe fn clone(turn: *const ()) -> RawWaker {
 }
 
 /// Woken while it is polled: it wants to be polled again.
+///
+/// # Safety
+/// As for `clone`.
 unsafe fn wake(turn: *const ()) {
-    // SAFETY: as in `clone`.
+    // SAFETY: by this function's contract.
     let turn: &Turn<'_> = unsafe { &*turn.cast() };
     turn.rest.set(Rest::Yielded);
 }
 
 /// A turn's waker owns nothing.
+///
+/// # Safety
+/// None is needed: the pointer is not used.
 unsafe fn drop(_turn: *const ()) {}
 
 /// What wakes a process from elsewhere, however late.
