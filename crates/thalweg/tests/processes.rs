@@ -401,6 +401,33 @@ fn what_never_wakes_is_found_out() {
     assert!(error.contains("never wake"), "{error}");
 }
 
+/// A wake in the middle of a poll is not lost where an operation waits after it. What it waits for
+/// here never comes, and only the second poll can find something else to complain of.
+#[test]
+fn who_wakes_itself_is_polled_again() {
+    silence();
+    let mut graph = Builder::new();
+    let (end, back) = graph.feedback([]);
+    let (out,) = graph.process(
+        "restless",
+        (input("in", back),),
+        (output("out"),),
+        |(mut rx,): (Rx<u64>,), (tx,): (Tx<u64>,)| async move {
+            let (mut polls, mut receive) = (0, Box::pin(rx.recv()));
+            std::future::poll_fn(|cx| {
+                polls += 1;
+                cx.waker().wake_by_ref();
+                if polls == 2 { Poll::Ready(()) } else { receive.as_mut().poll(cx).map(drop) }
+            })
+            .await;
+            drop(tx);
+        },
+    );
+    graph.close(end, out);
+    let error = watch("restless", || graph.build().unwrap().run(&Options::new())).unwrap_err().to_string();
+    assert!(error.contains("was dropped"), "{error}");
+}
+
 /// Ready after a while: another thread wakes whoever waits.
 struct Timer {
     ready: Arc<AtomicUsize>,

@@ -160,8 +160,11 @@ impl<'a> Turn<'a> {
     #[inline]
     pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize) {
         self.pending.set(operation);
-        self.rest.set(rest);
-        self.until.set(until);
+        // Who was woken while it was polled is polled again, whatever it waits for besides.
+        if self.rest.get() != Rest::Yielded {
+            self.rest.set(rest);
+            self.until.set(until);
+        }
     }
 
     pub(crate) fn operations(&self) -> usize {
