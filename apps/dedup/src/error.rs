@@ -11,7 +11,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused something.
-    #[error("{doing}: {source}")]
+    #[error("{doing}")]
     Io {
         /// What was being done, and to which file.
         doing: String,
@@ -86,6 +86,12 @@ pub enum Error {
     /// The output exists already.
     #[error("{} exists already; choose another name, or replace it with --force", .0.display())]
     Exists(PathBuf),
+    /// A folder, or whatever else is not replaced, has the output's name.
+    #[error(
+        "{} exists already, and only files and empty folders are replaced; choose another name, or move it away",
+        .0.display()
+    )]
+    InTheWay(PathBuf),
     /// The engine ended the run: a panic in a stage, or options that make no sense.
     #[error(transparent)]
     Engine(#[from] thalweg::Error),

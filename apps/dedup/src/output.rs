@@ -39,7 +39,10 @@ impl OutFile {
             return Ok(Self::direct(file));
         }
         let dir = existing.as_ref().is_some_and(|m| m.is_dir());
-        if dir || (!force && fs::symlink_metadata(place).is_ok()) {
+        if dir {
+            return Err(Error::InTheWay(place.to_path_buf()));
+        }
+        if !force && fs::symlink_metadata(place).is_ok() {
             return Err(Error::Exists(place.to_path_buf()));
         }
         // What a link points to is replaced, not the link.

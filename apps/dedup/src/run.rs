@@ -121,9 +121,9 @@ impl From<&Options> for Run {
 fn cause(error: thalweg::Error) -> Error {
     match error {
         thalweg::Error::Cancelled => Error::Stopped,
-        thalweg::Error::Node { node, source } => match source.downcast::<Error>() {
+        thalweg::Error::Node { node, cause } => match cause.downcast::<Error>() {
             Ok(ours) => *ours,
-            Err(source) => Error::Engine(thalweg::Error::Node { node, source }),
+            Err(cause) => Error::Engine(thalweg::Error::Node { node, cause }),
         },
         other => Error::Engine(other),
     }

@@ -37,8 +37,10 @@ impl TreeSink {
     /// Prepares a tree that will become `output`. With `force`, an empty folder of that name is
     /// replaced; anything else there is never touched.
     pub fn create(output: &Path, force: bool) -> Result<Self> {
-        if fs::symlink_metadata(output).is_ok() && !(force && is_empty_dir(output)) {
-            return Err(Error::Exists(output.to_path_buf()));
+        match (fs::symlink_metadata(output).is_ok(), is_empty_dir(output)) {
+            (true, false) => return Err(Error::InTheWay(output.to_path_buf())),
+            (true, true) if !force => return Err(Error::Exists(output.to_path_buf())),
+            _ => {}
         }
         let hidden = tempfile::Builder::new()
             .prefix(".thalweg-unpack-")

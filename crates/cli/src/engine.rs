@@ -35,9 +35,11 @@ impl Engine {
         ensure!(self.threads != Some(0), "--threads 0: at least one thread is needed");
         let options = Options::new().policy(&self.policy);
         let options = if self.pin { options.pinned() } else { options };
-        Ok(match self.threads {
+        let options = match self.threads {
             Some(threads) => options.threads(threads),
             None => options,
-        })
+        };
+        options.check()?;
+        Ok(options)
     }
 }

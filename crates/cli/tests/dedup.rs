@@ -140,6 +140,23 @@ fn nothing_is_overwritten_without_force() {
     assert!(fs::read(folder.path().join("mine")).unwrap() == content());
 }
 
+/// What cannot be had is refused before a byte is written, in words that help and are said once.
+#[test]
+fn refusals_come_first_and_say_what_helps() {
+    let folder = folder_with_archive();
+    for wrong in [["--policy", "fifo"], ["--threads", "5000"]] {
+        let refused = run(folder.path(), &["pack", "file", "-o", "-", wrong[0], wrong[1]]);
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{refused:?}");
+    }
+    fs::create_dir_all(folder.path().join("full/inside")).unwrap();
+    for force in [&[][..], &["--force"]] {
+        let why = bad(folder.path(), &[&["unpack", "file.thd", "-o", "full"], force].concat());
+        assert!(!why.contains("--force") && why.contains("move it away"), "{why}");
+    }
+    let why = bad(folder.path(), &["pack", "file", "-o", "no/such/folder"]);
+    assert_eq!(why.matches("No such file").count(), 1, "{why}");
+}
+
 #[test]
 fn a_damaged_archive_is_an_error_with_an_offset_and_leaves_nothing() {
     let folder = folder_with_archive();

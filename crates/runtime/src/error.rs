@@ -38,13 +38,13 @@ pub enum Error {
         /// The panic's message.
         message: String,
     },
-    /// A kernel returned an error.
-    #[error("node `{node}` failed: {source}")]
+    /// A kernel returned an error. The message ends in it, so it is not the message's source again.
+    #[error("node `{node}` failed: {}", Chain(&**cause))]
     Node {
         /// The node.
         node: String,
         /// What it returned.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A firing gave fewer items than its port's static rate.
     #[error("node `{node}` gave too few items on output `{port}`: its push rate says {rate} a firing")]
@@ -67,7 +67,18 @@ pub enum Error {
     Deadline(Duration),
     /// A thread could not be started.
     #[error("cannot start a thread: {0}")]
-    Thread(#[source] std::io::Error),
+    Thread(std::io::Error),
+}
+
+/// An error with all that caused it, on one line.
+struct Chain<'a>(&'a dyn std::error::Error);
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        std::iter::successors(self.0.source(), |error| error.source())
+            .try_for_each(|cause| write!(f, ": {cause}"))
+    }
 }
 
 /// The text of a panic's payload.

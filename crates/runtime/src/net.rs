@@ -485,8 +485,8 @@ impl<'env> Net<'env> {
             && (cell.inputs.is_empty() || cell.inputs.iter().any(read))
     }
 
-    pub(crate) fn fail_node(&self, node: NodeId, source: Box<dyn std::error::Error + Send + Sync>) {
-        self.fail(Error::Node { node: self.graph.node(node).name.clone(), source });
+    pub(crate) fn fail_node(&self, node: NodeId, cause: Box<dyn std::error::Error + Send + Sync>) {
+        self.fail(Error::Node { node: self.graph.node(node).name.clone(), cause });
     }
 
     pub(crate) fn fail_panic(&self, node: NodeId, panic: Box<dyn std::any::Any + Send>) {

@@ -6,7 +6,7 @@ use crate::dedicated::doze;
 use crate::error::Error;
 use crate::net::Net;
 use crate::port::{Input, Lack, Take};
-use crate::run::{Handle, Options};
+use crate::run::{Handle, Options, dismantle};
 use crate::sync::Ordering;
 use std::sync::Arc;
 use std::thread::{JoinHandle, ScopedJoinHandle};
@@ -25,12 +25,15 @@ enum Runner<'scope> {
 ///
 /// Items that it has not been asked for stay in the channel, so a slow caller slows the network.
 /// When the run fails the iterator ends after the items that had come out, and
-/// [`Outlet::finish`] says why. Dropping it cancels the run and waits for its threads.
+/// [`Outlet::finish`] says why. Dropping it cancels the run and waits for its threads: for a firing
+/// under way to return, and for a source that waits for something outside to get it. A deadline does
+/// not interrupt them either.
 pub struct Outlet<'scope, T: Send> {
     // The cursor drops its items before the port says what is the ring's to drop.
     cursor: In<T>,
     port: Take<T>,
-    net: Arc<Net<'scope>>,
+    /// Until the run has been finished.
+    net: Option<Arc<Net<'scope>>>,
     node: NodeId,
     runner: Option<Runner<'scope>>,
     handle: Handle,
@@ -91,7 +94,7 @@ impl<'scope> Builder<'scope> {
         let (net, handle) = (prepared.net.clone(), prepared.handle());
         let cursor = port.cursor();
         let runner = spawn("thalweg-0".to_owned(), prepared).map_err(Error::Thread)?;
-        Ok(Outlet { cursor, port, net, node, runner: Some(runner), handle, outcome: None })
+        Ok(Outlet { cursor, port, net: Some(net), node, runner: Some(runner), handle, outcome: None })
     }
 }
 
@@ -105,7 +108,7 @@ impl<T: Send> Outlet<'_, T> {
     fn refill(&mut self) -> bool {
         let channel = self.port.side().channel;
         // A share of the channel at a time, so that its producer is not kept from filling it.
-        let most = (self.net.meter(channel).capacity() / 4).max(1);
+        let most = (shared(&self.net).meter(channel).capacity() / 4).max(1);
         loop {
             match self.port.side().firings(most) {
                 Ok(items) => {
@@ -114,19 +117,19 @@ impl<T: Send> Outlet<'_, T> {
                     return true;
                 }
                 Err(Lack::Ended { .. }) => return false,
-                Err(_) if self.net.stopped() => {
+                Err(_) if shared(&self.net).stopped() => {
                     // What came out before the end is still to be had.
                     if self.port.side().firings(1).is_err() {
                         return false;
                     }
                 }
                 Err(lack) => {
-                    let cell = &self.net.nodes[self.node.index()];
+                    let cell = &shared(&self.net).nodes[self.node.index()];
                     cell.state.wait.lack(lack);
                     cell.state.alert.store(false, Ordering::Relaxed);
                     self.port.side().refresh();
                     let sleeper = cell.dedicated.expect("an outside end has a place to sleep");
-                    doze(&self.net, self.node, sleeper, None);
+                    doze(shared(&self.net), self.node, sleeper, None);
                 }
             }
         }
@@ -149,7 +152,9 @@ impl<T: Send> Outlet<'_, T> {
     pub fn finish(mut self) -> Result<Report, Error> {
         self.leave();
         self.join();
-        self.outcome.take().unwrap_or(Err(Error::Cancelled))
+        let dropped = self.net.take().and_then(dismantle);
+        let outcome = self.outcome.take().unwrap_or(Err(Error::Cancelled));
+        outcome.and_then(|report| dropped.map_or(Ok(report), Err))
     }
 
     /// Reads nothing more: what comes from now on is discarded, and who gives nothing else ends.
@@ -160,15 +165,19 @@ impl<T: Send> Outlet<'_, T> {
             }
             self.port.release(&self.cursor);
             self.port.side().meter.leave();
-            let producer = self.net.graph.channel(self.port.side().channel).from.0;
-            self.net.nodes[producer.index()].state.alert.store(true, Ordering::Release);
-            self.net.left(self.node);
+            let producer = shared(&self.net).graph.channel(self.port.side().channel).from.0;
+            shared(&self.net).nodes[producer.index()].state.alert.store(true, Ordering::Release);
+            shared(&self.net).left(self.node);
             // From now on the graph may come to rest without this end.
-            if self.net.sleep.retire(|| crate::quiesce::examine(&self.net)) {
-                self.net.resume();
+            if shared(&self.net).sleep.retire(|| crate::quiesce::examine(shared(&self.net))) {
+                shared(&self.net).resume();
             }
         }
     }
+}
+
+fn shared<'a, 'env>(net: &'a Option<Arc<Net<'env>>>) -> &'a Net<'env> {
+    net.as_deref().expect("a run that was not finished")
 }
 
 impl<T: Send> Iterator for Outlet<'_, T> {
@@ -180,7 +189,7 @@ impl<T: Send> Iterator for Outlet<'_, T> {
             return Some(item);
         }
         self.port.release(&self.cursor);
-        self.net.changed_outside(self.node);
+        shared(&self.net).changed_outside(self.node);
         if self.refill() { self.cursor.try_pop() } else { None }
     }
 }

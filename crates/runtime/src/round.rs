@@ -85,7 +85,7 @@ where
             }
         },
     )));
-    let mut order = Reorder { first: 0, next: 0, waiting: VecDeque::with_capacity(in_flight) };
+    let mut order = Reorder { first: 0, next: 0, waiting: VecDeque::new() };
     let (round, results) = gate.finish_sequential(
         move |(new, back): &mut (In<S>, In<Verdict<R, S>>), (round, out): &mut (Out<Numbered<S>>, Out<R>)| {
             while let Some((number, verdict)) = back.try_pop() {

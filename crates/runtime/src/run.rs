@@ -8,6 +8,7 @@ use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
 use crate::sync::{Ordering, lock};
 use crate::worker::{EngineHost, Habits, Pace, Worker};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg_graph::{Graph, Kind, NodeId};
@@ -117,6 +118,22 @@ impl Options {
         self
     }
 
+    /// Whether a run can go by these options, as far as they say it without a graph.
+    ///
+    /// # Errors
+    /// [`Error::Options`] for an unknown policy, or for more threads than anybody has.
+    pub fn check(&self) -> Result<(), Error> {
+        if let Some(policy) = &self.policy {
+            dispatch(policy, Known).map_err(|unknown| Error::Options(unknown.to_string()))?;
+        }
+        match self.threads {
+            Some(threads) if threads > THREADS => {
+                Err(Error::Options(format!("{threads} threads: at most {THREADS}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn wishes(&self) -> Wishes {
         Wishes {
             threads: self.threads,
@@ -170,10 +187,10 @@ impl<'env> Network<'env> {
     /// Plans, and makes everything but the threads.
     ///
     /// # Errors
-    /// Unknown policy.
+    /// As [`Options::check`], and channels larger than can be made.
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
+        options.check()?;
         let plan = Plan::new(&self.graph, &options.wishes());
-        dispatch(&plan.policy, Known).map_err(|unknown| Error::Options(unknown.to_string()))?;
         let Network { graph, rings, nodes: makers } = self;
         check_sizes(&graph, &plan)?;
         let rings: Vec<_> =
@@ -235,9 +252,6 @@ const THREADS: usize = 4096;
 
 /// Refuses what could not be made.
 fn check_sizes(graph: &Graph, plan: &Plan) -> Result<(), Error> {
-    if plan.threads > THREADS {
-        return Err(Error::Options(format!("{} threads: at most {THREADS}", plan.threads)));
-    }
     for (id, items) in graph.channel_ids().zip(&plan.capacities) {
         let bytes = graph.channel(id).item.bytes.max(1);
         let slots = items.checked_next_power_of_two();
@@ -326,7 +340,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
     std::thread::scope(|scope| {
         for node in net.graph.node_ids() {
             let cell = &net.nodes[node.index()];
-            if let (Some(sleeper), Some(_)) = (cell.dedicated, &cell.body) {
+            if let (Some(sleeper), Some(_), false) = (cell.dedicated, &cell.body, net.stopped()) {
                 let name = net.graph.node(node).name.clone();
                 let thread = std::thread::Builder::new().name(name);
                 if let Err(error) =
@@ -336,7 +350,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
                 }
             }
         }
-        for worker in workers {
+        for worker in workers.into_iter().take_while(|_| !net.stopped()) {
             let name = format!("thalweg-{}", worker.host.worker);
             let work = move || {
                 let index = worker.host.worker;
@@ -375,10 +389,7 @@ impl Prepared<'_> {
             let go = Go { net: &self.net, options: &self.options };
             dispatch(&self.net.plan.policy, go).map_err(|unknown| Error::Options(unknown.to_string()))?;
         }
-        match self.net.take_failure() {
-            Some(failure) => Err(failure),
-            None => Ok(report(&self.net, started.elapsed())),
-        }
+        outcome(self.net, started.elapsed())
     }
 
     /// The same under a policy of the caller's own.
@@ -390,11 +401,31 @@ impl Prepared<'_> {
         if self.net.live.load(Ordering::Relaxed) > 0 {
             run_with(&self.net, &self.options, policy);
         }
-        match self.net.take_failure() {
-            Some(failure) => Err(failure),
-            None => Ok(report(&self.net, started.elapsed())),
+        outcome(self.net, started.elapsed())
+    }
+}
+
+/// What came of a run whose threads have ended.
+fn outcome(net: Arc<Net<'_>>, wall: Duration) -> Result<Report, Error> {
+    let report = report(&net, wall);
+    let failure = net.take_failure();
+    let dropped = dismantle(net);
+    failure.or(dropped).map_or(Ok(report), Err)
+}
+
+/// Drops the nodes and what their channels hold, unless somebody else still has the network: an
+/// item's `drop` may panic, and that is its node's failure.
+pub(crate) fn dismantle(net: Arc<Net<'_>>) -> Option<Error> {
+    let mut net = Arc::into_inner(net)?;
+    // So that a channel goes with the second of its ends.
+    net.rings.clear();
+    for node in net.graph.node_ids() {
+        let body = net.nodes[node.index()].body.take();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
+            net.fail_panic(node, panic);
         }
     }
+    net.take_failure()
 }
 
 /// What the run's counters say.

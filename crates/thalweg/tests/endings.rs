@@ -193,3 +193,76 @@ fn nothing_outlives_a_run_that_failed() {
         assert_eq!(ledger.live(), 0, "round {round}");
     }
 }
+
+/// Panics where it is dropped.
+struct Grenade;
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        panic!("{PLANTED} drop");
+    }
+}
+
+fn is_planted(ended: Result<(), Error>, at: &str) {
+    match ended {
+        Err(Error::Panic { node, message }) => {
+            assert!(node == at && message.contains(PLANTED), "{node}: {message}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What is dropped after the last firing is dropped by the run, which fails by it.
+#[test]
+fn a_drop_that_panics_is_its_nodes_failure() {
+    silence();
+    // A source's state.
+    let held = Grenade;
+    let numbers = (0..3u64).inspect(move |_| _ = &held);
+    is_planted(from_iter(numbers).for_each(|_| {}).run(&Options::new()).map(drop), "source");
+
+    // The same where the caller holds an end.
+    let held = Grenade;
+    let numbers = (0..3u64).inspect(move |_| _ = &held);
+    let mut outlet = from_iter(numbers).start(&Options::new()).unwrap();
+    assert_eq!(outlet.by_ref().count(), 3);
+    is_planted(outlet.finish().map(drop), "source");
+
+    // What channels hold when a run fails; and the first failure stays.
+    let ended = from_iter((0..3).map(|_| Grenade))
+        .try_for_each(|item: Grenade| {
+            std::mem::forget(item);
+            Err(PLANTED)
+        })
+        .run(&Options::new().threads(1).capacity(8));
+    assert!(matches!(ended, Err(Error::Node { .. })), "{ended:?}");
+}
+
+#[test]
+fn a_loop_without_bound_is_refused_by_name() {
+    let all = from_iter(0..3u64).par_round(usize::MAX, std::ops::ControlFlow::<u64, u64>::Break);
+    let error = all.collect(&Options::new()).unwrap_err();
+    assert!(matches!(error, Error::Options(_)) && error.to_string().contains("par_round"), "{error}");
+}
+
+/// The message ends in what caused it and all that caused that, each said once.
+#[test]
+fn an_error_says_its_causes_once() {
+    #[derive(Debug)]
+    struct Outer(std::io::Error);
+    impl std::fmt::Display for Outer {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("writing the log")
+        }
+    }
+    impl std::error::Error for Outer {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+    let failing =
+        from_iter(0..3u64).try_for_each(|_| Err::<(), _>(Outer(std::io::Error::other("disk full"))));
+    let error = failing.run(&Options::new()).unwrap_err();
+    assert!(error.to_string().ends_with("failed: writing the log: disk full"), "{error}");
+    assert!(std::error::Error::source(&error).is_none());
+}

@@ -55,7 +55,7 @@ fn fault() -> impl Strategy<Value = (usize, u64, Kind)> {
 fn names(error: &Error, fault: Fault) -> bool {
     let (node, text) = match error {
         Error::Panic { node, message } => (node, message.clone()),
-        Error::Node { node, source } => (node, source.to_string()),
+        Error::Node { node, cause } => (node, cause.to_string()),
         _ => return false,
     };
     let name = name(fault.node);

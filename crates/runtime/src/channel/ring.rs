@@ -5,6 +5,7 @@ use crate::sync::UnsafeCell;
 use std::alloc::Layout;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// The bytes an item stands for.
@@ -188,17 +189,28 @@ impl<T> Ring<T> {
         drop(release);
     }
 
-    /// Drops items `[from, to)` in their slots.
+    /// Drops items `[from, to)` in their slots: all of them, and then panics if one did.
     ///
     /// # Safety
     /// The slots hold items, the caller owns them, and nobody reads them afterwards.
     pub(crate) unsafe fn drop_items(&self, from: usize, to: usize) {
-        if std::mem::needs_drop::<T>() {
-            let (slots, mask) = self.slots();
-            for i in from..to {
-                // SAFETY: by this function's contract.
-                unsafe { slots.add(i & mask).drop_in_place() };
-            }
+        if !std::mem::needs_drop::<T>() {
+            return;
+        }
+        let (slots, mask) = self.slots();
+        let (mut next, mut panicked) = (from, None);
+        while next < to {
+            let dropping = catch_unwind(AssertUnwindSafe(|| {
+                while next < to {
+                    next += 1;
+                    // SAFETY: by this function's contract; each once, also after a panic.
+                    unsafe { slots.add((next - 1) & mask).drop_in_place() };
+                }
+            }));
+            panicked = panicked.or(dropping.err());
+        }
+        if let Some(panic) = panicked.filter(|_| !std::thread::panicking()) {
+            resume_unwind(panic);
         }
     }
 }
