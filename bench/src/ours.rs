@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
 
-use thalweg::{Error, Options, Report, Sender, channel, from_blocking_iter, from_iter};
+use thalweg::{Error, Options, ParallelExt, Sender, channel, from_blocking_iter, from_iter};
 
 use crate::jobs::{Chain, Farm};
 use crate::peers::CAPACITY;
@@ -98,6 +98,16 @@ fn farm_with(job: &Farm, options: &Options) -> Outcome {
     })
 }
 
+/// The same as an adaptor of an iterator: the caller takes the results, and the iterator has a
+/// thread of its own.
+pub fn farm_adaptor(job: &Farm) -> Outcome {
+    let work = job.work.clone();
+    run(&Options::new().threads(job.threads), |sum, options| {
+        let mut results = (0..job.items).par_map(move |i| work.run(i)).options(options.clone());
+        results.try_for_each(|x| x.map(|x| *sum = fold(*sum, x)))
+    })
+}
+
 /// The farm with 0 to 3 outputs per item; see [`crate::variants::outputs`].
 pub fn farm_outputs(job: &Farm) -> Outcome {
     let work = &*job.work;
@@ -150,7 +160,7 @@ fn pinned(threads: usize) -> Options {
 }
 
 /// Times a run that leaves its checksum behind: building the graph, running it and ending.
-fn run(options: &Options, body: impl FnOnce(&mut u64, &Options) -> Result<Report, Error>) -> Outcome {
+fn run<T>(options: &Options, body: impl FnOnce(&mut u64, &Options) -> Result<T, Error>) -> Outcome {
     let (mut sum, mut outcome) = (0, Ok(()));
     let row = timed(|| {
         outcome = body(&mut sum, options).map(drop);

@@ -40,6 +40,7 @@ fn contestants(job: &Farm) -> Vec<Contestant<'_>> {
         racer("split", Role::Yardstick, Farm::split),
         Contestant::new("ours", Role::Ours, job.items, || ours::farm(job)),
         Contestant::new("ours(unpinned)", Role::Aside, job.items, || ours::farm_unpinned(job)),
+        Contestant::new("ours(adaptor)", Role::Aside, job.items, || ours::farm_adaptor(job)),
         racer("crossbeam", Role::Peer, crossbeam::farm),
         racer("tokio", Role::Peer, tokio::farm),
         racer("rayon(barrier)", Role::Aside, rayon::farm),

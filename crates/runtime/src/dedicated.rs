@@ -2,13 +2,13 @@
 
 use crate::clock::ticks;
 use crate::net::Net;
-use crate::node::{By, Cx};
+use crate::node::{By, Cx, Waiting};
 use crate::process::Touched;
 use crate::sleep::{Sleeper, Woken};
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-use thalweg_graph::NodeId;
+use thalweg_graph::{Kind, NodeId};
 use thalweg_policy::Event;
 
 /// Runs one node until it ends or the run does. Publishes after every firing: what comes from
@@ -16,6 +16,7 @@ use thalweg_policy::Event;
 pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant, Duration)>) {
     let cell = &net.nodes[node.index()];
     let Some(body) = &cell.body else { return };
+    let mut rest = Rest::default();
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
         let mut cx = Cx {
@@ -39,7 +40,7 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
             net.changed_outside(node);
         }
         match event {
-            Ok(Event::Empty(_) | Event::Full(_) | Event::Waiting) => doze(net, node, sleeper, deadline),
+            Ok(Event::Empty(_) | Event::Full(_) | Event::Waiting) => rest.take(net, node, sleeper, deadline),
             Ok(_) => {}
             Err(panic) => net.fail_panic(node, panic),
         }
@@ -49,8 +50,88 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
     }
 }
 
+/// How a thread of its own waits.
+///
+/// Where the other side is fast, being woken for every item costs both more than the item does. So
+/// a thread that was woken soon after it fell asleep first naps the next time, for a set time and
+/// woken by nobody, and finds several items (or places) when it looks again. Where it finds few, as
+/// between nodes that answer each other, it gives naps up for a while. An item after a pause waits
+/// for no nap; one in a stream may wait for [`NAP`]. (The farm through an iterator adaptor, two
+/// workers on two cores, items of 10 us: efficiency 0.97, where a wake for each gave 0.75.)
+#[derive(Debug, Default)]
+pub(crate) struct Rest {
+    nap: Duration,
+    /// Waits for which naps are given up, and those left of them.
+    given_up: u32,
+    left: u32,
+}
+
+/// The longest nap, the first, and the shortest worth its switches.
+const NAP: Duration = Duration::from_micros(1000);
+const FIRST: Duration = Duration::from_micros(100);
+const SHORTEST: Duration = Duration::from_micros(25);
+/// Items or places that make a nap worth while.
+const FEW: usize = 2;
+
+impl Rest {
+    /// Waits until the node's wait is over.
+    pub(crate) fn take(
+        &mut self,
+        net: &Net<'_>,
+        node: NodeId,
+        sleeper: Sleeper,
+        deadline: Option<(Instant, Duration)>,
+    ) {
+        if self.nap >= SHORTEST {
+            std::thread::sleep(self.nap);
+            let found = found(net, node);
+            self.judge(found);
+            if found.is_some_and(|(found, _)| found > 0) {
+                return;
+            }
+        }
+        let from = Instant::now();
+        doze(net, node, sleeper, deadline);
+        self.left = self.left.saturating_sub(1);
+        if from.elapsed() < FIRST && self.left == 0 && found(net, node).is_some() {
+            self.nap = if self.nap < SHORTEST { FIRST } else { self.nap };
+        }
+    }
+
+    /// Suits the next nap to what this one has found.
+    fn judge(&mut self, found: Option<(usize, usize)>) {
+        let (found, capacity) = found.unwrap_or((0, 0));
+        // A quarter of a channel leaves the other side three to go on with.
+        if found * 4 > capacity {
+            self.nap /= 2;
+        } else if found * 8 < capacity {
+            self.nap = (self.nap * 2).min(NAP);
+        }
+        if found < FEW || self.nap < SHORTEST {
+            self.given_up = (self.given_up * 2).clamp(16, 1 << 12);
+            self.left = self.given_up;
+            self.nap = Duration::ZERO;
+        } else {
+            self.given_up = 0;
+        }
+    }
+}
+
+/// Items or places on the one channel that a kernel waits for, with its capacity.
+fn found(net: &Net<'_>, node: NodeId) -> Option<(usize, usize)> {
+    let cell = &net.nodes[node.index()];
+    let (channel, full) = match cell.state.wait.read() {
+        Waiting::Items { channel, .. } => (channel, false),
+        Waiting::Room { channel, .. } => (channel, true),
+        _ => return None,
+    };
+    let (items, capacity) = (net.meter(channel).items(), net.meter(channel).capacity());
+    (cell.kind != Kind::Process)
+        .then(|| (if full { capacity.saturating_sub(items) } else { items }, capacity))
+}
+
 /// Sleeps until the node's wait is over.
-pub(crate) fn doze(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant, Duration)>) {
+fn doze(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant, Duration)>) {
     let state = &net.nodes[node.index()].state;
     state.dozing.store(true, Ordering::Relaxed);
     fence(Ordering::SeqCst); // pairs with the changers' fence in `Net::changed`

@@ -2,7 +2,7 @@
 
 use crate::builder::{Builder, Stream};
 use crate::channel::In;
-use crate::dedicated::doze;
+use crate::dedicated::Rest;
 use crate::error::Error;
 use crate::net::Net;
 use crate::port::{Input, Lack, Take};
@@ -35,6 +35,7 @@ pub struct Outlet<'scope, T: Send> {
     /// Until the run has been finished.
     net: Option<Arc<Net<'scope>>>,
     node: NodeId,
+    rest: Rest,
     runner: Option<Runner<'scope>>,
     handle: Handle,
     outcome: Option<Outcome>,
@@ -94,7 +95,16 @@ impl<'scope> Builder<'scope> {
         let (net, handle) = (prepared.net.clone(), prepared.handle());
         let cursor = port.cursor();
         let runner = spawn("thalweg-0".to_owned(), prepared).map_err(Error::Thread)?;
-        Ok(Outlet { cursor, port, net: Some(net), node, runner: Some(runner), handle, outcome: None })
+        Ok(Outlet {
+            cursor,
+            port,
+            net: Some(net),
+            node,
+            rest: Rest::default(),
+            runner: Some(runner),
+            handle,
+            outcome: None,
+        })
     }
 }
 
@@ -129,7 +139,7 @@ impl<T: Send> Outlet<'_, T> {
                     cell.state.alert.store(false, Ordering::Relaxed);
                     self.port.side().refresh();
                     let sleeper = cell.dedicated.expect("an outside end has a place to sleep");
-                    doze(shared(&self.net), self.node, sleeper, None);
+                    self.rest.take(shared(&self.net), self.node, sleeper, None);
                 }
             }
         }

@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_runtime::panic_message;
 
 /// An item, or what became of the iterator or function that should have given it.
-pub(crate) type Caught<T> = Result<T, Panicked>;
+///
+/// The failure is boxed so that it makes no channel's slots larger than its items do.
+pub(crate) type Caught<T> = Result<T, Box<Panicked>>;
 
 /// Which part panicked, and with what message.
 #[derive(Debug)]
@@ -16,8 +18,8 @@ pub(crate) struct Panicked {
 }
 
 impl Panicked {
-    fn new(node: &'static str, panic: &(dyn std::any::Any + Send)) -> Panicked {
-        Panicked { node, message: panic_message(panic) }
+    fn new(node: &'static str, panic: &(dyn std::any::Any + Send)) -> Box<Panicked> {
+        Box::new(Panicked { node, message: panic_message(panic) })
     }
 }
 
@@ -180,7 +182,8 @@ impl<U: Send> Iterator for Ordered<'_, U> {
         };
         match outlet.next() {
             Some(Ok(item)) => Some(Ok(item)),
-            Some(Err(Panicked { node, message })) => {
+            Some(Err(panicked)) => {
+                let Panicked { node, message } = *panicked;
                 self.fail(Error::Panic { node: node.to_owned(), message })
             }
             None => {
