@@ -26,6 +26,7 @@
 mod check;
 mod components;
 mod cycles;
+mod entwined;
 mod rates;
 mod ratio;
 mod regions;
@@ -34,5 +35,6 @@ mod repetitions;
 pub use check::check;
 pub use components::{Components, components, topological_order};
 pub use cycles::dead_cycles;
+pub use entwined::entwined;
 pub use regions::{Region, regions};
 pub use repetitions::repetitions;

@@ -4,8 +4,10 @@ use crate::clock::ticks;
 use crate::net::Net;
 use crate::node::{By, Cx, Waiting};
 use crate::process::Touched;
+use crate::search;
 use crate::sleep::{Sleeper, Woken};
 use crate::sync::{Ordering, fence};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{Kind, NodeId};
@@ -82,6 +84,9 @@ impl Rest {
         sleeper: Sleeper,
         deadline: Option<(Instant, Duration)>,
     ) {
+        if cfg!(loom) {
+            return doze(net, node, sleeper, deadline); // a model has no clock
+        }
         if self.nap >= SHORTEST {
             std::thread::sleep(self.nap);
             let found = found(net, node);
@@ -135,17 +140,24 @@ fn doze(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant
     let state = &net.nodes[node.index()].state;
     state.dozing.store(true, Ordering::Relaxed);
     fence(Ordering::SeqCst); // pairs with the changers' fence in `Net::changed`
-    if !state.satisfied(net, node) && !net.stopped() {
-        let timeout = deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
-        let woken = net.sleep.wait_dedicated(sleeper, timeout, || crate::quiesce::examine(net));
-        if woken == Woken::TimedOut {
-            net.resume();
-            if let Some((at, given)) = deadline
-                && Instant::now() >= at
-            {
-                net.fail(crate::Error::Deadline(given));
-            }
+    let mut looked = !net.search.is_on();
+    while !state.satisfied(net, node) && !net.stopped() {
+        let left = deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
+        let patience = (!looked).then_some(search::PATIENCE);
+        let timeout = [left, patience].into_iter().flatten().min();
+        match net.sleep.wait_dedicated(sleeper, timeout, || crate::quiesce::examine(net)) {
+            Woken::Resumed => net.resume(),
+            Woken::TimedOut => match deadline {
+                Some((at, given)) if Instant::now() >= at => net.fail(crate::Error::Deadline(given)),
+                _ => {
+                    looked = true;
+                    search::suspect(net, node, &mut HashSet::new());
+                    continue;
+                }
+            },
+            Woken::Rung | Woken::Over => {}
         }
+        break;
     }
     state.dozing.store(false, Ordering::Relaxed);
 }

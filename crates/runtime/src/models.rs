@@ -15,6 +15,7 @@ mod claim;
 mod engine;
 mod ready;
 mod ring;
+mod search;
 mod sleep;
 mod window;
 

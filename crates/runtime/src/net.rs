@@ -5,6 +5,7 @@ use crate::channel::{Grow, Meter};
 use crate::error::Error;
 use crate::node::{Body, NodeState};
 use crate::ready::Ready;
+use crate::search::Search;
 use crate::sleep::{Sleep, Sleeper};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, lock};
 use std::sync::Arc;
@@ -140,6 +141,8 @@ pub(crate) struct Net<'env> {
     /// where nodes notice by themselves, or there are none such.
     reaching: Vec<bool>,
     pub(crate) has_cycles: bool,
+    /// For circles that wait while the rest goes on.
+    pub(crate) search: Search,
 }
 
 impl std::ops::Deref for Net<'_> {
@@ -171,6 +174,7 @@ impl<'env> Net<'env> {
             plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
         Net {
             ready: Ready::new(plan.threads, alone),
+            search: Search::new(&graph),
             ends: graph.channels().iter().map(|channel| (channel.from.0, channel.to.0)).collect(),
             graph,
             plan,
@@ -477,7 +481,7 @@ impl<'env> Net<'env> {
     }
 
     /// A node without outputs that has not ended: what the graph is run for.
-    fn is_live_end(&self, node: NodeId) -> bool {
+    pub(crate) fn is_live_end(&self, node: NodeId) -> bool {
         let cell = &self.nodes[node.index()];
         let read = |id: &ChannelId| !self.meter(*id).gone();
         cell.outputs.is_empty()

@@ -456,5 +456,6 @@ fn report(net: &Net<'_>, wall: Duration) -> Report {
         to.mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
     }
     report.growths = lock(&net.growths).clone();
+    report.searches = net.search.searches() as u64;
     report
 }

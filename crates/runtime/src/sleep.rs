@@ -69,9 +69,10 @@ pub(crate) struct Sleep {
 pub(crate) enum Woken {
     /// Rung: it is searching, and counted active.
     Rung,
-    /// The time given is over, or this thread was the last one awake and found something to go on
-    /// with: look again.
+    /// The time given is over.
     TimedOut,
+    /// This thread was the last one awake, and has found something to go on with.
+    Resumed,
     /// The run is over.
     Over,
 }
@@ -145,7 +146,7 @@ impl Sleep {
             state.active += 1;
             state.asleep.retain(|w| *w != worker);
             self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
-            return if state.over { Woken::Over } else { Woken::TimedOut };
+            return if state.over { Woken::Over } else { Woken::Resumed };
         }
         let (mut state, timed_out) = self.wait(worker, state, timeout);
         if std::mem::take(&mut state.rung[worker]) {
@@ -233,7 +234,7 @@ impl Sleep {
         if state.active == 0 && last() {
             state.waiting[sleeper] = false;
             state.active += 1;
-            return if state.over { Woken::Over } else { Woken::TimedOut };
+            return if state.over { Woken::Over } else { Woken::Resumed };
         }
         let (mut state, timed_out) = self.wait(sleeper, state, timeout);
         state.waiting[sleeper] = false;

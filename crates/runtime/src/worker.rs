@@ -5,6 +5,7 @@ use crate::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::{Net, NodeCell};
 use crate::node::{By, Cx};
 use crate::process::{Touched, peer};
+use crate::search;
 use crate::sleep::Woken;
 use crate::sync::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +26,8 @@ const MOST: u64 = 1 << 14;
 /// Ticks of an activation so long that noting its pace costs nothing beside it; of shorter ones
 /// some are noted.
 const LONG: Ticks = 4096;
+/// Activations between time stamps where nothing but the search for circles needs them.
+const UNSTAMPED: u32 = 64;
 /// How long an idle worker looks for work before it sleeps.
 const SPIN_NS: u64 = 20_000;
 
@@ -127,12 +130,17 @@ pub(crate) struct Worker<'a, P: Policy> {
     count: u32,
     /// The policy is told of what becomes claimable.
     told: bool,
+    /// When to look for circles that wait: see [`search`].
+    look_at: Ticks,
+    /// It has done so since it last slept, or there is nothing to look for.
+    looked: bool,
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
     pub(crate) fn new(host: EngineHost<'a>, policy: &'a P, local: P::Local, habits: Habits) -> Self {
         let channels = host.net.meters.len();
         let told = host.net.ready.is_told();
+        let is_on = host.net.search.is_on();
         Worker {
             told,
             host,
@@ -143,6 +151,8 @@ impl<'a, P: Policy> Worker<'a, P> {
             ticks_per_ns: crate::clock::ticks_per_ns(),
             searching: false,
             count: 0,
+            look_at: if is_on { 0 } else { Ticks::MAX },
+            looked: !is_on,
         }
     }
 
@@ -161,9 +171,13 @@ impl<'a, P: Policy> Worker<'a, P> {
             if deadline.is_some_and(|deadline| now > deadline) {
                 self.check_deadline();
             }
+            if now >= self.look_at {
+                self.look_at = search::look(self.host.net, now, self.ticks_per_ns);
+            }
             self.host.net.take_woken();
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
+                    self.looked = self.look_at == Ticks::MAX;
                     if self.searching {
                         self.searching = false;
                         self.host.net.sleep.found();
@@ -228,8 +242,10 @@ impl<'a, P: Policy> Worker<'a, P> {
                 Event::Done
             }
         };
-        let after = if self.habits.stamped { ticks() } else { before };
-        self.note(&cx, event, after.saturating_sub(before));
+        let stamped =
+            self.habits.stamped || (self.look_at != Ticks::MAX && self.count.is_multiple_of(UNSTAMPED));
+        let after = if stamped { ticks() } else { before };
+        self.note(&cx, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
         if self.told {
             self.tell(event, &cx);
         }
@@ -360,7 +376,9 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     fn park(&mut self) {
         let net = self.host.net;
-        let timeout = self.habits.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
+        let deadline = self.habits.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
+        let patience = (!self.looked).then_some(search::PATIENCE);
+        let timeout = [deadline, patience].into_iter().flatten().min();
         self.account.parks += 1;
         let from = ticks();
         let woken = net.sleep.commit(self.host.worker, timeout, || crate::quiesce::examine(net));
@@ -368,9 +386,13 @@ impl<'a, P: Policy> Worker<'a, P> {
         match woken {
             Woken::Rung => self.searching = true,
             Woken::Over => {}
+            Woken::Resumed => net.resume(),
             Woken::TimedOut => {
-                net.resume();
                 self.check_deadline();
+                if !self.looked {
+                    self.looked = true;
+                    search::sweep(net);
+                }
             }
         }
     }

@@ -24,6 +24,8 @@ pub struct Report {
     pub channels: Vec<ChannelReport>,
     /// Channels that grew, in order of time.
     pub growths: Vec<Growth>,
+    /// Sets of nodes that looked as if they waited for each other only, and were looked at closely.
+    pub searches: u64,
 }
 
 impl Report {
@@ -37,6 +39,7 @@ impl Report {
             nodes: vec![NodeReport::default(); graph.nodes().len()],
             channels: vec![ChannelReport::default(); graph.channels().len()],
             growths: Vec::new(),
+            searches: 0,
             graph,
         }
     }

@@ -33,7 +33,7 @@ pub(crate) struct Meter {
     gone: AtomicBool,
     /// Items the producing side dropped because the consumer had left.
     wasted: AtomicUsize,
-    /// Changed only while every thread of the run sleeps.
+    /// Changed only while neither end is active.
     capacity: AtomicUsize,
     /// Bytes the channel may hold before its producer must wait; `usize::MAX` if not weighed.
     byte_limit: AtomicUsize,

@@ -24,9 +24,9 @@
 //! - `ended` is stored with `Release` after the last `tail` and after `end`, which repeats it, so a
 //!   consumer that reads `ended` (`Acquire`) has the final tail in `end`. `gone` mirrors it: the consumer
 //!   will never read again, and what is published from then on is dropped by the producer.
-//! - `tail - head <= capacity <= size`. Growth replaces the storage while every thread of the run
-//!   is asleep (see `quiesce`), so cached pointers are refreshed at every claim and never kept
-//!   across one.
+//! - `tail - head <= capacity <= size`. Growth replaces the storage while both nodes are at rest,
+//!   and held by who grows it (see `search`) or found so by the last thread awake (`quiesce`); so
+//!   cached pointers are refreshed at every claim and never kept across one.
 //!
 //! Who sleeps and who wakes is not here: see `sleep`.
 

@@ -94,7 +94,7 @@ impl<T> Ring<T> {
     /// The first slot and the index mask. Valid until the ring grows.
     #[inline]
     pub(crate) fn slots(&self) -> (*mut T, usize) {
-        // SAFETY: the storage is replaced only while no other thread runs (`Grow::grow`).
+        // SAFETY: the storage is replaced only while neither end is active (`Grow::grow`).
         let slots = self.storage.with_mut(|storage| unsafe { (*storage).slots });
         (slots.cast::<T>(), slots.len() - 1)
     }
@@ -227,7 +227,7 @@ pub(crate) trait Grow: Send + Sync {
     /// Raises the capacity to `capacity` items.
     ///
     /// # Safety
-    /// No other thread accesses the ring, and none keeps slot pointers from before.
+    /// No other thread accesses the slots, and none keeps slot pointers from before.
     unsafe fn grow(&self, capacity: usize);
 }
 

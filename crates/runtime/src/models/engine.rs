@@ -13,12 +13,10 @@ use super::check;
 use crate::channel::{Grow, Meter};
 use crate::claim::Claim;
 use crate::net::{Net, NodeCell, Signals};
-use crate::node::{Body, Cx, NodeState};
+use crate::node::{Body, Cx, Held, NodeState};
 use crate::port::Lack;
-use crate::sync::Mutex;
 use crate::worker::{EngineHost, Habits, Pace, Worker};
 use loom::thread;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, Graph, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
 use thalweg_plan::{Plan, Wishes};
@@ -90,6 +88,10 @@ impl Body for Model {
 
     fn is_held(&self) -> bool {
         self.done.is_held()
+    }
+
+    fn hold(&self, _state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {
+        self.done.try_claim().map_or(Err(false), |done| Ok(Box::new(done) as _))
     }
 
     fn is_framed(&self) -> bool {

@@ -129,7 +129,7 @@ impl World {
             match self.park(worker) {
                 Woken::Rung => searching = true,
                 Woken::Over => return,
-                Woken::TimedOut => {}
+                Woken::TimedOut | Woken::Resumed => {}
             }
         }
     }
@@ -137,7 +137,7 @@ impl World {
     /// Commits. The end of the run is its too, if it was the last one and has found nothing.
     fn park(&self, worker: Sleeper) -> Woken {
         let woken = self.sleep.commit(worker, None, || self.examine());
-        if woken == Woken::TimedOut && self.find_claimable().is_none() {
+        if woken == Woken::Resumed && self.find_claimable().is_none() {
             self.sleep.end();
             return Woken::Over;
         }

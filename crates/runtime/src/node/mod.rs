@@ -16,6 +16,7 @@ pub(crate) use parallel::Parallel;
 pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};
 
 use crate::channel::Meter;
+use crate::claim::Claimed;
 use crate::net::Net;
 use crate::port::Lack;
 use crate::process::Touched;
@@ -82,8 +83,24 @@ pub(crate) trait Body: Send + Sync {
     fn activate(&self, cx: &mut Cx<'_>) -> Event;
     /// Whether another thread holds what an activation would need.
     fn is_held(&self) -> bool;
+    /// Keeps all others from activating the node, if it is at rest: nothing of it is under way.
+    /// Without: whether there may be something to be done that a refused thread has left undone.
+    fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool>;
     /// Whether a framing function decides what firings take, and when the node ends.
     fn is_framed(&self) -> bool;
+}
+
+/// A node that nobody else can activate: see [`Body::hold`].
+pub(crate) trait Held {
+    /// Lets others activate it. Whether there may be something to be done that a refused thread has
+    /// left undone, and that no counter shows.
+    fn release(self: Box<Self>) -> bool;
+}
+
+impl<T> Held for Claimed<'_, T> {
+    fn release(self: Box<Self>) -> bool {
+        false
+    }
 }
 
 /// What an activation is given, and what it reports.

@@ -17,7 +17,7 @@
 //! in items only.
 
 use super::sequential::{FrameFn, Framing, lacking};
-use super::{Body, Cx, Flow, IntoFlow, UNSTUCK};
+use super::{Body, Cx, Flow, Held, IntoFlow, NodeState, UNSTUCK};
 use crate::claim::Claim;
 use crate::clock::Part;
 use crate::port::Lack;
@@ -434,6 +434,18 @@ fn frame_run<I: Inputs, O: Outputs>(
     Ok(framed)
 }
 
+/// Neither tickets nor retirement for others, and no ticket under way: nothing is left undone.
+struct AtRest<F, B> {
+    _front: F,
+    _back: B,
+}
+
+impl<F, B> Held for AtRest<F, B> {
+    fn release(self: Box<Self>) -> bool {
+        false
+    }
+}
+
 impl<I, O, F, R> Body for Parallel<'_, I, O, F>
 where
     I: Inputs,
@@ -467,6 +479,20 @@ where
 
     fn is_held(&self) -> bool {
         self.front.is_held()
+    }
+
+    fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {
+        let Some(front) = self.front.try_claim() else { return Err(false) };
+        let Some(back) = self.back.try_claim() else { return Err(false) };
+        let issued = front.next_ticket;
+        let published = |(next, stuck): (&usize, &AtomicUsize)| {
+            *next == issued || stuck.load(Ordering::Relaxed) != UNSTUCK
+        };
+        let rests = back.next_in == issued
+            && back.next.iter().zip(&state.stuck).all(published)
+            && (self.window.retired()..issued).all(|ticket| self.is_done(ticket));
+        // A ticket under way may be completed while the retirement is held, and its holder leave.
+        if rests { Ok(Box::new(AtRest { _front: front, _back: back })) } else { Err(true) }
     }
 
     fn is_framed(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Sequential kernels: one firing at a time, with state of its own.
 
-use super::{Body, Cx, Flow, IntoFlow};
+use super::{Body, Cx, Flow, Held, IntoFlow, NodeState};
 use crate::claim::Claim;
 use crate::clock::Part;
 use crate::port::Lack;
@@ -389,6 +389,10 @@ where
 
     fn is_held(&self) -> bool {
         self.core.is_held()
+    }
+
+    fn hold(&self, _state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {
+        self.core.try_claim().map_or(Err(false), |core| Ok(Box::new(core)))
     }
 
     fn is_framed(&self) -> bool {

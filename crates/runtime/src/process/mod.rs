@@ -21,7 +21,7 @@
 //!
 //! **Foreign futures** (timers, sockets) may be awaited: the process's waker, cloned, wakes it from
 //! any thread. What it then does may depend on when that was: this is the door out of determinacy.
-//! While a process waits for one, nothing is called a deadlock.
+//! While a process waits for one, nothing that it could set going is called a deadlock.
 
 mod ends;
 mod turn;
@@ -32,7 +32,7 @@ pub(crate) use turn::Touched;
 
 use crate::claim::Claim;
 use crate::clock::Part;
-use crate::node::{Body, By, Cx, Flow, IntoFlow};
+use crate::node::{Body, By, Cx, Flow, Held, IntoFlow, NodeState};
 use crate::port::Lack;
 use std::cell::Cell;
 use std::pin::Pin;
@@ -160,6 +160,10 @@ where
 
     fn is_held(&self) -> bool {
         self.core.is_held()
+    }
+
+    fn hold(&self, _state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {
+        self.core.try_claim().map_or(Err(false), |core| Ok(Box::new(core)))
     }
 
     fn is_framed(&self) -> bool {

@@ -1,0 +1,46 @@
+//! Where circles of waiting nodes can be.
+
+use thalweg_graph::{Graph, NodeId};
+
+/// The nodes that are left when, again and again, each that has one channel or none is taken away,
+/// channels looked at without direction: nodes on circles, and those between circles. In any other
+/// part of a graph, a tree, nodes cannot wait for each other in a circle, however small their
+/// channels. Takes time in proportion to nodes and channels.
+///
+/// ```
+/// use thalweg_graph::{Graph, InPort, Item, Link, Node, OutPort};
+///
+/// let item = Item::of::<u8>();
+/// let mut graph = Graph::new();
+/// let source = graph.add(Node::sequential("source").output(OutPort::new("out", item)));
+/// let fork = Node::sequential("fork").input(InPort::new("in", item));
+/// let fork = graph.add(fork.output(OutPort::new("a", item)).output(OutPort::new("b", item)));
+/// let zip = Node::sequential("zip").input(InPort::new("a", item)).input(InPort::new("b", item));
+/// let zip = graph.add(zip);
+/// graph.connect((source, 0), (fork, 0), Link::default()).unwrap();
+/// graph.connect((fork, 0), (zip, 0), Link::default()).unwrap();
+/// graph.connect((fork, 1), (zip, 1), Link::default()).unwrap();
+/// assert_eq!(thalweg_analysis::entwined(&graph), [fork, zip]);
+/// ```
+pub fn entwined(graph: &Graph) -> Vec<NodeId> {
+    let mut degree: Vec<usize> = graph.nodes().iter().map(|node| neighbours(graph, node).count()).collect();
+    let mut leaves: Vec<NodeId> = graph.node_ids().filter(|node| degree[node.index()] <= 1).collect();
+    while let Some(leaf) = leaves.pop() {
+        degree[leaf.index()] = 0;
+        for neighbour in neighbours(graph, graph.node(leaf)) {
+            let degree = &mut degree[neighbour.index()];
+            *degree = degree.saturating_sub(1);
+            if *degree == 1 {
+                leaves.push(neighbour);
+            }
+        }
+    }
+    graph.node_ids().filter(|node| degree[node.index()] > 1).collect()
+}
+
+/// The nodes at the other ends of a node's channels, one for each channel.
+fn neighbours<'a>(graph: &'a Graph, node: &'a thalweg_graph::Node) -> impl Iterator<Item = NodeId> + 'a {
+    let producers = node.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
+    let consumers = node.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
+    producers.chain(consumers)
+}

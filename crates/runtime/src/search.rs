@@ -1,0 +1,306 @@
+//! Circles that wait while the rest of the graph runs.
+//!
+//! `quiesce` judges a graph that rests as a whole. Here a part is found that can never go on by
+//! itself, whatever the rest does: nodes that wait for each other only.
+//!
+//! # Protocol
+//!
+//! A set of nodes is *stuck* if none of them is active or could be, and every reason why any of
+//! them waits (each edge of [`waits`](crate::waits)) leads to another of the set. Channels are
+//! changed by their two ends only, so nothing outside can set a stuck set going, and no look at a
+//! moment's state can be wrong about one if it is right about all of its nodes at once. That is what
+//! claims are for:
+//!
+//! ```text
+//!   searcher                                  who activates a node
+//!   1. follows edges from a suspect, reading  1. claims the node, or is refused
+//!      wait words and counters: a candidate   2. moves items; leaves its wait word
+//!      set, or somebody who can go on         3. gives the claim back, fences,
+//!   2. claims the candidates, in order of        looks at its neighbours
+//!      their ids; refused: gives up           4. refused: somebody awake looks again
+//!   3. looks again at all of them: stuck?
+//!   4. opens the circle
+//!   5. gives the claims back, fences, and
+//!      looks at the candidates: `unhold`
+//! ```
+//!
+//! While the searcher has all claims nobody else changes any of the candidates' channels, so step 3
+//! sees one state, and both ends of a channel that grows in step 4 are held. Step 5 is what whoever
+//! holds a claim owes to those it refused: a change it kept somebody from acting on is seen by its
+//! look or by theirs.
+//!
+//! **Every stuck set is found.** One of its nodes was activated last. After that activation its
+//! thread looks (a worker within [`PERIOD`] while it is awake, through a turn of all suspects; once more
+//! [`PATIENCE`] after it fell asleep; a dedicated thread the same), and then the set is complete. A
+//! searcher that is refused gave up to an activation, whose thread will look; or to another
+//! searcher. Of several, the one that holds the highest id was refused by no searcher.
+//!
+//! **What is said of it.** A circle with a full channel is opened by growth, as `quiesce` does. One
+//! without is a deadlock only if something that the run is for waits for it, as otherwise it may be
+//! cancelled yet; and only where no input from outside its loop could end, and so end the loop.
+//! What is not said here is said when all rests. So what is said does not depend on when.
+
+use crate::error::Error;
+use crate::growth::open_full;
+use crate::net::Net;
+use crate::node::{Held, Waiting};
+use crate::sync::{AtomicUsize, Ordering, fence};
+use crate::waits::{Edge, Waits, describe, edges};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+use thalweg_analysis::Components;
+use thalweg_graph::{Graph, NodeId};
+
+/// Time between looks of workers that are awake, all of them together.
+pub(crate) const PERIOD: Duration = Duration::from_millis(1);
+/// Time after which a sleeping thread looks, once.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
+/// Suspects that one look begins with: so many in 50 periods are found in 50 ms.
+const SUSPECTS: usize = 128;
+/// A look takes at most this share of the time.
+const SHARE: u64 = 64;
+
+/// The state of the search, shared by all threads of a run.
+#[derive(Debug)]
+pub(crate) struct Search {
+    /// Nodes that may be in a circle, and those that the run is for.
+    suspects: Box<[NodeId]>,
+    /// The suspect that the next look begins with.
+    next: AtomicUsize,
+    /// Ticks of the next look.
+    due: AtomicU64,
+    /// Candidate sets looked at under their claims.
+    searches: AtomicUsize,
+    /// Those that the run is for.
+    ends: Box<[NodeId]>,
+    components: OnceLock<Components>,
+}
+
+impl Search {
+    pub(crate) fn new(graph: &Graph) -> Search {
+        let mut suspects = thalweg_analysis::entwined(graph);
+        let is_end = |node: &NodeId| graph.node(*node).outputs.is_empty();
+        let ends = graph.node_ids().filter(is_end).filter(|_| !suspects.is_empty());
+        let ends: Vec<NodeId> = ends.collect();
+        suspects.extend(&ends);
+        suspects.sort_unstable();
+        suspects.dedup();
+        Search {
+            suspects: suspects.into(),
+            next: AtomicUsize::new(0),
+            due: AtomicU64::new(0),
+            searches: AtomicUsize::new(0),
+            ends: ends.into(),
+            components: OnceLock::new(),
+        }
+    }
+
+    /// Whether there is anything to look for.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.suspects.is_empty()
+    }
+
+    /// Candidate sets that were looked at under their claims so far.
+    pub(crate) fn searches(&self) -> usize {
+        self.searches.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn components(&self, graph: &Graph) -> &Components {
+        self.components.get_or_init(|| thalweg_analysis::components(graph))
+    }
+}
+
+/// A look at some suspects, if one is due at `now` (in ticks); when the next one is.
+pub(crate) fn look(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
+    let search = &net.search;
+    let due = search.due.load(Ordering::Relaxed);
+    let period = (PERIOD.as_nanos() as f64 * ticks_per_ns) as u64;
+    if now < due {
+        return due;
+    }
+    if search.due.compare_exchange(due, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        return now + period; // another one looks
+    }
+    look_at(net, SUSPECTS);
+    let after = crate::clock::ticks();
+    let next = after + period.max(after.saturating_sub(now) * SHARE);
+    search.due.store(next, Ordering::Relaxed);
+    next
+}
+
+/// A look at every suspect.
+pub(crate) fn sweep(net: &Net<'_>) {
+    look_at(net, usize::MAX);
+}
+
+fn look_at(net: &Net<'_>, most: usize) {
+    let suspects = &net.search.suspects;
+    let count = most.min(suspects.len());
+    let start = net.search.next.fetch_add(count, Ordering::Relaxed);
+    let mut live = HashSet::new();
+    for at in start..start + count {
+        if net.stopped() {
+            return;
+        }
+        suspect(net, suspects[at % suspects.len()], &mut live);
+    }
+}
+
+/// Looks for a stuck set that a node waits for, and opens or names it.
+pub(crate) fn suspect(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) {
+    if looks(net, node, live) == Verdict::Unwanted {
+        // Who waits for it may have been looked at before it was stuck.
+        net.search.ends.iter().for_each(|end| _ = looks(net, *end, &mut HashSet::new()));
+    }
+}
+
+/// What is to be said of a node after a look at it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    /// Nothing.
+    Fine,
+    /// It is stuck for good, and nothing that the run is for is among those it waits for.
+    Unwanted,
+}
+
+fn looks(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) -> Verdict {
+    let waits = waits(net, node).then(|| candidates(net, node, live));
+    waits.flatten().map_or(Verdict::Fine, |candidates| confirm(net, candidates))
+}
+
+/// Whether the node looks as if it waited for others of the graph; a quick look.
+fn waits(net: &Net<'_>, node: NodeId) -> bool {
+    let cell = &net.nodes[node.index()];
+    let waits = match cell.state.wait.read() {
+        Waiting::Never | Waiting::Foreign => false,
+        Waiting::Ready => !cell.needs.is_empty(),
+        _ => true,
+    };
+    waits && rests(net, node)
+}
+
+/// Whether an activation of the node would be in vain.
+fn rests(net: &Net<'_>, node: NodeId) -> bool {
+    let cell = &net.nodes[node.index()];
+    let claimable = cell.state.satisfied(net, node) && net.missing(node).is_none();
+    cell.body.is_some() && !cell.state.is_done() && !claimable && !cell.state.unstuck(net, node)
+}
+
+/// All that a node waits for, and what that waits for, if none of it can go on. Those on the way to
+/// one that can are `live`: no other look need come this way.
+fn candidates(
+    net: &Net<'_>,
+    start: NodeId,
+    live: &mut HashSet<NodeId>,
+) -> Option<BTreeMap<NodeId, Vec<Edge>>> {
+    let mut found: BTreeMap<NodeId, Vec<Edge>> = BTreeMap::new();
+    // The way from the start to the node looked at: each with the edges not followed yet.
+    let mut way: Vec<(NodeId, usize)> = Vec::new();
+    let mut next = Some(start);
+    loop {
+        if let Some(node) = next.take().filter(|node| !found.contains_key(node)) {
+            let edges = match live.contains(&node) || !rests(net, node) {
+                true => Vec::new(),
+                false => edges(net, node),
+            };
+            if edges.is_empty() {
+                live.extend(way.iter().map(|(node, _)| *node));
+                return None;
+            }
+            found.insert(node, edges);
+            way.push((node, 0));
+        }
+        let Some((node, followed)) = way.last_mut() else { return Some(found) };
+        match found[node].get(*followed) {
+            Some(edge) => {
+                *followed += 1;
+                next = Some(edge.to);
+            }
+            None => _ = way.pop(),
+        }
+    }
+}
+
+/// Claims the candidates and looks again; what is stuck is opened, or fails the run.
+fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
+    let mut held: Vec<(NodeId, Box<dyn Held + '_>)> = Vec::new();
+    for node in candidates.keys() {
+        let body = net.nodes[node.index()].body.as_ref().expect("candidates have one");
+        match body.hold(&net.nodes[node.index()].state) {
+            Ok(hold) => held.push((*node, hold)),
+            Err(missed) => {
+                unhold(net, held);
+                look_after(net, *node, missed);
+                return Verdict::Fine;
+            }
+        }
+    }
+    net.search.searches.fetch_add(1, Ordering::Relaxed);
+    let now: BTreeMap<NodeId, Vec<Edge>> = held
+        .iter()
+        .filter(|(node, _)| rests(net, *node))
+        .map(|(node, _)| (*node, edges(net, *node)))
+        .collect();
+    let closed = |edges: &Vec<Edge>| !edges.is_empty() && edges.iter().all(|edge| now.contains_key(&edge.to));
+    let stuck = now.len() == held.len() && now.values().all(closed);
+    // SAFETY: this thread holds the claims of all nodes of the set, and they are at rest.
+    let opened = if stuck { unsafe { open(net, &now) } } else { Ok(()) };
+    unhold(net, held);
+    let Err(error) = opened else { return Verdict::Fine };
+    if net.search.ends.is_empty() || now.keys().any(|node| net.is_live_end(*node)) {
+        net.fail(error);
+        return Verdict::Fine;
+    }
+    Verdict::Unwanted
+}
+
+/// Opens a stuck set by growth, or leaves it to `quiesce`.
+///
+/// # Errors
+/// It can never go on.
+///
+/// # Safety
+/// The caller holds the claims of all its nodes, and they are at rest.
+unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<(), Error> {
+    let waits = Waits::new(stuck.iter().map(|(node, edges)| (*node, edges.clone())));
+    if let Some(circle) = waits.circles(true).next() {
+        // SAFETY: both ends of each channel of the circle are nodes of the set.
+        return unsafe { open_full(net, &circle) };
+    }
+    let circle = waits.worst(waits.circles(false).collect());
+    match circle.first() {
+        Some((first, _)) if !may_end(net, *first) => Err(Error::Deadlock(describe(net, &circle, None))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a node's loop has inputs from outside, whose end would end it.
+fn may_end(net: &Net<'_>, node: NodeId) -> bool {
+    let components = net.search.components(&net.graph);
+    let inside = |other: NodeId| components.of(other) == components.of(node);
+    let members = components.members(components.of(node));
+    members.iter().flat_map(|member| net.inputs(*member)).any(|input| !inside(net.ends(*input).0))
+}
+
+/// Gives claims back, and looks after those who were refused meanwhile.
+fn unhold(net: &Net<'_>, held: Vec<(NodeId, Box<dyn Held + '_>)>) {
+    let released: Vec<_> = held.into_iter().map(|(node, hold)| (node, hold.release())).collect();
+    released.into_iter().for_each(|(node, missed)| look_after(net, node, missed));
+}
+
+/// The node's claim was held by a thread that activates nothing; `missed` says that there is
+/// something to be done there which counters do not show.
+fn look_after(net: &Net<'_>, node: NodeId, missed: bool) {
+    if missed {
+        net.nodes[node.index()].state.alert.store(true, Ordering::Release);
+    }
+    fence(Ordering::SeqCst); // pairs with the changers' fences: see the protocol
+    net.ring_dedicated(node);
+    if net.ready.is_told() {
+        net.tell_outside(node);
+    } else if net.sleep.wants_waking() && net.claimable(node) {
+        net.sleep.wake_one();
+    }
+}

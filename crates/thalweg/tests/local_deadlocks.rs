@@ -1,0 +1,249 @@
+//! Circles that wait while the rest of the graph runs on: opened or named, without a rest of the whole.
+//!
+//! Beside each circle something runs that ends only once the circle's end has been heard of, so a
+//! circle that is found by the whole's rest alone is not found.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use support::watchdog::watch;
+use thalweg::{Builder, Error, In, Options, Out, Report, Rx, Stream, Tx, input, output};
+
+/// Every policy with one, two and four workers, and a thread for each node; and what runs beside,
+/// which is nothing that keeps a worker busy where the policy may give that all its time.
+fn everywhere(check: impl Fn(&Options, Beside)) {
+    for policy in thalweg::policy::registry::names() {
+        let fair = thalweg::policy::registry::is_fair(policy) == Some(true);
+        for (threads, beside) in [1, 2, 4].into_iter().flat_map(|n| [(n, Beside::Busy), (n, Beside::Waiting)])
+        {
+            if fair || beside == Beside::Waiting {
+                let options = Options::new().policy(policy).threads(threads);
+                watch(format!("{beside:?} {options:?}"), || check(&options, beside));
+            }
+        }
+    }
+    let options = Options::new().threads(1).one_to_one();
+    watch(format!("{options:?}"), || check(&options, Beside::Busy));
+}
+
+/// What runs beside: a worker's whole time, or a thread that waits for the world outside.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Beside {
+    Busy,
+    Waiting,
+}
+
+fn run_beside(graph: &mut Builder<'static>, beside: Beside, over: Arc<AtomicBool>) {
+    let numbers = (0u64..).take_while(move |_| {
+        if beside == Beside::Waiting {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        !over.load(Ordering::Relaxed)
+    });
+    let numbers = match beside {
+        Beside::Busy => graph.source("beside", numbers),
+        Beside::Waiting => graph.blocking_source("beside", numbers),
+    };
+    graph.sink("beside.sink", numbers, |_| ());
+}
+
+/// Gives `MANY` on one channel and then one on another; who reads wants the one first.
+const MANY: u64 = 100;
+
+fn crossed_processes(graph: &mut Builder<'static>) -> Stream<u64> {
+    let (many, one) = graph.process(
+        "giver",
+        (),
+        (output("many"), output("one")),
+        |(), (mut many, mut one): (Tx<u64>, Tx<u64>)| async move {
+            for i in 0..MANY {
+                many.send(i).await;
+            }
+            one.send(MANY).await;
+        },
+    );
+    let (sum,) = graph.process(
+        "taker",
+        (input("many", many), input("one", one)),
+        (output("sum"),),
+        |(mut many, mut one): (Rx<u64>, Rx<u64>), (mut out,): (Tx<u64>,)| async move {
+            let mut sum = one.recv().await.unwrap_or(0);
+            while let Some(item) = many.recv().await {
+                sum += item;
+            }
+            out.send(sum).await;
+        },
+    );
+    sum
+}
+
+fn crossed_kernels(graph: &mut Builder<'static>) -> Stream<u64> {
+    let numbers = graph.source("numbers", 0..=MANY);
+    let (many, one) = graph
+        .kernel("giver", (input("in", numbers),), (output("many"), output("one")))
+        .parallel(|(items,): &mut (In<u64>,), (many, one): &mut (Out<u64>, Out<u64>)| match items.pop() {
+            MANY => one.push(MANY),
+            item => many.push(item),
+        });
+    let ins = (input("many", many).pop(MANY as u32), input("one", one).pop(1));
+    let (sum,) = graph.kernel("taker", ins, (output("sum").push(1),)).sequential(
+        |(many, one): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| {
+            let mut sum = one.pop();
+            while let Some(item) = many.try_pop() {
+                sum += item;
+            }
+            out.push(sum);
+        },
+    );
+    sum
+}
+
+fn opened(beside: Beside, crossed: fn(&mut Builder<'static>) -> Stream<u64>, options: &Options) -> Report {
+    let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+    run_beside(&mut graph, beside, over.clone());
+    let sum = crossed(&mut graph);
+    graph.sink("heard", sum, move |sum| {
+        assert_eq!(sum, MANY * (MANY + 1) / 2);
+        over.store(true, Ordering::Relaxed);
+    });
+    graph.build().unwrap().run(options).unwrap()
+}
+
+#[test]
+fn a_full_circle_of_processes_is_opened_beside_what_runs() {
+    everywhere(|options, beside| {
+        let start = Instant::now();
+        let report = opened(beside, crossed_processes, &options.clone().capacity(2));
+        // 2, 4, .. 128: each within the promised 50 ms, and a slow machine's pauses.
+        assert_eq!(report.growths.len(), 6, "{:?}", report.growths);
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    });
+}
+
+#[test]
+fn a_full_circle_of_kernels_is_opened_beside_what_runs() {
+    everywhere(|options, beside| {
+        let report = opened(beside, crossed_kernels, &options.clone().capacity(2));
+        assert!(report.growths.iter().all(|growth| growth.to <= 256), "{:?}", report.growths);
+    });
+}
+
+#[test]
+fn nothing_grows_without_a_circle() {
+    everywhere(|options, _| {
+        let mut graph = Builder::new();
+        // A slow end of a long line, and a ladder whose rungs are all full most of the time.
+        let (a, b) = graph.process(
+            "fork",
+            (),
+            (output("a"), output("b")),
+            |(), (mut a, mut b): (Tx<u64>, Tx<u64>)| async move {
+                for i in 0..200 {
+                    a.send(i).await;
+                    b.send(i).await;
+                }
+            },
+        );
+        let (sum,) = graph.process(
+            "join",
+            (input("a", a), input("b", b)),
+            (output("out"),),
+            |(mut a, mut b): (Rx<u64>, Rx<u64>), (mut out,): (Tx<u64>,)| async move {
+                while let (Some(a), Some(b)) = (a.recv().await, b.recv().await) {
+                    out.send(a + b).await;
+                }
+            },
+        );
+        graph.sink("slow", sum, |_| std::thread::sleep(Duration::from_micros(50)));
+        let report = graph.build().unwrap().run(&options.clone().capacity(1)).unwrap();
+        assert!(report.growths.is_empty(), "{:?}", report.growths);
+    });
+}
+
+#[test]
+fn growth_beyond_the_budget_names_the_circle() {
+    everywhere(|options, beside| {
+        let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+        run_beside(&mut graph, beside, over);
+        let sum = crossed_processes(&mut graph);
+        graph.sink("heard", sum, |_| ());
+        let options = options.clone().capacity(2).budget(256);
+        let error = graph.build().unwrap().run(&options).unwrap_err();
+        let Error::Deadlock(deadlock) = &error else { panic!("{error}") };
+        assert_eq!(deadlock.over_budget, Some(256));
+        assert_eq!(deadlock.waits.len(), 2, "{error}");
+        assert!(deadlock.waits.iter().all(|wait| ["giver", "taker"].contains(&&*wait.node)), "{error}");
+    });
+}
+
+/// Two that wait for each other's first message; `wanted` messages are taken of what they give.
+fn shy_pair(graph: &mut Builder<'static>, wanted: bool, over: Option<Arc<AtomicBool>>) {
+    let (end, back) = graph.feedback([]);
+    let (there, out) = graph.process(
+        "ping",
+        (input("in", back),),
+        (output("there"), output("out")),
+        |(mut rx,): (Rx<u64>,), (mut there, mut out): (Tx<u64>, Tx<u64>)| async move {
+            while let Some(item) = rx.recv().await {
+                there.send(item).await;
+                out.send(item).await;
+            }
+        },
+    );
+    let (back,) = graph.process(
+        "pong",
+        (input("in", there),),
+        (output("back"),),
+        |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            while let Some(item) = rx.recv().await {
+                tx.send(item).await;
+            }
+        },
+    );
+    graph.close(end, back);
+    let ticks =
+        graph.blocking_source("ticks", (0u64..).inspect(|_| std::thread::sleep(Duration::from_micros(100))));
+    graph.process(
+        "listener",
+        (input("ticks", ticks), input("in", out)),
+        (),
+        move |(mut ticks, mut rx): (Rx<u64>, Rx<u64>), ()| async move {
+            for _ in 0..300 {
+                ticks.recv().await;
+            }
+            if wanted {
+                rx.recv().await;
+            }
+            if let Some(over) = over {
+                over.store(true, Ordering::Relaxed);
+            }
+        },
+    );
+}
+
+#[test]
+fn a_true_deadlock_beside_what_runs_is_named() {
+    everywhere(|options, beside| {
+        let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+        run_beside(&mut graph, beside, over.clone());
+        shy_pair(&mut graph, true, None);
+        let error = graph.build().unwrap().run(options).unwrap_err();
+        let Error::Deadlock(deadlock) = &error else { panic!("{error}") };
+        let mut names: Vec<&str> = deadlock.waits.iter().map(|wait| &*wait.node).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["ping", "pong"], "{error}");
+    });
+}
+
+/// What nobody waits for any more is cancelled, and that must not depend on who was first.
+#[test]
+fn a_deadlock_that_nobody_waits_for_is_none() {
+    everywhere(|options, beside| {
+        let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+        run_beside(&mut graph, beside, over.clone());
+        shy_pair(&mut graph, false, Some(over));
+        graph.build().unwrap().run(options).unwrap();
+    });
+}
