@@ -11,6 +11,7 @@ pub fn describe() -> Vec<(&'static str, String)> {
         ("cores", cores().to_string()),
         ("caches", caches()),
         ("kernel", read_line("/proc/sys/kernel/osrelease")),
+        ("commit", version("git", &["describe", "--always", "--dirty"])),
         ("rustc", version("rustc", &["--version"])),
         ("go", version("go", &["version"])),
         ("c++", version("c++", &["--version"])),

@@ -1,6 +1,6 @@
 //! What all verbs that run on the engine let the user choose.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use thalweg::Options;
 use thalweg_dedup::Run;
@@ -13,8 +13,7 @@ pub(crate) struct Engine {
     /// Worker threads (default: as many as this process may use)
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Scheduling policy: auto, random, qes, pss or prs
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(long, value_name = "NAME", default_value = "auto", help = policies())]
     policy: String,
     /// Keep each worker thread on one core
     #[arg(long)]
@@ -22,6 +21,12 @@ pub(crate) struct Engine {
     /// Say afterwards what was done and where the time went
     #[arg(long)]
     pub report: bool,
+}
+
+/// The policies there are, in the help's words.
+fn policies() -> String {
+    let names: Vec<&str> = thalweg::policy::registry::names().collect();
+    format!("Scheduling policy: {}", names.join(", "))
 }
 
 impl Engine {
@@ -32,7 +37,6 @@ impl Engine {
 
     /// The engine's options asked for.
     pub fn options(&self) -> Result<Options> {
-        ensure!(self.threads != Some(0), "--threads 0: at least one thread is needed");
         let options = Options::new().policy(&self.policy);
         let options = if self.pin { options.pinned() } else { options };
         let options = match self.threads {

@@ -251,10 +251,10 @@ fn mistakes_are_explained() {
         (&["pack", "file", "-o", "a", "--codec", "lzma"], "zstd, gzip, none"),
         (&["pack", "file", "-o", "a", "--level", "99"], "-100 to 22"),
         (&["pack", "file", "-o", "a", "--index-bytes", "many"], "64MiB"),
-        (&["pack", "file", "-o", "a", "--threads", "0"], "at least one"),
+        (&["pack", "file", "-o", "a", "--threads", "0"], "threads 0"),
         (&["pack", "file", "-o", "a", "--policy", "luck"], "luck"),
         (&["unpack", ".", "-o", "a"], "is a folder"),
-        (&["unpack", "file.thd", "-o", "a", "--threads", "0"], "at least one"),
+        (&["unpack", "file.thd", "-o", "a", "--threads", "0"], "threads 0"),
         (&["verify", "file.thd", "--policy", "luck"], "luck"),
         (&["verify", "nothing"], "nothing"),
     ] {

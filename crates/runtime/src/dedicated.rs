@@ -56,10 +56,11 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
 ///
 /// Where the other side is fast, being woken for every item costs both more than the item does. So
 /// a thread that was woken soon after it fell asleep first naps the next time, for a set time and
-/// woken by nobody, and finds several items (or places) when it looks again. Where it finds few, as
-/// between nodes that answer each other, it gives naps up for a while. An item after a pause waits
-/// for no nap; one in a stream may wait for [`NAP`]. (The farm through an iterator adaptor, two
-/// workers on two cores, items of 10 us: efficiency 0.97, where a wake for each gave 0.75.)
+/// woken by nobody, and finds several items (or places) when it looks again. Where it finds few, or
+/// the other side waiting for it, as where nodes answer each other, it gives naps up for a while.
+/// An item after a pause waits for no nap; one in a stream may wait for [`NAP`]. (The farm through
+/// an iterator adaptor, two workers on two cores, items of 10 us: efficiency 0.97, where a wake for
+/// each gave 0.75.)
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     nap: Duration,
@@ -74,6 +75,15 @@ const FIRST: Duration = Duration::from_micros(100);
 const SHORTEST: Duration = Duration::from_micros(25);
 /// Items or places that make a nap worth while.
 const FEW: usize = 2;
+
+/// What a thread finds on the one channel that its kernel waits for.
+struct Found {
+    /// Items, or places.
+    count: usize,
+    capacity: usize,
+    /// The other side can do nothing before this one does.
+    overslept: bool,
+}
 
 impl Rest {
     /// Waits until the node's wait is over.
@@ -90,8 +100,8 @@ impl Rest {
         if self.nap >= SHORTEST {
             std::thread::sleep(self.nap);
             let found = found(net, node);
-            self.judge(found);
-            if found.is_some_and(|(found, _)| found > 0) {
+            self.judge(found.as_ref());
+            if found.is_some_and(|found| found.count > 0) {
                 return;
             }
         }
@@ -104,35 +114,35 @@ impl Rest {
     }
 
     /// Suits the next nap to what this one has found.
-    fn judge(&mut self, found: Option<(usize, usize)>) {
-        let (found, capacity) = found.unwrap_or((0, 0));
-        // A quarter of a channel leaves the other side three to go on with.
-        if found * 4 > capacity {
-            self.nap /= 2;
-        } else if found * 8 < capacity {
-            self.nap = (self.nap * 2).min(NAP);
-        }
-        if found < FEW || self.nap < SHORTEST {
-            self.given_up = (self.given_up * 2).clamp(16, 1 << 12);
-            self.left = self.given_up;
-            self.nap = Duration::ZERO;
-        } else {
-            self.given_up = 0;
-        }
+    fn judge(&mut self, found: Option<&Found>) {
+        let useful = found.filter(|found| found.count >= FEW && !found.overslept);
+        self.nap = match useful {
+            // A quarter of a channel leaves the other side three to go on with.
+            Some(found) if found.count * 4 > found.capacity => self.nap / 2,
+            Some(found) if found.count * 8 < found.capacity => (self.nap * 2).min(NAP),
+            Some(_) => self.nap,
+            None => Duration::ZERO,
+        };
+        self.given_up = if self.nap < SHORTEST { (self.given_up * 2).clamp(16, 1 << 12) } else { 0 };
+        self.left = self.given_up;
     }
 }
 
-/// Items or places on the one channel that a kernel waits for, with its capacity.
-fn found(net: &Net<'_>, node: NodeId) -> Option<(usize, usize)> {
+fn found(net: &Net<'_>, node: NodeId) -> Option<Found> {
     let cell = &net.nodes[node.index()];
     let (channel, full) = match cell.state.wait.read() {
         Waiting::Items { channel, .. } => (channel, false),
         Waiting::Room { channel, .. } => (channel, true),
         _ => return None,
     };
-    let (items, capacity) = (net.meter(channel).items(), net.meter(channel).capacity());
-    (cell.kind != Kind::Process)
-        .then(|| (if full { capacity.saturating_sub(items) } else { items }, capacity))
+    let (meter, (from, to)) = (net.meter(channel), net.ends(channel));
+    let (items, capacity) = (meter.items(), meter.capacity());
+    let other = &net.nodes[if full { to } else { from }.index()];
+    let active = other.body.as_ref().is_none_or(|body| body.is_held())
+        || matches!(other.state.wait.read(), Waiting::Window { .. });
+    let overslept = !active && search::rests(net, if full { to } else { from });
+    let count = if full { capacity.saturating_sub(items) } else { items };
+    (cell.kind != Kind::Process).then_some(Found { count, capacity, overslept })
 }
 
 /// Sleeps until the node's wait is over.

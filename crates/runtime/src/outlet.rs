@@ -10,8 +10,12 @@ use crate::run::{Handle, Options, dismantle};
 use crate::sync::Ordering;
 use std::sync::Arc;
 use std::thread::{JoinHandle, ScopedJoinHandle};
+use std::time::{Duration, Instant};
 use thalweg_graph::NodeId;
 use thalweg_trace::Report;
+
+/// How long a dropped outlet waits for threads that it need not wait for.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 type Outcome = Result<Report, Error>;
 
@@ -25,9 +29,12 @@ enum Runner<'scope> {
 ///
 /// Items that it has not been asked for stay in the channel, so a slow caller slows the network.
 /// When the run fails the iterator ends after the items that had come out, and
-/// [`Outlet::finish`] says why. Dropping it cancels the run and waits for its threads: for a firing
-/// under way to return, and for a source that waits for something outside to get it. A deadline does
-/// not interrupt them either.
+/// [`Outlet::finish`] says why.
+///
+/// Dropping it cancels the run and waits for its threads, firings under way included. A source that
+/// waits for something outside cannot be stopped, and nor can it by a deadline: where the run has
+/// threads of its own ([`Builder::start`]) it is waited for a tenth of a second and then left to
+/// end by itself; a scope waits for it.
 pub struct Outlet<'scope, T: Send> {
     // The cursor drops its items before the port says what is the ring's to drop.
     cursor: In<T>,
@@ -206,9 +213,19 @@ impl<T: Send> Iterator for Outlet<'_, T> {
 
 impl<T: Send> Drop for Outlet<'_, T> {
     fn drop(&mut self) {
-        if self.runner.is_some() {
-            self.handle.cancel();
-            self.join();
+        if self.runner.is_none() {
+            return;
         }
+        self.handle.cancel();
+        if let Some(Runner::Own(thread)) = &self.runner {
+            let until = Instant::now() + PATIENCE;
+            while !thread.is_finished() {
+                if Instant::now() >= until {
+                    return; // it ends by itself, and nothing of it is borrowed
+                }
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        }
+        self.join();
     }
 }

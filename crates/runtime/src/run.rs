@@ -121,10 +121,15 @@ impl Options {
     /// Whether a run can go by these options, as far as they say it without a graph.
     ///
     /// # Errors
-    /// [`Error::Options`] for an unknown policy, or for more threads than anybody has.
+    /// [`Error::Options`] for an unknown policy, for more threads than anybody has, and for none of
+    /// what there must be one of.
     pub fn check(&self) -> Result<(), Error> {
         if let Some(policy) = &self.policy {
             dispatch(policy, Known).map_err(|unknown| Error::Options(unknown.to_string()))?;
+        }
+        let least = [("threads", self.threads), ("capacity", self.capacity), ("run length", self.run)];
+        if let Some((what, _)) = least.iter().find(|(_, said)| *said == Some(0)) {
+            return Err(Error::Options(format!("{what} 0: at least 1 is needed")));
         }
         match self.threads {
             Some(threads) if threads > THREADS => {
@@ -157,7 +162,8 @@ impl Handle {
         self.signals.fail(Error::Cancelled);
     }
 
-    /// Ends the sources; what is under way is finished and the run succeeds.
+    /// Ends the sources; what is under way is finished and the run succeeds. A loop that no source
+    /// feeds has no end to be brought to: cancel it.
     pub fn drain(&self) {
         self.signals.drain();
     }

@@ -182,7 +182,7 @@ fn waits(net: &Net<'_>, node: NodeId) -> bool {
 }
 
 /// Whether an activation of the node would be in vain.
-fn rests(net: &Net<'_>, node: NodeId) -> bool {
+pub(crate) fn rests(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.nodes[node.index()];
     let claimable = cell.state.satisfied(net, node) && net.missing(node).is_none();
     cell.body.is_some() && !cell.state.is_done() && !claimable && !cell.state.unstuck(net, node)

@@ -29,8 +29,7 @@ impl Panicked {
 /// results come in the order of the items. Each is an iterator of `Result`s: the results before
 /// a failure, then the failure, then nothing. A panic in the iterator or in the function is a
 /// failure. The iterator is asked on a thread of its own, and may wait. Dropping the results stops
-/// the threads, and a deadline ends them, once the iterator has answered: who can wait for ever
-/// there, as for a socket, keeps the caller waiting.
+/// the threads (one that still waits in the iterator, when it has its answer: see [`Outlet`]).
 pub trait ParallelExt: Iterator + Sized + Send + 'static
 where
     Self::Item: Send + 'static,

@@ -239,6 +239,20 @@ fn a_drop_that_panics_is_its_nodes_failure() {
 }
 
 #[test]
+fn none_of_what_must_be_is_refused() {
+    for none in [Options::new().threads(0), Options::new().capacity(0), Options::new().run_length(0)] {
+        let error = from_iter(0..3u64).collect(&none).unwrap_err();
+        assert!(matches!(error, Error::Options(_)) && error.to_string().contains("at least 1"), "{error}");
+    }
+}
+
+#[test]
+fn a_weight_beyond_all_numbers_stops_nothing() {
+    let heavy = from_iter(0..3u64).weigh(|_| usize::MAX).par_map(|x| x);
+    assert_eq!(heavy.collect(&Options::new().budget(1000)).unwrap().0, [0, 1, 2]);
+}
+
+#[test]
 fn a_loop_without_bound_is_refused_by_name() {
     let all = from_iter(0..3u64).par_round(usize::MAX, std::ops::ControlFlow::<u64, u64>::Break);
     let error = all.collect(&Options::new()).unwrap_err();

@@ -21,9 +21,9 @@ use crate::{size, standard};
 /// depend on the input and on the options about the format, and on nothing else: not on the number
 /// of threads, not on the policy.
 ///
-/// Of a tree, names, contents, permission bits, times of change and symbolic links are kept; hard
-/// links become files of their own (which deduplicate to nothing), owners are not kept, and
-/// sockets, pipes and devices are skipped with a warning.
+/// Of a tree, names, contents, read, write and execute permissions, times of change (but for those
+/// of links) and symbolic links are kept; hard links become files of their own (which deduplicate
+/// to nothing), owners are not kept, and sockets, pipes and devices are skipped with a warning.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup pack photos -o photos.thd          a folder

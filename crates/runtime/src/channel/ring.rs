@@ -154,7 +154,9 @@ impl<T> Ring<T> {
         let mut total = self.meter.bytes_published();
         for i in from..to {
             // SAFETY: slots of `[from, to)` are written and still the producing side's.
-            total += self.weight(unsafe { &*slots.add(i & mask) });
+            let weight = self.weight(unsafe { &*slots.add(i & mask) });
+            // The total of a whole run: an item that weighs all there is must not make it small.
+            total = total.saturating_add(weight);
             // SAFETY: `totals` has as many entries as slots, owned like them.
             unsafe { totals.add(i & mask).write(total) };
         }
