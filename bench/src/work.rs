@@ -116,10 +116,17 @@ impl Stage {
     /// What the stage does with an item.
     #[inline]
     pub fn run(&mut self, x: u64) -> u64 {
-        let Work { steps, zero } = self.work;
+        let steps = self.work.steps;
         if steps == 0 {
             return x.wrapping_add(1);
         }
+        self.run_steps(x, steps)
+    }
+
+    /// As much work as `steps` says, instead.
+    #[inline]
+    pub fn run_steps(&mut self, x: u64, steps: u64) -> u64 {
+        let zero = self.work.zero;
         self.last = spin(x.wrapping_add(1).wrapping_add(self.last & zero), steps, zero);
         self.last
     }

@@ -1,7 +1,7 @@
 //! Every workload gives its result under every policy, on 1 to 16 threads and with tiny channels.
 
 use thalweg::{Options, policy::registry};
-use thalweg_kpn::{Job, Order, ping_pong, pipeline, ring, scatter_gather};
+use thalweg_kpn::{Job, Layers, Order, layered, ping_pong, pipeline, ring, scatter_gather};
 
 fn work(x: u64) -> u64 {
     (x ^ x >> 7).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -46,4 +46,21 @@ fn pipelines_keep_the_order() {
 #[test]
 fn a_hub_hears_from_all_its_workers() {
     everywhere(|| scatter_gather(5, 20, work));
+}
+
+#[test]
+fn random_layers_with_cycles_agree() {
+    for seed in 0..3 {
+        let layers = Layers::new(6, 4, 4, seed);
+        everywhere(|| layered(&layers, 40, 1000, |share, trace| work(share ^ trace)));
+    }
+    everywhere(|| layered(&Layers::default(), 5, 1 << 20, |share, trace| work(share ^ trace)));
+}
+
+/// What the source gives out arrives, whatever way it took.
+#[test]
+fn work_is_conserved_from_layer_to_layer() {
+    let layers = Layers::new(9, 5, 0, 7);
+    assert_eq!(layers.work(1000), 10 * 1000);
+    assert_eq!(layers.cycles(), 0);
 }

@@ -4,7 +4,7 @@
 //! a thread for each process.
 
 use thalweg::Options;
-use thalweg_kpn::{Job, Order, ping_pong, pipeline, ring, scatter_gather};
+use thalweg_kpn::{Job, Layers, Order, layered, ping_pong, pipeline, ring, scatter_gather};
 
 use super::short;
 use crate::jobs::{Chain, equal_shares, split_parts};
@@ -39,6 +39,11 @@ pub fn run(session: &mut Session) {
         line::<256>(session, ns, threads);
     }
     scatter(session, 100_000, threads);
+    for capacity in [64, 1] {
+        for ns in [10_000, 100_000, 1_000_000] {
+            random_layers(session, ns, capacity, threads);
+        }
+    }
 }
 
 /// Times a job from its making to its end.
@@ -136,6 +141,42 @@ fn line<const WORDS: usize>(session: &mut Session, ns: u64, threads: usize) {
             Contestant::new("go", Role::Peer, items, move || program.chain(&job).map(Some)).expecting(sum),
         );
     }
+    session.figure(&name, Measure::Speed, threads, contestants);
+}
+
+/// The paper's random network with `ns` of work in each message of the source: a work division factor
+/// of 10^9 / `ns`. As many messages as make a row, where the paper sends as many as the factor says.
+fn random_layers(session: &mut Session, ns: u64, capacity: usize, threads: usize) {
+    let name = format!("kpn.layers.c{capacity}.w{}.t{threads}", short(ns));
+    if !session.wants(&name) {
+        return;
+    }
+    let layers = Layers::default();
+    let share = Work::lasting(ns, &session.calibration).steps;
+    let (work, times) = (Work::lasting(ns, &session.calibration), layers.work(share) / share);
+    let messages = session.items((ns * times) as f64, threads).max(4);
+    let make = move || {
+        let mut stage = work.stage();
+        layered(&Layers::default(), messages, share, move |steps, trace| stage.run_steps(trace, steps))
+    };
+    let split = move || {
+        split_parts(equal_shares(messages * times, threads, |_| 1), |range| {
+            let mut stage = work.stage();
+            (range.map(|x| stage.run(x)).fold(0, u64::wrapping_add), 1)
+        })
+    };
+    let sum = make().expected();
+    let racer = |name: &'static str, role, options: Options| {
+        Contestant::new(name, role, 1, move || ours(make, &options.clone().capacity(capacity))).expecting(sum)
+    };
+    let contestants = vec![
+        Contestant::new("split", Role::Yardstick, 1, move || Ok(Some(split()))),
+        racer("ours", Role::Ours, pinned(threads)),
+        racer("ws-cur", Role::Aside, pinned(threads).policy("ws-cur")),
+        racer("ws-last", Role::Aside, pinned(threads).policy("ws-last")),
+        racer("qes", Role::Aside, pinned(threads).policy("qes")),
+        racer("1:1", Role::Aside, pinned(threads).one_to_one()),
+    ];
     session.figure(&name, Measure::Speed, threads, contestants);
 }
 

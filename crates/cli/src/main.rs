@@ -12,6 +12,7 @@ mod interrupt;
 mod progress;
 mod size;
 mod standard;
+mod wordcount;
 
 /// Stream processing on multicore machines.
 #[derive(Debug, Parser)]
@@ -25,6 +26,7 @@ struct Command {
 enum Verb {
     /// Pack files into a deduplicated, compressed archive, and unpack them again.
     Dedup(dedup::Dedup),
+    Wordcount(wordcount::Wordcount),
 }
 
 fn main() -> ExitCode {
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
     };
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
+        Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -26,6 +26,7 @@ pub(crate) struct Account {
     pub(crate) activations: u64,
     pub(crate) refused: u64,
     pub(crate) steals: u64,
+    pub(crate) spins: u64,
     pub(crate) parks: u64,
     pub(crate) seen: Vec<Seen>,
     samples: [Ticks; 3],
@@ -50,6 +51,7 @@ impl Account {
             activations: 0,
             refused: 0,
             steals: 0,
+            spins: 0,
             parks: 0,
             seen: vec![Seen::default(); channels],
             samples: [0; 3],
@@ -100,7 +102,7 @@ impl Account {
         (report.app, report.queue, report.scheduler) = (part(0), part(1), part(2));
         (report.stall, report.os) = (duration(self.stall), self.off_cpu);
         (report.activations, report.refused) = (self.activations, self.refused);
-        (report.steals, report.parks) = (self.steals, self.parks);
+        (report.steals, report.spins, report.parks) = (self.steals, self.spins, self.parks);
         report
     }
 }

@@ -5,13 +5,28 @@ use crate::error::Error;
 use crate::net::Net;
 use crate::node::UNSTUCK;
 use crate::sync::{Ordering, lock};
-use crate::waits::{Edge, describe};
+use crate::waits::{Edge, Waits, describe};
 use thalweg_graph::{ChannelId, NodeId};
 use thalweg_trace::{Growth, Limit};
 
 /// Bytes that channels may take in all, grown ones included, where no budget was given: nothing is
 /// unbounded by default.
 const GROWTH_UNASKED: usize = 1 << 30;
+
+/// The same, for growth before a circle that starves: an endless source would fill any channel.
+const FEED_UNASKED: usize = 16 << 20;
+
+/// Doubles the smallest channel whose fullness keeps somebody from going on who waits for a circle
+/// that starves; false where there is none, or no room for more. With channels of no bounds these
+/// would have gone on, so whether the circle starves must not be decided before.
+///
+/// # Safety
+/// As for [`grow`], of all full channels of `waits`.
+pub(crate) unsafe fn feed(net: &Net<'_>, waits: &Waits, circle: &[(NodeId, Edge)]) -> bool {
+    let least = waits.full_before(circle).into_iter().min_by_key(|id| net.meter(*id).capacity());
+    // SAFETY: by this function's contract.
+    least.is_some_and(|id| unsafe { grow(net, id, FEED_UNASKED) })
+}
 
 /// Doubles the smallest full channel of a circle.
 ///
@@ -37,7 +52,7 @@ pub(crate) unsafe fn open_full(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> Resu
 /// No other thread accesses the channel's slots or activates its producer before it has
 /// synchronised with this one, and neither end has slot pointers from before: both nodes are at
 /// rest, and held by the caller or found so by the last thread awake.
-pub(crate) unsafe fn grow(net: &Net<'_>, channel: ChannelId, unasked: usize) -> bool {
+unsafe fn grow(net: &Net<'_>, channel: ChannelId, unasked: usize) -> bool {
     let meter = net.meter(channel);
     let data = net.graph.channel(channel);
     let from = meter.capacity();

@@ -451,10 +451,14 @@ impl<'env> Net<'env> {
         self.changed_outside(node);
     }
 
-    /// Cancels nodes that can reach no live end any more though a loop keeps their outputs read.
+    /// Cancels nodes that can reach no live end any more though a loop keeps their outputs read, nor
+    /// one that is run for itself.
     fn cancel_useless(&self) {
-        let ends = self.graph.node_ids().filter(|node| self.is_live_end(*node));
-        let useful = upstream(&self.graph, ends.collect());
+        let wanted = |node: &NodeId| {
+            self.is_live_end(*node)
+                || (self.is_for_itself(*node) && !self.nodes[node.index()].state.is_done())
+        };
+        let useful = upstream(&self.graph, self.graph.node_ids().filter(wanted).collect());
         let is_useful = |node: NodeId| useful.get(node.index()).is_some_and(|useful| *useful);
         let mut cancelled = false;
         for node in self.graph.node_ids().filter(|node| self.reaching[node.index()] && !is_useful(*node)) {
@@ -478,6 +482,12 @@ impl<'env> Net<'env> {
     pub(crate) fn unheard(&self, node: NodeId) -> bool {
         let outputs = self.outputs(node);
         !outputs.is_empty() && outputs.iter().all(|id| self.meter(*id).gone())
+    }
+
+    /// Whether no end can be reached from the node, where from others one can: it is run for what it
+    /// does besides.
+    pub(crate) fn is_for_itself(&self, node: NodeId) -> bool {
+        self.reaching.get(node.index()) == Some(&false)
     }
 
     /// A node without outputs that has not ended: what the graph is run for.

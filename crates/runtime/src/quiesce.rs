@@ -5,9 +5,10 @@
 //!
 //! 1. A circle with a full channel: the smallest full one doubles, within the byte budget (Parks;
 //!    Geilen and Basten). Artificial deadlocks end here.
-//! 2. A circle whose outside inputs have all ended, there being some: its feedback channels end in
+//! 2. A circle that somebody waits for in front of a full channel: that channel doubles, as in 1, for
+//!    with room enough he would have gone on, and might bring what the circle lacks.
+//! 3. A circle whose outside inputs have all ended, there being some: its feedback channels end in
 //!    one step, and the loop drains.
-//! 3. A circle with an outside input that is held up by a full channel: that channel doubles, as in 1.
 //! 4. Where a process awaits a future that is no channel's, nothing: it may set the rest going.
 //! 5. Otherwise a circle is a true deadlock, and the run fails, naming it.
 //!
@@ -16,16 +17,12 @@
 //! merge waits for any of its inputs, and another may be the one that matters.
 
 use crate::error::Error;
-use crate::growth::{grow, open_full};
+use crate::growth::{feed, open_full};
 use crate::net::Net;
 use crate::node::Waiting;
 use crate::sync::{Ordering, fence};
 use crate::waits::{Circle, Edge, Waits, describe, edges};
 use thalweg_graph::{ChannelId, NodeId};
-
-/// Bytes that channels may take in all where no budget was given, for growth of a channel into a
-/// loop that starves: an endless source would fill any.
-const FEED_UNASKED: usize = 16 << 20;
 
 /// Looks at the resting graph; true if something can go on now. Called with the sleep lock held
 /// and every other thread asleep, so it must neither wake nor wait.
@@ -48,8 +45,9 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
         return true;
     }
     let starved: Vec<Circle> = waits.circles(false).collect();
-    let opened = starved.iter().any(|circle| end_feedback(net, circle))
-        || starved.iter().any(|circle| feed(net, circle));
+    // SAFETY: as above.
+    let fed = starved.iter().any(|circle| unsafe { feed(net, &waits, circle) });
+    let opened = fed || starved.iter().any(|circle| end_feedback(net, circle));
     if !opened && net.graph.node_ids().any(|node| is_foreign(net, node)) {
         // Somebody outside may set all of it going.
         return false;
@@ -90,21 +88,4 @@ fn end_feedback(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
         }
     }
     closed
-}
-
-/// Grows the smallest full channel that leads into the loop of a circle, if there is one: with
-/// room enough its outside inputs would have gone on, perhaps to their end, so whether the loop
-/// starves must not be decided before.
-fn feed(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
-    let components = net.search.components(&net.graph);
-    let inside = |node: NodeId| components.of(node) == components.of(circle[0].0);
-    let waits_at = |id: &ChannelId| {
-        let channel = net.graph.channel(*id);
-        let waits = |edge: &Edge| edge.full && edge.channel == *id;
-        inside(channel.to.0) && !inside(channel.from.0) && edges(net, channel.from.0).iter().any(waits)
-    };
-    let full = net.graph.channel_ids().filter(waits_at);
-    let least = full.min_by_key(|id| net.meter(*id).capacity());
-    // SAFETY: as in `examine`, from where this is called.
-    least.is_some_and(|id| unsafe { grow(net, id, FEED_UNASKED) })
 }

@@ -139,6 +139,11 @@ impl Options {
         }
     }
 
+    /// Worker threads that a run by these options has.
+    pub fn workers(&self) -> usize {
+        self.threads.unwrap_or_else(thalweg_plan::threads)
+    }
+
     fn wishes(&self) -> Wishes {
         Wishes {
             threads: self.threads,
@@ -445,6 +450,7 @@ fn report(net: &Net<'_>, wall: Duration) -> Report {
         to.firings = cell.state.firings.load(Ordering::Relaxed);
         to.activations = cell.state.activations.load(Ordering::Relaxed);
         to.busy = duration(cell.state.busy.load(Ordering::Relaxed));
+        to.moves = cell.state.moves.load(Ordering::Relaxed);
     }
     for id in net.graph.channel_ids() {
         let (meter, data) = (net.meter(id), net.graph.channel(id));
@@ -455,6 +461,7 @@ fn report(net: &Net<'_>, wall: Duration) -> Report {
         to.bytes = weighed as u64;
         to.capacity = meter.capacity();
         to.leftover = meter.unread() as u64;
+        to.remote = meter.remote() as u64;
         let seen = accounts.iter().map(|(_, account)| account.seen[id.index()]);
         let (sum, count, peak) =
             seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));

@@ -36,12 +36,13 @@
 //! searcher. Of several, the one that holds the highest id was refused by no searcher.
 //!
 //! **What is said of it.** A circle with a full channel is opened by growth, as `quiesce` does. One
-//! without is a deadlock only if something that the run is for waits for it, as otherwise it may be
-//! cancelled yet; and only where no input from outside its loop could end, and so end the loop.
+//! without is looked at further only if something that the run is for waits for it, as otherwise it
+//! may be cancelled yet: full channels on the way to it grow, and without any it is a deadlock,
+//! where no input from outside its loop could end, and so end the loop.
 //! What is not said here is said when all rests. So what is said does not depend on when.
 
 use crate::error::Error;
-use crate::growth::open_full;
+use crate::growth::{feed, open_full};
 use crate::net::Net;
 use crate::node::{Held, Waiting};
 use crate::sync::{AtomicUsize, Ordering, fence};
@@ -246,34 +247,40 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
     let closed = |edges: &Vec<Edge>| !edges.is_empty() && edges.iter().all(|edge| now.contains_key(&edge.to));
     let stuck = now.len() == held.len() && now.values().all(closed);
     // SAFETY: this thread holds the claims of all nodes of the set, and they are at rest.
-    let opened = if stuck { unsafe { open(net, &now) } } else { Ok(()) };
+    let opened = if stuck { unsafe { open(net, &now) } } else { Ok(Verdict::Fine) };
     unhold(net, held);
-    let Err(error) = opened else { return Verdict::Fine };
-    if net.search.ends.is_empty() || now.keys().any(|node| net.is_live_end(*node)) {
+    opened.unwrap_or_else(|error| {
         net.fail(error);
-        return Verdict::Fine;
-    }
-    Verdict::Unwanted
+        Verdict::Fine
+    })
 }
 
 /// Opens a stuck set by growth, or leaves it to `quiesce`.
 ///
 /// # Errors
-/// It can never go on.
+/// It can never go on, and something that the run is for waits for it.
 ///
 /// # Safety
 /// The caller holds the claims of all its nodes, and they are at rest.
-unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<(), Error> {
+unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Verdict, Error> {
+    let is_wanted = |node: &NodeId| net.is_live_end(*node) || net.is_for_itself(*node);
+    let wanted = net.search.ends.is_empty() || stuck.keys().any(is_wanted);
     let waits = Waits::new(stuck.iter().map(|(node, edges)| (*node, edges.clone())));
     if let Some(circle) = waits.circles(true).next() {
         // SAFETY: both ends of each channel of the circle are nodes of the set.
-        return unsafe { open_full(net, &circle) };
+        return match unsafe { open_full(net, &circle) } {
+            Err(error) if wanted => Err(error),
+            Err(_) => Ok(Verdict::Unwanted),
+            Ok(()) => Ok(Verdict::Fine),
+        };
     }
     let circle = waits.worst(waits.circles(false).collect());
-    match circle.first() {
-        Some((first, _)) if !may_end(net, *first) => Err(Error::Deadlock(describe(net, &circle, None))),
-        _ => Ok(()),
+    let Some((first, _)) = circle.first().filter(|_| wanted) else { return Ok(Verdict::Unwanted) };
+    // SAFETY: as above, all that waits in the set being nodes of it.
+    if unsafe { feed(net, &waits, &circle) } || may_end(net, *first) {
+        return Ok(Verdict::Fine);
     }
+    Err(Error::Deadlock(describe(net, &circle, None)))
 }
 
 /// Whether a node's loop has inputs from outside, whose end would end it.

@@ -151,6 +151,26 @@ impl Waits {
         Some(circle)
     }
 
+    /// Channels whose fullness keeps somebody waiting who in turn waits for the circle: with more room
+    /// there he would go on, and what he does then might be what the circle waits for.
+    pub(crate) fn full_before(&self, circle: &[(NodeId, Edge)]) -> Vec<ChannelId> {
+        let mut leads = vec![false; self.nodes.len()];
+        circle.iter().filter_map(|(node, _)| self.at(*node)).for_each(|at| leads[at] = true);
+        let leading = |leads: &[bool], edge: &Edge| self.at(edge.to).is_some_and(|to| leads[to]);
+        // Chains are short, and this is rare: from whoever is known to those who wait for him.
+        let mut grown = true;
+        while std::mem::take(&mut grown) {
+            for at in 0..self.nodes.len() {
+                if !leads[at] && self.edges[at].iter().any(|edge| leading(&leads, edge)) {
+                    leads[at] = true;
+                    grown = true;
+                }
+            }
+        }
+        let edges = self.edges.iter().flatten();
+        edges.filter(|edge| edge.full && leading(&leads, edge)).map(|edge| edge.channel).collect()
+    }
+
     /// The circle to name: one that no merge could get out of, if there is such a one. Nothing can
     /// go on where nothing waits in a circle, too, and then all that waits is named.
     pub(crate) fn worst(&self, circles: Vec<Circle>) -> Circle {

@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::{Net, NodeCell};
 use crate::node::{By, Cx};
-use crate::process::{Touched, peer};
+use crate::process::{Touched, channel, peer, sends};
 use crate::search;
 use crate::sleep::Woken;
 use crate::sync::Ordering;
@@ -209,7 +209,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             if net.sleep.wants_waking() && net.ready.any() {
                 net.sleep.wake_one();
             }
-            cell.state.last.store(self.host.worker, Ordering::Relaxed);
+            self.note_move(cell);
         } else {
             net.share(node);
         }
@@ -252,6 +252,29 @@ impl<'a, P: Policy> Worker<'a, P> {
         (event, after)
     }
 
+    /// Notes who runs the node, and whether it was another before.
+    #[inline]
+    fn note_move(&self, cell: &NodeCell<'_>) {
+        let last = cell.state.last.load(Ordering::Relaxed);
+        if last == self.host.worker {
+            return;
+        }
+        cell.state.last.store(self.host.worker, Ordering::Relaxed);
+        if last != usize::MAX && cell.kind != Kind::Parallel {
+            // One worker's at a time: the token is this one's.
+            let moves = cell.state.moves.load(Ordering::Relaxed);
+            cell.state.moves.store(moves + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts what a process has sent on a channel, by where the other end was last.
+    #[inline]
+    fn count_sent(&self, channel: ChannelId, to: NodeId) {
+        let net = self.host.net;
+        let last = net.nodes[to.index()].state.last.load(Ordering::Relaxed);
+        net.meter(channel).count(last != usize::MAX && last != self.host.worker);
+    }
+
     /// Tells the policy of what has become claimable by an activation: see `ready`.
     fn tell(&mut self, event: Event, cx: &Cx<'_>) {
         let (net, node) = (cx.net, cx.node);
@@ -261,9 +284,17 @@ impl<'a, P: Policy> Worker<'a, P> {
         let process = cell.kind == Kind::Process;
         if process && !cx.touched_all && event != Event::Done {
             for at in 0..cx.touched.len() {
-                self.tell_of(peer(net, cx.touched.get(at)));
+                let operation = cx.touched.get(at);
+                let peer = peer(net, operation);
+                if self.habits.stamped && sends(operation) {
+                    self.count_sent(channel(operation), peer);
+                }
+                self.tell_of(peer);
             }
         } else {
+            if process && self.habits.stamped {
+                cell.outputs.iter().for_each(|channel| self.count_sent(*channel, net.ends(*channel).1));
+            }
             cell.peers.iter().for_each(|peer| self.tell_of(*peer));
         }
         self.tell_of(node);
@@ -342,6 +373,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[cold]
     fn idle(&mut self, before: Ticks) -> Ticks {
         let net = self.host.net;
+        self.account.spins += 1;
         if !self.spin_for_work() && !net.stopped() {
             net.sleep.announce(self.host.worker, self.searching);
             self.searching = false;

@@ -34,7 +34,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
-    ("thalweg-cli", &["thalweg", "thalweg-dedup"]),
+    ("thalweg-wordcount", &["thalweg"]),
+    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount"]),
     (
         "thalweg-bench",
         &[
@@ -47,6 +48,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg",
             "thalweg-dedup",
             "thalweg-kpn",
+            "thalweg-wordcount",
         ],
     ),
 ];

@@ -28,7 +28,9 @@ pub struct WorkerReport {
     pub refused: u64,
     /// Nodes taken from the queues of other workers.
     pub steals: u64,
-    /// Times the worker went to sleep.
+    /// Times the worker had nothing to do and looked for something for a while.
+    pub spins: u64,
+    /// Times it then went to sleep.
     pub parks: u64,
 }
 
@@ -56,6 +58,9 @@ pub struct NodeReport {
     /// Time in the node's code, summed over all workers. For a `blocking` node this includes the
     /// time it waited for the outside world.
     pub busy: Duration,
+    /// Activations by another worker than the one before, of a node that is one worker's at a time.
+    /// Counted by policies that are told (`ws-cur`, `ws-last`, and `auto` where there are processes).
+    pub moves: u64,
 }
 
 /// One channel over the whole run.
@@ -74,6 +79,9 @@ pub struct ChannelReport {
     pub mean: f64,
     /// Items still there at the end, never consumed.
     pub leftover: u64,
+    /// Items sent by a process to a node that another worker had run last: traffic between cores.
+    /// Counted as [`NodeReport::moves`] is.
+    pub remote: u64,
 }
 
 /// A channel that was given more room because a waiting cycle went through it.

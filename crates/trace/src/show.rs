@@ -29,6 +29,7 @@ impl Report {
             "activations",
             "refused",
             "steals",
+            "spins",
             "parks",
         ]);
         for (i, worker) in self.workers.iter().enumerate() {
@@ -39,6 +40,7 @@ impl Report {
             all.activations += worker.activations;
             all.refused += worker.refused;
             all.steals += worker.steals;
+            all.spins += worker.spins;
             all.parks += worker.parks;
         }
         table.row(worker_row("all".to_owned(), self.breakdown().map(units::percent), &all));
@@ -47,7 +49,7 @@ impl Report {
 
     fn node_table(&self) -> Table {
         let mut table =
-            Table::new(&["node", "kind", "firings", "activations", "busy", "per firing", "of wall"]);
+            Table::new(&["node", "kind", "firings", "activations", "moves", "busy", "per firing", "of wall"]);
         for (node, told) in self.graph.nodes().iter().zip(&self.nodes) {
             let kind = match node.kind {
                 _ if node.blocking => "blocking",
@@ -64,6 +66,7 @@ impl Report {
                 kind.to_owned(),
                 told.firings.to_string(),
                 told.activations.to_string(),
+                told.moves.to_string(),
                 units::time(told.busy),
                 each,
                 self.of_wall(told.busy),
@@ -81,11 +84,13 @@ impl Report {
     }
 
     fn channel_table(&self) -> Table {
-        let mut table = Table::new(&["channel", "items", "bytes", "capacity", "peak", "mean", "left over"]);
+        let mut table =
+            Table::new(&["channel", "items", "remote", "bytes", "capacity", "peak", "mean", "left over"]);
         for (id, told) in self.graph.channel_ids().zip(&self.channels) {
             table.row(vec![
                 self.graph.channel_name(id).escape_debug().to_string(),
                 told.items.to_string(),
+                told.remote.to_string(),
                 units::bytes(told.bytes),
                 told.capacity.to_string(),
                 units::items(told.peak),
@@ -110,7 +115,7 @@ impl Report {
 }
 
 fn worker_row(name: String, times: [String; 5], counts: &WorkerReport) -> Vec<String> {
-    let counts = [counts.activations, counts.refused, counts.steals, counts.parks];
+    let counts = [counts.activations, counts.refused, counts.steals, counts.spins, counts.parks];
     let counts = counts.iter().map(u64::to_string);
     [name].into_iter().chain(times).chain(counts).collect()
 }

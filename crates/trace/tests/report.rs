@@ -30,16 +30,19 @@ fn report() -> Report {
         worker.activations = 40;
         worker.refused = 3;
         worker.steals = 1;
+        worker.spins = 5;
         worker.parks = stall;
     }
     for (node, busy) in report.nodes.iter_mut().zip([20, 150, 6]) {
         node.firings = 10_000;
         node.activations = 30;
         node.busy = ms(busy);
+        node.moves = 4;
     }
     for (channel, leftover) in report.channels.iter_mut().zip([0, 7]) {
         channel.items = 10_000;
         channel.bytes = 80_000;
+        channel.remote = 300;
         channel.capacity = 1024;
         channel.peak = 800.0;
         channel.mean = 511.25;
@@ -54,19 +57,19 @@ fn prints_three_tables_and_advice() {
     let expected = "\
 100 ms on 2 threads, policy qes
 
-worker  application  queue  scheduler  stall  system  activations  refused  steals  parks
-0             93 ms   2 ms       1 ms   2 ms    2 ms           40        3       1      2
-1             83 ms   2 ms       1 ms  12 ms    2 ms           40        3       1     12
-all          88.0 %  2.0 %      1.0 %  7.0 %   2.0 %           80        6       2     14
+worker  application  queue  scheduler  stall  system  activations  refused  steals  spins  parks
+0             93 ms   2 ms       1 ms   2 ms    2 ms           40        3       1      5      2
+1             83 ms   2 ms       1 ms  12 ms    2 ms           40        3       1      5     12
+all          88.0 %  2.0 %      1.0 %  7.0 %   2.0 %           80        6       2     10     14
 
-node           kind  firings  activations    busy  per firing  of wall
-read     sequential    10000           30   20 ms        2 us   20.0 %
-squeeze    parallel    10000           30  150 ms       15 us  150.0 %
-write    sequential    10000           30    6 ms      600 ns    6.0 %
+node           kind  firings  activations  moves    busy  per firing  of wall
+read     sequential    10000           30      4   20 ms        2 us   20.0 %
+squeeze    parallel    10000           30      4  150 ms       15 us  150.0 %
+write    sequential    10000           30      4    6 ms      600 ns    6.0 %
 
-channel                  items     bytes  capacity   peak   mean  left over
-read.out -> squeeze.in   10000  78.1 KiB      1024  800.0  511.2          0
-squeeze.out -> write.in  10000  78.1 KiB      1024  800.0  511.2          7
+channel                  items  remote     bytes  capacity   peak   mean  left over
+read.out -> squeeze.in   10000     300  78.1 KiB      1024  800.0  511.2          0
+squeeze.out -> write.in  10000     300  78.1 KiB      1024  800.0  511.2          7
 
 grew squeeze.out -> write.in from 512 to 1024 items
 

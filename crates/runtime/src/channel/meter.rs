@@ -13,6 +13,9 @@ struct Front {
     end: AtomicUsize,
     /// Bytes of all items ever published, where items are weighed.
     bytes: AtomicUsize,
+    /// Items looked at by [`Meter::count`], and those of them that were remote.
+    counted: AtomicUsize,
+    remote: AtomicUsize,
 }
 
 /// Written by the consuming side.
@@ -48,6 +51,8 @@ impl Meter {
                 ended: AtomicBool::new(false),
                 end: AtomicUsize::new(0),
                 bytes: AtomicUsize::new(0),
+                counted: AtomicUsize::new(0),
+                remote: AtomicUsize::new(0),
             }),
             back: CachePadded::new(Back { head: AtomicUsize::new(0), bytes: AtomicUsize::new(0) }),
             gone: AtomicBool::new(false),
@@ -97,6 +102,24 @@ impl Meter {
     #[inline]
     pub(crate) fn end_tail(&self) -> usize {
         self.front.end.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether what was published since the last time goes to another worker. Producing side
+    /// only.
+    #[inline]
+    pub(crate) fn count(&self, remote: bool) {
+        let (tail, counted) =
+            (self.front.tail.load(Ordering::Relaxed), self.front.counted.load(Ordering::Relaxed));
+        self.front.counted.store(tail, Ordering::Relaxed);
+        if remote {
+            let before = self.front.remote.load(Ordering::Relaxed);
+            self.front.remote.store(before + (tail - counted), Ordering::Relaxed);
+        }
+    }
+
+    /// Items that went to another worker, as far as was noted.
+    pub(crate) fn remote(&self) -> usize {
+        self.front.remote.load(Ordering::Relaxed)
     }
 
     /// The consumer will read nothing more.

@@ -278,6 +278,8 @@ pub(crate) struct NodeState {
     pub(crate) dozing: AtomicBool,
     /// The worker that activated the node last; none yet, the highest number.
     pub(crate) last: AtomicUsize,
+    /// Activations by another worker than the one before.
+    pub(crate) moves: AtomicU64,
     /// Where the policy is told.
     pub(crate) tokens: Tokens,
     /// Nanoseconds a firing takes, smoothed, times 16.
@@ -301,6 +303,7 @@ impl NodeState {
             alert: AtomicBool::new(false),
             dozing: AtomicBool::new(false),
             last: AtomicUsize::new(usize::MAX),
+            moves: AtomicU64::new(0),
             tokens: Tokens::new(tokens),
             pace: AtomicU64::new(0),
             batch: AtomicU64::new(0),

@@ -19,15 +19,22 @@ fn operation(channel: ChannelId, sends: bool) -> u64 {
 }
 
 /// An operation's channel.
-pub(super) fn channel(operation: u64) -> ChannelId {
+#[inline]
+pub(crate) fn channel(operation: u64) -> ChannelId {
     ChannelId((operation >> 1) as u32)
+}
+
+/// Whether an operation is a send.
+#[inline]
+pub(crate) fn sends(operation: u64) -> bool {
+    operation & 1 == 1
 }
 
 /// The node at the other end of an operation's channel.
 #[inline]
 pub(crate) fn peer(net: &Net<'_>, operation: u64) -> NodeId {
     let (from, to) = net.ends(channel(operation));
-    if operation & 1 == 1 { to } else { from }
+    if sends(operation) { to } else { from }
 }
 
 thread_local! {

@@ -26,8 +26,8 @@
 mod ends;
 mod turn;
 
-pub(crate) use ends::peer;
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
+pub(crate) use ends::{channel, peer, sends};
 pub(crate) use turn::Touched;
 
 use crate::claim::Claim;

@@ -8,6 +8,7 @@
 //! | `inject` | yields, slow firings and faults at chosen firings |
 //! | `item` | items: plain numbers, and boxes that are counted |
 //! | `case` | a graph with the options it runs under |
+//! | `network` | random networks of processes, by a reference executor and by the engine |
 //! | `realised` | a model of the virtual host as a graph for the engine |
 //! | `runner` | many cases, by number and seed from the environment |
 //! | `watchdog` | ends the process with a message where a run does not end |
@@ -19,6 +20,7 @@ pub mod build;
 pub mod case;
 pub mod inject;
 pub mod item;
+pub mod network;
 pub mod realised;
 pub mod reference;
 pub mod runner;

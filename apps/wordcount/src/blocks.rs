@@ -1,0 +1,86 @@
+//! Text in blocks that end between words.
+
+use std::io::{self, Read};
+
+use crate::words::{LONGEST, is_in_word};
+
+/// Bytes read at a time. Large enough to cost nothing each, small enough to stay in a cache.
+pub(crate) const BLOCK: usize = 1 << 18;
+
+/// The blocks of a text that is read piece by piece.
+pub(crate) struct Blocks<R> {
+    input: R,
+    /// The beginning of a word whose end was not read yet.
+    carried: Vec<u8>,
+    over: bool,
+}
+
+impl<R: Read> Blocks<R> {
+    pub fn new(input: R) -> Self {
+        Blocks { input, carried: Vec::new(), over: false }
+    }
+
+    /// The next block; none after the last.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+        while !self.over {
+            let mut block = std::mem::take(&mut self.carried);
+            block.reserve_exact(BLOCK);
+            let read = self.input.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
+            if read == 0 {
+                self.over = true;
+                return Ok(Some(block).filter(|block| !block.is_empty()));
+            }
+            let end = end_of_words(&block);
+            self.carried.extend_from_slice(&block[end..]);
+            block.truncate(end);
+            if !block.is_empty() {
+                return Ok(Some(block));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Where a block can be cut: behind its last separator, or, in a run without any, behind as many of
+/// the longest words as it is sure to have.
+fn end_of_words(block: &[u8]) -> usize {
+    match block.iter().rposition(|byte| !is_in_word(*byte)) {
+        Some(separator) => separator + 1,
+        None => block.len() / LONGEST * LONGEST,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Case, Table, sequential};
+
+    /// Gives a few bytes at a time, as pipes do.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.1 = self.1 * 31 % 1009 + 1;
+            let count = self.1.min(into.len()).min(self.0.len());
+            into[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn no_word_is_cut_and_long_runs_are_cut_alike() {
+        let mut text = b"short words ".repeat(50_000);
+        text.extend(vec![b'y'; 5 * LONGEST + 7]);
+        text.extend(b" and an end".repeat(3));
+        let mut table = Table::new();
+        let mut blocks = Blocks::new(Drops(&text, 7));
+        while let Some(block) = blocks.next().unwrap() {
+            table.add_text(&block);
+        }
+        assert!(crate::Ranking::new(vec![table]).iter().eq(sequential(&text, Case::Kept).iter()));
+    }
+}

@@ -1,0 +1,54 @@
+//! Counts words on all cores: the network that suits the problem (*KPN-FLEX* of the Nornir paper,
+//! section 5.2.1), which counts locally and merges tables, where MapReduce would send every word.
+//!
+//! ```text
+//!                ┌─▶ counter ─┐  tables   ┌─▶ merger ─┐
+//!  read (blocks) ┼─▶ counter ─┼──────────▶┼─▶ merger ─┼─▶ the caller
+//!                └─▶ counter ─┘           └─▶ merger ─┘
+//! ```
+//!
+//! **Words.** A word is a longest run of ASCII letters, digits, and bytes above 127, so that letters
+//! of UTF-8 and of most other encodings stay within words; everything else separates. Bytes are
+//! counted as they are: text need not be UTF-8, and case is kept unless it is asked to be ignored
+//! (ASCII letters only). A run longer than [`LONGEST`] bytes counts as several words of that length
+//! and what is left.
+//!
+//! ```
+//! use std::io::Read;
+//! use thalweg::Options;
+//! use thalweg_wordcount::{Case, count};
+//!
+//! let files = ["To be, or not to be: ", "that is the question"];
+//! let inputs = files.map(|text| Ok(Box::new(text.as_bytes()) as Box<dyn Read + Send>));
+//! let (ranking, _report) = count(inputs, Case::Ignored, &Options::new())?;
+//! let top: Vec<(&[u8], u64)> = ranking.iter().take(3).collect();
+//! assert_eq!(top, [(&b"be"[..], 2), (b"to", 2), (b"is", 1)]);
+//! assert_eq!(ranking.words(), 10);
+//! # Ok::<(), thalweg::Error>(())
+//! ```
+
+mod blocks;
+mod network;
+mod ranking;
+mod table;
+mod words;
+
+pub use network::count;
+pub use ranking::Ranking;
+pub use table::Table;
+pub use words::{Case, LONGEST};
+
+/// Counts the words of a text on this thread: the reference, and the yardstick.
+///
+/// ```
+/// let ranking = thalweg_wordcount::sequential(b"a b a", thalweg_wordcount::Case::Kept);
+/// assert_eq!(ranking.iter().next(), Some((&b"a"[..], 2)));
+/// ```
+pub fn sequential(text: &[u8], case: Case) -> Ranking {
+    let mut table = Table::new();
+    match case {
+        Case::Kept => table.add_text(text),
+        Case::Ignored => table.add_text(&text.to_ascii_lowercase()),
+    }
+    Ranking::new(vec![table])
+}

@@ -1,0 +1,112 @@
+//! `thalweg wordcount` as a person uses it.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::tempdir;
+
+fn wordcount(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.arg("wordcount").args(arguments).current_dir(folder);
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    wordcount(folder, arguments).stdin(Stdio::null()).output().expect("starts")
+}
+
+/// Text of a few thousand different words, some of them no UTF-8.
+fn text() -> Vec<u8> {
+    let mut state = 7u64;
+    let mut text = Vec::new();
+    for _ in 0..200_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let rank = ((state >> 40) % 70) * ((state >> 50) % 70);
+        text.extend_from_slice(format!("Word{rank}").as_bytes());
+        text.extend_from_slice(if state >> 63 == 1 { b"\xE9, " } else { b"\n" });
+    }
+    text
+}
+
+fn expected(text: &[u8]) -> Vec<u8> {
+    let mut counts: BTreeMap<&[u8], u64> = BTreeMap::new();
+    let separates = |byte: &u8| !(byte.is_ascii_alphanumeric() || *byte > 127);
+    text.split(separates)
+        .filter(|word| !word.is_empty())
+        .for_each(|word| *counts.entry(word).or_default() += 1);
+    let mut order: Vec<_> = counts.into_iter().collect();
+    order.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let mut out = Vec::new();
+    for (word, count) in order {
+        out.extend_from_slice(format!("{count} ").as_bytes());
+        out.extend_from_slice(word);
+        out.push(b'\n');
+    }
+    out
+}
+
+#[test]
+fn lines_are_the_same_however_it_is_run() {
+    let folder = tempdir().unwrap();
+    let text = text();
+    fs::write(folder.path().join("text"), &text).unwrap();
+    let expected = expected(&text);
+    for more in
+        [&[][..], &["--threads", "1"], &["--threads", "5", "--policy", "qes"], &["--policy", "ws-last"]]
+    {
+        let output = run(folder.path(), &[&["text"], more].concat());
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        assert!(output.stdout == expected, "{more:?}");
+    }
+    let top = run(folder.path(), &["text", "--top", "3"]).stdout;
+    assert!(expected.starts_with(&top) && top.iter().filter(|byte| **byte == b'\n').count() == 3);
+}
+
+#[test]
+fn several_files_and_pipes_are_one_text() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("a"), "The end").unwrap();
+    fs::write(folder.path().join("b"), "THE beginning").unwrap();
+    fs::write(folder.path().join("empty"), "").unwrap();
+    let output = run(folder.path(), &["a", "empty", "b", "-i"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "2 the\n1 beginning\n1 end\n");
+    let mut child = wordcount(folder.path(), &[]);
+    let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"x y x").unwrap();
+    assert_eq!(child.wait_with_output().unwrap().stdout, b"2 x\n1 y\n");
+    assert_eq!(run(folder.path(), &["empty"]).stdout, b"");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("a"), "a").unwrap();
+    for (arguments, why) in [
+        (&["a", "nothing"][..], "nothing"),
+        (&["a", "."], "is a folder"),
+        (&["a", "--policy", "luck"], "luck"),
+    ] {
+        let output = run(folder.path(), arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
+        assert!(complaint.contains(why) && !complaint.contains("panicked"), "{complaint}");
+        assert_eq!(complaint.matches("No such file").count(), usize::from(why == "nothing"), "{complaint}");
+    }
+}
+
+/// Who has read enough closes the pipe: no error.
+#[test]
+fn a_reader_that_leaves_is_none_of_our_business() {
+    let folder = tempdir().unwrap();
+    let text: String = (0..300_000).map(|i| format!("w{i} ")).collect();
+    fs::write(folder.path().join("text"), text).unwrap();
+    let mut child = wordcount(folder.path(), &["text"]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}

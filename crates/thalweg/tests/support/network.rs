@@ -1,0 +1,347 @@
+//! Random networks of processes as data, what they compute by a reference executor whose channels
+//! have no bounds, and the same network for the engine.
+//!
+//! What Kahn's theorem promises is what the reference finds: if it comes to the end of all that the
+//! network is for, every run does, with the same results; if something of it waits for ever, it
+//! waits in one of these circles.
+
+use super::spec::mix;
+use proptest::prelude::*;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex};
+use thalweg::{Builder, Error, Options, Report, Rx, Tx, input, output};
+
+/// A channel, and the items in it at first where it leads back.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    pub from: usize,
+    pub to: usize,
+    pub initial: usize,
+}
+
+impl Channel {
+    /// Channels to processes that are made before their producer.
+    fn leads_back(&self) -> bool {
+        self.to <= self.from
+    }
+}
+
+/// What a process does, over and over.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Receives on one of its inputs.
+    Receive(u8),
+    /// Sends so many on one of its outputs.
+    Send(u8, u8),
+    /// Sends one if what it has received so far says so.
+    Choose(u8),
+}
+
+#[derive(Clone, Debug)]
+pub struct Program {
+    steps: Vec<Step>,
+    rounds: usize,
+    /// It ends with the first of its inputs; others go on without.
+    ends_with_input: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Net {
+    programs: Vec<Program>,
+    channels: Vec<Channel>,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => any::<u8>().prop_map(Step::Receive),
+        3 => (any::<u8>(), 1..6u8).prop_map(|(port, count)| Step::Send(port, count)),
+        1 => any::<u8>().prop_map(Step::Choose),
+    ]
+}
+
+/// Networks of up to nine processes, the last of which sends nothing.
+pub fn net() -> impl Strategy<Value = Net> {
+    let program = (prop::collection::vec(step(), 1..6), 1..12usize, any::<bool>())
+        .prop_map(|(steps, rounds, ends_with_input)| Program { steps, rounds, ends_with_input });
+    (
+        prop::collection::vec(program, 2..9),
+        prop::collection::vec((any::<u8>(), any::<u8>(), 0..3usize), 1..16),
+    )
+        .prop_map(|(programs, channels)| {
+            let (senders, all) = (programs.len() - 1, programs.len());
+            let channel = |(from, to, initial): (u8, u8, usize)| {
+                let (from, to) = (usize::from(from) % senders, usize::from(to) % all);
+                Channel { from, to, initial: if to <= from { initial } else { 0 } }
+            };
+            let mut channels: Vec<Channel> = channels.into_iter().map(channel).collect();
+            // Everybody is heard of in some way, if only by the last.
+            for from in 0..senders {
+                if !channels.iter().any(|channel| channel.from == from && channel.to != from) {
+                    channels.push(Channel { from, to: senders, initial: 0 });
+                }
+            }
+            Net { programs, channels }
+        })
+}
+
+/// What a process wants to do next.
+enum Action {
+    Receive(usize),
+    Send(usize, u64),
+    Done,
+}
+
+/// A process as a machine: the same for the reference and for the engine.
+struct Machine {
+    program: Program,
+    inputs: usize,
+    outputs: usize,
+    at: usize,
+    /// Sends of the current step that are left.
+    left: u8,
+    state: u64,
+}
+
+impl Machine {
+    fn new(net: &Net, process: usize) -> Machine {
+        let inputs = net.channels.iter().filter(|channel| channel.to == process).count();
+        let outputs = net.channels.iter().filter(|channel| channel.from == process).count();
+        let program = net.programs[process].clone();
+        Machine { program, inputs, outputs, at: 0, left: 0, state: process as u64 }
+    }
+
+    fn next(&mut self) -> Action {
+        let steps = self.program.steps.len();
+        while self.at < steps * self.program.rounds {
+            let step = self.program.steps[self.at % steps];
+            match step {
+                Step::Receive(port) if self.inputs > 0 => {
+                    return Action::Receive(usize::from(port) % self.inputs);
+                }
+                Step::Send(port, count) if self.outputs > 0 => {
+                    self.left = if self.left == 0 { count } else { self.left };
+                    return self.send(port);
+                }
+                Step::Choose(port) if self.outputs > 0 && self.state & 1 == 1 => {
+                    self.left = 1;
+                    return self.send(port);
+                }
+                _ => self.at += 1,
+            }
+        }
+        Action::Done
+    }
+
+    fn send(&mut self, port: u8) -> Action {
+        self.left -= 1;
+        self.at += usize::from(self.left == 0);
+        self.state = mix(self.state, 3);
+        Action::Send(usize::from(port) % self.outputs, self.state)
+    }
+
+    fn received(&mut self, item: Option<u64>) {
+        self.state = mix(self.state, item.unwrap_or(5));
+        self.at += 1;
+        if item.is_none() && self.program.ends_with_input {
+            self.at = usize::MAX;
+        }
+    }
+}
+
+/// What must come of a network.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// The final states of the processes that it is for.
+    Ends(Vec<Option<u64>>),
+    /// One of these circles waits for ever, and something that the network is for with it.
+    Waits(BTreeSet<BTreeSet<usize>>),
+}
+
+/// A network in the middle of its run.
+struct Execution<'a> {
+    net: &'a Net,
+    machines: Vec<Machine>,
+    queues: Vec<VecDeque<u64>>,
+    /// Nothing will follow.
+    ended: Vec<bool>,
+    done: Vec<bool>,
+    /// The channel that a process waits for, and what it had wanted to do.
+    waits: Vec<Option<usize>>,
+}
+
+/// Runs a network with channels of no bounds, for as long as anything can go on.
+pub fn fate(net: &Net) -> Fate {
+    let processes = net.programs.len();
+    let initial = |(id, channel): (usize, &Channel)| (0..channel.initial).map(|i| first(id, i)).collect();
+    let mut run = Execution {
+        net,
+        machines: (0..processes).map(|process| Machine::new(net, process)).collect(),
+        queues: net.channels.iter().enumerate().map(initial).collect(),
+        ended: vec![false; net.channels.len()],
+        done: vec![false; processes],
+        waits: vec![None; processes],
+    };
+    loop {
+        while (0..processes).any(|process| run.advance(process)) {}
+        if (0..processes).all(|process| run.done[process] || !run.is_wanted(process)) {
+            let state = |p: usize| run.is_wanted(p).then(|| run.machines[p].state);
+            return Fate::Ends((0..processes).map(state).collect());
+        }
+        let circles = run.circles();
+        if !circles.iter().any(|circle| run.end_feedback(circle)) {
+            return Fate::Waits(circles);
+        }
+    }
+}
+
+/// An item that is in a channel at first.
+fn first(channel: usize, at: usize) -> u64 {
+    mix(channel as u64, at as u64)
+}
+
+impl Execution<'_> {
+    fn ports(&self, process: usize, sends: bool) -> Vec<usize> {
+        let end = |channel: &Channel| if sends { channel.from } else { channel.to };
+        let channels = self.net.channels.iter().enumerate();
+        channels.filter(|(_, channel)| end(channel) == process).map(|(id, _)| id).collect()
+    }
+
+    /// Runs a process until it waits; whether it did anything.
+    fn advance(&mut self, process: usize) -> bool {
+        let (ins, outs) = (self.ports(process, false), self.ports(process, true));
+        let mut moved = false;
+        while !self.done[process] {
+            let action = match self.waits[process] {
+                Some(channel) => Action::Receive(ins.iter().position(|id| *id == channel).unwrap()),
+                None => self.machines[process].next(),
+            };
+            match action {
+                Action::Receive(port) => {
+                    let channel = ins[port];
+                    let item = self.queues[channel].pop_front();
+                    if item.is_none() && !self.ended[channel] {
+                        self.waits[process] = Some(channel);
+                        return moved;
+                    }
+                    self.waits[process] = None;
+                    self.machines[process].received(item);
+                }
+                Action::Send(port, item) => {
+                    let channel = outs[port];
+                    if !self.done[self.net.channels[channel].to] && !self.ended[channel] {
+                        self.queues[channel].push_back(item);
+                    }
+                }
+                Action::Done => {
+                    self.done[process] = true;
+                    outs.iter().for_each(|channel| self.ended[*channel] = true);
+                }
+            }
+            moved = true;
+        }
+        moved
+    }
+
+    /// At rest: the processes that wait for each other. Each waits for one.
+    fn circles(&self) -> BTreeSet<BTreeSet<usize>> {
+        let next = |process: usize| self.waits[process].map(|channel| self.net.channels[channel].from);
+        let waiting = (0..self.done.len()).filter(|process| !self.done[*process]);
+        let circle = |start: usize| {
+            // After as many steps as there are processes it is on the circle that it leads to.
+            let on = (0..self.done.len()).try_fold(start, |at, _| next(at))?;
+            let mut circle = BTreeSet::from([on]);
+            let mut at = next(on)?;
+            while circle.insert(at) {
+                at = next(at)?;
+            }
+            Some(circle)
+        };
+        waiting.filter_map(circle).collect()
+    }
+
+    /// Ends the channels that lead back within a circle's loop, where all that comes into the loop
+    /// has ended, and something did come.
+    fn end_feedback(&mut self, circle: &BTreeSet<usize>) -> bool {
+        let start = *circle.first().unwrap();
+        let inside = |process: usize| self.reaches(start, process) && self.reaches(process, start);
+        let channels = self.net.channels.iter().enumerate();
+        let mut entering = channels.clone().filter(|(_, c)| inside(c.to) && !inside(c.from)).peekable();
+        if entering.peek().is_none() || !entering.all(|(id, _)| self.ended[id]) {
+            return false;
+        }
+        let back = |(id, c): &(usize, &Channel)| {
+            c.leads_back() && inside(c.to) && inside(c.from) && !self.ended[*id]
+        };
+        let ends: Vec<usize> = channels.filter(back).map(|(id, _)| id).collect();
+        ends.iter().for_each(|id| self.ended[*id] = true);
+        !ends.is_empty()
+    }
+
+    /// What the network is for: those that send nothing, and those whose messages come to no such.
+    fn is_wanted(&self, process: usize) -> bool {
+        let is_end = |process: usize| self.machines[process].outputs == 0;
+        let heard = (0..self.done.len()).any(|other| is_end(other) && self.reaches(process, other));
+        is_end(process) || !heard
+    }
+
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+        while let Some(at) = open.pop() {
+            let next =
+                self.net.channels.iter().filter(|channel| channel.from == at).map(|channel| channel.to);
+            open.extend(next.filter(|to| seen.insert(*to)));
+        }
+        seen.contains(&to)
+    }
+}
+
+/// Runs a network on the engine: its end, and the final states of those that came to theirs.
+pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u64>>) {
+    let mut graph = Builder::new();
+    let results = Arc::new(Mutex::new(vec![None; net.programs.len()]));
+    let (mut streams, mut ends) = (Vec::new(), Vec::new());
+    for (id, channel) in net.channels.iter().enumerate() {
+        let back = channel.leads_back().then(|| {
+            let items: Vec<u64> = (0..channel.initial).map(|i| first(id, i)).collect();
+            graph.feedback(items)
+        });
+        let (end, stream) = back.unzip();
+        streams.push(stream);
+        ends.push(end);
+    }
+    for process in 0..net.programs.len() {
+        let mine = |channel: &Channel| channel.to == process;
+        let inputs: Vec<_> = (0..net.channels.len())
+            .filter(|id| mine(&net.channels[*id]))
+            .map(|id| input(&format!("in{id}"), streams[id].take().expect("made before")))
+            .collect();
+        let outs: Vec<usize> =
+            (0..net.channels.len()).filter(|id| net.channels[*id].from == process).collect();
+        let outputs: Vec<_> = outs.iter().map(|id| output(&format!("out{id}"))).collect();
+        let (mut machine, results) = (Machine::new(net, process), results.clone());
+        let given = graph.process(
+            &process.to_string(),
+            inputs,
+            outputs,
+            move |mut rxs: Vec<Rx<u64>>, mut txs: Vec<Tx<u64>>| async move {
+                loop {
+                    match machine.next() {
+                        Action::Receive(port) => machine.received(rxs[port].recv().await),
+                        Action::Send(port, item) => txs[port].send(item).await,
+                        Action::Done => break,
+                    }
+                }
+                results.lock().unwrap()[process] = Some(machine.state);
+            },
+        );
+        for (id, stream) in outs.into_iter().zip(given) {
+            match ends[id].take() {
+                Some(end) => graph.close(end, stream),
+                None => streams[id] = Some(stream),
+            }
+        }
+    }
+    let end = graph.build().expect("a network that is legal").run(options);
+    let results = std::mem::take(&mut *results.lock().unwrap());
+    (end, results)
+}
