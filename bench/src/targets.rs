@@ -56,6 +56,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("kpn.scatter.w100us.t2", AtLeast(0.98)),
     ("kpn.layers.c64.w10us.t2", AtLeast(0.95)),
     ("kpn.layers.c1.w10us.t2", AtLeast(0.95)),
+    ("wordcount.flex.t2", AtLeast(1.8)),
     ("dedup.zstd3.overhead.t1", AtMost(3.0)),
     ("dedup.zstd3.speedup.t2", AtLeast(1.85)),
     ("dedup.gzip6.overhead.t1", AtMost(3.0)),

@@ -81,6 +81,12 @@ mod tests {
         while let Some(block) = blocks.next().unwrap() {
             table.add_text(&block);
         }
-        assert!(crate::Ranking::new(vec![table]).iter().eq(sequential(&text, Case::Kept).iter()));
+        assert!(
+            crate::Ranking::merge(vec![crate::ranking::sorted(&table)]).iter().eq(sequential(
+                &text,
+                Case::Kept
+            )
+            .iter())
+        );
     }
 }

@@ -14,13 +14,11 @@
 //! and what is left.
 //!
 //! ```
-//! use std::io::Read;
 //! use thalweg::Options;
 //! use thalweg_wordcount::{Case, count};
 //!
 //! let files = ["To be, or not to be: ", "that is the question"];
-//! let inputs = files.map(|text| Ok(Box::new(text.as_bytes()) as Box<dyn Read + Send>));
-//! let (ranking, _report) = count(inputs, Case::Ignored, &Options::new())?;
+//! let (ranking, _report) = count(files.map(|text| Ok(text.as_bytes())), Case::Ignored, &Options::new())?;
 //! let top: Vec<(&[u8], u64)> = ranking.iter().take(3).collect();
 //! assert_eq!(top, [(&b"be"[..], 2), (b"to", 2), (b"is", 1)]);
 //! assert_eq!(ranking.words(), 10);
@@ -50,5 +48,5 @@ pub fn sequential(text: &[u8], case: Case) -> Ranking {
         Case::Kept => table.add_text(text),
         Case::Ignored => table.add_text(&text.to_ascii_lowercase()),
     }
-    Ranking::new(vec![table])
+    Ranking::merge(vec![ranking::sorted(&table)])
 }

@@ -6,18 +6,15 @@ use std::sync::{Arc, Mutex};
 use thalweg::{Builder, Error, Options, Report, Rx, Tx, input, output};
 
 use crate::blocks::Blocks;
-use crate::ranking::{Ranking, sorted};
+use crate::ranking::{Ranked, Ranking, sorted};
 use crate::table::{Table, part};
 use crate::words::Case;
 
-/// Counters for each worker: so many that one which gets little of a core holds the others up for a
-/// part of their time only.
-const COUNTERS: usize = 2;
+/// Counters for each worker. More of them would even out what the cores get, and have as many more
+/// tables merged.
+const COUNTERS: usize = 1;
 /// Blocks that wait at a counter.
 const WAITING: usize = 4;
-
-/// The part of a ranking that one merger makes.
-type Part = Vec<(u64, Box<[u8]>)>;
 
 /// Counts the words of all inputs; a word ends with its input. Inputs are asked for one after
 /// the other, each when the one before has ended. The result does not depend on the options.
@@ -25,15 +22,16 @@ type Part = Vec<(u64, Box<[u8]>)>;
 /// # Errors
 /// Opening or reading an input failed, or [`Options`] make no sense. An error of an input is
 /// found in [`Error::Node`], as the `io::Error` that it was.
-pub fn count<I>(inputs: I, case: Case, options: &Options) -> Result<(Ranking, Report), Error>
+pub fn count<I, R>(inputs: I, case: Case, options: &Options) -> Result<(Ranking, Report), Error>
 where
-    I: IntoIterator<Item = io::Result<Box<dyn Read + Send>>>,
+    I: IntoIterator<Item = io::Result<R>>,
     I::IntoIter: Send,
+    R: Read + Send,
 {
     let inputs = inputs.into_iter();
     let workers = options.workers();
     let (counters, mergers) = (workers * COUNTERS, workers);
-    let parts: Mutex<Vec<Option<Part>>> = Mutex::new((0..mergers).map(|_| None).collect());
+    let parts: Mutex<Vec<Option<Vec<Ranked>>>> = Mutex::new((0..mergers).map(|_| None).collect());
     let report = {
         let mut graph = Builder::new();
         let blocks = graph
@@ -73,9 +71,10 @@ fn outputs<T>(name: &str, count: usize) -> Vec<thalweg::GiveSpec<T>> {
 }
 
 /// Deals the blocks of all inputs to the counters in turn.
-async fn read<I>(inputs: I, mut txs: Vec<Tx<Vec<u8>>>, case: Case) -> io::Result<()>
+async fn read<I, R>(inputs: I, mut txs: Vec<Tx<Vec<u8>>>, case: Case) -> io::Result<()>
 where
-    I: Iterator<Item = io::Result<Box<dyn Read + Send>>>,
+    I: Iterator<Item = io::Result<R>>,
+    R: Read,
 {
     let mut next = 0;
     for input in inputs {
@@ -104,12 +103,14 @@ async fn counter(mut rx: Rx<Vec<u8>>, txs: Vec<Tx<Arc<Table>>>) {
 }
 
 /// Adds up its part of all tables, and puts it in order.
-async fn merger(rxs: Vec<Rx<Arc<Table>>>, mine: usize, mergers: usize) -> Part {
-    let mut all = Table::new();
+async fn merger(rxs: Vec<Rx<Arc<Table>>>, mine: usize, mergers: usize) -> Vec<Ranked> {
+    let mut tables = Vec::new();
     for mut rx in rxs {
-        if let Some(table) = rx.recv().await {
-            all.add_table(&table, |hash| part(hash, mergers) == mine);
-        }
+        tables.extend(rx.recv().await);
     }
+    // Words that are frequent enough to matter are in all of them.
+    let most = tables.iter().map(|table| table.len()).max().unwrap_or(0);
+    let mut all = Table::with_room(most / mergers);
+    tables.iter().for_each(|table| all.add_table(table, |hash| part(hash, mergers) == mine));
     sorted(&all)
 }

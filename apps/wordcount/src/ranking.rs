@@ -1,34 +1,64 @@
 //! Words in order of their counts.
 
-use crate::table::{Table, Word};
+use crate::table::Table;
+use crate::words::SHORT;
+
+/// A word with its count.
+///
+/// Short words are compared without leaving the entry: padded with zeros, which words do not
+/// contain, their bytes are in the order of the words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Ranked {
+    pub count: u64,
+    /// The first bytes, padded with zeros.
+    pub start: [u8; SHORT],
+    /// All of a word that has more.
+    pub long: Option<Box<[u8]>>,
+}
+
+impl Ranked {
+    /// The word.
+    pub fn word(&self) -> &[u8] {
+        match &self.long {
+            Some(word) => word,
+            None => &self.start[..self.start.iter().position(|byte| *byte == 0).unwrap_or(SHORT)],
+        }
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_word = || self.start.cmp(&other.start).then_with(|| self.long.cmp(&other.long));
+        other.count.cmp(&self.count).then_with(by_word)
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 /// Words with their counts: the most frequent first, those of equal count by their bytes.
 #[derive(Debug, Default)]
 pub struct Ranking {
-    /// Of every word its count, and where it lies.
-    order: Vec<(u64, Box<[u8]>)>,
+    order: Vec<Ranked>,
     words: u64,
 }
 
 impl Ranking {
-    /// Of tables that have no word in common.
-    pub(crate) fn new(tables: Vec<Table>) -> Ranking {
-        let sorted = tables.iter().map(sorted).collect();
-        Ranking::merge(sorted)
-    }
-
     /// Of parts that are in order already, and have no word in common.
-    pub(crate) fn merge(parts: Vec<Vec<(u64, Box<[u8]>)>>) -> Ranking {
-        let words = parts.iter().flatten().map(|(count, _)| count).sum();
-        let mut order: Vec<(u64, Box<[u8]>)> = parts.into_iter().flatten().collect();
-        // A merge of what is sorted already: the standard sort finds the runs.
-        order.sort_by(by_rank);
+    pub(crate) fn merge(parts: Vec<Vec<Ranked>>) -> Ranking {
+        let mut order: Vec<Ranked> = parts.into_iter().flatten().collect();
+        // The standard sort finds the runs, and merges them.
+        order.sort();
+        let words = order.iter().map(|entry| entry.count).sum();
         Ranking { order, words }
     }
 
     /// Words with their counts, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.order.iter().map(|(count, word)| (&**word, *count))
+        self.order.iter().map(|entry| (entry.word(), entry.count))
     }
 
     /// Words counted, each as often as it was seen.
@@ -42,14 +72,25 @@ impl Ranking {
     }
 }
 
-fn by_rank(a: &(u64, Box<[u8]>), b: &(u64, Box<[u8]>)) -> std::cmp::Ordering {
-    b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1))
+/// The words of a table in order.
+pub(crate) fn sorted(table: &Table) -> Vec<Ranked> {
+    let mut order: Vec<Ranked> = table.entries().collect();
+    order.sort_unstable();
+    order
 }
 
-/// The words of a table in order.
-pub(crate) fn sorted(table: &Table) -> Vec<(u64, Box<[u8]>)> {
-    let own = |(word, count): (Word<'_>, u64)| (count, Box::from(word.bytes()));
-    let mut order: Vec<(u64, Box<[u8]>)> = table.entries().map(own).collect();
-    order.sort_unstable_by(by_rank);
-    order
+#[cfg(test)]
+mod tests {
+    use crate::{Case, sequential};
+
+    #[test]
+    fn equal_counts_are_in_the_order_of_their_bytes() {
+        let text =
+            b"b a aa abcdefghijklmnop abcdefghijklmnopq abcdefghijklmno \xC3\xA4 Z b abcdefghijklmnopa";
+        let ranking = sequential(text, Case::Kept);
+        let mut words: Vec<(&[u8], u64)> = ranking.iter().collect();
+        assert_eq!(words.remove(0), (&b"b"[..], 2));
+        assert!(words.is_sorted() && words.iter().all(|(_, count)| *count == 1));
+        assert_eq!((ranking.words(), ranking.different()), (10, 9));
+    }
 }

@@ -7,10 +7,11 @@
 
 use std::collections::HashMap;
 
-use crate::words::next;
+use crate::ranking::Ranked;
+use crate::words::{self, SHORT};
 
-/// Bytes of a word that lies in the table itself.
-const SHORT: usize = 16;
+/// Words found before they are counted.
+const AT_A_TIME: usize = 32;
 
 /// A word and how often it was seen; no word has the key zero.
 #[derive(Clone, Copy, Default, Debug)]
@@ -37,7 +38,13 @@ impl Default for Table {
 impl Table {
     /// An empty table.
     pub fn new() -> Table {
-        Table { slots: vec![Slot::default(); 1 << 12], used: 0, long: HashMap::new() }
+        Table::with_room(0)
+    }
+
+    /// An empty table that need not grow before it holds so many different words.
+    pub fn with_room(words: usize) -> Table {
+        let slots = (words * 5 / 4 + 1).next_power_of_two().max(1 << 12);
+        Table { slots: vec![Slot::default(); slots], used: 0, long: HashMap::new() }
     }
 
     /// Different words.
@@ -51,23 +58,43 @@ impl Table {
     }
 
     /// Counts the words of a text.
+    ///
+    /// Words are found some at a time and then counted, so that the processor, which cannot foresee
+    /// where words end, does not wait for the one when it fetches from memory for the other.
     pub fn add_text(&mut self, text: &[u8]) {
-        let mut at = 0;
-        while let Some((start, end)) = next(text, at) {
-            at = end;
-            match end - start {
-                0..=SHORT => self.add_key(key(text, start, end), 1),
-                _ => self.add_long(&text[start..end], 1),
+        let (mut keys, mut found, mut at) = ([0; AT_A_TIME], 0, 0);
+        while let Some(start) = words::start(text, at) {
+            let (key, length) = words::short(text, start);
+            at = start + length;
+            if length == SHORT && text.get(at).is_some_and(|byte| words::is_in_word(*byte)) {
+                at = words::end(text, start);
+                self.add_long(&text[start..at], 1);
+                continue;
+            }
+            keys[found] = key;
+            found += 1;
+            if found == AT_A_TIME {
+                self.add_keys(&keys);
+                found = 0;
             }
         }
+        keys[..found].iter().for_each(|key| self.add_key(*key, 1));
     }
 
     /// Adds the words of another table for which `wanted` says so of their hash.
     pub fn add_table(&mut self, other: &Table, wanted: impl Fn(u64) -> bool) {
         let used = other.slots.iter().filter(|slot| slot.key != 0 && wanted(hash(slot.key)));
         used.for_each(|slot| self.add_key(slot.key, slot.count));
-        let long = other.long.iter().filter(|(word, _)| wanted(hash(key(word, 0, SHORT))));
+        let long = other.long.iter().filter(|(word, _)| wanted(hash(words::short(word, 0).0)));
         long.for_each(|(word, count)| self.add_long(word, *count));
+    }
+
+    /// Fetches the slots of all keys at once, before it looks at any.
+    fn add_keys(&mut self, keys: &[u128; AT_A_TIME]) {
+        let mask = self.slots.len() - 1;
+        let touched = keys.iter().fold(0, |all, key| all ^ self.slots[hash(*key) as usize & mask].count);
+        std::hint::black_box(touched);
+        keys.iter().for_each(|key| self.add_key(*key, 1));
     }
 
     #[inline(always)]
@@ -83,7 +110,7 @@ impl Table {
             if slot.key == 0 {
                 *slot = Slot { key, count };
                 self.used += 1;
-                return if self.used * 2 > self.slots.len() {
+                return if self.used * 5 > self.slots.len() * 4 {
                     self.grow()
                 };
             }
@@ -93,7 +120,7 @@ impl Table {
 
     #[cold]
     fn grow(&mut self) {
-        let slots = vec![Slot::default(); self.slots.len() * 4];
+        let slots = vec![Slot::default(); self.slots.len() * 2];
         let old = std::mem::replace(&mut self.slots, slots);
         self.used = 0;
         old.iter().filter(|slot| slot.key != 0).for_each(|slot| self.add_key(slot.key, slot.count));
@@ -107,46 +134,16 @@ impl Table {
         }
     }
 
-    /// The words with their counts, in no order: short ones by key, long ones as they are.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (Word<'_>, u64)> {
+    /// The words with their counts, in no order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Ranked> {
         let short = self.slots.iter().filter(|slot| slot.key != 0);
-        let long = self.long.iter().map(|(word, count)| (Word::Long(word), *count));
-        short.map(|slot| (Word::Short(slot.key.to_le_bytes()), slot.count)).chain(long)
-    }
-}
-
-/// A word out of a table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Word<'a> {
-    /// Padded with zeros.
-    Short([u8; SHORT]),
-    Long(&'a [u8]),
-}
-
-impl Word<'_> {
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Word::Short(bytes) => {
-                let length = bytes.iter().position(|byte| *byte == 0).unwrap_or(SHORT);
-                &bytes[..length]
-            }
-            Word::Long(bytes) => bytes,
-        }
-    }
-}
-
-/// The bytes of a short word as a number.
-#[inline(always)]
-fn key(text: &[u8], start: usize, end: usize) -> u128 {
-    let length = end - start;
-    match text[start..].first_chunk::<SHORT>() {
-        Some(bytes) => u128::from_le_bytes(*bytes) & (u128::MAX >> (8 * (SHORT - length))),
-        None => {
-            let mut bytes = [0; SHORT];
-            bytes[..length].copy_from_slice(&text[start..end]);
-            u128::from_le_bytes(bytes)
-        }
+        let short = short.map(|slot| Ranked { count: slot.count, start: slot.key.to_le_bytes(), long: None });
+        let long = self.long.iter().map(|(word, count)| Ranked {
+            count: *count,
+            start: *word.first_chunk().expect("longer than a short word"),
+            long: Some(word.clone()),
+        });
+        short.chain(long)
     }
 }
 
@@ -187,7 +184,7 @@ mod tests {
         let mut table = Table::new();
         table.add_text(&text);
         let got: BTreeMap<Vec<u8>, u64> =
-            table.entries().map(|(word, count)| (word.bytes().to_vec(), count)).collect();
+            table.entries().map(|entry| (entry.word().to_vec(), entry.count)).collect();
         assert_eq!(got, expected);
         assert_eq!(table.len(), expected.len());
         assert!(table.used > 4096 && !table.long.is_empty(), "{} {}", table.used, table.long.len());
@@ -206,6 +203,6 @@ mod tests {
             })
             .collect();
         assert_eq!(parts.iter().map(Table::len).sum::<usize>(), 11);
-        assert!(parts.iter().flat_map(Table::entries).all(|(_, count)| count == 2));
+        assert!(parts.iter().flat_map(Table::entries).all(|entry| entry.count == 2));
     }
 }

@@ -8,6 +8,7 @@ mod idle;
 mod kpn;
 mod report;
 mod variants;
+mod wordcount;
 
 use crate::session::Session;
 
@@ -19,6 +20,7 @@ pub fn all(session: &mut Session) {
     variants::run(session);
     report::run(session);
     kpn::run(session);
+    wordcount::run(session);
     idle::run(session);
     dedup::run(session);
 }
