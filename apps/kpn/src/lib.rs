@@ -6,6 +6,7 @@
 //! | [`ping_pong`] | 4.5, the transaction | the price of send, switch and receive |
 //! | [`ring`] | | the same over many processes: memory and cache |
 //! | [`pipeline`] | 5.3.4 | message size against work for each message |
+//! | [`aes`] | 5.3.2, Figure 11 | parts of memory that go out and come back |
 //! | [`layered`] | 5.2.2 and 5.3.3, Figures 8 and 12 | irregular synchronisation, with cycles |
 //! | [`scatter_gather`] | 5.2.1, Figure 4 | one process that wakes many |
 //!
@@ -18,6 +19,7 @@
 //! # Ok::<(), thalweg::Error>(())
 //! ```
 
+mod aes;
 mod job;
 mod layered;
 mod ping_pong;
@@ -25,6 +27,7 @@ mod pipeline;
 mod ring;
 mod scatter_gather;
 
+pub use aes::{Mode, aes, encrypt};
 pub use job::Job;
 pub use layered::{Layers, layered};
 pub use ping_pong::ping_pong;

@@ -1,7 +1,7 @@
 //! Every workload gives its result under every policy, on 1 to 16 threads and with tiny channels.
 
 use thalweg::{Options, policy::registry};
-use thalweg_kpn::{Job, Layers, Order, layered, ping_pong, pipeline, ring, scatter_gather};
+use thalweg_kpn::{Job, Layers, Mode, Order, aes, layered, ping_pong, pipeline, ring, scatter_gather};
 
 fn work(x: u64) -> u64 {
     (x ^ x >> 7).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -63,4 +63,12 @@ fn work_is_conserved_from_layer_to_layer() {
     let layers = Layers::new(9, 5, 0, 7);
     assert_eq!(layers.work(1000), 10 * 1000);
     assert_eq!(layers.cycles(), 0);
+}
+
+#[test]
+fn memory_is_encrypted_the_same_in_any_number_of_parts() {
+    for (workers, mode) in [(1, Mode::Ecb), (7, Mode::Ecb), (7, Mode::Ctr(5)), (40, Mode::Ctr(5))] {
+        everywhere(|| aes(5000, workers, 3, mode));
+    }
+    assert_ne!(aes(5000, 1, 1, Mode::Ecb).expected(), aes(5000, 1, 1, Mode::Ctr(0)).expected());
 }
