@@ -28,6 +28,11 @@ impl Default for Layers {
     }
 }
 
+/// Layers that an edge leads back at most. A node that waits for one waits for all that its message
+/// goes through on the way, so long ones would make the network take one message at a time; the
+/// paper does not say how long its are.
+const SPAN: usize = 3;
+
 /// A seed that gives a network of the paper's size.
 const PAPER: u64 = 689;
 
@@ -50,18 +55,7 @@ impl Layers {
         for layer in starts.windows(3) {
             net.join(layer[0]..layer[1], layer[1]..layer[2], &mut random);
         }
-        let mut free: Vec<usize> = (1..nodes - 1).collect();
-        for _ in 0..back.min(free.len() / 2) {
-            let one = free.swap_remove(random.below(free.len()));
-            let other = free.swap_remove(random.below(free.len()));
-            let layer_of = |node: usize| starts.partition_point(|start| *start <= node);
-            let (from, to) = if one > other { (one, other) } else { (other, one) };
-            if layer_of(from) > layer_of(to) {
-                net.back.push((from, to));
-            } else {
-                free.extend([one, other]);
-            }
-        }
+        net.lead_back(&starts, back, &mut random);
         net
     }
 
@@ -80,6 +74,24 @@ impl Layers {
         if random.below(2) == 0 {
             let (one, other) = (pick(&from, random), pick(&to, random));
             self.connect(one, other);
+        }
+    }
+
+    /// Adds edges back, from a node to one of the layers just before.
+    fn lead_back(&mut self, starts: &[usize], count: usize, random: &mut Random) {
+        let mut free: Vec<bool> = (0..self.nodes()).map(|node| node > 0 && node + 1 < self.nodes()).collect();
+        for _ in 0..count * 8 {
+            let from = 1 + random.below(self.nodes() - 1);
+            let layer = starts.partition_point(|start| *start <= from) - 1;
+            let earliest = starts[layer.saturating_sub(SPAN).max(1)];
+            if earliest >= starts[layer] || self.back.len() == count {
+                continue;
+            }
+            let to = earliest + random.below(starts[layer] - earliest);
+            if free[from] && free[to] {
+                (free[from], free[to]) = (false, false);
+                self.back.push((from, to));
+            }
         }
     }
 
