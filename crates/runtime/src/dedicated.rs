@@ -7,7 +7,6 @@ use crate::process::Touched;
 use crate::search;
 use crate::sleep::{Sleeper, Woken};
 use crate::sync::{Ordering, fence};
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{Kind, NodeId};
@@ -43,6 +42,13 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
         }
         match event {
             Ok(Event::Empty(_) | Event::Full(_) | Event::Waiting) => rest.take(net, node, sleeper, deadline),
+            Ok(Event::Refused) => {
+                // A searcher has the node for a moment: what was to be seen is still to be seen.
+                if alerted {
+                    cell.state.alert.store(true, Ordering::Release);
+                }
+                std::thread::yield_now();
+            }
             Ok(_) => {}
             Err(panic) => net.fail_panic(node, panic),
         }
@@ -101,7 +107,7 @@ impl Rest {
             std::thread::sleep(self.nap);
             let found = found(net, node);
             self.judge(found.as_ref());
-            if found.is_some_and(|found| found.count > 0) {
+            if net.nodes[node.index()].state.satisfied(net, node) {
                 return;
             }
         }
@@ -139,7 +145,7 @@ fn found(net: &Net<'_>, node: NodeId) -> Option<Found> {
     let (items, capacity) = (meter.items(), meter.capacity());
     let other = &net.nodes[if full { to } else { from }.index()];
     let active = other.body.as_ref().is_none_or(|body| body.is_held())
-        || matches!(other.state.wait.read(), Waiting::Window { .. });
+        || (matches!(other.state.wait.read(), Waiting::Window { .. }) && !other.state.is_stuck());
     let overslept = !active && search::rests(net, if full { to } else { from });
     let count = if full { capacity.saturating_sub(items) } else { items };
     (cell.kind != Kind::Process).then_some(Found { count, capacity, overslept })
@@ -161,7 +167,7 @@ fn doze(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant
                 Some((at, given)) if Instant::now() >= at => net.fail(crate::Error::Deadline(given)),
                 _ => {
                     looked = true;
-                    search::suspect(net, node, &mut HashSet::new());
+                    search::suspect(net, node);
                     continue;
                 }
             },

@@ -131,6 +131,8 @@ pub(crate) struct Net<'env> {
     pub(crate) live: AtomicUsize,
     /// Bytes of ring slots and byte limits, against the budget.
     pub(crate) spent: AtomicUsize,
+    /// Of it, for channels in front of circles that starve.
+    pub(crate) fed: AtomicUsize,
     pub(crate) growths: Mutex<Vec<Growth>>,
     /// What the workers did, by worker.
     pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
@@ -184,6 +186,7 @@ impl<'env> Net<'env> {
             signals,
             live: AtomicUsize::new(live),
             spent: AtomicUsize::new(spent + dealt),
+            fed: AtomicUsize::new(0),
             growths: Mutex::new(Vec::new()),
             accounts: Mutex::new(Vec::new()),
             reaching,

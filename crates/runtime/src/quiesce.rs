@@ -37,12 +37,15 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
     if net.graph.node_ids().any(|node| net.actionable(node)) {
         return true;
     }
-    if let Some(circle) = waits.circles(true).next() {
-        // SAFETY: this is the last thread awake of the run and it holds the sleep lock: nobody else
-        // accesses a ring before it has come back through that lock.
-        let opened = unsafe { open_full(net, &circle) };
-        opened.unwrap_or_else(|error| net.record(error));
-        return true;
+    // SAFETY: this is the last thread awake of the run and it holds the sleep lock: nobody else
+    // accesses a ring before it has come back through that lock.
+    match unsafe { open_full(net, &waits) } {
+        Ok(false) => {}
+        Ok(true) => return true,
+        Err(error) => {
+            net.record(error);
+            return true;
+        }
     }
     let starved: Vec<Circle> = waits.circles(false).collect();
     // SAFETY: as above.

@@ -46,7 +46,7 @@ use crate::growth::{feed, open_full};
 use crate::net::Net;
 use crate::node::{Held, Waiting};
 use crate::sync::{AtomicUsize, Ordering, fence};
-use crate::waits::{Edge, Waits, describe, edges};
+use crate::waits::{Circle, Edge, Waits, describe, edges};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
@@ -119,7 +119,7 @@ pub(crate) fn look(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
     let due = search.due.load(Ordering::Relaxed);
     let period = (PERIOD.as_nanos() as f64 * ticks_per_ns) as u64;
     if now < due {
-        return due;
+        return due.min(now + period); // it has no end while somebody looks
     }
     if search.due.compare_exchange(due, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return now + period; // another one looks
@@ -140,21 +140,30 @@ fn look_at(net: &Net<'_>, most: usize) {
     let suspects = &net.search.suspects;
     let count = most.min(suspects.len());
     let start = net.search.next.fetch_add(count, Ordering::Relaxed);
-    let mut live = HashSet::new();
+    let (mut live, mut unwanted) = (HashSet::new(), false);
     for at in start..start + count {
         if net.stopped() {
             return;
         }
-        suspect(net, suspects[at % suspects.len()], &mut live);
+        unwanted |= looks(net, suspects[at % suspects.len()], &mut live) == Verdict::Unwanted;
+    }
+    if unwanted {
+        look_at_ends(net);
     }
 }
 
 /// Looks for a stuck set that a node waits for, and opens or names it.
-pub(crate) fn suspect(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) {
-    if looks(net, node, live) == Verdict::Unwanted {
-        // Who waits for it may have been looked at before it was stuck.
-        net.search.ends.iter().for_each(|end| _ = looks(net, *end, &mut HashSet::new()));
+pub(crate) fn suspect(net: &Net<'_>, node: NodeId) {
+    if looks(net, node, &mut HashSet::new()) == Verdict::Unwanted {
+        look_at_ends(net);
     }
+}
+
+/// Something is stuck that was not wanted when it was looked at: who waits for it may have been
+/// looked at before it was stuck.
+fn look_at_ends(net: &Net<'_>) {
+    let mut live = HashSet::new();
+    net.search.ends.iter().for_each(|end| _ = looks(net, *end, &mut live));
 }
 
 /// What is to be said of a node after a look at it.
@@ -164,11 +173,20 @@ enum Verdict {
     Fine,
     /// It is stuck for good, and nothing that the run is for is among those it waits for.
     Unwanted,
+    /// Somebody was active there between the looks.
+    Moved,
 }
 
 fn looks(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) -> Verdict {
-    let waits = waits(net, node).then(|| candidates(net, node, live));
-    waits.flatten().map_or(Verdict::Fine, |candidates| confirm(net, candidates))
+    let mut look = || {
+        let waits = waits(net, node).then(|| candidates(net, node, live));
+        waits.flatten().map_or(Verdict::Fine, |candidates| confirm(net, candidates))
+    };
+    // Whoever was active may have been refused a look of his own by this one: so once more.
+    match look() {
+        Verdict::Moved => look(),
+        verdict => verdict,
+    }
 }
 
 /// Whether the node looks as if it waited for others of the graph; a quick look.
@@ -234,7 +252,7 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
             Err(missed) => {
                 unhold(net, held);
                 look_after(net, *node, missed);
-                return Verdict::Fine;
+                return Verdict::Moved;
             }
         }
     }
@@ -247,7 +265,7 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
     let closed = |edges: &Vec<Edge>| !edges.is_empty() && edges.iter().all(|edge| now.contains_key(&edge.to));
     let stuck = now.len() == held.len() && now.values().all(closed);
     // SAFETY: this thread holds the claims of all nodes of the set, and they are at rest.
-    let opened = if stuck { unsafe { open(net, &now) } } else { Ok(Verdict::Fine) };
+    let opened = if stuck { unsafe { open(net, &now) } } else { Ok(Verdict::Moved) };
     unhold(net, held);
     opened.unwrap_or_else(|error| {
         net.fail(error);
@@ -266,21 +284,23 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
     let is_wanted = |node: &NodeId| net.is_live_end(*node) || net.is_for_itself(*node);
     let wanted = net.search.ends.is_empty() || stuck.keys().any(is_wanted);
     let waits = Waits::new(stuck.iter().map(|(node, edges)| (*node, edges.clone())));
-    if let Some(circle) = waits.circles(true).next() {
-        // SAFETY: both ends of each channel of the circle are nodes of the set.
-        return match unsafe { open_full(net, &circle) } {
-            Err(error) if wanted => Err(error),
-            Err(_) => Ok(Verdict::Unwanted),
-            Ok(()) => Ok(Verdict::Fine),
-        };
+    // SAFETY: both ends of every channel that something of the set waits for are nodes of the set.
+    match unsafe { open_full(net, &waits) } {
+        Ok(false) => {}
+        Ok(true) => return Ok(Verdict::Fine),
+        Err(error) if wanted => return Err(error),
+        Err(_) => return Ok(Verdict::Unwanted),
     }
-    let circle = waits.worst(waits.circles(false).collect());
-    let Some((first, _)) = circle.first().filter(|_| wanted) else { return Ok(Verdict::Unwanted) };
-    // SAFETY: as above, all that waits in the set being nodes of it.
-    if unsafe { feed(net, &waits, &circle) } || may_end(net, *first) {
+    if !wanted {
+        return Ok(Verdict::Unwanted);
+    }
+    let starved: Vec<Circle> = waits.circles(false).collect();
+    // SAFETY: as above.
+    let fed = starved.iter().any(|circle| unsafe { feed(net, &waits, circle) });
+    if fed || starved.iter().any(|circle| may_end(net, circle[0].0)) {
         return Ok(Verdict::Fine);
     }
-    Err(Error::Deadlock(describe(net, &circle, None)))
+    Err(Error::Deadlock(describe(net, &waits.worst(starved), None)))
 }
 
 /// Whether a node's loop has inputs from outside, whose end would end it.
@@ -301,7 +321,7 @@ fn unhold(net: &Net<'_>, held: Vec<(NodeId, Box<dyn Held + '_>)>) {
 /// something to be done there which counters do not show.
 fn look_after(net: &Net<'_>, node: NodeId, missed: bool) {
     if missed {
-        net.nodes[node.index()].state.alert.store(true, Ordering::Release);
+        net.nodes[node.index()].state.unsettled.store(true, Ordering::Release);
     }
     fence(Ordering::SeqCst); // pairs with the changers' fences: see the protocol
     net.ring_dedicated(node);

@@ -154,19 +154,18 @@ impl Waits {
     /// Channels whose fullness keeps somebody waiting who in turn waits for the circle: with more room
     /// there he would go on, and what he does then might be what the circle waits for.
     pub(crate) fn full_before(&self, circle: &[(NodeId, Edge)]) -> Vec<ChannelId> {
+        let mut waiting = vec![Vec::new(); self.nodes.len()];
+        for (from, edges) in self.edges.iter().enumerate() {
+            edges.iter().filter_map(|edge| self.at(edge.to)).for_each(|to| waiting[to].push(from));
+        }
         let mut leads = vec![false; self.nodes.len()];
-        circle.iter().filter_map(|(node, _)| self.at(*node)).for_each(|at| leads[at] = true);
-        let leading = |leads: &[bool], edge: &Edge| self.at(edge.to).is_some_and(|to| leads[to]);
-        // Chains are short, and this is rare: from whoever is known to those who wait for him.
-        let mut grown = true;
-        while std::mem::take(&mut grown) {
-            for at in 0..self.nodes.len() {
-                if !leads[at] && self.edges[at].iter().any(|edge| leading(&leads, edge)) {
-                    leads[at] = true;
-                    grown = true;
-                }
+        let mut open: Vec<usize> = circle.iter().filter_map(|(node, _)| self.at(*node)).collect();
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut leads[at], true) {
+                open.extend(&waiting[at]);
             }
         }
+        let leading = |leads: &[bool], edge: &Edge| self.at(edge.to).is_some_and(|to| leads[to]);
         let edges = self.edges.iter().flatten();
         edges.filter(|edge| edge.full && leading(&leads, edge)).map(|edge| edge.channel).collect()
     }

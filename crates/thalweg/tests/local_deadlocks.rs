@@ -247,3 +247,54 @@ fn a_deadlock_that_nobody_waits_for_is_none() {
         graph.build().unwrap().run(options).unwrap();
     });
 }
+
+/// A message that a process has in hand stays where it is while its channel grows.
+#[test]
+fn a_message_in_hand_outlives_the_growth_of_its_channel() {
+    everywhere(|options, beside| {
+        let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+        run_beside(&mut graph, beside, over.clone());
+        let (end, back) = graph.feedback([]);
+        let (lists, echoed) = graph.process(
+            "giver",
+            (input("in", back),),
+            (output("lists"), output("echoed")),
+            |(mut rx,): (Rx<u64>,), (mut lists, mut echoed): (Tx<[u64; 21]>, Tx<u64>)| async move {
+                for list in 0..40u64 {
+                    lists.send(std::array::from_fn(|i| list * 21 + i as u64)).await;
+                }
+                drop(lists);
+                while let Some(item) = rx.recv().await {
+                    echoed.send(item).await;
+                }
+            },
+        );
+        let (back,) = graph.process(
+            "taker",
+            (input("lists", lists.capacity(2)),),
+            (output("out"),),
+            |(mut rx,): (Rx<[u64; 21]>,), (mut tx,): (Tx<u64>,)| async move {
+                while let Some(mut list) = rx.recv_ref().await {
+                    // Into the channel's own storage, across awaits.
+                    for item in list.iter_mut() {
+                        *item += 1;
+                        tx.send(*item).await;
+                    }
+                    let first = list[0];
+                    assert!(list.iter().copied().eq(first..first + 21));
+                }
+            },
+        );
+        graph.close(end, back);
+        let mut seen = 0;
+        graph.sink("sink", echoed, move |item| {
+            seen += 1;
+            assert_eq!(item, seen);
+            if seen == 40 * 21 {
+                over.store(true, Ordering::Relaxed);
+            }
+        });
+        let report = graph.build().unwrap().run(&options.clone().capacity(2)).unwrap();
+        assert!(report.growths.len() > 3, "{:?}", report.growths);
+    });
+}

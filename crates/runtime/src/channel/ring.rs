@@ -65,6 +65,8 @@ impl<T> Drop for Storage<T> {
 pub(crate) struct Ring<T> {
     pub(crate) meter: Arc<Meter>,
     storage: UnsafeCell<Storage<T>>,
+    /// Storage from before it grew, which the consumer may still point into; its items are gone.
+    outgrown: UnsafeCell<Vec<Storage<T>>>,
     weigh: Option<Weigh<T>>,
 }
 
@@ -80,7 +82,12 @@ impl<T> Ring<T> {
         let capacity = capacity.max(initial.len()).max(1);
         let size = capacity.checked_next_power_of_two().expect("a capacity that was checked");
         let meter = Arc::new(Meter::new(capacity));
-        let ring = Ring { meter, storage: UnsafeCell::new(Storage::new(size, weigh.is_some())), weigh };
+        let ring = Ring {
+            meter,
+            storage: UnsafeCell::new(Storage::new(size, weigh.is_some())),
+            outgrown: UnsafeCell::new(Vec::new()),
+            weigh,
+        };
         let count = initial.len();
         let (slots, mask) = ring.slots();
         for (i, item) in initial.into_iter().enumerate() {
@@ -226,15 +233,16 @@ impl<T> Drop for Ring<T> {
 
 /// Growth of a channel, whatever its item type.
 pub(crate) trait Grow: Send + Sync {
-    /// Raises the capacity to `capacity` items.
+    /// Raises the capacity to `capacity` items; keeps the old storage as it is, with `keep`, for as
+    /// long as the ring.
     ///
     /// # Safety
     /// No other thread accesses the slots, and none keeps slot pointers from before.
-    unsafe fn grow(&self, capacity: usize);
+    unsafe fn grow(&self, capacity: usize, keep: bool);
 }
 
 impl<T: Send> Grow for Ring<T> {
-    unsafe fn grow(&self, capacity: usize) {
+    unsafe fn grow(&self, capacity: usize, keep: bool) {
         let (old, old_mask) = self.slots();
         let size = capacity.checked_next_power_of_two().expect("growth within the budget");
         if size > old_mask + 1 {
@@ -252,7 +260,11 @@ impl<T: Send> Grow for Ring<T> {
                 }
             }
             // SAFETY: exclusive access by this function's contract.
-            self.storage.with_mut(|storage| unsafe { *storage = new });
+            let old = self.storage.with_mut(|storage| unsafe { std::mem::replace(&mut *storage, new) });
+            if keep {
+                // SAFETY: as above.
+                self.outgrown.with_mut(|outgrown| unsafe { (*outgrown).push(old) });
+            }
         }
         self.meter.set_capacity(capacity);
     }

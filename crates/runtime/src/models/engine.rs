@@ -104,7 +104,7 @@ struct Room(Arc<Meter>);
 
 impl Grow for Room {
     // SAFETY: there are no slots to keep pointers to; the capacity is an atomic.
-    unsafe fn grow(&self, capacity: usize) {
+    unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.0.set_capacity(capacity);
     }
 }

@@ -36,7 +36,7 @@ impl Slots {
 
 impl Grow for Slots {
     // SAFETY: the contract is the callers', and what this model checks.
-    unsafe fn grow(&self, capacity: usize) {
+    unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.touch();
         self.meter.set_capacity(capacity);
     }

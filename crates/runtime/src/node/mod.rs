@@ -267,6 +267,9 @@ pub(crate) struct NodeState {
     pub(crate) wait: Wait,
     /// For each output of a parallel node: the head at which a stuck publication can go on.
     pub(crate) stuck: Box<[AtomicUsize]>,
+    /// A completed ticket of a parallel node may have been left by whoever completed it, refused by
+    /// a searcher.
+    pub(crate) unsettled: AtomicBool,
     /// Tickets retired, of a parallel node.
     pub(crate) retired: Arc<CachePadded<AtomicUsize>>,
     pub(crate) done: AtomicBool,
@@ -297,6 +300,7 @@ impl NodeState {
         NodeState {
             wait: Wait::new(),
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
+            unsettled: AtomicBool::new(false),
             retired: Arc::new(CachePadded::new(AtomicUsize::new(0))),
             done: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
@@ -350,8 +354,16 @@ impl NodeState {
         }
     }
 
-    /// Whether a stuck publication can go on.
+    /// Whether a publication waits for room.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.stuck.iter().any(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK)
+    }
+
+    /// Whether a stuck publication can go on, or there may be one that nobody has tried.
     pub(crate) fn unstuck(&self, net: &Net<'_>, node: NodeId) -> bool {
+        if self.unsettled.load(Ordering::Relaxed) {
+            return true;
+        }
         self.stuck.iter().zip(net.outputs(node)).any(|(stuck, channel)| {
             let until = stuck.load(Ordering::Relaxed);
             until != UNSTUCK && {

@@ -457,6 +457,10 @@ where
         if cx.net.stopped() {
             return Event::Done;
         }
+        let unsettled = &cx.state().unsettled;
+        if unsettled.load(Ordering::Relaxed) {
+            unsettled.store(false, Ordering::Relaxed);
+        }
         if self.settle(cx) {
             cx.changed();
         }

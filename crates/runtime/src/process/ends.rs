@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use thalweg_graph::{ChannelId, NodeId};
@@ -66,7 +67,15 @@ pub struct Rx<T> {
     seen: usize,
     /// The latest turn that received here.
     mark: u64,
+    /// Where the first message not taken lies while it is lent out ([`Rx::recv_ref`]): there it stays,
+    /// though the ring should grow meanwhile, for the process may point to it across awaits.
+    lent: Option<NonNull<T>>,
 }
+
+// SAFETY: `lent` points to an item of the ring, which moves between threads as the end does.
+unsafe impl<T: std::marker::Send> std::marker::Send for Rx<T> {}
+// SAFETY: a shared end gives nothing but, through a message lent out, a shared item.
+unsafe impl<T: std::marker::Send + Sync> Sync for Rx<T> {}
 
 impl<T> std::fmt::Debug for Rx<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -76,7 +85,7 @@ impl<T> std::fmt::Debug for Rx<T> {
 
 impl<T: std::marker::Send> Rx<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Rx<T> {
-        Rx { ring, channel, node, next: 0, seen: 0, mark: 0 }
+        Rx { ring, channel, node, next: 0, seen: 0, mark: 0, lent: None }
     }
 
     /// The next message, or `None` after the last one.
@@ -131,6 +140,9 @@ impl<T: std::marker::Send> Rx<T> {
     /// The slot of the message that `poll_message` found.
     #[inline]
     fn slot(&self) -> *mut T {
+        if let Some(lent) = self.lent {
+            return lent.as_ptr();
+        }
         let (slots, mask) = self.ring.slots();
         // SAFETY: the index is within the ring.
         unsafe { slots.add(self.next & mask) }
@@ -138,6 +150,7 @@ impl<T: std::marker::Send> Rx<T> {
 
     #[inline]
     fn release(&mut self) {
+        self.lent = None;
         self.next += 1;
         self.ring.release(self.next);
     }
@@ -145,6 +158,13 @@ impl<T: std::marker::Send> Rx<T> {
 
 impl<T> Drop for Rx<T> {
     fn drop(&mut self) {
+        if let Some(lent) = self.lent.take() {
+            // A message whose guard was forgotten: what drops the ring's items finds it as it is now.
+            let (slots, mask) = self.ring.slots();
+            // SAFETY: slot `next` is this side's until `leave`; the message lies in it, or in storage
+            // that the ring has outgrown, of which the slot has an older copy that is no item.
+            unsafe { std::ptr::copy(lent.as_ptr(), slots.add(self.next & mask), 1) };
+        }
         self.ring.meter.leave();
         note_drop();
     }
@@ -189,7 +209,10 @@ impl<'a, T: std::marker::Send> Future for RecvRef<'a, T> {
         if !ready!(rx.poll_message(cx)) {
             return Poll::Ready(None);
         }
-        Poll::Ready(self.rx.take().map(|rx| Message { rx }))
+        Poll::Ready(self.rx.take().map(|rx| {
+            rx.lent = NonNull::new(rx.slot());
+            Message { rx }
+        }))
     }
 }
 
@@ -222,6 +245,7 @@ impl<T: std::marker::Send> Drop for Message<'_, T> {
     fn drop(&mut self) {
         let slot = self.rx.slot();
         let next = self.rx.next;
+        self.rx.lent = None;
         // Past it first: should the message's own drop panic, nobody drops it again.
         self.rx.next = next + 1;
         // SAFETY: as in `deref`; no reference is left, and `next` has moved past it.
