@@ -124,7 +124,7 @@ pub(crate) fn look(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
     if search.due.compare_exchange(due, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return now + period; // another one looks
     }
-    look_at(net, SUSPECTS);
+    look_at(net, SUSPECTS, Some(now + period));
     let after = crate::clock::ticks();
     let next = after + period.max(after.saturating_sub(now) * SHARE);
     search.due.store(next, Ordering::Relaxed);
@@ -133,18 +133,19 @@ pub(crate) fn look(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
 
 /// A look at every suspect.
 pub(crate) fn sweep(net: &Net<'_>) {
-    look_at(net, usize::MAX);
+    look_at(net, usize::MAX, None);
 }
 
-fn look_at(net: &Net<'_>, most: usize) {
+/// Looks at the next suspects, so many at most, and none after `until` (in ticks): the way of one may
+/// lead through the whole graph.
+fn look_at(net: &Net<'_>, most: usize, until: Option<u64>) {
     let suspects = &net.search.suspects;
-    let count = most.min(suspects.len());
-    let start = net.search.next.fetch_add(count, Ordering::Relaxed);
     let (mut live, mut unwanted) = (HashSet::new(), false);
-    for at in start..start + count {
-        if net.stopped() {
-            return;
+    for _ in 0..most.min(suspects.len()) {
+        if net.stopped() || until.is_some_and(|until| crate::clock::ticks() > until) {
+            break;
         }
+        let at = net.search.next.fetch_add(1, Ordering::Relaxed);
         unwanted |= looks(net, suspects[at % suspects.len()], &mut live) == Verdict::Unwanted;
     }
     if unwanted {

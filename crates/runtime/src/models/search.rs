@@ -170,7 +170,9 @@ fn run(gives: &'static [u32], takes: &'static [u32]) -> usize {
     let worker = thread::spawn({
         let net = net.clone();
         move || {
-            [1, 0, 1, 0].map(|node| activate(&net, node));
+            for node in [1, 0, 1, 0] {
+                activate(&net, node);
+            }
         }
     });
     crate::search::sweep(&net);
