@@ -83,7 +83,7 @@ impl Account {
     }
 
     pub(crate) fn occupancy(&mut self, channel: ChannelId, items: usize) {
-        let seen = &mut self.seen[channel.index()];
+        let Some(seen) = self.seen.get_mut(channel.index()) else { return };
         seen.sum += items as u64;
         seen.count += 1;
         seen.peak = seen.peak.max(items);

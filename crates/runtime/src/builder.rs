@@ -109,7 +109,7 @@ struct EdgeData<'env> {
 pub(crate) struct MakeNode {
     /// Tickets of its reorder window.
     pub(crate) tickets: usize,
-    pub(crate) retired: Arc<CachePadded<AtomicUsize>>,
+    pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
     /// The channel of its first weighed output.
     pub(crate) weighed: Option<ChannelId>,
 }
@@ -590,6 +590,7 @@ where
         let (streams, outs) = outputs.attach(builder, id);
         builder.nodes.push(Some(Box::new(move |make: MakeNode| {
             let MakeNode { tickets, retired, weighed } = make;
+            let retired = retired.expect("made for a parallel node");
             Box::new(Parallel::new(ins(), outs(), fire, frame, tickets, retired, weighed))
         })));
         streams

@@ -216,8 +216,10 @@ impl<'env> Network<'env> {
         let mut nodes = Vec::new();
         for (id, maker) in graph.node_ids().zip(makers) {
             let data = graph.node(id);
-            let tokens = if data.kind == Kind::Parallel { plan.threads } else { 1 };
-            let state = NodeState::new(data.outputs.len(), tokens);
+            let state = match data.kind {
+                Kind::Parallel => NodeState::parallel(data.outputs.len(), plan.threads),
+                _ => NodeState::single(),
+            };
             let inputs: Vec<_> = data.inputs.iter().filter_map(|port| port.channel).collect();
             let outputs: Vec<_> = data.outputs.iter().filter_map(|port| port.channel).collect();
             let mut peers: Vec<NodeId> = inputs.iter().map(|c| graph.channel(*c).from.0).collect();
@@ -462,7 +464,7 @@ fn report(net: &Net<'_>, wall: Duration) -> Report {
         to.capacity = meter.capacity();
         to.leftover = meter.unread() as u64;
         to.remote = meter.remote() as u64;
-        let seen = accounts.iter().map(|(_, account)| account.seen[id.index()]);
+        let seen = accounts.iter().filter_map(|(_, account)| account.seen.get(id.index()));
         let (sum, count, peak) =
             seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));
         to.peak = peak as f64;

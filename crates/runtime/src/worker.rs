@@ -138,7 +138,8 @@ pub(crate) struct Worker<'a, P: Policy> {
 
 impl<'a, P: Policy> Worker<'a, P> {
     pub(crate) fn new(host: EngineHost<'a>, policy: &'a P, local: P::Local, habits: Habits) -> Self {
-        let channels = host.net.meters.len();
+        // Occupancy is seen at samples of the clock.
+        let channels = if habits.pace == Pace::Timed { host.net.meters.len() } else { 0 };
         let told = host.net.ready.is_told();
         let is_on = host.net.search.is_on();
         Worker {

@@ -123,7 +123,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let cell = |node, gives, inputs, outputs: Vec<ChannelId>, peer| NodeCell {
         needs: Vec::new(),
         kind: Kind::Sequential,
-        state: NodeState::new(outputs.len(), 1),
+        state: NodeState::single(),
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         inputs,
         outputs,

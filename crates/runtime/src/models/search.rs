@@ -131,7 +131,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     let cell = |sends, channels, peer| NodeCell {
         needs: Vec::new(),
         kind: Kind::Process,
-        state: NodeState::new(0, 1),
+        state: NodeState::single(),
         body: Some(
             Box::new(Script { done: Claim::new(0), sends, channels, slots: slots.clone() }) as Box<dyn Body>
         ),

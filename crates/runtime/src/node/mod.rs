@@ -271,7 +271,7 @@ pub(crate) struct NodeState {
     /// a searcher.
     pub(crate) unsettled: AtomicBool,
     /// Tickets retired, of a parallel node.
-    pub(crate) retired: Arc<CachePadded<AtomicUsize>>,
+    pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
     pub(crate) done: AtomicBool,
     /// Nothing the node could still do would reach a live end.
     pub(crate) cancelled: AtomicBool,
@@ -295,13 +295,27 @@ pub(crate) struct NodeState {
 }
 
 impl NodeState {
-    /// With so many outputs, and tokens at most.
-    pub(crate) fn new(outputs: usize, tokens: usize) -> NodeState {
+    /// Of a node that is one thread's at a time.
+    pub(crate) fn single() -> NodeState {
+        NodeState::new(1)
+    }
+
+    /// Of a parallel node with so many outputs, for so many workers.
+    pub(crate) fn parallel(outputs: usize, workers: usize) -> NodeState {
+        NodeState {
+            stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
+            retired: Some(Arc::new(CachePadded::new(AtomicUsize::new(0)))),
+            ..NodeState::new(workers)
+        }
+    }
+
+    /// With so many tokens at most.
+    fn new(tokens: usize) -> NodeState {
         NodeState {
             wait: Wait::new(),
-            stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
+            stuck: Box::default(),
             unsettled: AtomicBool::new(false),
-            retired: Arc::new(CachePadded::new(AtomicUsize::new(0))),
+            retired: None,
             done: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             alert: AtomicBool::new(false),
@@ -346,7 +360,9 @@ impl NodeState {
                 let meter = net.meter(channel);
                 meter.light() || meter.gone()
             }
-            Waiting::Window { retired } => self.retired.load(Ordering::Acquire) >= retired,
+            Waiting::Window { retired: wanted } => {
+                self.retired.as_ref().is_some_and(|retired| retired.load(Ordering::Acquire) >= wanted)
+            }
             Waiting::Any { inputs } => {
                 net.any_input(node, inputs, |meter: &Meter| meter.items() > 0 || meter.ended())
             }
