@@ -28,8 +28,15 @@ pub(crate) unsafe fn feed(net: &Net<'_>, waits: &Waits, circle: &[(NodeId, Edge)
     let most = net.plan.budget.map_or(FEED_UNASKED, |budget| budget / FEED_PART);
     by_cost(net, waits.full_before(circle)).into_iter().any(|channel| {
         let cost = cost(net, channel);
+        if !charge(&net.fed, cost, most) {
+            return false;
+        }
         // SAFETY: by this function's contract.
-        charge(&net.fed, cost, most) && unsafe { grow(net, channel) }
+        let grown = unsafe { grow(net, channel) };
+        if !grown {
+            net.fed.fetch_sub(cost, Ordering::Relaxed);
+        }
+        grown
     })
 }
 

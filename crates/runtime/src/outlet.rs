@@ -182,12 +182,13 @@ impl<T: Send> Outlet<'_, T> {
             }
             self.port.release(&self.cursor);
             self.port.side().meter.leave();
-            let producer = shared(&self.net).graph.channel(self.port.side().channel).from.0;
-            shared(&self.net).nodes[producer.index()].state.alert.store(true, Ordering::Release);
-            shared(&self.net).left(self.node);
+            let net = shared(&self.net);
+            let producer = net.ends(self.port.side().channel).0;
+            net.nodes[producer.index()].state.alert.store(true, Ordering::Release);
+            net.left(self.node);
             // From now on the graph may come to rest without this end.
-            if shared(&self.net).sleep.retire(|| crate::quiesce::examine(shared(&self.net))) {
-                shared(&self.net).resume();
+            if net.sleep.retire(|| crate::quiesce::examine(net)) {
+                net.resume();
             }
         }
     }

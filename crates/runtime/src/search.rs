@@ -314,8 +314,8 @@ fn may_end(net: &Net<'_>, node: NodeId) -> bool {
 
 /// Gives claims back, and looks after those who were refused meanwhile.
 fn unhold(net: &Net<'_>, held: Vec<(NodeId, Box<dyn Held + '_>)>) {
-    let released: Vec<_> = held.into_iter().map(|(node, hold)| (node, hold.release())).collect();
-    released.into_iter().for_each(|(node, missed)| look_after(net, node, missed));
+    let released: Vec<NodeId> = held.into_iter().map(|(node, _)| node).collect();
+    released.into_iter().for_each(|node| look_after(net, node, false));
 }
 
 /// The node's claim was held by a thread that activates nothing; `missed` says that there is

@@ -101,7 +101,7 @@ impl Waits {
                     loose.push(from);
                 }
             }
-            for to in self.edges[at].iter().filter_map(|edge| self.nodes.binary_search(&edge.to).ok()) {
+            for to in self.edges[at].iter().filter_map(|edge| self.at(edge.to)) {
                 reached[to] -= 1;
                 if reached[to] == 0 {
                     loose.push(to);

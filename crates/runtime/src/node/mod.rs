@@ -90,18 +90,10 @@ pub(crate) trait Body: Send + Sync {
     fn is_framed(&self) -> bool;
 }
 
-/// A node that nobody else can activate: see [`Body::hold`].
-pub(crate) trait Held {
-    /// Lets others activate it. Whether there may be something to be done that a refused thread has
-    /// left undone, and that no counter shows.
-    fn release(self: Box<Self>) -> bool;
-}
+/// A node that nobody else can activate, until this is dropped: see [`Body::hold`].
+pub(crate) trait Held {}
 
-impl<T> Held for Claimed<'_, T> {
-    fn release(self: Box<Self>) -> bool {
-        false
-    }
-}
+impl<T> Held for Claimed<'_, T> {}
 
 /// What an activation is given, and what it reports.
 pub(crate) struct Cx<'a> {

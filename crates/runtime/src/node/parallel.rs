@@ -434,17 +434,13 @@ fn frame_run<I: Inputs, O: Outputs>(
     Ok(framed)
 }
 
-/// Neither tickets nor retirement for others, and no ticket under way: nothing is left undone.
+/// Neither tickets nor retirement for others.
 struct AtRest<F, B> {
     _front: F,
     _back: B,
 }
 
-impl<F, B> Held for AtRest<F, B> {
-    fn release(self: Box<Self>) -> bool {
-        false
-    }
-}
+impl<F, B> Held for AtRest<F, B> {}
 
 impl<I, O, F, R> Body for Parallel<'_, I, O, F>
 where
