@@ -93,12 +93,14 @@ impl Policy for Auto {
         has_processes(graph)
     }
 
+    #[inline(always)]
     fn ready<H: Host>(&self, me: &mut Way, node: NodeId, host: &mut H) {
         if let Way::Ready(me) = me {
             READY.ready(me, node, host);
         }
     }
 
+    #[inline(always)]
     fn next<H: Host>(&self, me: &mut Way, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         match me {
             Way::Ready(me) => READY.next(me, last, host),

@@ -86,6 +86,7 @@ impl Policy for WorkStealing {
         true
     }
 
+    #[inline(always)]
     fn ready<H: Host>(&self, me: &mut Local, node: NodeId, host: &mut H) {
         if !self.is_mine(me, node, host) {
             let last = host.last_worker(node).unwrap_or(me.worker);
@@ -96,27 +97,38 @@ impl Policy for WorkStealing {
         }
     }
 
+    #[inline(always)]
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        // Who has had its time is told of last, being ready still: it stands back.
-        let spent = last.filter(|(_, event)| *event == Event::Budget).map(|(node, _)| node);
-        let kept = if spent.is_some() && me.latest == spent { me.latest.take() } else { None };
         me.until_fair -= 1;
-        let fair = me.until_fair == 0;
-        if fair {
-            me.until_fair = FAIR_EVERY;
+        let spent = last.filter(|(_, event)| *event == Event::Budget).map(|(node, _)| node);
+        if me.until_fair > 0
+            && spent.is_none()
+            && let Some(latest) = me.latest.take()
+        {
+            return Decision::Activate(latest);
         }
-        let oldest = if fair || kept.is_some() { host.pop() } else { None };
-        let newest = |me: &mut Local, host: &mut H| me.latest.take().or_else(|| host.pop_newest());
-        let chosen = oldest.or_else(|| newest(me, host));
-        if let (Some(kept), Some(_)) = (kept, chosen) {
-            host.push(me.worker, kept);
-        }
-        let chosen = chosen.or(kept).or_else(|| me.steal(host));
-        chosen.map_or(Decision::Idle, Decision::Activate)
+        me.look(spent, host)
     }
 }
 
 impl Local {
+    /// Looks beyond what is in hand; `spent` has just had its time.
+    fn look<H: Host>(&mut self, spent: Option<NodeId>, host: &mut H) -> Decision {
+        // Who has had its time is told of last, being ready still: it stands back.
+        let kept = if spent.is_some() && self.latest == spent { self.latest.take() } else { None };
+        let fair = self.until_fair == 0;
+        if fair {
+            self.until_fair = FAIR_EVERY;
+        }
+        let oldest = if fair || kept.is_some() { host.pop() } else { None };
+        let chosen = oldest.or_else(|| self.latest.take()).or_else(|| host.pop_newest());
+        if let (Some(kept), Some(_)) = (kept, chosen) {
+            host.push(self.worker, kept);
+        }
+        let chosen = chosen.or(kept).or_else(|| self.steal(host));
+        chosen.map_or(Decision::Idle, Decision::Activate)
+    }
+
     /// The oldest of another worker's queue, victims in rotation from a random one.
     fn steal<H: Host>(&self, host: &mut H) -> Option<NodeId> {
         let workers = host.workers();

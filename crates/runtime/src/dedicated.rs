@@ -3,7 +3,6 @@
 use crate::clock::ticks;
 use crate::net::Net;
 use crate::node::{By, Cx, Waiting};
-use crate::process::Touched;
 use crate::search;
 use crate::sleep::{Sleeper, Woken};
 use crate::sync::{Ordering, fence};
@@ -18,20 +17,10 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
     let cell = &net.nodes[node.index()];
     let Some(body) = &cell.body else { return };
     let mut rest = Rest::default();
+    let mut cx = Cx::new(net, By::Outsider);
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
-        let mut cx = Cx {
-            net,
-            node,
-            budget: usize::MAX,
-            slice: 1,
-            fired: 0,
-            laps: None,
-            by: By::Outsider,
-            alerted,
-            touched: Touched::default(),
-            touched_all: false,
-        };
+        cx.begin(node, (usize::MAX, 1), alerted);
         let from = ticks();
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);

@@ -122,8 +122,8 @@ pub(crate) struct Net<'env> {
     pub(crate) graph: Graph,
     pub(crate) plan: Plan,
     pub(crate) nodes: Vec<NodeCell<'env>>,
-    /// By channel: its producer and its consumer.
-    ends: Box<[(NodeId, NodeId)]>,
+    /// By channel: its producer, then its consumer.
+    ends: Box<[NodeId]>,
     pub(crate) meters: Vec<Arc<Meter>>,
     pub(crate) rings: Vec<Arc<dyn Grow + 'env>>,
     pub(crate) signals: Arc<Signals>,
@@ -177,7 +177,7 @@ impl<'env> Net<'env> {
         Net {
             ready: Ready::new(plan.threads, alone),
             search: Search::new(&graph),
-            ends: graph.channels().iter().map(|channel| (channel.from.0, channel.to.0)).collect(),
+            ends: graph.channels().iter().flat_map(|channel| [channel.from.0, channel.to.0]).collect(),
             graph,
             plan,
             nodes,
@@ -198,6 +198,7 @@ impl<'env> Net<'env> {
         self.plan.threads
     }
 
+    #[inline]
     pub(crate) fn meter(&self, channel: ChannelId) -> &Meter {
         &self.meters[channel.index()]
     }
@@ -265,7 +266,14 @@ impl<'env> Net<'env> {
     /// Makes processes claimable whose foreign futures have woken them.
     #[inline]
     pub(crate) fn take_woken(&self) {
-        if self.any_woken.load(Ordering::Relaxed) && self.any_woken.swap(false, Ordering::AcqRel) {
+        if self.any_woken.load(Ordering::Relaxed) {
+            self.alert_woken();
+        }
+    }
+
+    #[cold]
+    fn alert_woken(&self) {
+        if self.any_woken.swap(false, Ordering::AcqRel) {
             for node in std::mem::take(&mut *lock(&self.signals.woken)) {
                 self.nodes[node.index()].state.alert.store(true, Ordering::Release);
                 if self.ready.is_told() {
@@ -278,27 +286,40 @@ impl<'env> Net<'env> {
     /// Producer and consumer of a channel.
     #[inline]
     pub(crate) fn ends(&self, channel: ChannelId) -> (NodeId, NodeId) {
-        self.ends[channel.index()]
+        (self.ends[2 * channel.index()], self.ends[2 * channel.index() + 1])
+    }
+
+    /// The node at the other end of an operation's channel: who gave what is received, who takes
+    /// what is sent.
+    #[inline]
+    pub(crate) fn peer(&self, operation: u64) -> NodeId {
+        self.ends[operation as usize]
     }
 
     /// A token of the node, if it is claimable and there is one left.
     #[inline]
     pub(crate) fn take_token(&self, node: NodeId) -> bool {
         let cell = &self.nodes[node.index()];
-        if !cell.state.tokens.are_left() {
-            return false;
-        }
-        // A process whose token is left is nobody's: its wait word alone says what there is to know.
-        let claimable = match cell.kind {
-            Kind::Process => {
-                cell.state.satisfied(self, node)
-                    && !cell.state.is_done()
-                    && cell.dedicated.is_none()
-                    && cell.body.is_some()
+        match cell.kind {
+            Kind::Process => cell.dedicated.is_none() && self.take_token_of(cell, node),
+            _ => {
+                cell.state.tokens.are_left()
+                    && self.claimable(node)
+                    && cell.state.tokens.make(self.ready.is_alone())
             }
-            _ => self.claimable(node),
-        };
-        claimable && cell.state.tokens.make(self.ready.is_alone())
+        }
+    }
+
+    /// The same for a process that workers run. If its token is left it is nobody's, and its wait word
+    /// alone says what there is to know.
+    #[inline]
+    pub(crate) fn take_token_of(&self, process: &NodeCell<'_>, node: NodeId) -> bool {
+        let state = &process.state;
+        state.tokens.are_left()
+            && state.satisfied(self, node)
+            && !state.is_done()
+            && process.body.is_some()
+            && state.tokens.make(self.ready.is_alone())
     }
 
     /// Tells whatever worker looks next, if there is anything to tell; from any thread, where the

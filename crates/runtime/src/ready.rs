@@ -166,6 +166,7 @@ impl Tokens {
     pub(crate) fn make(&self, alone: bool) -> bool {
         let mut count = self.count.load(Ordering::Relaxed);
         if alone {
+            // Who asked has just seen that it is not the most.
             self.count.store(count + 1, Ordering::Relaxed);
             return true;
         }

@@ -4,11 +4,11 @@ use crate::account::Account;
 use crate::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::{Net, NodeCell};
 use crate::node::{By, Cx};
-use crate::process::{Touched, channel, peer, sends};
+use crate::process::{channel, sends};
 use crate::search;
 use crate::sleep::Woken;
 use crate::sync::Ordering;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
@@ -132,8 +132,14 @@ pub(crate) struct Worker<'a, P: Policy> {
     told: bool,
     /// When to look for circles that wait: see [`search`].
     look_at: Ticks,
-    /// It has done so since it last slept, or there is nothing to look for.
+    /// There may be such circles.
+    looks: bool,
+    /// It has looked since it last slept, or there is nothing to look for.
     looked: bool,
+    /// The deadline, in ticks.
+    ends_at: Ticks,
+    /// The node that is being activated.
+    running: Option<NodeId>,
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
@@ -153,38 +159,51 @@ impl<'a, P: Policy> Worker<'a, P> {
             searching: false,
             count: 0,
             look_at: if is_on { 0 } else { Ticks::MAX },
+            looks: is_on,
             looked: !is_on,
+            ends_at: Ticks::MAX,
+            running: None,
         }
     }
 
     /// Works until the run is over.
     pub(crate) fn run(mut self) -> Account {
+        let net = self.host.net;
         // However this worker ends, the run must not wait for it.
-        let _over = Over(self.host.net);
+        let _over = Over(net);
         self.account.start();
+        let by = if self.told { By::Teller(self.host.worker) } else { By::Worker };
+        let mut cx = Cx::new(net, by);
+        // Once, and not for each activation: the first panic ends the run.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(&mut cx))) {
+            match self.running {
+                Some(node) => net.fail_panic(node, panic),
+                None => resume_unwind(panic),
+            }
+        }
+        self.account.steals = self.host.steals;
+        self.account.finish();
+        self.account
+    }
+
+    fn work(&mut self, cx: &mut Cx<'a>) {
+        let net = self.host.net;
         let mut last = None;
         let mut now = ticks();
-        let deadline = self.habits.deadline.map(|(at, _)| {
-            let left = at.saturating_duration_since(Instant::now()).as_nanos() as f64;
-            now.saturating_add((left * self.ticks_per_ns) as u64)
-        });
-        while !self.host.net.stopped() {
-            if deadline.is_some_and(|deadline| now > deadline) {
-                self.check_deadline();
+        self.ends_at = self.deadline(now);
+        while !net.stopped() {
+            if now >= self.look_at.min(self.ends_at) {
+                self.on_time(now);
             }
-            if now >= self.look_at {
-                self.look_at = search::look(self.host.net, now, self.ticks_per_ns);
-            }
-            self.host.net.take_woken();
+            net.take_woken();
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
-                    self.looked = self.look_at == Ticks::MAX;
                     if self.searching {
                         self.searching = false;
-                        self.host.net.sleep.found();
+                        net.sleep.found();
                     }
                     let event;
-                    (event, now) = self.activate(node, now);
+                    (event, now) = self.activate(cx, node, now);
                     last = Some((node, event));
                 }
                 Decision::Idle => {
@@ -193,18 +212,36 @@ impl<'a, P: Policy> Worker<'a, P> {
                 }
             }
         }
-        self.account.steals = self.host.steals;
-        self.account.finish();
-        self.account
+    }
+
+    /// The deadline, in ticks.
+    fn deadline(&self, now: Ticks) -> Ticks {
+        self.habits.deadline.map_or(Ticks::MAX, |(at, _)| {
+            let left = at.saturating_duration_since(Instant::now()).as_nanos() as f64;
+            now.saturating_add((left * self.ticks_per_ns) as u64)
+        })
+    }
+
+    /// What is due by the clock.
+    #[cold]
+    fn on_time(&mut self, now: Ticks) {
+        if now > self.ends_at {
+            self.check_deadline();
+        }
+        if now >= self.look_at {
+            self.look_at = search::look(self.host.net, now, self.ticks_per_ns);
+        }
     }
 
     /// One activation, from the time stamp of the last to its own.
-    fn activate(&mut self, node: NodeId, before: Ticks) -> (Event, Ticks) {
+    #[inline]
+    fn activate(&mut self, cx: &mut Cx<'a>, node: NodeId, before: Ticks) -> (Event, Ticks) {
         let net = self.host.net;
         let cell = &net.nodes[node.index()];
         let Some(body) = cell.body.as_ref().filter(|_| cell.dedicated.is_none()) else {
             return (Event::Done, before);
         };
+        self.looked = !self.looks;
         if self.told {
             // Work that nobody is awake for, left by a search that ended here.
             if net.sleep.wants_waking() && net.ready.any() {
@@ -217,40 +254,45 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.count = self.count.wrapping_add(1);
         // Not the first: a worker's first activation finds everything cold.
         let sampled = self.count % SAMPLE == 2 && self.habits.pace == Pace::Timed;
-        let laps = sampled.then(|| {
-            let start = ticks();
-            self.account.scheduler_sample(start.saturating_sub(before));
-            Laps::start(start)
-        });
-        let (budget, slice) = self.batch(cell, node);
-        let by = if self.told { By::Teller(self.host.worker) } else { By::Worker };
-        let touched = Touched::default();
-        let alerted =
-            cell.state.alert.load(Ordering::Relaxed) && cell.state.alert.swap(false, Ordering::AcqRel);
-        let mut cx =
-            Cx { net, node, budget, slice, fired: 0, laps, by, alerted, touched, touched_all: false };
-        let event = match catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx))) {
-            Ok(Event::Refused) => {
-                // Nobody has looked: the holder may have done so before the alert.
-                if alerted {
-                    cell.state.alert.store(true, Ordering::Release);
-                }
-                Event::Refused
-            }
-            Ok(event) => event,
-            Err(panic) => {
-                net.fail_panic(node, panic);
-                Event::Done
-            }
-        };
-        let stamped =
-            self.habits.stamped || (self.look_at != Ticks::MAX && self.count.is_multiple_of(UNSTAMPED));
+        if sampled {
+            cx.laps = Some(self.begin_sample(before));
+        }
+        cx.begin(node, self.batch(cell, node), cell.state.take_alert());
+        self.running = Some(node);
+        let event = body.activate(cx);
+        self.running = None;
+        if event == Event::Refused && cx.alerted {
+            // Nobody has looked: the holder may have done so before the alert.
+            cell.state.alert.store(true, Ordering::Release);
+        }
+        let stamped = self.habits.stamped || (self.looks && self.count.is_multiple_of(UNSTAMPED));
         let after = if stamped { ticks() } else { before };
-        self.note(&cx, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
+        if sampled {
+            self.end_sample(cx, cell);
+        }
+        self.note(cx, cell, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
         if self.told {
-            self.tell(event, &cx);
+            self.tell(cx, cell, event);
         }
         (event, after)
+    }
+
+    #[cold]
+    fn begin_sample(&mut self, before: Ticks) -> Laps {
+        let start = ticks();
+        self.account.scheduler_sample(start.saturating_sub(before));
+        Laps::start(start)
+    }
+
+    #[cold]
+    fn end_sample(&mut self, cx: &mut Cx<'_>, cell: &NodeCell<'_>) {
+        if let Some(mut laps) = cx.laps.take() {
+            laps.lap(crate::clock::Part::Queue);
+            self.account.lap_sample(&laps);
+        }
+        for channel in cell.inputs.iter().chain(&cell.outputs) {
+            self.account.occupancy(*channel, cx.net.meter(*channel).items());
+        }
     }
 
     /// Notes who runs the node, and whether it was another before.
@@ -277,31 +319,54 @@ impl<'a, P: Policy> Worker<'a, P> {
     }
 
     /// Tells the policy of what has become claimable by an activation: see `ready`.
-    fn tell(&mut self, event: Event, cx: &Cx<'_>) {
-        let (net, node) = (cx.net, cx.node);
-        let cell = &net.nodes[node.index()];
+    #[inline]
+    fn tell(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event) {
+        let net = self.host.net;
         cell.state.tokens.drop_one(net.ready.is_alone());
         net.ready.fence();
-        let process = cell.kind == Kind::Process;
-        if process && !cx.touched_all && event != Event::Done {
-            for at in 0..cx.touched.len() {
-                let operation = cx.touched.get(at);
-                let peer = peer(net, operation);
-                if self.habits.stamped && sends(operation) {
-                    self.count_sent(channel(operation), peer);
-                }
-                self.tell_of(peer);
+        if cell.kind == Kind::Process && !cx.touched_all && event != Event::Done {
+            let touched = cx.turn.touched();
+            for at in 0..touched.len() {
+                self.tell_across(touched.get(at));
+            }
+            // What it waits for has not come since it looked, where nobody else could bring it.
+            if net.ready.is_alone() && matches!(event, Event::Empty(_) | Event::Full(_)) {
+                return;
             }
         } else {
-            if process && self.habits.stamped {
-                cell.outputs.iter().for_each(|channel| self.count_sent(*channel, net.ends(*channel).1));
-            }
-            cell.peers.iter().for_each(|peer| self.tell_of(*peer));
+            self.tell_all(cell);
         }
-        self.tell_of(node);
+        self.tell_of(cx.node);
     }
 
+    /// Tells of the node at the other end of an operation's channel.
     #[inline]
+    fn tell_across(&mut self, operation: u64) {
+        let net = self.host.net;
+        let (channel, peer) = (channel(operation), net.peer(operation));
+        if self.habits.stamped && sends(operation) {
+            self.count_sent(channel, peer);
+        }
+        let cell = &net.nodes[peer.index()];
+        if cell.kind != Kind::Process || cell.dedicated.is_some() {
+            return self.tell_of(peer);
+        }
+        // What else a process waits for, somebody else tells of.
+        if cell.state.may_wait_on(channel) && net.take_token_of(cell, peer) {
+            self.policy.ready(&mut self.local, peer, &mut self.host);
+        }
+    }
+
+    /// Tells of all neighbours.
+    #[cold]
+    fn tell_all(&mut self, cell: &NodeCell<'_>) {
+        let net = self.host.net;
+        if cell.kind == Kind::Process && self.habits.stamped {
+            cell.outputs.iter().for_each(|channel| self.count_sent(*channel, net.ends(*channel).1));
+        }
+        cell.peers.iter().for_each(|peer| self.tell_of(*peer));
+    }
+
     fn tell_of(&mut self, node: NodeId) {
         let net = self.host.net;
         if net.nodes[node.index()].dedicated.is_some() {
@@ -312,6 +377,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     }
 
     /// Firings an activation may do, and those after which it publishes.
+    #[inline]
     fn batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
         if self.habits.pace == Pace::Counted {
             let run = self.host.net.plan.run[node.index()].max(1);
@@ -323,19 +389,12 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    fn note(&mut self, cx: &Cx<'_>, event: Event, spent: Ticks) {
+    #[inline]
+    fn note(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
         let account = &mut self.account;
         account.busy += spent;
         account.activations += 1;
         account.refused += u64::from(event == Event::Refused);
-        let cell = &cx.net.nodes[cx.node.index()];
-        if let Some(mut laps) = cx.laps {
-            laps.lap(crate::clock::Part::Queue);
-            account.lap_sample(&laps);
-            for channel in cell.inputs.iter().chain(&cell.outputs) {
-                account.occupancy(*channel, cx.net.meter(*channel).items());
-            }
-        }
         if cx.fired == 0 {
             return;
         }
@@ -348,15 +407,18 @@ impl<'a, P: Policy> Worker<'a, P> {
         };
         add(&cell.state.firings, cx.fired as u64);
         add(&cell.state.activations, 1);
-        add(&cell.state.busy, spent);
-        if self.habits.pace == Pace::Timed
-            && (spent > LONG || self.count.is_multiple_of(16) || cx.budget == 1)
+        if spent > 0 {
+            add(&cell.state.busy, spent);
+        }
+        if (spent > LONG || cx.budget == 1 || (spent > 0 && self.count.is_multiple_of(16)))
+            && self.habits.pace == Pace::Timed
         {
             self.set_pace(cell, cx, spent);
         }
     }
 
     /// Notes what a firing takes, and what so many of them make a batch.
+    #[cold]
     fn set_pace(&self, cell: &NodeCell<'_>, cx: &Cx<'_>, spent: Ticks) {
         let state = &cell.state;
         let each = ((spent as f64 / self.ticks_per_ns) * 16.0 / cx.fired as f64) as u64 + 1;

@@ -4,11 +4,9 @@
 use super::check;
 use crate::channel::{Grow, Meter};
 use crate::claim::Claim;
-use crate::clock::Laps;
 use crate::net::{Net, NodeCell, Signals};
 use crate::node::{Body, By, Cx, Held, NodeState};
 use crate::port::Lack;
-use crate::process::Touched;
 use crate::sync::{UnsafeCell, lock};
 use loom::thread;
 use std::sync::Arc;
@@ -148,18 +146,8 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
 
 fn activate(net: &Net<'_>, node: u32) -> Event {
     let node = NodeId(node);
-    let mut cx = Cx {
-        net,
-        node,
-        budget: 1,
-        slice: 1,
-        fired: 0,
-        laps: None::<Laps>,
-        by: By::Worker,
-        alerted: false,
-        touched: Touched::default(),
-        touched_all: false,
-    };
+    let mut cx = Cx::new(net, By::Worker);
+    cx.begin(node, (1, 1), false);
     net.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
 }
 

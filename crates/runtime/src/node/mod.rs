@@ -19,7 +19,7 @@ use crate::channel::Meter;
 use crate::claim::Claimed;
 use crate::net::Net;
 use crate::port::Lack;
-use crate::process::Touched;
+use crate::process::{Turn, dropped};
 use crate::ready::Tokens;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
@@ -95,7 +95,7 @@ pub(crate) trait Held {}
 
 impl<T> Held for Claimed<'_, T> {}
 
-/// What an activation is given, and what it reports.
+/// What activations are given, one after the other by one thread, and what they report.
 pub(crate) struct Cx<'a> {
     pub(crate) net: &'a Net<'a>,
     pub(crate) node: NodeId,
@@ -111,10 +111,47 @@ pub(crate) struct Cx<'a> {
     pub(crate) by: By,
     /// A neighbour has ended since the latest activation.
     pub(crate) alerted: bool,
-    /// What a process has sent or received on: see [`crate::process`].
-    pub(crate) touched: Touched,
-    /// More may have changed than `touched` says.
+    /// What a process's ends must know of the poll they are in.
+    pub(crate) turn: Turn<'a>,
+    /// A process's activation may have changed more than its turn has touched.
     pub(crate) touched_all: bool,
+    /// Ends dropped on this thread before.
+    dropped: u64,
+}
+
+impl<'a> Cx<'a> {
+    /// For activations by this thread.
+    pub(crate) fn new(net: &'a Net<'a>, by: By) -> Cx<'a> {
+        Cx {
+            net,
+            node: NodeId(0),
+            budget: 0,
+            slice: 0,
+            fired: 0,
+            laps: None,
+            by,
+            alerted: false,
+            turn: Turn::new(net),
+            touched_all: false,
+            dropped: dropped(),
+        }
+    }
+
+    /// The next activation is of this node, for so many firings.
+    #[inline]
+    pub(crate) fn begin(&mut self, node: NodeId, (budget, slice): (usize, usize), alerted: bool) {
+        (self.node, self.budget, self.slice) = (node, budget, slice);
+        self.fired = 0;
+        self.alerted = alerted;
+        self.touched_all = false;
+    }
+
+    /// Whether this thread has dropped ends of processes since it was asked last.
+    #[inline]
+    pub(crate) fn ends_dropped(&mut self) -> bool {
+        let dropped = dropped();
+        std::mem::replace(&mut self.dropped, dropped) != dropped
+    }
 }
 
 /// Who activates a node, and so who is told of what has changed by it.
@@ -184,6 +221,7 @@ impl Wait {
         Wait { what: AtomicUsize::new(READY), until: AtomicUsize::new(0) }
     }
 
+    #[inline]
     fn set(&self, kind: usize, channel: usize, until: usize) {
         self.until.store(until, Ordering::Relaxed);
         self.what.store(kind | channel << 3, Ordering::Release);
@@ -209,6 +247,7 @@ impl Wait {
         self.set(WINDOW, 0, retired);
     }
 
+    #[inline]
     pub(crate) fn lack(&self, lack: Lack) {
         match lack {
             Lack::Items { channel, until } => self.set(ITEMS, channel.index(), until),
@@ -220,6 +259,7 @@ impl Wait {
     }
 
     /// The wait as words, for messages and for the search for cycles.
+    #[inline]
     pub(crate) fn read(&self) -> Waiting {
         let what = self.what.load(Ordering::Acquire);
         let until = self.until.load(Ordering::Relaxed);
@@ -333,7 +373,20 @@ impl NodeState {
         self.cancelled.load(Ordering::Relaxed)
     }
 
+    /// The alert, which is over with this.
+    #[inline]
+    pub(crate) fn take_alert(&self) -> bool {
+        self.alert.load(Ordering::Relaxed) && self.alert.swap(false, Ordering::AcqRel)
+    }
+
+    /// False if a process surely waits for nothing on this channel, nor was alerted.
+    #[inline]
+    pub(crate) fn may_wait_on(&self, channel: ChannelId) -> bool {
+        self.wait.what.load(Ordering::Relaxed) >> 3 == channel.index() || self.alert.load(Ordering::Relaxed)
+    }
+
     /// Whether what the node waits for is there, or something has happened that it must see.
+    #[inline]
     pub(crate) fn satisfied(&self, net: &Net<'_>, node: NodeId) -> bool {
         if self.alert.load(Ordering::Relaxed) {
             return !self.is_done();

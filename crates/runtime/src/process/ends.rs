@@ -2,7 +2,6 @@
 
 use super::turn::{Rest, Turn};
 use crate::channel::Ring;
-use crate::net::Net;
 use std::cell::Cell;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use thalweg_graph::{ChannelId, NodeId};
 
-/// What an operation is known by while it is pending: its channel, and which end.
+/// What an operation is known by: its channel above bit 0, which says that it sends. See `Net::peer`.
 fn operation(channel: ChannelId, sends: bool) -> u64 {
     u64::from(channel.0) << 1 | u64::from(sends)
 }
@@ -31,13 +30,6 @@ pub(crate) fn sends(operation: u64) -> bool {
     operation & 1 == 1
 }
 
-/// The node at the other end of an operation's channel.
-#[inline]
-pub(crate) fn peer(net: &Net<'_>, operation: u64) -> NodeId {
-    let (from, to) = net.ends(channel(operation));
-    if sends(operation) { to } else { from }
-}
-
 thread_local! {
     /// Ends dropped on this thread so far: a turn in which there were some has changed more than
     /// it has touched.
@@ -50,7 +42,8 @@ fn note_drop() {
 }
 
 /// Ends dropped on this thread so far.
-pub(super) fn dropped() -> u64 {
+#[inline]
+pub(crate) fn dropped() -> u64 {
     DROPPED.with(Cell::get)
 }
 
@@ -59,7 +52,7 @@ pub(super) fn dropped() -> u64 {
 /// Dropped, it discards what is left and what still comes; the sender cannot tell.
 pub struct Rx<T> {
     ring: Arc<Ring<T>>,
-    channel: ChannelId,
+    operation: u64,
     node: NodeId,
     /// First message not taken.
     next: usize,
@@ -79,13 +72,16 @@ unsafe impl<T: std::marker::Send + Sync> Sync for Rx<T> {}
 
 impl<T> std::fmt::Debug for Rx<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Rx").field("channel", &self.channel).field("next", &self.next).finish_non_exhaustive()
+        f.debug_struct("Rx")
+            .field("channel", &channel(self.operation))
+            .field("next", &self.next)
+            .finish_non_exhaustive()
     }
 }
 
 impl<T: std::marker::Send> Rx<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Rx<T> {
-        Rx { ring, channel, node, next: 0, seen: 0, mark: 0, lent: None }
+        Rx { ring, operation: operation(channel, false), node, next: 0, seen: 0, mark: 0, lent: None }
     }
 
     /// The next message, or `None` after the last one.
@@ -111,20 +107,13 @@ impl<T: std::marker::Send> Rx<T> {
     #[inline]
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let turn = Turn::of(cx, self.node);
-        let operation = operation(self.channel, false);
-        if !turn.admit(operation) {
+        if !turn.admit(self.operation) {
             return Poll::Pending;
         }
         if self.next == self.seen && !self.look() {
-            let meter = &self.ring.meter;
-            if meter.ended() && meter.end_tail() <= self.next {
-                turn.complete(operation, &mut self.mark);
-                return Poll::Ready(false);
-            }
-            turn.wait(operation, Rest::Items, self.next + 1);
-            return Poll::Pending;
+            return self.nothing(turn);
         }
-        turn.complete(operation, &mut self.mark);
+        turn.complete(self.operation, &mut self.mark);
         Poll::Ready(true)
     }
 
@@ -132,9 +121,25 @@ impl<T: std::marker::Send> Rx<T> {
     #[inline]
     fn look(&mut self) -> bool {
         let meter = &self.ring.meter;
+        self.seen = meter.tail();
+        // Of what a feedback channel gets after its end nothing counts.
+        self.next < self.seen && !meter.ended()
+    }
+
+    /// There was no message, or there is an end.
+    #[inline(never)]
+    fn nothing(&mut self, turn: &Turn<'_>) -> Poll<bool> {
+        let meter = &self.ring.meter;
+        let ended = meter.ended();
         // The end first: what was sent before it is seen after it.
-        self.seen = if meter.ended() { meter.end_tail() } else { meter.tail() };
-        self.next < self.seen
+        self.seen = if ended { meter.end_tail() } else { meter.tail() };
+        let found = self.next < self.seen;
+        if found || ended {
+            turn.complete(self.operation, &mut self.mark);
+            return Poll::Ready(found);
+        }
+        turn.wait(self.operation, Rest::Items, self.next + 1);
+        Poll::Pending
     }
 
     /// The slot of the message that `poll_message` found.
@@ -257,7 +262,7 @@ impl<T: std::marker::Send> Drop for Message<'_, T> {
 /// The sending end of a channel, held by one process. Dropped, it ends the stream.
 pub struct Tx<T> {
     ring: Arc<Ring<T>>,
-    channel: ChannelId,
+    operation: u64,
     node: NodeId,
     /// First slot not written.
     next: usize,
@@ -269,14 +274,17 @@ pub struct Tx<T> {
 
 impl<T> std::fmt::Debug for Tx<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tx").field("channel", &self.channel).field("next", &self.next).finish_non_exhaustive()
+        f.debug_struct("Tx")
+            .field("channel", &channel(self.operation))
+            .field("next", &self.next)
+            .finish_non_exhaustive()
     }
 }
 
 impl<T: std::marker::Send> Tx<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Tx<T> {
         let next = ring.meter.tail();
-        Tx { ring, channel, node, next, limit: next, mark: 0 }
+        Tx { ring, operation: operation(channel, true), node, next, limit: next, mark: 0 }
     }
 
     /// Sends a message, waiting for room. Where the receiver has left, the message is discarded.
@@ -305,29 +313,44 @@ impl<T: std::marker::Send> Tx<T> {
     #[inline]
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         let turn = Turn::of(cx, self.node);
-        let operation = operation(self.channel, true);
-        if !turn.admit(operation) {
+        if !turn.admit(self.operation) {
             return Poll::Pending;
         }
+        if (self.next >= self.limit && !self.look()) || self.ring.weighed() {
+            return self.look_closely(turn);
+        }
+        turn.complete(self.operation, &mut self.mark);
+        Poll::Ready(true)
+    }
+
+    /// Looks again at what was taken; true if there is room.
+    #[inline]
+    fn look(&mut self) -> bool {
         let meter = &self.ring.meter;
-        if self.next >= self.limit {
-            if meter.gone() {
-                self.ring.purge_if_gone();
-                turn.complete(operation, &mut self.mark);
-                return Poll::Ready(false);
-            }
-            self.limit = meter.head() + meter.capacity();
-            if self.next >= self.limit {
-                let until = self.next + 1 - meter.capacity();
-                turn.wait(operation, Rest::Room, until);
-                return Poll::Pending;
-            }
+        self.limit = meter.head() + meter.capacity();
+        self.next < self.limit && !meter.gone()
+    }
+
+    /// There was no room, or nobody reads, or messages are weighed.
+    #[inline(never)]
+    fn look_closely(&mut self, turn: &Turn<'_>) -> Poll<bool> {
+        let meter = &self.ring.meter;
+        let gone = meter.gone();
+        if gone && self.next >= self.limit {
+            self.ring.purge_if_gone();
+            turn.complete(self.operation, &mut self.mark);
+            return Poll::Ready(false);
         }
-        if self.ring.weighed() && !meter.light() && !meter.gone() {
-            turn.wait(operation, Rest::Bytes, 0);
+        if self.next >= self.limit {
+            let until = self.next + 1 - meter.capacity();
+            turn.wait(self.operation, Rest::Room, until);
             return Poll::Pending;
         }
-        turn.complete(operation, &mut self.mark);
+        if !meter.light() && !gone {
+            turn.wait(self.operation, Rest::Bytes, 0);
+            return Poll::Pending;
+        }
+        turn.complete(self.operation, &mut self.mark);
         Poll::Ready(true)
     }
 

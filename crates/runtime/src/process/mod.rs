@@ -27,18 +27,17 @@ mod ends;
 mod turn;
 
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
-pub(crate) use ends::{channel, peer, sends};
-pub(crate) use turn::Touched;
+pub(crate) use ends::{channel, dropped, sends};
+pub(crate) use turn::Turn;
 
 use crate::claim::Claim;
 use crate::clock::Part;
 use crate::node::{Body, By, Cx, Flow, Held, IntoFlow, NodeState};
 use crate::port::Lack;
-use std::cell::Cell;
 use std::pin::Pin;
 use std::task::Poll;
 use thalweg_policy::Event;
-use turn::{Rest, Turn};
+use turn::Rest;
 
 /// No operation is pending.
 const NONE: u64 = u64::MAX;
@@ -48,7 +47,7 @@ struct Core<F> {
     /// Gone once it has ended: with it go its ends, which ends the streams they are ends of.
     future: Option<F>,
     /// The operation that has returned `Pending` and not completed.
-    pending: Cell<u64>,
+    pending: u64,
     /// Polls so far.
     turns: u64,
 }
@@ -64,40 +63,44 @@ where
     R: IntoFlow,
 {
     pub(crate) fn new(future: F) -> Self {
-        Process { core: Claim::new(Core { future: Some(future), pending: Cell::new(NONE), turns: 0 }) }
+        Process { core: Claim::new(Core { future: Some(future), pending: NONE, turns: 0 }) }
     }
 
+    #[inline]
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        if core.future.is_none() || is_useless(cx) {
+        if is_useless(cx) {
             return self.end(core, cx);
         }
+        let Some(running) = core.future.as_mut() else { return self.end(core, cx) };
         cx.lap(Part::Application);
         core.turns += 1;
-        let Core { future, pending, turns, .. } = core;
-        let running = future.as_mut().expect("looked at above");
-        let dropped = ends::dropped();
-        let turn = Turn::new(cx.net, cx.node, cx.budget, *turns, pending, &mut cx.touched);
+        cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
         // SAFETY: the future is never moved: it lies in the node's box, which `Process` is made
         // in, and is dropped in place.
-        let poll = turn.poll(unsafe { Pin::new_unchecked(running) });
-        cx.fired += turn.operations();
-        let ((rest, until), cloned) = (turn.rest(), turn.was_cloned());
-        if poll.is_ready() {
-            turn.assert_nothing_pending();
-        }
-        cx.touched_all = ends::dropped() != dropped;
+        let poll = cx.turn.poll(unsafe { Pin::new_unchecked(running) });
+        core.pending = cx.turn.pending();
+        cx.fired += cx.budget - cx.turn.left();
+        cx.touched_all = cx.ends_dropped();
         if cx.touched_all {
             // As where a node ends: whoever is at the other end must look, whatever it waits for.
             cx.net.alert_peers(cx.node);
         }
         cx.lap(Part::Queue);
         if let Poll::Ready(flow) = poll {
+            cx.turn.assert_nothing_pending();
             if let Flow::Fail(error) = flow.into_flow() {
                 cx.net.fail_node(cx.node, error);
             }
             return self.end(core, cx);
         }
-        let channel = ends::channel(core.pending.get());
+        self.rest(core, cx)
+    }
+
+    /// Leaves word of what the process waits for.
+    #[inline]
+    fn rest(&self, core: &Core<F>, cx: &mut Cx<'_>) -> Event {
+        let (rest, until) = cx.turn.rest();
+        let channel = ends::channel(core.pending);
         let wait = &cx.state().wait;
         let event = match rest {
             Rest::Items => {
@@ -117,7 +120,7 @@ where
                 Event::Budget
             }
             Rest::Foreign => {
-                assert!(cloned, "it awaits something that will never wake it");
+                assert!(cx.turn.was_cloned(), "it awaits something that will never wake it");
                 wait.foreign();
                 Event::Waiting
             }
@@ -130,6 +133,7 @@ where
     }
 
     /// Drops the future, and so its ends.
+    #[cold]
     fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
         if core.future.take().is_some() {
             cx.net.ended(cx.node);
@@ -144,9 +148,6 @@ where
     R: IntoFlow,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
-        if cx.net.stopped() {
-            return Event::Done;
-        }
         let claimed = match cx.net.ready.is_alone() {
             // SAFETY: one worker, and no thread besides that activates nodes.
             true => unsafe { self.core.try_claim_alone() },
@@ -172,10 +173,14 @@ where
 }
 
 /// Nothing it could still do would reach anybody, or it was asked to stop.
+#[inline]
 fn is_useless(cx: &Cx<'_>) -> bool {
-    if cx.state().is_cancelled() || (cx.net.draining() && cx.net.inputs(cx.node).is_empty()) {
-        return true;
-    }
+    (cx.alerted && is_unheard(cx)) || (cx.net.draining() && cx.net.inputs(cx.node).is_empty())
+}
+
+/// Who is cancelled is alerted afterwards.
+#[cold]
+fn is_unheard(cx: &Cx<'_>) -> bool {
     // In a graph with cycles it is for `cancel_useless` to say: it knows whom nobody ever heard.
-    cx.alerted && !cx.net.has_cycles && cx.net.unheard(cx.node)
+    cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node))
 }

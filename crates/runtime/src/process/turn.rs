@@ -14,31 +14,49 @@ use thalweg_graph::NodeId;
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     /// Most turns touch few.
-    first: [u64; 2],
-    length: usize,
-    more: Vec<u64>,
+    first: [Cell<u64>; 2],
+    length: Cell<usize>,
+    more: RefCell<Vec<u64>>,
 }
 
 impl Touched {
-    #[inline(always)]
-    fn push(&mut self, operation: u64) {
-        match self.first.get_mut(self.length) {
-            Some(place) => *place = operation,
-            None => self.more.push(operation),
+    #[inline]
+    fn clear(&mut self) {
+        if self.length.get() > self.first.len() {
+            self.more.get_mut().clear();
         }
-        self.length += 1;
+        self.length.set(0);
+    }
+
+    #[inline]
+    fn push(&self, operation: u64) {
+        let length = self.length.get();
+        match self.first.get(length) {
+            Some(place) => place.set(operation),
+            None => self.push_more(operation),
+        }
+        self.length.set(length + 1);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_more(&self, operation: u64) {
+        self.more.borrow_mut().push(operation);
     }
 
     /// How many.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.length
+        self.length.get()
     }
 
     /// One of them.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> u64 {
-        self.first.get(at).copied().unwrap_or_else(|| self.more[at - self.first.len()])
+        match self.first.get(at) {
+            Some(operation) => operation.get(),
+            None => self.more.borrow()[at - self.first.len()],
+        }
     }
 }
 
@@ -57,49 +75,52 @@ pub(crate) enum Rest {
     Bytes,
 }
 
-/// A poll under way.
+/// A poll under way; one thread's, one after the other.
 pub(crate) struct Turn<'a> {
     net: &'a Net<'a>,
     node: NodeId,
     /// The process's polls so far: what an end has touched in this one, it marks with it.
     number: u64,
-    /// Operations this poll may complete, and those it has.
-    budget: usize,
-    done: Cell<usize>,
+    /// Operations this poll may still complete.
+    left: Cell<usize>,
     /// The process's pending operation, from this poll or an earlier one.
-    pending: &'a Cell<u64>,
+    pending: Cell<u64>,
     rest: Cell<Rest>,
     /// The counter it waits for.
     until: Cell<usize>,
     cloned: Cell<bool>,
-    touched: RefCell<&'a mut Touched>,
+    touched: Touched,
 }
 
 impl<'a> Turn<'a> {
-    pub(crate) fn new(
-        net: &'a Net<'a>,
-        node: NodeId,
-        budget: usize,
-        number: u64,
-        pending: &'a Cell<u64>,
-        touched: &'a mut Touched,
-    ) -> Turn<'a> {
+    pub(crate) fn new(net: &'a Net<'a>) -> Turn<'a> {
         Turn {
             net,
-            node,
-            number,
-            budget,
-            done: Cell::new(0),
-            pending,
+            node: NodeId(0),
+            number: 0,
+            left: Cell::new(0),
+            pending: Cell::new(NONE),
             rest: Cell::new(Rest::Foreign),
             until: Cell::new(0),
             cloned: Cell::new(false),
-            touched: RefCell::new(touched),
+            touched: Touched::default(),
         }
     }
 
+    /// The next poll is this process's, its `number`th, for so many operations.
+    #[inline]
+    pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) {
+        (self.node, self.number) = (node, number);
+        self.left.set(budget);
+        self.pending.set(pending);
+        self.rest.set(Rest::Foreign);
+        self.cloned.set(false);
+        self.touched.clear();
+    }
+
     /// Polls the process with this turn as its waker.
-    pub(crate) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
+    #[inline]
+    pub(super) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
         let raw = RawWaker::new(std::ptr::from_ref(self).cast(), &VTABLE);
         // SAFETY: the functions of `VTABLE` keep the contract of wakers for a pointer to a turn
         // that is alive, and it is: the waker is gone before this function returns, and its clones
@@ -115,15 +136,15 @@ impl<'a> Turn<'a> {
     #[inline]
     pub(crate) fn of<'c>(cx: &'c Context<'_>, node: NodeId) -> &'c Turn<'c> {
         let waker = cx.waker();
-        assert!(
-            std::ptr::eq(waker.vtable(), &VTABLE),
-            "an operation was polled with another waker than its process's: a combinator that brings \
-             its own lets a process see which channel is ready, and so depend on timing"
-        );
+        if !std::ptr::eq(waker.vtable(), &VTABLE) {
+            refuse_waker();
+        }
         // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context;
         // clones have another.
         let turn: &Turn<'c> = unsafe { &*waker.data().cast() };
-        assert!(turn.node == node, "an end is used in another process than the one it was given to");
+        if turn.node != node {
+            refuse_end();
+        }
         turn
     }
 
@@ -137,7 +158,7 @@ impl<'a> Turn<'a> {
         if pending != operation && pending != NONE {
             refuse();
         }
-        if self.done.get() == self.budget {
+        if self.left.get() == 0 {
             self.rest.set(Rest::Yielded);
             self.pending.set(operation);
             return false;
@@ -149,10 +170,10 @@ impl<'a> Turn<'a> {
     #[inline]
     pub(crate) fn complete(&self, operation: u64, mark: &mut u64) {
         self.pending.set(NONE);
-        self.done.set(self.done.get() + 1);
+        self.left.set(self.left.get() - 1);
         if *mark != self.number {
             *mark = self.number;
-            self.touched.borrow_mut().push(operation);
+            self.touched.push(operation);
         }
     }
 
@@ -167,22 +188,34 @@ impl<'a> Turn<'a> {
         }
     }
 
-    pub(crate) fn operations(&self) -> usize {
-        self.done.get()
+    /// Operations that were not used.
+    pub(super) fn left(&self) -> usize {
+        self.left.get()
+    }
+
+    /// The operation that has returned `Pending`, if any.
+    #[inline]
+    pub(super) fn pending(&self) -> u64 {
+        self.pending.get()
+    }
+
+    /// What it has changed.
+    pub(crate) fn touched(&self) -> &Touched {
+        &self.touched
     }
 
     /// What the turn ended with, and the counter it waits for.
-    pub(crate) fn rest(&self) -> (Rest, usize) {
+    pub(super) fn rest(&self) -> (Rest, usize) {
         (self.rest.get(), self.until.get())
     }
 
-    pub(crate) fn was_cloned(&self) -> bool {
+    pub(super) fn was_cloned(&self) -> bool {
         self.cloned.get()
     }
 
     /// # Panics
     /// Where the process has ended with an operation pending.
-    pub(crate) fn assert_nothing_pending(&self) {
+    pub(super) fn assert_nothing_pending(&self) {
         assert!(self.pending.get() == NONE, "a pending receive or send was dropped");
     }
 }
@@ -194,6 +227,21 @@ fn refuse() -> ! {
         "it started a receive or a send while another one was pending (or was dropped pending): a process \
          that chooses by what is ready would depend on timing"
     )
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_waker() -> ! {
+    panic!(
+        "an operation was polled with another waker than its process's: a combinator that brings its own \
+         lets a process see which channel is ready, and so depend on timing"
+    )
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_end() -> ! {
+    panic!("an end is used in another process than the one it was given to")
 }
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop);
