@@ -143,12 +143,12 @@ impl Graph {
             }
         }
         if !node.is_source() && node.inputs.iter().all(|p| p.pop.fixed() == Some(0)) {
-            faults.push(Fault::ZeroRate { node: node.name.clone() });
+            faults.push(Fault::ZeroRate { node: node.name.to_string() });
         }
         let ins: Vec<&str> = node.inputs.iter().map(|port| &*port.name).collect();
         let outs: Vec<&str> = node.outputs.iter().map(|port| &*port.name).collect();
         let twice = [ins, outs].into_iter().filter_map(|names| twice(names).map(str::to_owned));
-        faults.extend(twice.map(|port| Fault::PortName { node: node.name.clone(), port }));
+        faults.extend(twice.map(|port| Fault::PortName { node: node.name.to_string(), port }));
         faults
     }
 }

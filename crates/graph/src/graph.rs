@@ -1,6 +1,7 @@
 //! The graph itself: two vectors and how they refer to each other.
 
 use crate::names::Names;
+use crate::shapes::Shapes;
 use crate::{Channel, ChannelId, Fault, Link, Node, NodeId, Port};
 
 /// Nodes and the channels between them.
@@ -9,6 +10,7 @@ pub struct Graph {
     nodes: Vec<Node>,
     channels: Vec<Channel>,
     names: Names,
+    shapes: Shapes,
 }
 
 impl Graph {
@@ -20,6 +22,7 @@ impl Graph {
     /// Adds a node. A name already taken gets the first free suffix `-2`, `-3`, ...
     pub fn add(&mut self, mut node: Node) -> NodeId {
         node.name = self.names.take(&node.name);
+        self.shapes.share(&mut node);
         self.nodes.push(node);
         NodeId((self.nodes.len() - 1) as u32)
     }

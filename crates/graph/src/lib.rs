@@ -21,10 +21,11 @@ mod graph;
 mod id;
 mod names;
 mod node;
+mod shapes;
 mod text;
 
 pub use channel::{Channel, Link};
 pub use check::Fault;
 pub use graph::Graph;
 pub use id::{ChannelId, NodeId, Port};
-pub use node::{InPort, Item, Kind, Node, OutPort, Rate};
+pub use node::{InPort, InShape, Item, Kind, Node, OutPort, OutShape, Rate};

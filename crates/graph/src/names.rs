@@ -1,43 +1,116 @@
-//! Unique names, found in constant time on average.
+//! Unique names, found in constant time on average, and kept without an entry for each: a million
+//! nodes may have one name and a number.
 
-use std::collections::HashMap;
+use smol_str::{SmolStr, format_smolstr};
+use std::collections::{BTreeSet, HashMap};
 
-/// The names of a graph's nodes. For each name taken, the suffixes below the number it maps to are
-/// known to be taken too, so that adding n nodes of one name looks up n names and not n².
+/// The names of a graph's nodes.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Names {
-    taken: HashMap<String, u32>,
+    /// By what stands before the number.
+    families: HashMap<SmolStr, Family>,
 }
 
-impl Names {
-    /// Takes `wanted`, or else the first free of `wanted-2`, `wanted-3`, ...
-    pub(crate) fn take(&mut self, wanted: &str) -> String {
-        let Some(&first) = self.taken.get(wanted) else {
-            self.taken.insert(wanted.to_owned(), 2);
-            return wanted.to_owned();
-        };
-        let free = |i: &u32| !self.taken.contains_key(&suffixed(wanted, *i));
-        let i = (first..).find(free).expect("fewer than 2^32 names");
-        let name = suffixed(wanted, i);
-        self.taken.insert(wanted.to_owned(), i + 1);
-        self.taken.insert(name.clone(), 2);
-        name
+/// The names `base`, `base-2`, `base-3`, ...
+#[derive(Clone, Debug)]
+struct Family {
+    /// `base` itself is taken.
+    base: bool,
+    /// The numbers from 2 to here, exclusively, are taken, but for those in `free`.
+    next: u32,
+    free: BTreeSet<u32>,
+    /// Numbers beyond that are taken too.
+    beyond: BTreeSet<u32>,
+}
+
+impl Default for Family {
+    fn default() -> Family {
+        Family { base: false, next: 2, free: BTreeSet::new(), beyond: BTreeSet::new() }
+    }
+}
+
+impl Family {
+    fn has(&self, number: u32) -> bool {
+        if number < self.next { !self.free.contains(&number) } else { self.beyond.contains(&number) }
     }
 
-    /// Gives a name back.
-    pub(crate) fn release(&mut self, name: &str) {
-        self.taken.remove(name);
-        let parts = name.rsplit_once('-').and_then(|(base, i)| Some((base, i.parse::<u32>().ok()?)));
-        if let Some((base, i)) = parts
-            && let Some(first) = self.taken.get_mut(base)
-        {
-            *first = i.clamp(2, *first);
+    fn take(&mut self, number: u32) {
+        if number < self.next {
+            self.free.remove(&number);
+        } else {
+            self.beyond.insert(number);
+            self.close_up();
+        }
+    }
+
+    /// Takes the first number that is free.
+    fn take_first(&mut self) -> u32 {
+        let number = self.free.pop_first().unwrap_or(self.next);
+        if number == self.next {
+            self.next += 1;
+            self.close_up();
+        }
+        number
+    }
+
+    fn close_up(&mut self) {
+        while self.beyond.remove(&self.next) {
+            self.next += 1;
+        }
+    }
+
+    fn release(&mut self, number: u32) {
+        if number < self.next {
+            self.free.insert(number);
+        } else {
+            self.beyond.remove(&number);
         }
     }
 }
 
-fn suffixed(name: &str, i: u32) -> String {
-    format!("{name}-{i}")
+impl Names {
+    /// Takes `wanted`, or else the first free of `wanted-2`, `wanted-3`, ...
+    pub(crate) fn take(&mut self, wanted: &str) -> SmolStr {
+        let (base, number) = parts(wanted);
+        let family = self.family(base);
+        let taken = number.map_or(family.base, |number| family.has(number));
+        if taken {
+            let first = self.family(wanted).take_first();
+            return format_smolstr!("{wanted}-{first}");
+        }
+        match number {
+            Some(number) => family.take(number),
+            None => family.base = true,
+        }
+        wanted.into()
+    }
+
+    /// Gives a name back.
+    pub(crate) fn release(&mut self, name: &str) {
+        let (base, number) = parts(name);
+        let family = self.family(base);
+        match number {
+            Some(number) => family.release(number),
+            None => family.base = false,
+        }
+    }
+
+    fn family(&mut self, base: &str) -> &mut Family {
+        if !self.families.contains_key(base) {
+            self.families.insert(base.into(), Family::default());
+        }
+        self.families.get_mut(base).expect("it was inserted")
+    }
+}
+
+/// `base` and `number` of `base-number`, as this module writes it; else the name as it is.
+fn parts(name: &str) -> (&str, Option<u32>) {
+    let split = name.rsplit_once('-').and_then(|(base, digits)| {
+        let plain = digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
+        let number: u32 = digits.parse().ok().filter(|_| plain)?;
+        (2..u32::MAX).contains(&number).then_some((base, number))
+    });
+    split.map_or((name, None), |(base, number)| (base, Some(number)))
 }
 
 #[cfg(test)]

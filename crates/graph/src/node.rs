@@ -1,9 +1,12 @@
 //! Nodes, their ports and rates.
 
 use crate::ChannelId;
+use smol_str::SmolStr;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// How many items a firing moves through a port.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rate {
     /// The same number at every firing.
     Static(u32),
@@ -34,7 +37,7 @@ pub enum Kind {
 }
 
 /// The type of the items of a port, for messages and size estimates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Item {
     /// The Rust type's name.
     pub name: &'static str,
@@ -49,25 +52,48 @@ impl Item {
     }
 }
 
-/// An input port.
-#[derive(Clone, Debug)]
-pub struct InPort {
+/// What there is to say of an input port.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub struct InShape {
     /// Name, unique among the node's inputs.
-    pub name: String,
+    pub name: SmolStr,
     /// Type of the items.
     pub item: Item,
     /// Items taken by a firing.
     pub pop: Rate,
     /// Items a firing may look at, those it takes included; at least the static pop rate.
     pub peek: u32,
+}
+
+/// An input port: what its [`InShape`] says, which ports of many nodes share, and its channel.
+#[derive(Clone, Debug)]
+pub struct InPort {
+    pub(crate) shape: Arc<InShape>,
     /// The channel that feeds it, once connected.
     pub channel: Option<ChannelId>,
 }
 
+impl Deref for InPort {
+    type Target = InShape;
+
+    fn deref(&self) -> &InShape {
+        &self.shape
+    }
+}
+
+impl DerefMut for InPort {
+    /// Of this port alone.
+    fn deref_mut(&mut self) -> &mut InShape {
+        Arc::make_mut(&mut self.shape)
+    }
+}
+
 impl InPort {
     /// A port that takes one item a firing.
-    pub fn new(name: impl Into<String>, item: Item) -> InPort {
-        InPort { name: name.into(), item, pop: Rate::Static(1), peek: 1, channel: None }
+    pub fn new(name: impl Into<SmolStr>, item: Item) -> InPort {
+        let shape = InShape { name: name.into(), item, pop: Rate::Static(1), peek: 1 };
+        InPort { shape: Arc::new(shape), channel: None }
     }
 
     /// The same port with another pop rate; peek follows where it would be below it.
@@ -84,23 +110,46 @@ impl InPort {
     }
 }
 
-/// An output port.
-#[derive(Clone, Debug)]
-pub struct OutPort {
+/// What there is to say of an output port.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub struct OutShape {
     /// Name, unique among the node's outputs.
-    pub name: String,
+    pub name: SmolStr,
     /// Type of the items.
     pub item: Item,
     /// Items given by a firing.
     pub push: Rate,
+}
+
+/// An output port: what its [`OutShape`] says, which ports of many nodes share, and its channel.
+#[derive(Clone, Debug)]
+pub struct OutPort {
+    pub(crate) shape: Arc<OutShape>,
     /// The channel it feeds, once connected.
     pub channel: Option<ChannelId>,
 }
 
+impl Deref for OutPort {
+    type Target = OutShape;
+
+    fn deref(&self) -> &OutShape {
+        &self.shape
+    }
+}
+
+impl DerefMut for OutPort {
+    /// Of this port alone.
+    fn deref_mut(&mut self) -> &mut OutShape {
+        Arc::make_mut(&mut self.shape)
+    }
+}
+
 impl OutPort {
     /// A port that gives any number of items a firing.
-    pub fn new(name: impl Into<String>, item: Item) -> OutPort {
-        OutPort { name: name.into(), item, push: Rate::Dynamic, channel: None }
+    pub fn new(name: impl Into<SmolStr>, item: Item) -> OutPort {
+        let shape = OutShape { name: name.into(), item, push: Rate::Dynamic };
+        OutPort { shape: Arc::new(shape), channel: None }
     }
 
     /// The same port with another push rate.
@@ -114,7 +163,7 @@ impl OutPort {
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Name, unique in the graph.
-    pub name: String,
+    pub name: SmolStr,
     /// Whether firings may overlap.
     pub kind: Kind,
     /// Input ports.
@@ -129,7 +178,7 @@ pub struct Node {
 
 impl Node {
     /// A sequential node without ports.
-    pub fn sequential(name: impl Into<String>) -> Node {
+    pub fn sequential(name: impl Into<SmolStr>) -> Node {
         Node {
             name: name.into(),
             kind: Kind::Sequential,
@@ -141,7 +190,7 @@ impl Node {
     }
 
     /// A parallel node without ports.
-    pub fn parallel(name: impl Into<String>) -> Node {
+    pub fn parallel(name: impl Into<SmolStr>) -> Node {
         Node { kind: Kind::Parallel, ..Node::sequential(name) }
     }
 
@@ -155,12 +204,14 @@ impl Node {
 
     /// The same node with one more input port.
     pub fn input(mut self, port: InPort) -> Node {
+        self.inputs.reserve_exact(1);
         self.inputs.push(port);
         self
     }
 
     /// The same node with one more output port.
     pub fn output(mut self, port: OutPort) -> Node {
+        self.outputs.reserve_exact(1);
         self.outputs.push(port);
         self
     }

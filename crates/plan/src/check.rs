@@ -75,7 +75,7 @@ impl Plan {
         self.check_counts(graph)?;
         for (id, run) in graph.node_ids().zip(&self.run) {
             if *run == 0 {
-                return Err(Misfit::Run { node: graph.node(id).name.clone() });
+                return Err(Misfit::Run { node: graph.node(id).name.to_string() });
             }
         }
         for (id, planned) in graph.channel_ids().zip(self.capacities.iter().copied()) {

@@ -42,7 +42,7 @@ fn write(plan: &Plan, graph: Option<&Graph>, f: &mut fmt::Formatter<'_>) -> fmt:
     if let Some(bytes) = plan.budget {
         writeln!(f, "budget {bytes} bytes")?;
     }
-    let node = |i: usize| graph.and_then(|g| g.nodes().get(i)).map(|n| n.name.clone());
+    let node = |i: usize| graph.and_then(|g| g.nodes().get(i)).map(|n| n.name.to_string());
     for (i, run) in plan.run.iter().enumerate() {
         writeln!(f, "node {i} run {run}{}", comment(node(i)))?;
     }

@@ -1,6 +1,6 @@
 //! Typed kernels in, a [`Network`] out.
 
-use crate::channel::{Grow, In, Meter, Out, Ring, Weigh};
+use crate::channel::{Grow, In, Layout, Meter, Out, Ring, Weigh};
 use crate::error::BuildError;
 use crate::node::{AnyFrame, Body, Finish, FrameFn, IntoFlow, Parallel, Sequential};
 use crate::ports::{Inputs, Many, Outputs};
@@ -42,7 +42,7 @@ impl<T> Stream<T> {
     /// Counts each item as so many bytes against the run's byte budget.
     pub fn weigh(mut self, bytes: impl Fn(&T) -> usize + Send + Sync + 'static) -> Self {
         self.link.weighed = true;
-        lock(&self.socket.given).0 = Some(Arc::new(bytes));
+        self.socket.set_weigh(Some(Arc::new(bytes)));
         self
     }
 
@@ -61,10 +61,27 @@ pub struct Feedback<T> {
 
 /// Where the two ends of a channel find their ring, once it is there.
 pub(crate) struct Socket<T> {
-    given: Mutex<(Option<Weigh<T>>, VecDeque<T>)>,
-    made: OnceLock<(ChannelId, Arc<Ring<T>>)>,
-    /// The feedback channel that this one was joined to.
-    alias: OnceLock<Arc<Socket<T>>>,
+    given: Mutex<Option<Box<Given<T>>>>,
+    joined: OnceLock<Joined<T>>,
+}
+
+/// What a channel is given beforehand; most are given nothing.
+struct Given<T> {
+    weigh: Option<Weigh<T>>,
+    initial: VecDeque<T>,
+}
+
+impl<T> Default for Given<T> {
+    fn default() -> Given<T> {
+        Given { weigh: None, initial: VecDeque::new() }
+    }
+}
+
+enum Joined<T> {
+    /// The ring is there.
+    Ring(ChannelId, Arc<Ring<T>>),
+    /// To a feedback channel, whose ring it shares.
+    Feedback(Arc<Socket<T>>),
 }
 
 impl<T> std::fmt::Debug for Socket<T> {
@@ -75,13 +92,22 @@ impl<T> std::fmt::Debug for Socket<T> {
 
 impl<T> Socket<T> {
     fn new(initial: VecDeque<T>) -> Arc<Socket<T>> {
-        Arc::new(Socket { given: Mutex::new((None, initial)), made: OnceLock::new(), alias: OnceLock::new() })
+        let given = (!initial.is_empty()).then(|| Box::new(Given { weigh: None, initial }));
+        Arc::new(Socket { given: Mutex::new(given), joined: OnceLock::new() })
     }
 
-    fn made(&self) -> &(ChannelId, Arc<Ring<T>>) {
-        match self.alias.get() {
-            Some(other) => other.made(),
-            None => self.made.get().expect("rings are made before nodes"),
+    fn set_weigh(&self, weigh: Option<Weigh<T>>) {
+        lock(&self.given).get_or_insert_default().weigh = weigh;
+    }
+
+    fn take_weigh(&self) -> Option<Weigh<T>> {
+        lock(&self.given).as_mut().and_then(|given| given.weigh.take())
+    }
+
+    fn made(&self) -> (ChannelId, &Arc<Ring<T>>) {
+        match self.joined.get().expect("rings are made before nodes") {
+            Joined::Ring(id, ring) => (*id, ring),
+            Joined::Feedback(other) => other.made(),
         }
     }
 
@@ -96,13 +122,26 @@ impl<T> Socket<T> {
 
 /// A ring's counters and the way to make it grow.
 pub(crate) type MadeRing<'env> = (Arc<Meter>, Arc<dyn Grow + 'env>);
-type MakeRing<'env> = Box<dyn FnOnce(ChannelId, usize) -> MadeRing<'env> + Send + 'env>;
+
+/// Makes the ring of a channel, whatever its item type.
+pub(crate) trait MakeRing<'env>: Send + Sync {
+    fn make(&self, id: ChannelId, capacity: usize, layout: Layout) -> MadeRing<'env>;
+}
+
+impl<'env, T: Send + 'env> MakeRing<'env> for Socket<T> {
+    fn make(&self, id: ChannelId, capacity: usize, layout: Layout) -> MadeRing<'env> {
+        let Given { weigh, initial } = lock(&self.given).take().map_or_else(Given::default, |given| *given);
+        let ring = Arc::new(Ring::new(capacity, layout, initial, weigh));
+        let _ = self.joined.set(Joined::Ring(id, ring.clone()));
+        (ring.meter.clone(), ring)
+    }
+}
 
 struct EdgeData<'env> {
     from: Option<Port>,
     to: Option<Port>,
     link: Link,
-    make: Option<MakeRing<'env>>,
+    make: Option<Arc<dyn MakeRing<'env> + 'env>>,
 }
 
 /// What a node's code needs to be made.
@@ -160,13 +199,7 @@ impl<'env> Builder<'env> {
         link: Link,
     ) -> Stream<T> {
         let socket = Socket::new(initial);
-        let maker = socket.clone();
-        let make: MakeRing<'env> = Box::new(move |id, capacity| {
-            let (weigh, initial) = std::mem::take(&mut *lock(&maker.given));
-            let ring = Arc::new(Ring::new(capacity, initial, weigh));
-            let _ = maker.made.set((id, ring.clone()));
-            (ring.meter.clone(), ring)
-        });
+        let make: Arc<dyn MakeRing<'env> + 'env> = socket.clone();
         self.edges.push(EdgeData { from, to: None, link, make: Some(make) });
         Stream { graph: self.number, edge: self.edges.len() - 1, socket, link }
     }
@@ -322,9 +355,9 @@ impl<'env> Builder<'env> {
         edge.link.capacity = edge.link.capacity.or(stream.link.capacity);
         if stream.link.weighed {
             edge.link.weighed = true;
-            lock(&feedback.socket.given).0 = lock(&stream.socket.given).0.take();
+            feedback.socket.set_weigh(stream.socket.take_weigh());
         }
-        let _ = stream.socket.alias.set(feedback.socket);
+        let _ = stream.socket.joined.set(Joined::Feedback(feedback.socket));
     }
 
     /// Joins streams in the order in which items happen to arrive. **Not determinate**: the result
@@ -600,7 +633,7 @@ where
 /// A graph that may be run, with the code of its nodes.
 pub struct Network<'env> {
     pub(crate) graph: Graph,
-    pub(crate) rings: Vec<MakeRing<'env>>,
+    pub(crate) rings: Vec<Arc<dyn MakeRing<'env> + 'env>>,
     pub(crate) nodes: Vec<Option<NodeMaker<'env>>>,
 }
 

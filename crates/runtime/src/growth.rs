@@ -108,7 +108,7 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     }
     let producer = &net.nodes[producer.index()].state;
     producer.wait.ready();
-    let stuck = producer.stuck.iter().filter(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK);
+    let stuck = producer.stuck().iter().filter(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK);
     stuck.for_each(|stuck| stuck.store(0, Ordering::Relaxed));
     true
 }

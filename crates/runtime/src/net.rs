@@ -8,26 +8,24 @@ use crate::ready::Ready;
 use crate::search::Search;
 use crate::sleep::{Sleep, Sleeper};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, lock};
-use std::sync::Arc;
+use crate::useful::{Useful, has_loops};
+use std::sync::{Arc, OnceLock};
+use thalweg_analysis::Components;
 use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
 use thalweg_plan::Plan;
 use thalweg_trace::Growth;
 
-/// A node with its neighbours.
+/// A node.
 pub(crate) struct NodeCell<'env> {
     pub(crate) state: NodeState,
     pub(crate) kind: Kind,
     /// None for an end that the outside holds.
     pub(crate) body: Option<Box<dyn Body + 'env>>,
-    pub(crate) inputs: Vec<ChannelId>,
-    pub(crate) outputs: Vec<ChannelId>,
-    /// Producers and consumers next to it, each once.
-    pub(crate) peers: Vec<NodeId>,
     /// What every firing moves, where all rates are static and no framing function decides: from
     /// it anybody can see that an activation would be in vain. Empty otherwise.
-    pub(crate) needs: Vec<Need>,
+    pub(crate) needs: Box<[Need]>,
     /// Where its own thread sleeps, if it has one.
-    pub(crate) dedicated: Option<Sleeper>,
+    pub(crate) dedicated: Option<u32>,
     /// Whether some peer has a thread of its own.
     pub(crate) dedicated_peers: bool,
 }
@@ -122,6 +120,10 @@ pub(crate) struct Net<'env> {
     pub(crate) graph: Graph,
     pub(crate) plan: Plan,
     pub(crate) nodes: Vec<NodeCell<'env>>,
+    /// The channels of every node's inputs, then of its outputs, node by node.
+    ports: Box<[ChannelId]>,
+    /// By node: where its inputs begin there, and where its outputs do.
+    ports_at: Box<[u32]>,
     /// By channel: its producer, then its consumer.
     ends: Box<[NodeId]>,
     pub(crate) meters: Vec<Arc<Meter>>,
@@ -138,10 +140,10 @@ pub(crate) struct Net<'env> {
     pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
     /// Who is claimable, where the policy is told.
     pub(crate) ready: Ready,
-    /// Where the graph has cycles, the nodes from which an end can be reached: those that are
-    /// cancelled once none can. Others are run for what they do besides, to their own end. Empty
-    /// where nodes notice by themselves, or there are none such.
-    reaching: Vec<bool>,
+    /// Who is still of use, in a graph with loops.
+    pub(crate) useful: Useful,
+    /// Made when they are asked for.
+    components: OnceLock<Components>,
     pub(crate) has_cycles: bool,
     /// For circles that wait while the rest goes on.
     pub(crate) search: Search,
@@ -167,16 +169,19 @@ impl<'env> Net<'env> {
         let (meters, rings): (Vec<Arc<Meter>>, Vec<_>) = rings.into_iter().unzip();
         let dealt: usize = meters.iter().map(|m| m.byte_limit()).filter(|limit| *limit != usize::MAX).sum();
         let live = nodes.iter().filter(|node| node.body.is_some()).count();
-        let loops = graph.channels().iter().any(|channel| channel.link.feedback);
-        let ends = graph.node_ids().filter(|node| loops && graph.node(*node).outputs.is_empty());
-        let reaching = upstream(&graph, ends.collect());
         let spent: usize =
             graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
         let alone =
             plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
+        let (ports, ports_at) = ports(&graph);
         Net {
+            ports,
+            ports_at,
             ready: Ready::new(plan.threads, alone),
             search: Search::new(&graph),
+            useful: Useful::new(&graph),
+            components: OnceLock::new(),
+            has_cycles: has_loops(&graph),
             ends: graph.channels().iter().flat_map(|channel| [channel.from.0, channel.to.0]).collect(),
             graph,
             plan,
@@ -189,9 +194,12 @@ impl<'env> Net<'env> {
             fed: AtomicUsize::new(0),
             growths: Mutex::new(Vec::new()),
             accounts: Mutex::new(Vec::new()),
-            reaching,
-            has_cycles: loops,
         }
+    }
+
+    /// The graph's strongly connected components.
+    pub(crate) fn components(&self) -> &Components {
+        self.components.get_or_init(|| thalweg_analysis::components(&self.graph))
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -204,11 +212,18 @@ impl<'env> Net<'env> {
     }
 
     pub(crate) fn inputs(&self, node: NodeId) -> &[ChannelId] {
-        &self.nodes[node.index()].inputs
+        &self.ports[self.ports_at[2 * node.index()] as usize..self.ports_at[2 * node.index() + 1] as usize]
     }
 
     pub(crate) fn outputs(&self, node: NodeId) -> &[ChannelId] {
-        &self.nodes[node.index()].outputs
+        &self.ports
+            [self.ports_at[2 * node.index() + 1] as usize..self.ports_at[2 * node.index() + 2] as usize]
+    }
+
+    /// Producers and consumers next to a node; one with several channels in between, several times.
+    pub(crate) fn peers(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let producers = self.inputs(node).iter().map(|channel| self.ends(*channel).0);
+        producers.chain(self.outputs(node).iter().map(|channel| self.ends(*channel).1))
     }
 
     /// Whether any input of the node that is in the mask passes the test.
@@ -239,10 +254,10 @@ impl<'env> Net<'env> {
     /// so a wake-up hangs on it as safely.
     pub(crate) fn missing(&self, node: NodeId) -> Option<Need> {
         let cell = &self.nodes[node.index()];
-        let (mut missing, mut heard) = (None, cell.outputs.is_empty());
         if cell.needs.is_empty() {
             return None;
         }
+        let (mut missing, mut heard) = (None, self.outputs(node).is_empty());
         for need in &cell.needs {
             let lacks = match *need {
                 Need::Items(channel, count) => {
@@ -378,14 +393,13 @@ impl<'env> Net<'env> {
 
     #[cold]
     fn ring_peers(&self, node: NodeId) {
-        let cell = &self.nodes[node.index()];
-        for peer in &cell.peers {
-            self.ring_dedicated(*peer);
+        for peer in self.peers(node) {
+            self.ring_dedicated(peer);
         }
         if self.ready.is_told() {
-            return cell.peers.iter().for_each(|peer| self.tell_outside(*peer));
+            return self.peers(node).for_each(|peer| self.tell_outside(peer));
         }
-        if self.sleep.wants_waking() && cell.peers.iter().any(|peer| self.claimable(*peer)) {
+        if self.sleep.wants_waking() && self.peers(node).any(|peer| self.claimable(peer)) {
             self.sleep.wake_one();
         }
     }
@@ -397,7 +411,7 @@ impl<'env> Net<'env> {
             && cell.state.dozing.load(Ordering::Relaxed)
             && cell.state.satisfied(self, node)
         {
-            self.sleep.wake_dedicated(sleeper);
+            self.sleep.wake_dedicated(sleeper as Sleeper);
         }
     }
 
@@ -451,9 +465,7 @@ impl<'env> Net<'env> {
         cell.state.done.store(true, Ordering::Release);
         cell.state.wait.never();
         self.alert_peers(node);
-        if !self.reaching.is_empty() {
-            self.cancel_useless();
-        }
+        self.not_wanted(node);
         self.changed(node);
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.finish();
@@ -462,44 +474,15 @@ impl<'env> Net<'env> {
 
     /// Makes the neighbours look, whatever they wait for.
     pub(crate) fn alert_peers(&self, node: NodeId) {
-        for peer in &self.nodes[node.index()].peers {
+        for peer in self.peers(node) {
             self.nodes[peer.index()].state.alert.store(true, Ordering::Release);
         }
     }
 
     /// An outside end has left: who gives to it alone is no longer needed.
     pub(crate) fn left(&self, node: NodeId) {
-        if !self.reaching.is_empty() {
-            self.cancel_useless();
-        }
+        self.not_wanted(node);
         self.changed_outside(node);
-    }
-
-    /// Cancels nodes that can reach no live end any more though a loop keeps their outputs read, nor
-    /// one that is run for itself.
-    fn cancel_useless(&self) {
-        let wanted = |node: &NodeId| {
-            self.is_live_end(*node)
-                || (self.is_for_itself(*node) && !self.nodes[node.index()].state.is_done())
-        };
-        let useful = upstream(&self.graph, self.graph.node_ids().filter(wanted).collect());
-        let is_useful = |node: NodeId| useful.get(node.index()).is_some_and(|useful| *useful);
-        let mut cancelled = false;
-        for node in self.graph.node_ids().filter(|node| self.reaching[node.index()] && !is_useful(*node)) {
-            let state = &self.nodes[node.index()].state;
-            if !state.is_done() && !state.cancelled.swap(true, Ordering::Relaxed) {
-                state.alert.store(true, Ordering::Release);
-                cancelled = true;
-            }
-        }
-        if cancelled {
-            fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
-            self.graph.node_ids().for_each(|node| self.ring_dedicated(node));
-            if self.ready.is_told() {
-                self.graph.node_ids().for_each(|node| self.tell_outside(node));
-            }
-            self.sleep.wake_one();
-        }
     }
 
     /// Whether the node has outputs, and nobody reads any of them any more.
@@ -511,48 +494,48 @@ impl<'env> Net<'env> {
     /// Whether no end can be reached from the node, where from others one can: it is run for what it
     /// does besides.
     pub(crate) fn is_for_itself(&self, node: NodeId) -> bool {
-        self.reaching.get(node.index()) == Some(&false)
+        self.useful.is_for_itself(node)
     }
 
     /// A node without outputs that has not ended: what the graph is run for.
     pub(crate) fn is_live_end(&self, node: NodeId) -> bool {
         let cell = &self.nodes[node.index()];
         let read = |id: &ChannelId| !self.meter(*id).gone();
-        cell.outputs.is_empty()
+        let inputs = self.inputs(node);
+        self.outputs(node).is_empty()
             && !cell.state.is_done()
-            && (cell.inputs.is_empty() || cell.inputs.iter().any(read))
+            && (inputs.is_empty() || inputs.iter().any(read))
     }
 
     pub(crate) fn fail_node(&self, node: NodeId, cause: Box<dyn std::error::Error + Send + Sync>) {
-        self.fail(Error::Node { node: self.graph.node(node).name.clone(), cause });
+        self.fail(Error::Node { node: self.graph.node(node).name.to_string(), cause });
     }
 
     pub(crate) fn fail_panic(&self, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
         let message = crate::panic_message(&*panic);
-        self.fail(Error::Panic { node: self.graph.node(node).name.clone(), message });
+        self.fail(Error::Panic { node: self.graph.node(node).name.to_string(), message });
     }
 
     pub(crate) fn fail_short(&self, node: NodeId, port: usize) {
         let data = self.graph.node(node);
         self.fail(Error::Rate {
-            node: data.name.clone(),
-            port: data.outputs[port].name.clone(),
+            node: data.name.to_string(),
+            port: data.outputs[port].name.to_string(),
             rate: data.outputs[port].push.fixed().unwrap_or(0),
         });
     }
 }
 
-/// The nodes from which one of `ends` can be reached, by node; empty for no ends.
-fn upstream(graph: &Graph, ends: Vec<NodeId>) -> Vec<bool> {
-    if ends.is_empty() {
-        return Vec::new();
+/// The channels at every node's ports, and where they begin: see [`Net`].
+fn ports(graph: &Graph) -> (Box<[ChannelId]>, Box<[u32]>) {
+    let mut ports = Vec::with_capacity(2 * graph.channels().len());
+    let mut at = Vec::with_capacity(2 * graph.nodes().len() + 1);
+    for node in graph.nodes() {
+        at.push(ports.len() as u32);
+        ports.extend(node.inputs.iter().filter_map(|port| port.channel));
+        at.push(ports.len() as u32);
+        ports.extend(node.outputs.iter().filter_map(|port| port.channel));
     }
-    let (mut reaching, mut open) = (vec![false; graph.nodes().len()], ends);
-    while let Some(node) = open.pop() {
-        if !std::mem::replace(&mut reaching[node.index()], true) {
-            let inputs = graph.node(node).inputs.iter().filter_map(|port| port.channel);
-            open.extend(inputs.map(|id| graph.channel(id).from.0));
-        }
-    }
-    reaching
+    at.push(ports.len() as u32);
+    (ports.into(), at.into())
 }

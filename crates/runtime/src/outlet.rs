@@ -145,7 +145,7 @@ impl<T: Send> Outlet<'_, T> {
                     cell.state.wait.lack(lack);
                     cell.state.alert.store(false, Ordering::Relaxed);
                     self.port.side().refresh();
-                    let sleeper = cell.dedicated.expect("an outside end has a place to sleep");
+                    let sleeper = cell.dedicated.expect("an outside end has a place to sleep") as usize;
                     self.rest.take(shared(&self.net), self.node, sleeper, None);
                 }
             }

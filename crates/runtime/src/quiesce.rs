@@ -70,7 +70,7 @@ fn is_foreign(net: &Net<'_>, node: NodeId) -> bool {
 /// Ends the feedback channels of the loop that a circle runs through, if its outside inputs have
 /// ended and there are some.
 fn end_feedback(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
-    let components = net.search.components(&net.graph);
+    let components = net.components();
     let inside = |node: NodeId| components.of(node) == components.of(circle[0].0);
     let entering = |id: &ChannelId| {
         let channel = net.graph.channel(*id);

@@ -32,7 +32,7 @@
 //! A worker sleeps on empty queues: it announces itself, fences, and looks at their lengths, as
 //! `sleep` has it; who pushes fences and then looks for sleepers.
 
-use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, lock};
+use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Mutex, Ordering, fence, lock};
 use std::collections::VecDeque;
 use thalweg_graph::NodeId;
 use thalweg_policy::WorkerId;
@@ -146,13 +146,13 @@ impl Ready {
 /// A node's tokens.
 #[derive(Debug)]
 pub(crate) struct Tokens {
-    count: AtomicUsize,
-    most: usize,
+    count: AtomicU32,
+    most: u32,
 }
 
 impl Tokens {
     pub(crate) fn new(most: usize) -> Tokens {
-        Tokens { count: AtomicUsize::new(0), most }
+        Tokens { count: AtomicU32::new(0), most: most as u32 }
     }
 
     /// Whether one more may be made.

@@ -2,7 +2,8 @@
 
 use crate::account::duration;
 use crate::affinity::{Pinned, cores};
-use crate::builder::{MakeNode, Network};
+use crate::builder::{MakeNode, MakeRing, Network};
+use crate::channel::Layout;
 use crate::error::Error;
 use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
@@ -11,7 +12,7 @@ use crate::worker::{EngineHost, Habits, Pace, Worker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use thalweg_graph::{Graph, Kind, NodeId};
+use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::Policy;
 use thalweg_policy::random::XorShift;
@@ -204,8 +205,10 @@ impl<'env> Network<'env> {
         let plan = Plan::new(&self.graph, &options.wishes());
         let Network { graph, rings, nodes: makers } = self;
         check_sizes(&graph, &plan)?;
-        let rings: Vec<_> =
-            graph.channel_ids().zip(rings).map(|(id, make)| make(id, plan.capacities[id.index()])).collect();
+        let make = |(id, socket): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
+            socket.make(id, plan.capacities[id.index()], layout(&graph, id))
+        };
+        let rings: Vec<_> = graph.channel_ids().zip(rings).map(make).collect();
         share_budget(&graph, &plan, &rings);
         let own = options.one_to_one;
         let dedicated = |id: NodeId| {
@@ -213,22 +216,27 @@ impl<'env> Network<'env> {
             node.blocking || (own && node.kind != Kind::Parallel)
         };
         let mut sleepers = plan.threads..;
-        let mut nodes = Vec::new();
+        let mut nodes = Vec::with_capacity(graph.nodes().len());
         for (id, maker) in graph.node_ids().zip(makers) {
             let data = graph.node(id);
             let state = match data.kind {
                 Kind::Parallel => NodeState::parallel(data.outputs.len(), plan.threads),
                 _ => NodeState::single(),
             };
-            let inputs: Vec<_> = data.inputs.iter().filter_map(|port| port.channel).collect();
-            let outputs: Vec<_> = data.outputs.iter().filter_map(|port| port.channel).collect();
-            let mut peers: Vec<NodeId> = inputs.iter().map(|c| graph.channel(*c).from.0).collect();
-            peers.extend(outputs.iter().map(|c| graph.channel(*c).to.0));
-            peers.sort_unstable();
-            peers.dedup();
-            let weighed = outputs.iter().copied().find(|c| graph.channel(*c).link.weighed);
-            let make = MakeNode { tickets: tickets(plan.threads), retired: state.retired.clone(), weighed };
-            let dedicated_peers = peers.iter().any(|peer| dedicated(*peer));
+            let channels = |id: NodeId| {
+                let node = graph.node(id);
+                let inputs = node.inputs.iter().map(|port| port.channel);
+                inputs.chain(node.outputs.iter().map(|port| port.channel)).flatten()
+            };
+            let weighed = data.outputs.iter().filter_map(|port| port.channel);
+            let weighed = weighed.into_iter().find(|c| graph.channel(*c).link.weighed);
+            let retired = state.retired().cloned();
+            let make = MakeNode { tickets: tickets(plan.threads), retired, weighed };
+            let dedicated_peers = channels(id).any(|channel| {
+                let channel = graph.channel(channel);
+                let peer = if channel.from.0 == id { channel.to.0 } else { channel.from.0 };
+                dedicated(peer)
+            });
             let body = maker.map(|maker| maker(make));
             let needs = match &body {
                 Some(body) if !body.is_framed() => needs(data),
@@ -238,11 +246,8 @@ impl<'env> Network<'env> {
                 state,
                 kind: data.kind,
                 body,
-                inputs,
-                outputs,
-                peers,
-                needs,
-                dedicated: dedicated(id).then(|| sleepers.next().expect("endless")),
+                needs: needs.into(),
+                dedicated: dedicated(id).then(|| sleepers.next().expect("endless") as u32),
                 dedicated_peers,
             });
         }
@@ -250,6 +255,13 @@ impl<'env> Network<'env> {
         let net = Arc::new(Net::new(graph, plan, nodes, rings, signals));
         Ok(Prepared { net, options: options.clone() })
     }
+}
+
+/// Messages between processes are moved one by one, mostly by one worker.
+fn layout(graph: &Graph, id: ChannelId) -> Layout {
+    let channel = graph.channel(id);
+    let process = |node: NodeId| graph.node(node).kind == Kind::Process;
+    if process(channel.from.0) && process(channel.to.0) { Layout::Together } else { Layout::Apart }
 }
 
 /// Tickets of a reorder window: enough that one claim ten times as long as the others leaves the
@@ -354,11 +366,11 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
         for node in net.graph.node_ids() {
             let cell = &net.nodes[node.index()];
             if let (Some(sleeper), Some(_), false) = (cell.dedicated, &cell.body, net.stopped()) {
-                let name = net.graph.node(node).name.clone();
+                let name = net.graph.node(node).name.to_string();
                 let thread = std::thread::Builder::new().name(name);
-                if let Err(error) =
-                    thread.spawn_scoped(scope, move || crate::dedicated::run(net, node, sleeper, deadline))
-                {
+                if let Err(error) = thread.spawn_scoped(scope, move || {
+                    crate::dedicated::run(net, node, sleeper as usize, deadline);
+                }) {
                     return net.fail(Error::Thread(error));
                 }
             }

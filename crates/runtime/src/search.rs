@@ -30,8 +30,9 @@
 //! look or by theirs.
 //!
 //! **Every stuck set is found.** One of its nodes was activated last. After that activation its
-//! thread looks (a worker within [`PERIOD`] while it is awake, through a turn of all suspects; once more
-//! [`PATIENCE`] after it fell asleep; a dedicated thread the same), and then the set is complete. A
+//! thread looks (a worker within [`PERIOD`] while it is awake, through two turns of all suspects, farther
+//! and farther, the first of which may find that the set was active lately; once more, to the end, [`PATIENCE`] after it fell asleep; a dedicated thread the same),
+//! and then the set is complete. A
 //! searcher that is refused gave up to an activation, whose thread will look; or to another
 //! searcher. Of several, the one that holds the highest id was refused by no searcher.
 //!
@@ -44,24 +45,25 @@
 use crate::error::Error;
 use crate::growth::{feed, open_full};
 use crate::net::Net;
-use crate::node::{Held, Waiting};
+use crate::node::{Held, NodeState, Waiting};
 use crate::sync::{AtomicUsize, Ordering, fence};
 use crate::waits::{Circle, Edge, Waits, describe, edges};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
-use thalweg_analysis::Components;
 use thalweg_graph::{Graph, NodeId};
 
 /// Time between looks of workers that are awake, all of them together.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 /// Time after which a sleeping thread looks, once.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
-/// Suspects that one look begins with: so many in 50 periods are found in 50 ms.
-const SUSPECTS: usize = 128;
+/// Suspects that one look begins with: twice round so many in 25 periods each is found in 50 ms.
+const SUSPECTS: usize = 2048;
 /// A look takes at most this share of the time.
-const SHARE: u64 = 64;
+pub(crate) const SHARE: u64 = 64;
+/// Nodes that the way from a suspect leads to at most, at first: in a graph of a million, all that wait
+/// may wait for one that runs. Where it leads to more, twice as many the next time.
+const REACH: usize = 1024;
 
 /// The state of the search, shared by all threads of a run.
 #[derive(Debug)]
@@ -72,18 +74,22 @@ pub(crate) struct Search {
     next: AtomicUsize,
     /// Ticks of the next look.
     due: AtomicU64,
+    /// Nodes that a look follows the way of a suspect to, at most: see [`REACH`].
+    reach: AtomicUsize,
+    /// By node: its activations when it was looked at last, the low bits.
+    seen: Box<[AtomicU32]>,
     /// Candidate sets looked at under their claims.
     searches: AtomicUsize,
     /// Those that the run is for.
     ends: Box<[NodeId]>,
-    components: OnceLock<Components>,
 }
 
 impl Search {
     pub(crate) fn new(graph: &Graph) -> Search {
         let mut suspects = thalweg_analysis::entwined(graph);
         let is_end = |node: &NodeId| graph.node(*node).outputs.is_empty();
-        let ends = graph.node_ids().filter(is_end).filter(|_| !suspects.is_empty());
+        let is_on = !suspects.is_empty();
+        let ends = graph.node_ids().filter(is_end).filter(|_| is_on);
         let ends: Vec<NodeId> = ends.collect();
         suspects.extend(&ends);
         suspects.sort_unstable();
@@ -92,9 +98,10 @@ impl Search {
             suspects: suspects.into(),
             next: AtomicUsize::new(0),
             due: AtomicU64::new(0),
+            reach: AtomicUsize::new(REACH),
+            seen: (0..if is_on { graph.nodes().len() } else { 0 }).map(|_| AtomicU32::new(0)).collect(),
             searches: AtomicUsize::new(0),
             ends: ends.into(),
-            components: OnceLock::new(),
         }
     }
 
@@ -103,28 +110,36 @@ impl Search {
         !self.suspects.is_empty()
     }
 
+    /// Whether the node was active since it was asked of last.
+    fn was_active(&self, node: NodeId, state: &NodeState) -> bool {
+        let activations = state.activations.load(Ordering::Relaxed) as u32;
+        self.seen[node.index()].swap(activations, Ordering::Relaxed) != activations
+    }
+
     /// Candidate sets that were looked at under their claims so far.
     pub(crate) fn searches(&self) -> usize {
         self.searches.load(Ordering::Relaxed)
     }
+}
 
-    pub(crate) fn components(&self, graph: &Graph) -> &Components {
-        self.components.get_or_init(|| thalweg_analysis::components(graph))
-    }
+/// [`PERIOD`] in ticks.
+pub(crate) fn period(ticks_per_ns: f64) -> u64 {
+    (PERIOD.as_nanos() as f64 * ticks_per_ns) as u64
 }
 
 /// A look at some suspects, if one is due at `now` (in ticks); when the next one is.
 pub(crate) fn look(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
     let search = &net.search;
     let due = search.due.load(Ordering::Relaxed);
-    let period = (PERIOD.as_nanos() as f64 * ticks_per_ns) as u64;
+    let period = period(ticks_per_ns);
     if now < due {
         return due.min(now + period); // it has no end while somebody looks
     }
     if search.due.compare_exchange(due, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return now + period; // another one looks
     }
-    look_at(net, SUSPECTS, Some(now + period));
+    let scope = Scope { reach: search.reach.load(Ordering::Relaxed), idle_only: true };
+    look_at(net, SUSPECTS, scope, Some(now + period));
     let after = crate::clock::ticks();
     let next = after + period.max(after.saturating_sub(now) * SHARE);
     search.due.store(next, Ordering::Relaxed);
@@ -133,20 +148,40 @@ pub(crate) fn look(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
 
 /// A look at every suspect.
 pub(crate) fn sweep(net: &Net<'_>) {
-    look_at(net, usize::MAX, None);
+    look_at(net, usize::MAX, Scope::ALL, None);
 }
 
-/// Looks at the next suspects, so many at most, and none after `until` (in ticks): the way of one may
-/// lead through the whole graph.
-fn look_at(net: &Net<'_>, most: usize, until: Option<u64>) {
+/// How far a look goes.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    /// Nodes that the way of one suspect is followed to at most.
+    reach: usize,
+    /// Whether who was active since the look before is taken for one that goes on: if it is stuck all
+    /// the same, the next look finds it so.
+    idle_only: bool,
+}
+
+impl Scope {
+    const ALL: Scope = Scope { reach: usize::MAX, idle_only: false };
+}
+
+/// Looks at the next suspects, so many at most, and none after `until` (in ticks).
+fn look_at(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
     let suspects = &net.search.suspects;
-    let (mut live, mut unwanted) = (HashSet::new(), false);
+    let (mut live, mut unwanted, mut far) = (HashSet::new(), false, false);
     for _ in 0..most.min(suspects.len()) {
         if net.stopped() || until.is_some_and(|until| crate::clock::ticks() > until) {
             break;
         }
         let at = net.search.next.fetch_add(1, Ordering::Relaxed);
-        unwanted |= looks(net, suspects[at % suspects.len()], &mut live) == Verdict::Unwanted;
+        match looks(net, suspects[at % suspects.len()], scope, &mut live) {
+            Verdict::Unwanted => unwanted = true,
+            Verdict::Far => far = true,
+            Verdict::Fine | Verdict::Moved => {}
+        }
+    }
+    if far {
+        net.search.reach.store(scope.reach.saturating_mul(2), Ordering::Relaxed);
     }
     if unwanted {
         look_at_ends(net);
@@ -155,7 +190,19 @@ fn look_at(net: &Net<'_>, most: usize, until: Option<u64>) {
 
 /// Looks for a stuck set that a node waits for, and opens or names it.
 pub(crate) fn suspect(net: &Net<'_>, node: NodeId) {
-    if looks(net, node, &mut HashSet::new()) == Verdict::Unwanted {
+    if looks(net, node, Scope::ALL, &mut HashSet::new()) == Verdict::Unwanted {
+        look_at_ends(net);
+    }
+}
+
+/// The same for one that a worker has noted, not far and only if it was not active since it was noted
+/// or looked at last. Those found `live` need not be looked at again.
+pub(crate) fn suspect_of_worker(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) {
+    if net.search.was_active(node, &net.nodes[node.index()].state) {
+        return;
+    }
+    let scope = Scope { reach: REACH, idle_only: false };
+    if looks(net, node, scope, live) == Verdict::Unwanted {
         look_at_ends(net);
     }
 }
@@ -164,7 +211,7 @@ pub(crate) fn suspect(net: &Net<'_>, node: NodeId) {
 /// looked at before it was stuck.
 fn look_at_ends(net: &Net<'_>) {
     let mut live = HashSet::new();
-    net.search.ends.iter().for_each(|end| _ = looks(net, *end, &mut live));
+    net.search.ends.iter().for_each(|end| _ = looks(net, *end, Scope::ALL, &mut live));
 }
 
 /// What is to be said of a node after a look at it.
@@ -176,12 +223,20 @@ enum Verdict {
     Unwanted,
     /// Somebody was active there between the looks.
     Moved,
+    /// Its way leads farther than was looked.
+    Far,
 }
 
-fn looks(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) -> Verdict {
+fn looks(net: &Net<'_>, node: NodeId, scope: Scope, live: &mut HashSet<NodeId>) -> Verdict {
     let mut look = || {
-        let waits = waits(net, node).then(|| candidates(net, node, live));
-        waits.flatten().map_or(Verdict::Fine, |candidates| confirm(net, candidates))
+        if !waits(net, node) {
+            return Verdict::Fine;
+        }
+        match candidates(net, node, scope, live) {
+            Ok(Some(candidates)) => confirm(net, candidates),
+            Ok(None) => Verdict::Fine,
+            Err(Far) => Verdict::Far,
+        }
     };
     // Whoever was active may have been refused a look of his own by this one: so once more.
     match look() {
@@ -208,31 +263,41 @@ pub(crate) fn rests(net: &Net<'_>, node: NodeId) -> bool {
     cell.body.is_some() && !cell.state.is_done() && !claimable && !cell.state.unstuck(net, node)
 }
 
+/// The way leads to more nodes than were to be looked at, or the run has stopped.
+struct Far;
+
 /// All that a node waits for, and what that waits for, if none of it can go on. Those on the way to
 /// one that can are `live`: no other look need come this way.
 fn candidates(
     net: &Net<'_>,
     start: NodeId,
+    scope: Scope,
     live: &mut HashSet<NodeId>,
-) -> Option<BTreeMap<NodeId, Vec<Edge>>> {
+) -> Result<Option<BTreeMap<NodeId, Vec<Edge>>>, Far> {
     let mut found: BTreeMap<NodeId, Vec<Edge>> = BTreeMap::new();
     // The way from the start to the node looked at: each with the edges not followed yet.
     let mut way: Vec<(NodeId, usize)> = Vec::new();
     let mut next = Some(start);
     loop {
         if let Some(node) = next.take().filter(|node| !found.contains_key(node)) {
-            let edges = match live.contains(&node) || !rests(net, node) {
+            let active = || scope.idle_only && net.search.was_active(node, &net.nodes[node.index()].state);
+            let edges = match live.contains(&node) || !rests(net, node) || active() {
                 true => Vec::new(),
                 false => edges(net, node),
             };
             if edges.is_empty() {
                 live.extend(way.iter().map(|(node, _)| *node));
-                return None;
+                return Ok(None);
+            }
+            if found.len() >= scope.reach || (found.len().is_multiple_of(REACH) && net.stopped()) {
+                // Not known to be, but for this look: it need not come here again.
+                live.extend(found.keys());
+                return Err(Far);
             }
             found.insert(node, edges);
             way.push((node, 0));
         }
-        let Some((node, followed)) = way.last_mut() else { return Some(found) };
+        let Some((node, followed)) = way.last_mut() else { return Ok(Some(found)) };
         match found[node].get(*followed) {
             Some(edge) => {
                 *followed += 1;
@@ -306,7 +371,7 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
 
 /// Whether a node's loop has inputs from outside, whose end would end it.
 fn may_end(net: &Net<'_>, node: NodeId) -> bool {
-    let components = net.search.components(&net.graph);
+    let components = net.components();
     let inside = |other: NodeId| components.of(other) == components.of(node);
     let members = components.members(components.of(node));
     members.iter().flat_map(|member| net.inputs(*member)).any(|input| !inside(net.ends(*input).0))
@@ -321,8 +386,8 @@ fn unhold(net: &Net<'_>, held: Vec<(NodeId, Box<dyn Held + '_>)>) {
 /// The node's claim was held by a thread that activates nothing; `missed` says that there is
 /// something to be done there which counters do not show.
 fn look_after(net: &Net<'_>, node: NodeId, missed: bool) {
-    if missed {
-        net.nodes[node.index()].state.unsettled.store(true, Ordering::Release);
+    if missed && let Some(unsettled) = net.nodes[node.index()].state.unsettled() {
+        unsettled.store(true, Ordering::Release);
     }
     fence(Ordering::SeqCst); // pairs with the changers' fences: see the protocol
     net.ring_dedicated(node);

@@ -114,8 +114,7 @@ impl<T: Send> InputSpec for TakeSpec<T> {
 
     fn declare(&self, dynamic: bool) -> InPort {
         let pop = pop_rate(self.pop, dynamic);
-        let peek = pop.fixed().unwrap_or(1);
-        InPort { name: self.name.clone(), item: Item::of::<T>(), pop, peek, channel: None }
+        InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(pop.fixed().unwrap_or(1))
     }
 
     fn attach<'env>(self, builder: &mut Builder<'env>, to: (NodeId, usize)) -> Make<'env, Take<T>>
@@ -135,7 +134,7 @@ impl<T: Send + Sync> InputSpec for LookSpec<T> {
         let pop = pop_rate(self.pop, dynamic);
         let least = pop.fixed().unwrap_or(1);
         let peek = if dynamic { least } else { self.peek.max(least) };
-        InPort { name: self.name.clone(), item: Item::of::<T>(), pop, peek, channel: None }
+        InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(peek)
     }
 
     fn attach<'env>(self, builder: &mut Builder<'env>, to: (NodeId, usize)) -> Make<'env, Look<T>>
@@ -160,7 +159,7 @@ impl<T: Send> OutputSpec for GiveSpec<T> {
     type Item = T;
 
     fn declare(&self) -> OutPort {
-        OutPort { name: self.name.clone(), item: Item::of::<T>(), push: self.push, channel: None }
+        OutPort::new(&*self.name, Item::of::<T>()).push(self.push)
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
         Waiting::Items { channel, .. } => vec![items(channel)],
         Waiting::Room { channel, .. } | Waiting::Bytes { channel } => vec![room(channel)],
         Waiting::Any { inputs } => {
-            let wanted = cell.inputs.iter().enumerate().filter(|(i, _)| inputs >> i & 1 == 1);
+            let wanted = net.inputs(node).iter().enumerate().filter(|(i, _)| inputs >> i & 1 == 1);
             wanted.map(|(_, channel)| items(*channel)).collect()
         }
         Waiting::Ready | Waiting::Window { .. } | Waiting::Never | Waiting::Foreign => Vec::new(),
@@ -51,7 +51,7 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
         });
         edges = missing.into_iter().collect();
     }
-    let stuck = cell.state.stuck.iter().zip(&cell.outputs);
+    let stuck = cell.state.stuck().iter().zip(net.outputs(node));
     edges.extend(stuck.filter(|(s, _)| s.load(Ordering::Relaxed) != UNSTUCK).map(|(_, c)| room(*c)));
     edges
 }
@@ -189,7 +189,7 @@ pub(crate) fn describe(net: &Net<'_>, circle: &[(NodeId, Edge)], over_budget: Op
     let waits = circle
         .iter()
         .map(|(node, edge)| BlockedNode {
-            node: net.graph.node(*node).name.clone(),
+            node: net.graph.node(*node).name.to_string(),
             channel: net.graph.channel_name(edge.channel),
             full: edge.full,
             items: net.meter(edge.channel).items(),

@@ -3,10 +3,11 @@
 use crate::account::Account;
 use crate::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::{Net, NodeCell};
-use crate::node::{By, Cx};
+use crate::node::{By, Cx, NOBODY};
 use crate::process::{channel, sends};
 use crate::search;
 use crate::sleep::Woken;
+use crate::suspects::Suspects;
 use crate::sync::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64;
@@ -86,8 +87,7 @@ impl Host for EngineHost<'_> {
     }
 
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
-        let last = self.net.nodes[node.index()].state.last.load(Ordering::Relaxed);
-        (last != usize::MAX).then_some(last)
+        self.net.nodes[node.index()].state.last_worker()
     }
 
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
@@ -136,6 +136,7 @@ pub(crate) struct Worker<'a, P: Policy> {
     looks: bool,
     /// It has looked since it last slept, or there is nothing to look for.
     looked: bool,
+    suspects: Suspects,
     /// The deadline, in ticks.
     ends_at: Ticks,
     /// The node that is being activated.
@@ -161,6 +162,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             look_at: if is_on { 0 } else { Ticks::MAX },
             looks: is_on,
             looked: !is_on,
+            suspects: Suspects::default(),
             ends_at: Ticks::MAX,
             running: None,
         }
@@ -229,7 +231,9 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.check_deadline();
         }
         if now >= self.look_at {
-            self.look_at = search::look(self.host.net, now, self.ticks_per_ns);
+            let net = self.host.net;
+            let next = self.suspects.look(net, now, search::period(self.ticks_per_ns));
+            self.look_at = next.min(search::look(net, now, self.ticks_per_ns));
         }
     }
 
@@ -261,6 +265,9 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.running = Some(node);
         let event = body.activate(cx);
         self.running = None;
+        if matches!(event, Event::Full(_)) && self.looks {
+            self.suspects.note(node, &cell.state);
+        }
         if event == Event::Refused && cx.alerted {
             // Nobody has looked: the holder may have done so before the alert.
             cell.state.alert.store(true, Ordering::Release);
@@ -268,7 +275,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let stamped = self.habits.stamped || (self.looks && self.count.is_multiple_of(UNSTAMPED));
         let after = if stamped { ticks() } else { before };
         if sampled {
-            self.end_sample(cx, cell);
+            self.end_sample(cx);
         }
         self.note(cx, cell, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
         if self.told {
@@ -285,12 +292,12 @@ impl<'a, P: Policy> Worker<'a, P> {
     }
 
     #[cold]
-    fn end_sample(&mut self, cx: &mut Cx<'_>, cell: &NodeCell<'_>) {
+    fn end_sample(&mut self, cx: &mut Cx<'_>) {
         if let Some(mut laps) = cx.laps.take() {
             laps.lap(crate::clock::Part::Queue);
             self.account.lap_sample(&laps);
         }
-        for channel in cell.inputs.iter().chain(&cell.outputs) {
+        for channel in cx.net.inputs(cx.node).iter().chain(cx.net.outputs(cx.node)) {
             self.account.occupancy(*channel, cx.net.meter(*channel).items());
         }
     }
@@ -298,12 +305,12 @@ impl<'a, P: Policy> Worker<'a, P> {
     /// Notes who runs the node, and whether it was another before.
     #[inline]
     fn note_move(&self, cell: &NodeCell<'_>) {
-        let last = cell.state.last.load(Ordering::Relaxed);
-        if last == self.host.worker {
+        let (last, me) = (cell.state.last.load(Ordering::Relaxed), self.host.worker as u32);
+        if last == me {
             return;
         }
-        cell.state.last.store(self.host.worker, Ordering::Relaxed);
-        if last != usize::MAX && cell.kind != Kind::Parallel {
+        cell.state.last.store(me, Ordering::Relaxed);
+        if last != NOBODY && cell.kind != Kind::Parallel {
             // One worker's at a time: the token is this one's.
             let moves = cell.state.moves.load(Ordering::Relaxed);
             cell.state.moves.store(moves + 1, Ordering::Relaxed);
@@ -314,8 +321,8 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[inline]
     fn count_sent(&self, channel: ChannelId, to: NodeId) {
         let net = self.host.net;
-        let last = net.nodes[to.index()].state.last.load(Ordering::Relaxed);
-        net.meter(channel).count(last != usize::MAX && last != self.host.worker);
+        let last = net.nodes[to.index()].state.last_worker();
+        net.meter(channel).count(last.is_some_and(|last| last != self.host.worker));
     }
 
     /// Tells the policy of what has become claimable by an activation: see `ready`.
@@ -334,7 +341,7 @@ impl<'a, P: Policy> Worker<'a, P> {
                 return;
             }
         } else {
-            self.tell_all(cell);
+            self.tell_all(cx.node, cell);
         }
         self.tell_of(cx.node);
     }
@@ -359,12 +366,12 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// Tells of all neighbours.
     #[cold]
-    fn tell_all(&mut self, cell: &NodeCell<'_>) {
+    fn tell_all(&mut self, node: NodeId, cell: &NodeCell<'_>) {
         let net = self.host.net;
         if cell.kind == Kind::Process && self.habits.stamped {
-            cell.outputs.iter().for_each(|channel| self.count_sent(*channel, net.ends(*channel).1));
+            net.outputs(node).iter().for_each(|channel| self.count_sent(*channel, net.ends(*channel).1));
         }
-        cell.peers.iter().for_each(|peer| self.tell_of(*peer));
+        net.peers(node).for_each(|peer| self.tell_of(peer));
     }
 
     fn tell_of(&mut self, node: NodeId) {
@@ -422,9 +429,9 @@ impl<'a, P: Policy> Worker<'a, P> {
     fn set_pace(&self, cell: &NodeCell<'_>, cx: &Cx<'_>, spent: Ticks) {
         let state = &cell.state;
         let each = ((spent as f64 / self.ticks_per_ns) * 16.0 / cx.fired as f64) as u64 + 1;
-        let old = state.pace.load(Ordering::Relaxed);
+        let old = u64::from(state.pace.load(Ordering::Relaxed));
         let pace = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 }.max(1);
-        state.pace.store(pace, Ordering::Relaxed);
+        state.pace.store(pace.min(u64::from(u32::MAX)) as u32, Ordering::Relaxed);
         let run = cx.net.plan.run[cx.node.index()].max(1) as u64;
         let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MOST);
         let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };

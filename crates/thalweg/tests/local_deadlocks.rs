@@ -122,6 +122,50 @@ fn a_full_circle_of_processes_is_opened_beside_what_runs() {
     });
 }
 
+/// A token that goes round a ring: everybody there waits for somebody who waits, all but one, so the
+/// way from each is long and leads to no circle that waits.
+fn run_ring_beside(graph: &mut Builder<'static>, nodes: usize, over: Arc<AtomicBool>) {
+    let (back, mut ring) = graph.feedback([]);
+    for _ in 0..nodes {
+        let (ins, outs) = ((input("in", ring),), (output("out"),));
+        (ring,) =
+            graph.process("pass", ins, outs, |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+                while let Some(token) = rx.recv().await {
+                    tx.send(token).await;
+                }
+            });
+    }
+    let (ins, outs) = ((input("in", ring),), (output("out"),));
+    let (out,) =
+        graph.process("start", ins, outs, |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            tx.send(0).await;
+            while let Some(token) = rx.recv().await
+                && !over.load(Ordering::Relaxed)
+            {
+                tx.send(token + 1).await;
+            }
+        });
+    graph.close(back, out);
+}
+
+#[test]
+fn a_full_circle_is_opened_beside_a_long_ring() {
+    for (policy, threads) in [("auto", 1), ("auto", 2), ("ws-last", 4)] {
+        let options = Options::new().policy(policy).threads(threads).capacity(2);
+        watch(format!("{options:?}"), || {
+            let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+            run_ring_beside(&mut graph, 20_000, over.clone());
+            let sum = crossed_processes(&mut graph);
+            graph.sink("heard", sum, move |_| over.store(true, Ordering::Relaxed));
+            let network = graph.build().unwrap();
+            let start = Instant::now();
+            let report = network.run(&options).unwrap();
+            assert_eq!(report.growths.len(), 6, "{:?}", report.growths);
+            assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+        });
+    }
+}
+
 #[test]
 fn a_full_circle_of_kernels_is_opened_beside_what_runs() {
     everywhere(|options, beside| {

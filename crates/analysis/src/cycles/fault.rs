@@ -9,7 +9,7 @@ const MOST_TOLD: usize = 8;
 /// The fault of a part in which no node can fire.
 pub(super) fn of(graph: &Graph, part: &Part) -> Fault {
     let cycle = cycle(part);
-    let name = |edge: &&Edge| graph.node(part.nodes[edge.from]).name.clone();
+    let name = |edge: &&Edge| graph.node(part.nodes[edge.from]).name.to_string();
     Fault::DeadCycle { nodes: cycle.iter().map(name).collect(), detail: detail(graph, part, &cycle) }
 }
 

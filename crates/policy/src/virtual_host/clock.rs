@@ -277,15 +277,12 @@ impl<'m> Clock<'m> {
     }
 }
 
-/// Producers and consumers of a node, each once, in order.
+/// Producers and consumers of a node, in order of its ports.
 fn neighbours(graph: &Graph, node: NodeId) -> Vec<NodeId> {
     let data = graph.node(node);
     let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
     let outputs = data.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
-    let mut nodes: Vec<NodeId> = inputs.chain(outputs).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    nodes
+    inputs.chain(outputs).collect()
 }
 
 /// The world as one worker's policy sees it.

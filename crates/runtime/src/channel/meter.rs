@@ -3,123 +3,149 @@
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
-/// Written by the producing side.
-#[derive(Debug)]
-struct Front {
-    tail: AtomicUsize,
-    ended: AtomicBool,
-    /// The last tail that counts, once ended. A feedback channel may be ended while its producer
-    /// can still publish; what it publishes then is never read.
-    end: AtomicUsize,
-    /// Bytes of all items ever published, where items are weighed.
-    bytes: AtomicUsize,
-    /// Items looked at by [`Meter::count`], and those of them that were remote.
-    counted: AtomicUsize,
-    remote: AtomicUsize,
+/// How the two sides' counters lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Layout {
+    /// On lines of their own: for two threads that move items at the same time.
+    Apart,
+    /// Together: for processes, which may be a million and move a message at a time.
+    Together,
 }
 
-/// Written by the consuming side.
+/// What is counted where items are weighed.
 #[derive(Debug)]
-struct Back {
-    head: AtomicUsize,
-    /// Bytes of all items ever released, where items are weighed.
-    bytes: AtomicUsize,
+struct Weights {
+    /// Bytes of all items ever published.
+    published: AtomicUsize,
+    /// Bytes of all items ever released.
+    released: AtomicUsize,
+    /// Bytes the channel may hold before its producer must wait.
+    limit: AtomicUsize,
 }
 
 /// Head, tail, ends and limits of a channel. See the protocol in [`super`].
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Meter {
-    front: CachePadded<Front>,
-    back: CachePadded<Back>,
-    /// Set once by the consuming side. Here, where nearly nothing is written, because the
-    /// producing side looks at it with every slice.
+    /// Written by the producing side, as all down to `remote`.
+    tail: AtomicUsize,
+    ended: AtomicBool,
+    /// Set once by the consuming side. Here, because the producing side looks at it with every slice.
     gone: AtomicBool,
-    /// Items the producing side dropped because the consumer had left.
-    wasted: AtomicUsize,
     /// Changed only while neither end is active.
     capacity: AtomicUsize,
-    /// Bytes the channel may hold before its producer must wait; `usize::MAX` if not weighed.
-    byte_limit: AtomicUsize,
+    /// Written by the consuming side, unless it is written on lines of its own.
+    head: AtomicUsize,
+    head_apart: Option<Box<CachePadded<AtomicUsize>>>,
+    /// The last tail that counts, once ended. A feedback channel may be ended while its producer
+    /// can still publish; what it publishes then is never read.
+    end: AtomicUsize,
+    /// Items looked at by [`Meter::count`], and those of them that were remote.
+    counted: AtomicUsize,
+    remote: AtomicUsize,
+    /// Items the producing side dropped because the consumer had left.
+    wasted: AtomicUsize,
+    weights: Option<Box<Weights>>,
 }
 
 impl Meter {
     /// An empty channel of `capacity` items.
-    pub(crate) fn new(capacity: usize) -> Meter {
+    pub(crate) fn new(capacity: usize, layout: Layout, weighed: bool) -> Meter {
+        let weights = || Weights {
+            published: AtomicUsize::new(0),
+            released: AtomicUsize::new(0),
+            limit: AtomicUsize::new(usize::MAX),
+        };
+        let apart = || Box::new(CachePadded::new(AtomicUsize::new(0)));
         Meter {
-            front: CachePadded::new(Front {
-                tail: AtomicUsize::new(0),
-                ended: AtomicBool::new(false),
-                end: AtomicUsize::new(0),
-                bytes: AtomicUsize::new(0),
-                counted: AtomicUsize::new(0),
-                remote: AtomicUsize::new(0),
-            }),
-            back: CachePadded::new(Back { head: AtomicUsize::new(0), bytes: AtomicUsize::new(0) }),
+            tail: AtomicUsize::new(0),
+            ended: AtomicBool::new(false),
             gone: AtomicBool::new(false),
-            wasted: AtomicUsize::new(0),
             capacity: AtomicUsize::new(capacity),
-            byte_limit: AtomicUsize::new(usize::MAX),
+            head: AtomicUsize::new(0),
+            head_apart: (layout == Layout::Apart).then(apart),
+            end: AtomicUsize::new(0),
+            counted: AtomicUsize::new(0),
+            remote: AtomicUsize::new(0),
+            wasted: AtomicUsize::new(0),
+            weights: weighed.then(|| Box::new(weights())),
         }
     }
 
     #[inline]
+    fn head_cell(&self) -> &AtomicUsize {
+        self.head_apart.as_ref().map_or(&self.head, |apart| apart)
+    }
+
+    #[inline]
     pub(crate) fn tail(&self) -> usize {
-        self.front.tail.load(Ordering::Acquire)
+        self.tail.load(Ordering::Acquire)
     }
 
     #[inline]
     pub(crate) fn head(&self) -> usize {
-        self.back.head.load(Ordering::Acquire)
+        self.head_cell().load(Ordering::Acquire)
+    }
+
+    /// The tail, for the producing side: it is its own.
+    #[inline]
+    pub(crate) fn tail_here(&self) -> usize {
+        self.tail.load(Ordering::Relaxed)
+    }
+
+    /// The head, for the consuming side: it is its own.
+    #[inline]
+    pub(crate) fn head_here(&self) -> usize {
+        self.head_cell().load(Ordering::Relaxed)
     }
 
     /// Publishes all items below `tail`. Producing side only.
     #[inline]
     pub(crate) fn publish(&self, tail: usize) {
-        self.front.tail.store(tail, Ordering::Release);
+        self.tail.store(tail, Ordering::Release);
     }
 
     /// Gives back all slots below `head`. Consuming side only.
     #[inline]
     pub(crate) fn release(&self, head: usize) {
-        self.back.head.store(head, Ordering::Release);
+        self.head_cell().store(head, Ordering::Release);
     }
 
     /// No item will follow that counts. Producing side, after its last `publish`; or by whoever
     /// examines the resting graph.
     pub(crate) fn end(&self) {
-        if !self.front.ended.load(Ordering::Relaxed) {
-            self.front.end.store(self.front.tail.load(Ordering::Relaxed), Ordering::Relaxed);
-            self.front.ended.store(true, Ordering::Release);
+        if !self.ended.load(Ordering::Relaxed) {
+            self.end.store(self.tail.load(Ordering::Relaxed), Ordering::Relaxed);
+            self.ended.store(true, Ordering::Release);
         }
     }
 
     #[inline]
     pub(crate) fn ended(&self) -> bool {
-        self.front.ended.load(Ordering::Acquire)
+        self.ended.load(Ordering::Acquire)
     }
 
     /// The tail that the stream ended with. Only after `ended` was seen.
     #[inline]
     pub(crate) fn end_tail(&self) -> usize {
-        self.front.end.load(Ordering::Relaxed)
+        self.end.load(Ordering::Relaxed)
     }
 
     /// Notes whether what was published since the last time goes to another worker. Producing side
     /// only.
     #[inline]
     pub(crate) fn count(&self, remote: bool) {
-        let (tail, counted) =
-            (self.front.tail.load(Ordering::Relaxed), self.front.counted.load(Ordering::Relaxed));
-        self.front.counted.store(tail, Ordering::Relaxed);
+        let (tail, counted) = (self.tail.load(Ordering::Relaxed), self.counted.load(Ordering::Relaxed));
+        self.counted.store(tail, Ordering::Relaxed);
         if remote {
-            let before = self.front.remote.load(Ordering::Relaxed);
-            self.front.remote.store(before + (tail - counted), Ordering::Relaxed);
+            let before = self.remote.load(Ordering::Relaxed);
+            self.remote.store(before + (tail - counted), Ordering::Relaxed);
         }
     }
 
     /// Items that went to another worker, as far as was noted.
     pub(crate) fn remote(&self) -> usize {
-        self.front.remote.load(Ordering::Relaxed)
+        self.remote.load(Ordering::Relaxed)
     }
 
     /// The consumer will read nothing more.
@@ -156,35 +182,50 @@ impl Meter {
         self.tail().saturating_sub(self.head())
     }
 
+    /// Bytes the channel may hold; `usize::MAX` where items are not weighed.
     pub(crate) fn byte_limit(&self) -> usize {
-        self.byte_limit.load(Ordering::Relaxed)
+        self.weights.as_ref().map_or(usize::MAX, |weights| weights.limit.load(Ordering::Relaxed))
     }
 
+    /// Sets it, where items are weighed.
     pub(crate) fn set_byte_limit(&self, bytes: usize) {
-        self.byte_limit.store(bytes, Ordering::Relaxed);
+        if let Some(weights) = &self.weights {
+            weights.limit.store(bytes, Ordering::Relaxed);
+        }
     }
 
     /// Bytes of the items in the channel, where they are weighed.
     pub(crate) fn bytes(&self) -> usize {
-        self.front.bytes.load(Ordering::Acquire).saturating_sub(self.back.bytes.load(Ordering::Acquire))
+        self.weights.as_ref().map_or(0, |weights| {
+            let published = weights.published.load(Ordering::Acquire);
+            published.saturating_sub(weights.released.load(Ordering::Acquire))
+        })
     }
 
     /// Bytes of all items ever published.
     pub(crate) fn bytes_published(&self) -> usize {
-        self.front.bytes.load(Ordering::Relaxed)
+        self.weights.as_ref().map_or(0, |weights| weights.published.load(Ordering::Relaxed))
     }
 
     pub(crate) fn set_bytes_published(&self, bytes: usize) {
-        self.front.bytes.store(bytes, Ordering::Release);
+        if let Some(weights) = &self.weights {
+            weights.published.store(bytes, Ordering::Release);
+        }
     }
 
     pub(crate) fn set_bytes_released(&self, bytes: usize) {
-        self.back.bytes.store(bytes, Ordering::Release);
+        if let Some(weights) = &self.weights {
+            weights.released.store(bytes, Ordering::Release);
+        }
     }
 
     /// Has room by weight: below its byte limit, so that the next firing may start.
     #[inline]
     pub(crate) fn light(&self) -> bool {
+        self.weights.is_none() || self.is_below_limit()
+    }
+
+    fn is_below_limit(&self) -> bool {
         let limit = self.byte_limit();
         limit == usize::MAX || self.bytes() < limit
     }

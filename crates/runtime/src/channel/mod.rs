@@ -37,6 +37,6 @@ mod ring;
 
 pub(crate) use cursor::Limits;
 pub use cursor::{Glance, In, NotYet, Out, View};
-pub(crate) use meter::Meter;
+pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};
 pub(crate) use ring::{Grow, Ring, Weigh};

@@ -1,12 +1,13 @@
 //! The storage of a channel.
 
-use super::Meter;
+use super::meter::{Layout, Meter};
 use crate::sync::UnsafeCell;
-use std::alloc::Layout;
+use std::alloc::Layout as Memory;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
 /// The bytes an item stands for.
 pub(crate) type Weigh<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
@@ -15,8 +16,10 @@ pub(crate) type Weigh<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
 /// that reading where the slots are makes no reference to what another side is writing.
 struct Storage<T> {
     slots: *mut [MaybeUninit<T>],
-    /// Entry `i & mask` = bytes of items `0..=i`; empty where items are not weighed.
-    totals: *mut [usize],
+    /// Entry `i & mask` = bytes of items `0..=i`; null where items are not weighed.
+    totals: *mut usize,
+    /// What it has outgrown, if the consumer may still point there; its items are gone.
+    before: Option<Box<Storage<T>>>,
 }
 
 /// A cache line, and the next one, which is fetched with it.
@@ -33,17 +36,17 @@ impl<T> Storage<T> {
         if slots.is_null() {
             std::alloc::handle_alloc_error(layout);
         }
-        let totals = vec![0; if weighed { size } else { 0 }];
-        Storage {
-            slots: std::ptr::slice_from_raw_parts_mut(slots.cast(), size),
-            totals: Box::into_raw(totals.into_boxed_slice()),
-        }
+        let totals = match weighed {
+            true => Box::into_raw(vec![0usize; size].into_boxed_slice()).cast(),
+            false => std::ptr::null_mut(),
+        };
+        Storage { slots: std::ptr::slice_from_raw_parts_mut(slots.cast(), size), totals, before: None }
     }
 
     /// Slots of more than a few lines begin on a line of their own: two slices side by side, one
     /// being written and one being read, then share none where their sizes are whole lines.
-    fn layout(size: usize) -> Layout {
-        let layout = Layout::array::<T>(size).expect("a ring that fits the address space");
+    fn layout(size: usize) -> Memory {
+        let layout = Memory::array::<T>(size).expect("a ring that fits the address space");
         let align = if layout.size() >= 4 * LINES { LINES } else { 1 };
         layout.align_to(align).expect("a power of two").pad_to_align()
     }
@@ -56,18 +59,57 @@ impl<T> Drop for Storage<T> {
             // SAFETY: allocated in `new` with this layout, and freed only here.
             unsafe { std::alloc::dealloc(self.slots.cast(), layout) };
         }
-        // SAFETY: it came from `Box::into_raw` in `new` and is freed only here.
-        drop(unsafe { Box::from_raw(self.totals) });
+        if !self.totals.is_null() {
+            let totals = std::ptr::slice_from_raw_parts_mut(self.totals, self.slots.len());
+            // SAFETY: it came from `Box::into_raw` in `new`, as long as the slots, and is freed only here.
+            drop(unsafe { Box::from_raw(totals) });
+        }
     }
 }
 
 /// A ring of a power of two slots behind a [`Meter`].
 pub(crate) struct Ring<T> {
     pub(crate) meter: Arc<Meter>,
+    /// What processes at its ends remember.
+    pub(crate) known: Known<T>,
     storage: UnsafeCell<Storage<T>>,
-    /// Storage from before it grew, which the consumer may still point into; its items are gone.
-    outgrown: UnsafeCell<Vec<Storage<T>>>,
     weigh: Option<Weigh<T>>,
+}
+
+/// What processes at the ends of a channel remember: here, so that an end is but a pointer. Each
+/// field is one side's.
+#[derive(Debug)]
+pub(crate) struct Known<T> {
+    /// The channel, times two: see `process::ends`.
+    pub(crate) operation: AtomicU32,
+    /// The receiving process, and the sending one.
+    pub(crate) receiver: AtomicU32,
+    pub(crate) sender: AtomicU32,
+    /// The tail as the receiver last read it.
+    pub(crate) seen: AtomicUsize,
+    /// First slot that is not free, as the sender last saw.
+    pub(crate) limit: AtomicUsize,
+    /// The latest turn of the receiver that received here, and of the sender that sent.
+    pub(crate) received: AtomicU64,
+    pub(crate) sent: AtomicU64,
+    /// Where the first message not taken lies while it is lent out (`Rx::recv_ref`): there it stays,
+    /// though the ring should grow meanwhile, for the process may point to it across awaits.
+    pub(crate) lent: AtomicPtr<T>,
+}
+
+impl<T> Known<T> {
+    fn new() -> Known<T> {
+        Known {
+            operation: AtomicU32::new(0),
+            receiver: AtomicU32::new(0),
+            sender: AtomicU32::new(0),
+            seen: AtomicUsize::new(0),
+            limit: AtomicUsize::new(0),
+            received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            lent: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
 }
 
 // SAFETY: slots are handed between threads by the protocol of `channel`: each is accessed by one
@@ -78,14 +120,18 @@ unsafe impl<T: Send> Sync for Ring<T> {}
 
 impl<T> Ring<T> {
     /// A ring that can hold `capacity` items, holding `initial`.
-    pub(crate) fn new(capacity: usize, initial: VecDeque<T>, weigh: Option<Weigh<T>>) -> Ring<T> {
+    pub(crate) fn new(
+        capacity: usize,
+        layout: Layout,
+        initial: VecDeque<T>,
+        weigh: Option<Weigh<T>>,
+    ) -> Ring<T> {
         let capacity = capacity.max(initial.len()).max(1);
         let size = capacity.checked_next_power_of_two().expect("a capacity that was checked");
-        let meter = Arc::new(Meter::new(capacity));
         let ring = Ring {
-            meter,
+            meter: Arc::new(Meter::new(capacity, layout, weigh.is_some())),
+            known: Known::new(),
             storage: UnsafeCell::new(Storage::new(size, weigh.is_some())),
-            outgrown: UnsafeCell::new(Vec::new()),
             weigh,
         };
         let count = initial.len();
@@ -108,7 +154,7 @@ impl<T> Ring<T> {
 
     fn totals(&self) -> *mut usize {
         // SAFETY: as in `slots`.
-        self.storage.with_mut(|storage| unsafe { (*storage).totals }).cast::<usize>()
+        self.storage.with_mut(|storage| unsafe { (*storage).totals })
     }
 
     /// Whether items are weighed.
@@ -246,8 +292,8 @@ impl<T: Send> Grow for Ring<T> {
         let (old, old_mask) = self.slots();
         let size = capacity.checked_next_power_of_two().expect("growth within the budget");
         if size > old_mask + 1 {
-            let new = Storage::<T>::new(size, self.weighed());
-            let (slots, new_totals) = (new.slots.cast::<T>(), new.totals.cast::<usize>());
+            let mut new = Storage::<T>::new(size, self.weighed());
+            let (slots, new_totals) = (new.slots.cast::<T>(), new.totals);
             let totals = self.totals();
             for i in self.meter.head()..self.meter.tail() {
                 // SAFETY: exclusive access; items in `[head, tail)` move bit by bit to their new
@@ -260,11 +306,10 @@ impl<T: Send> Grow for Ring<T> {
                 }
             }
             // SAFETY: exclusive access by this function's contract.
-            let old = self.storage.with_mut(|storage| unsafe { std::mem::replace(&mut *storage, new) });
-            if keep {
-                // SAFETY: as above.
-                self.outgrown.with_mut(|outgrown| unsafe { (*outgrown).push(old) });
-            }
+            self.storage.with_mut(|storage| unsafe {
+                std::ptr::swap(storage, &mut new);
+                (*storage).before = keep.then(|| Box::new(new));
+            });
         }
         self.meter.set_capacity(capacity);
     }

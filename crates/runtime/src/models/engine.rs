@@ -10,7 +10,7 @@
 //! they do, take the model past many minutes, and are checked in `sleep`.
 
 use super::check;
-use crate::channel::{Grow, Meter};
+use crate::channel::{Grow, Layout, Meter};
 use crate::claim::Claim;
 use crate::net::{Net, NodeCell, Signals};
 use crate::node::{Body, Cx, Held, NodeState};
@@ -119,22 +119,16 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     graph.node_mut(dedicated).blocking = true;
     graph.connect((give, 0), (take, 0), Link { capacity: Some(1), ..Link::default() }).unwrap();
     let plan = Plan::new(&graph, &Wishes { threads: Some(1), ..Wishes::default() });
-    let meter = Arc::new(Meter::new(1));
-    let cell = |node, gives, inputs, outputs: Vec<ChannelId>, peer| NodeCell {
-        needs: Vec::new(),
+    let meter = Arc::new(Meter::new(1, Layout::Apart, false));
+    let cell = |node, gives, peer| NodeCell {
+        needs: Box::default(),
         kind: Kind::Sequential,
         state: NodeState::single(),
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
-        inputs,
-        outputs,
-        peers: vec![peer],
         dedicated: (node == dedicated).then_some(1),
         dedicated_peers: peer == dedicated,
     };
-    let nodes = vec![
-        cell(give, Some(items), vec![], vec![CHANNEL], take),
-        cell(take, None, vec![CHANNEL], vec![], give),
-    ];
+    let nodes = vec![cell(give, Some(items), take), cell(take, None, give)];
     let rings = vec![(meter.clone(), Arc::new(Room(meter)) as Arc<dyn Grow>)];
     Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(3))))
 }

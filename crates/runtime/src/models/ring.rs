@@ -9,7 +9,7 @@
 //! the words of `Take`.
 
 use super::check;
-use crate::channel::{In, Limits, Ring};
+use crate::channel::{In, Layout, Limits, Ring};
 use crate::port::{Give, Input, Lack, Take};
 use crate::sync::UnsafeCell;
 use loom::thread;
@@ -61,7 +61,7 @@ impl Drop for Item {
 
 fn ends(initial: usize, cells: &Arc<Cells>) -> (Give<Item>, Consumer, Arc<Ring<Item>>) {
     let initial: VecDeque<_> = (0..initial).map(|number| Item::new(number, cells)).collect();
-    let ring = Arc::new(Ring::new(CAPACITY, initial, None));
+    let ring = Arc::new(Ring::new(CAPACITY, Layout::Apart, initial, None));
     let give = Give::new(ring.clone(), ChannelId(0), Some(1));
     let port = Take::new(ring.clone(), ChannelId(0), Limits { take: 1, see: 1 });
     let consumer = Consumer { cursor: In::new(), slots: Slots(ring.slots()), port, ring: ring.clone() };

@@ -2,7 +2,7 @@
 //! stuck is opened, and storage is replaced under both claims.
 
 use super::check;
-use crate::channel::{Grow, Meter};
+use crate::channel::{Grow, Layout, Meter};
 use crate::claim::Claim;
 use crate::net::{Net, NodeCell, Signals};
 use crate::node::{Body, By, Cx, Held, NodeState};
@@ -123,23 +123,24 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     graph.connect((give, 1), (take, 1), link).unwrap();
     let plan = Plan::new(&graph, &Wishes { threads: Some(1), ..Wishes::default() });
     let slots: Vec<Arc<Slots>> = (0..2)
-        .map(|_| Arc::new(Slots { meter: Arc::new(Meter::new(1)), cell: UnsafeCell::new(0) }))
+        .map(|_| {
+            Arc::new(Slots {
+                meter: Arc::new(Meter::new(1, Layout::Together, false)),
+                cell: UnsafeCell::new(0),
+            })
+        })
         .collect();
-    let both = vec![ChannelId(0), ChannelId(1)];
-    let cell = |sends, channels, peer| NodeCell {
-        needs: Vec::new(),
+    let cell = |sends, channels| NodeCell {
+        needs: Box::default(),
         kind: Kind::Process,
         state: NodeState::single(),
         body: Some(
             Box::new(Script { done: Claim::new(0), sends, channels, slots: slots.clone() }) as Box<dyn Body>
         ),
-        inputs: if sends { vec![] } else { both.clone() },
-        outputs: if sends { both.clone() } else { vec![] },
-        peers: vec![peer],
         dedicated: None,
         dedicated_peers: false,
     };
-    let nodes = vec![cell(true, gives, take), cell(false, takes, give)];
+    let nodes = vec![cell(true, gives), cell(false, takes)];
     let rings = slots.iter().map(|slots| (slots.meter.clone(), slots.clone() as Arc<dyn Grow>)).collect();
     Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(1))))
 }

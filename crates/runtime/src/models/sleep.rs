@@ -8,7 +8,7 @@
 //! while somebody works fails, and so does work that does not see what an examination changed.
 
 use super::check;
-use crate::channel::Meter;
+use crate::channel::{Layout, Meter};
 use crate::claim::Claim;
 use crate::sleep::{Sleep, Sleeper, Woken};
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, fence};
@@ -38,7 +38,7 @@ unsafe impl Sync for World {}
 
 impl World {
     fn new(threads: usize, places: usize, grows: usize) -> Arc<World> {
-        let place = |_| Place { items: Meter::new(2), taken: Claim::new(0) };
+        let place = |_| Place { items: Meter::new(2, Layout::Apart, false), taken: Claim::new(0) };
         Arc::new(World {
             sleep: Sleep::new(threads),
             places: (0..places).map(place).collect(),

@@ -24,7 +24,7 @@ use crate::ready::Tokens;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use thalweg_graph::{ChannelId, NodeId};
 use thalweg_policy::Event;
 
@@ -290,6 +290,9 @@ pub(crate) enum Waiting {
     Foreign,
 }
 
+/// No worker's number.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
 /// No publication of this output is stuck.
 pub(crate) const UNSTUCK: usize = usize::MAX;
 
@@ -297,33 +300,43 @@ pub(crate) const UNSTUCK: usize = usize::MAX;
 #[derive(Debug)]
 pub(crate) struct NodeState {
     pub(crate) wait: Wait,
-    /// For each output of a parallel node: the head at which a stuck publication can go on.
-    pub(crate) stuck: Box<[AtomicUsize]>,
-    /// A completed ticket of a parallel node may have been left by whoever completed it, refused by
-    /// a searcher.
-    pub(crate) unsettled: AtomicBool,
-    /// Tickets retired, of a parallel node.
-    pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
     pub(crate) done: AtomicBool,
     /// Nothing the node could still do would reach a live end.
     pub(crate) cancelled: AtomicBool,
+    /// It was wanted, and is not any more: see [`crate::useful`].
+    pub(crate) unwanted: AtomicBool,
     /// A neighbour has ended: look again, whatever the wait.
     pub(crate) alert: AtomicBool,
+    /// A worker has noted that it waits for room: see [`crate::suspects`].
+    pub(crate) suspected: AtomicBool,
     /// A dedicated thread is asleep, or about to be, until this node's wait is over.
     pub(crate) dozing: AtomicBool,
-    /// The worker that activated the node last; none yet, the highest number.
-    pub(crate) last: AtomicUsize,
+    /// The worker that activated the node last; none yet, [`NOBODY`].
+    pub(crate) last: AtomicU32,
     /// Activations by another worker than the one before.
     pub(crate) moves: AtomicU64,
     /// Where the policy is told.
     pub(crate) tokens: Tokens,
     /// Nanoseconds a firing takes, smoothed, times 16.
-    pub(crate) pace: AtomicU64,
+    pub(crate) pace: AtomicU32,
     /// What follows from it: firings of an activation in the upper half, of a slice in the lower.
     pub(crate) batch: AtomicU64,
     pub(crate) firings: AtomicU64,
     pub(crate) activations: AtomicU64,
     pub(crate) busy: AtomicU64,
+    /// Of a parallel node.
+    parallel: Option<Box<ParallelState>>,
+}
+
+/// The shared half of a parallel node, beside what all have.
+#[derive(Debug)]
+struct ParallelState {
+    /// For each output: the head at which a stuck publication can go on.
+    stuck: Box<[AtomicUsize]>,
+    /// A completed ticket may have been left by whoever completed it, refused by a searcher.
+    unsettled: AtomicBool,
+    /// Tickets retired.
+    retired: Arc<CachePadded<AtomicUsize>>,
 }
 
 impl NodeState {
@@ -334,33 +347,56 @@ impl NodeState {
 
     /// Of a parallel node with so many outputs, for so many workers.
     pub(crate) fn parallel(outputs: usize, workers: usize) -> NodeState {
-        NodeState {
+        let parallel = ParallelState {
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
-            retired: Some(Arc::new(CachePadded::new(AtomicUsize::new(0)))),
-            ..NodeState::new(workers)
-        }
+            unsettled: AtomicBool::new(false),
+            retired: Arc::new(CachePadded::new(AtomicUsize::new(0))),
+        };
+        NodeState { parallel: Some(Box::new(parallel)), ..NodeState::new(workers) }
     }
 
     /// With so many tokens at most.
     fn new(tokens: usize) -> NodeState {
         NodeState {
             wait: Wait::new(),
-            stuck: Box::default(),
-            unsettled: AtomicBool::new(false),
-            retired: None,
             done: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
+            unwanted: AtomicBool::new(false),
             alert: AtomicBool::new(false),
+            suspected: AtomicBool::new(false),
             dozing: AtomicBool::new(false),
-            last: AtomicUsize::new(usize::MAX),
+            last: AtomicU32::new(NOBODY),
             moves: AtomicU64::new(0),
             tokens: Tokens::new(tokens),
-            pace: AtomicU64::new(0),
+            pace: AtomicU32::new(0),
             batch: AtomicU64::new(0),
             firings: AtomicU64::new(0),
             activations: AtomicU64::new(0),
             busy: AtomicU64::new(0),
+            parallel: None,
         }
+    }
+
+    /// For each output of a parallel node: the head at which a stuck publication can go on.
+    pub(crate) fn stuck(&self) -> &[AtomicUsize] {
+        self.parallel.as_ref().map_or(&[], |parallel| &parallel.stuck)
+    }
+
+    /// A completed ticket of a parallel node may have been left.
+    pub(crate) fn unsettled(&self) -> Option<&AtomicBool> {
+        self.parallel.as_ref().map(|parallel| &parallel.unsettled)
+    }
+
+    /// Tickets retired, of a parallel node.
+    pub(crate) fn retired(&self) -> Option<&Arc<CachePadded<AtomicUsize>>> {
+        self.parallel.as_ref().map(|parallel| &parallel.retired)
+    }
+
+    /// The worker that activated the node last, if any has.
+    #[inline]
+    pub(crate) fn last_worker(&self) -> Option<usize> {
+        let last = self.last.load(Ordering::Relaxed);
+        (last != NOBODY).then_some(last as usize)
     }
 
     #[inline]
@@ -406,7 +442,7 @@ impl NodeState {
                 meter.light() || meter.gone()
             }
             Waiting::Window { retired: wanted } => {
-                self.retired.as_ref().is_some_and(|retired| retired.load(Ordering::Acquire) >= wanted)
+                self.retired().is_some_and(|retired| retired.load(Ordering::Acquire) >= wanted)
             }
             Waiting::Any { inputs } => {
                 net.any_input(node, inputs, |meter: &Meter| meter.items() > 0 || meter.ended())
@@ -417,15 +453,16 @@ impl NodeState {
 
     /// Whether a publication waits for room.
     pub(crate) fn is_stuck(&self) -> bool {
-        self.stuck.iter().any(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK)
+        self.stuck().iter().any(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK)
     }
 
     /// Whether a stuck publication can go on, or there may be one that nobody has tried.
     pub(crate) fn unstuck(&self, net: &Net<'_>, node: NodeId) -> bool {
-        if self.unsettled.load(Ordering::Relaxed) {
+        let Some(parallel) = &self.parallel else { return false };
+        if parallel.unsettled.load(Ordering::Relaxed) {
             return true;
         }
-        self.stuck.iter().zip(net.outputs(node)).any(|(stuck, channel)| {
+        parallel.stuck.iter().zip(net.outputs(node)).any(|(stuck, channel)| {
             let until = stuck.load(Ordering::Relaxed);
             until != UNSTUCK && {
                 let meter = net.meter(*channel);

@@ -370,7 +370,7 @@ where
     /// Publishes one output as far as tickets are done and room goes.
     fn publish(&self, back: &mut Back<I, O>, port: usize, cx: &mut Cx<'_>) -> bool {
         let mut moved = false;
-        let stuck = &cx.state().stuck[port];
+        let stuck = &cx.state().stuck()[port];
         while self.is_done(back.next[port]) {
             // SAFETY: this thread holds the retirement and the ticket is done.
             let slot = unsafe { self.window.body(back.next[port]) };
@@ -453,8 +453,9 @@ where
         if cx.net.stopped() {
             return Event::Done;
         }
-        let unsettled = &cx.state().unsettled;
-        if unsettled.load(Ordering::Relaxed) {
+        if let Some(unsettled) = cx.state().unsettled()
+            && unsettled.load(Ordering::Relaxed)
+        {
             unsettled.store(false, Ordering::Relaxed);
         }
         if self.settle(cx) {
@@ -489,7 +490,7 @@ where
             *next == issued || stuck.load(Ordering::Relaxed) != UNSTUCK
         };
         let rests = back.next_in == issued
-            && back.next.iter().zip(&state.stuck).all(published)
+            && back.next.iter().zip(state.stuck()).all(published)
             && (self.window.retired()..issued).all(|ticket| self.is_done(ticket));
         // A ticket under way may be completed while the retirement is held, and its holder leave.
         if rests { Ok(Box::new(AtRest { _front: front, _back: back })) } else { Err(true) }

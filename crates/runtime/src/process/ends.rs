@@ -8,14 +8,28 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::ptr::NonNull;
+use std::ptr::null_mut;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use thalweg_graph::{ChannelId, NodeId};
 
-/// What an operation is known by: its channel above bit 0, which says that it sends. See `Net::peer`.
-fn operation(channel: ChannelId, sends: bool) -> u64 {
-    u64::from(channel.0) << 1 | u64::from(sends)
+/// What a receive is known by: its channel above bit 0, which is 0. See `Net::peer`.
+#[inline]
+fn receiving<T>(ring: &Ring<T>) -> u64 {
+    u64::from(ring.known.operation.load(Ordering::Relaxed))
+}
+
+/// What a send is known by: its channel above bit 0, which is 1.
+#[inline]
+fn sending<T>(ring: &Ring<T>) -> u64 {
+    receiving(ring) | 1
+}
+
+/// # Panics
+/// With 2^31 channels.
+fn doubled(channel: ChannelId) -> u32 {
+    channel.0.checked_mul(2).expect("fewer than 2^31 channels")
 }
 
 /// An operation's channel.
@@ -50,38 +64,19 @@ pub(crate) fn dropped() -> u64 {
 /// The receiving end of a channel, held by one process.
 ///
 /// Dropped, it discards what is left and what still comes; the sender cannot tell.
-pub struct Rx<T> {
-    ring: Arc<Ring<T>>,
-    operation: u64,
-    node: NodeId,
-    /// First message not taken.
-    next: usize,
-    /// The tail as last read.
-    seen: usize,
-    /// The latest turn that received here.
-    mark: u64,
-    /// Where the first message not taken lies while it is lent out ([`Rx::recv_ref`]): there it stays,
-    /// though the ring should grow meanwhile, for the process may point to it across awaits.
-    lent: Option<NonNull<T>>,
-}
-
-// SAFETY: `lent` points to an item of the ring, which moves between threads as the end does.
-unsafe impl<T: std::marker::Send> std::marker::Send for Rx<T> {}
-// SAFETY: a shared end gives nothing but, through a message lent out, a shared item.
-unsafe impl<T: std::marker::Send + Sync> Sync for Rx<T> {}
+pub struct Rx<T>(Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for Rx<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Rx")
-            .field("channel", &channel(self.operation))
-            .field("next", &self.next)
-            .finish_non_exhaustive()
+        f.debug_struct("Rx").field("channel", &channel(sending(&self.0))).finish_non_exhaustive()
     }
 }
 
 impl<T: std::marker::Send> Rx<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Rx<T> {
-        Rx { ring, operation: operation(channel, false), node, next: 0, seen: 0, mark: 0, lent: None }
+        ring.known.operation.store(doubled(channel), Ordering::Relaxed);
+        ring.known.receiver.store(node.0, Ordering::Relaxed);
+        Rx(ring)
     }
 
     /// The next message, or `None` after the last one.
@@ -103,74 +98,80 @@ impl<T: std::marker::Send> Rx<T> {
         RecvRef { rx: Some(self) }
     }
 
-    /// Ready when there is a message (true), or none will follow.
+    /// Ready with the index of a message, or where none will follow.
     #[inline]
-    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        let turn = Turn::of(cx, self.node);
-        if !turn.admit(self.operation) {
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
+        let (known, meter) = (&self.0.known, &*self.0.meter);
+        let turn = Turn::of(cx, NodeId(known.receiver.load(Ordering::Relaxed)));
+        let operation = receiving(&self.0);
+        if !turn.admit(operation) {
             return Poll::Pending;
         }
-        if self.next == self.seen && !self.look() {
-            return self.nothing(turn);
+        // First message not taken: this side's own counter.
+        let next = meter.head_here();
+        if next == known.seen.load(Ordering::Relaxed) {
+            let tail = meter.tail();
+            known.seen.store(tail, Ordering::Relaxed);
+            // Of what a feedback channel gets after its end nothing counts.
+            if next == tail || meter.ended() {
+                return self.look_closely(turn, operation, next);
+            }
         }
-        turn.complete(self.operation, &mut self.mark);
-        Poll::Ready(true)
-    }
-
-    /// Looks again at what was sent; true if there is a message.
-    #[inline]
-    fn look(&mut self) -> bool {
-        let meter = &self.ring.meter;
-        self.seen = meter.tail();
-        // Of what a feedback channel gets after its end nothing counts.
-        self.next < self.seen && !meter.ended()
+        turn.complete(operation, &known.received);
+        Poll::Ready(Some(next))
     }
 
     /// There was no message, or there is an end.
     #[inline(never)]
-    fn nothing(&mut self, turn: &Turn<'_>) -> Poll<bool> {
-        let meter = &self.ring.meter;
+    fn look_closely(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
+        let meter = &self.0.meter;
         let ended = meter.ended();
         // The end first: what was sent before it is seen after it.
-        self.seen = if ended { meter.end_tail() } else { meter.tail() };
-        let found = self.next < self.seen;
-        if found || ended {
-            turn.complete(self.operation, &mut self.mark);
-            return Poll::Ready(found);
+        let seen = if ended { meter.end_tail() } else { meter.tail() };
+        self.0.known.seen.store(seen, Ordering::Relaxed);
+        if next == seen && !ended {
+            turn.wait(operation, Rest::Items, next + 1);
+            return Poll::Pending;
         }
-        turn.wait(self.operation, Rest::Items, self.next + 1);
-        Poll::Pending
+        turn.complete(operation, &self.0.known.received);
+        Poll::Ready((next < seen).then_some(next))
     }
 
     /// The slot of the message that `poll_message` found.
     #[inline]
-    fn slot(&self) -> *mut T {
-        if let Some(lent) = self.lent {
-            return lent.as_ptr();
+    fn slot(&self, next: usize) -> *mut T {
+        let lent = self.0.known.lent.load(Ordering::Relaxed);
+        if !lent.is_null() {
+            return lent;
         }
-        let (slots, mask) = self.ring.slots();
+        let (slots, mask) = self.0.slots();
         // SAFETY: the index is within the ring.
-        unsafe { slots.add(self.next & mask) }
+        unsafe { slots.add(next & mask) }
     }
 
     #[inline]
-    fn release(&mut self) {
-        self.lent = None;
-        self.next += 1;
-        self.ring.release(self.next);
+    fn lend(&self, message: *mut T) {
+        self.0.known.lent.store(message, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn release(&mut self, next: usize) {
+        self.lend(null_mut());
+        self.0.release(next + 1);
     }
 }
 
 impl<T> Drop for Rx<T> {
     fn drop(&mut self) {
-        if let Some(lent) = self.lent.take() {
+        let lent = self.0.known.lent.load(Ordering::Relaxed);
+        if !lent.is_null() {
             // A message whose guard was forgotten: what drops the ring's items finds it as it is now.
-            let (slots, mask) = self.ring.slots();
-            // SAFETY: slot `next` is this side's until `leave`; the message lies in it, or in storage
+            let (slots, mask) = self.0.slots();
+            // SAFETY: the slot at the head is this side's until `leave`; the message lies in it, or in storage
             // that the ring has outgrown, of which the slot has an older copy that is no item.
-            unsafe { std::ptr::copy(lent.as_ptr(), slots.add(self.next & mask), 1) };
+            unsafe { std::ptr::copy(lent, slots.add(self.0.meter.head() & mask), 1) };
         }
-        self.ring.meter.leave();
+        self.0.meter.leave();
         note_drop();
     }
 }
@@ -187,12 +188,10 @@ impl<T: std::marker::Send> Future for Recv<'_, T> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        if !ready!(self.rx.poll_message(cx)) {
-            return Poll::Ready(None);
-        }
-        // SAFETY: slot `next < seen` holds a message of this side's; `release` moves past it.
-        let message = unsafe { self.rx.slot().read() };
-        self.rx.release();
+        let Some(next) = ready!(self.rx.poll_message(cx)) else { return Poll::Ready(None) };
+        // SAFETY: slot `next` holds a message of this side's; `release` moves past it.
+        let message = unsafe { self.rx.slot(next).read() };
+        self.rx.release(next);
         Poll::Ready(Some(message))
     }
 }
@@ -211,12 +210,10 @@ impl<'a, T: std::marker::Send> Future for RecvRef<'a, T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let rx = self.rx.as_mut().expect("polled after it was ready");
-        if !ready!(rx.poll_message(cx)) {
-            return Poll::Ready(None);
-        }
+        let Some(next) = ready!(rx.poll_message(cx)) else { return Poll::Ready(None) };
         Poll::Ready(self.rx.take().map(|rx| {
-            rx.lent = NonNull::new(rx.slot());
-            Message { rx }
+            rx.lend(rx.slot(next));
+            Message { rx, item: PhantomData }
         }))
     }
 }
@@ -225,6 +222,16 @@ impl<'a, T: std::marker::Send> Future for RecvRef<'a, T> {
 #[derive(Debug)]
 pub struct Message<'a, T: std::marker::Send> {
     rx: &'a mut Rx<T>,
+    /// It gives what a reference gives.
+    item: PhantomData<&'a mut T>,
+}
+
+impl<T: std::marker::Send> Message<'_, T> {
+    /// Where it was lent out.
+    #[inline]
+    fn place(&self) -> *mut T {
+        self.rx.0.known.lent.load(Ordering::Relaxed)
+    }
 }
 
 impl<T: std::marker::Send> Deref for Message<'_, T> {
@@ -232,8 +239,8 @@ impl<T: std::marker::Send> Deref for Message<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: slot `next < seen` holds a message of this side's until it is released.
-        unsafe { &*self.rx.slot() }
+        // SAFETY: what is lent is a message of this side's until it is released.
+        unsafe { &*self.place() }
     }
 }
 
@@ -241,50 +248,41 @@ impl<T: std::marker::Send> DerefMut for Message<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as in `deref`, and the end is borrowed mutably.
-        unsafe { &mut *self.rx.slot() }
+        unsafe { &mut *self.place() }
     }
 }
 
 impl<T: std::marker::Send> Drop for Message<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        let slot = self.rx.slot();
-        let next = self.rx.next;
-        self.rx.lent = None;
-        // Past it first: should the message's own drop panic, nobody drops it again.
-        self.rx.next = next + 1;
-        // SAFETY: as in `deref`; no reference is left, and `next` has moved past it.
+        struct Release<'a, T: std::marker::Send>(&'a mut Rx<T>);
+        impl<T: std::marker::Send> Drop for Release<'_, T> {
+            fn drop(&mut self) {
+                self.0.release(self.0.0.meter.head_here());
+            }
+        }
+        let slot = self.place();
+        // Past it also should the message's own drop panic: nobody drops it again.
+        let _past = Release(self.rx);
+        // SAFETY: as in `deref`; no reference is left, and the slot is released after this.
         unsafe { slot.drop_in_place() };
-        self.rx.ring.release(next + 1);
     }
 }
 
 /// The sending end of a channel, held by one process. Dropped, it ends the stream.
-pub struct Tx<T> {
-    ring: Arc<Ring<T>>,
-    operation: u64,
-    node: NodeId,
-    /// First slot not written.
-    next: usize,
-    /// First slot that is not free, as last seen.
-    limit: usize,
-    /// The latest turn that sent here.
-    mark: u64,
-}
+pub struct Tx<T>(Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for Tx<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tx")
-            .field("channel", &channel(self.operation))
-            .field("next", &self.next)
-            .finish_non_exhaustive()
+        f.debug_struct("Tx").field("channel", &channel(sending(&self.0))).finish_non_exhaustive()
     }
 }
 
 impl<T: std::marker::Send> Tx<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Tx<T> {
-        let next = ring.meter.tail();
-        Tx { ring, operation: operation(channel, true), node, next, limit: next, mark: 0 }
+        ring.known.operation.store(doubled(channel), Ordering::Relaxed);
+        ring.known.sender.store(node.0, Ordering::Relaxed);
+        Tx(ring)
     }
 
     /// Sends a message, waiting for room. Where the receiver has left, the message is discarded.
@@ -309,67 +307,67 @@ impl<T: std::marker::Send> Tx<T> {
         Send { tx: self, make: Some(make), item: PhantomData }
     }
 
-    /// Ready when there is room (true), or nobody will read.
+    /// Ready with a free slot's index, or where nobody will read.
     #[inline]
-    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        let turn = Turn::of(cx, self.node);
-        if !turn.admit(self.operation) {
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
+        let (known, meter) = (&self.0.known, &*self.0.meter);
+        let turn = Turn::of(cx, NodeId(known.sender.load(Ordering::Relaxed)));
+        let operation = sending(&self.0);
+        if !turn.admit(operation) {
             return Poll::Pending;
         }
-        if (self.next >= self.limit && !self.look()) || self.ring.weighed() {
-            return self.look_closely(turn);
+        // First slot not written: this side's own counter.
+        let next = meter.tail_here();
+        if next >= known.limit.load(Ordering::Relaxed) {
+            let limit = meter.head() + meter.capacity();
+            known.limit.store(limit, Ordering::Relaxed);
+            if next >= limit || meter.gone() {
+                return self.look_closely(turn, operation, next);
+            }
         }
-        turn.complete(self.operation, &mut self.mark);
-        Poll::Ready(true)
-    }
-
-    /// Looks again at what was taken; true if there is room.
-    #[inline]
-    fn look(&mut self) -> bool {
-        let meter = &self.ring.meter;
-        self.limit = meter.head() + meter.capacity();
-        self.next < self.limit && !meter.gone()
+        if self.0.weighed() {
+            return self.look_closely(turn, operation, next);
+        }
+        turn.complete(operation, &known.sent);
+        Poll::Ready(Some(next))
     }
 
     /// There was no room, or nobody reads, or messages are weighed.
     #[inline(never)]
-    fn look_closely(&mut self, turn: &Turn<'_>) -> Poll<bool> {
-        let meter = &self.ring.meter;
+    fn look_closely(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
+        let (meter, known) = (&self.0.meter, &self.0.known);
         let gone = meter.gone();
-        if gone && self.next >= self.limit {
-            self.ring.purge_if_gone();
-            turn.complete(self.operation, &mut self.mark);
-            return Poll::Ready(false);
-        }
-        if self.next >= self.limit {
-            let until = self.next + 1 - meter.capacity();
-            turn.wait(self.operation, Rest::Room, until);
+        let full = next >= known.limit.load(Ordering::Relaxed);
+        if full && !gone {
+            turn.wait(operation, Rest::Room, next + 1 - meter.capacity());
             return Poll::Pending;
         }
-        if !meter.light() && !gone {
-            turn.wait(self.operation, Rest::Bytes, 0);
+        if !full && !gone && !meter.light() {
+            turn.wait(operation, Rest::Bytes, 0);
             return Poll::Pending;
         }
-        turn.complete(self.operation, &mut self.mark);
-        Poll::Ready(true)
+        turn.complete(operation, &known.sent);
+        if full {
+            self.0.purge_if_gone();
+        }
+        Poll::Ready((!full).then_some(next))
     }
 
     #[inline]
-    fn put(&mut self, make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) {
-        let (slots, mask) = self.ring.slots();
-        // SAFETY: slot `next < limit` is free and this side's, and as good as uninitialised.
-        let place = unsafe { &mut *slots.add(self.next & mask).cast::<MaybeUninit<T>>() };
+    fn put(&mut self, next: usize, make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) {
+        let (slots, mask) = self.0.slots();
+        // SAFETY: slot `next` is free and this side's, and as good as uninitialised.
+        let place = unsafe { &mut *slots.add(next & mask).cast::<MaybeUninit<T>>() };
         let address = place.as_ptr();
         let made: *const T = make(place);
         assert!(std::ptr::eq(made, address), "`send_with` got another place back than it gave");
-        self.ring.publish(self.next, self.next + 1);
-        self.next += 1;
+        self.0.publish(next, next + 1);
     }
 }
 
 impl<T> Drop for Tx<T> {
     fn drop(&mut self) {
-        self.ring.meter.end();
+        self.0.meter.end();
         note_drop();
     }
 }
@@ -402,8 +400,8 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let room = ready!(self.tx.poll_room(cx));
         let make = self.make.take().expect("polled after it was ready");
-        if room {
-            self.tx.put(make);
+        if let Some(next) = room {
+            self.tx.put(next, make);
         }
         Poll::Ready(())
     }

@@ -84,6 +84,9 @@ where
         if cx.touched_all {
             // As where a node ends: whoever is at the other end must look, whatever it waits for.
             cx.net.alert_peers(cx.node);
+            if cx.net.outputs(cx.node).is_empty() && !cx.net.is_live_end(cx.node) {
+                cx.net.not_wanted(cx.node);
+            }
         }
         cx.lap(Part::Queue);
         if let Poll::Ready(flow) = poll {
@@ -181,6 +184,6 @@ fn is_useless(cx: &Cx<'_>) -> bool {
 /// Who is cancelled is alerted afterwards.
 #[cold]
 fn is_unheard(cx: &Cx<'_>) -> bool {
-    // In a graph with cycles it is for `cancel_useless` to say: it knows whom nobody ever heard.
+    // In a graph with cycles it is for `useful` to say: it knows whom nobody ever heard.
     cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node))
 }

@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use thalweg_graph::NodeId;
 
@@ -168,11 +169,11 @@ impl<'a> Turn<'a> {
 
     /// The operation is complete; `mark` is its end's.
     #[inline]
-    pub(crate) fn complete(&self, operation: u64, mark: &mut u64) {
+    pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64) {
         self.pending.set(NONE);
         self.left.set(self.left.get() - 1);
-        if *mark != self.number {
-            *mark = self.number;
+        if mark.load(Ordering::Relaxed) != self.number {
+            mark.store(self.number, Ordering::Relaxed);
             self.touched.push(operation);
         }
     }
@@ -254,7 +255,7 @@ unsafe fn clone(turn: *const ()) -> RawWaker {
     // SAFETY: by this function's contract.
     let turn: &Turn<'_> = unsafe { &*turn.cast() };
     turn.cloned.set(true);
-    let sleeper = turn.net.nodes[turn.node.index()].dedicated;
+    let sleeper = turn.net.nodes[turn.node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
     let foreign = Foreign { signals: turn.net.signals.clone(), node: turn.node, sleeper };
     let waker = ManuallyDrop::new(Waker::from(Arc::new(foreign)));
     RawWaker::new(waker.data(), waker.vtable())

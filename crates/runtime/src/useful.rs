@@ -1,0 +1,126 @@
+//! Who is still of use, in a graph with loops.
+//!
+//! Where nobody reads a node's outputs any more, it ends; but a loop reads its own. So there the
+//! nodes are *cancelled* from which nothing can be reached any more that the run is for. Those are the
+//! *wanted* nodes: an end of the graph while somebody is there to read, and a node from which no end
+//! can be reached at all, which is run for what it does besides, until it ends.
+//!
+//! Each strongly connected component counts its wanted nodes and the channels by which it leads to
+//! components of use. Who takes the last off cancels the members and takes one off the component at
+//! the other end of each channel that comes in: all of it together in time proportional to the graph.
+
+use crate::net::Net;
+use crate::sync::{Ordering, fence};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
+use thalweg_graph::{ChannelId, Graph, NodeId};
+
+/// The state of a run's useful nodes.
+#[derive(Debug)]
+pub(crate) struct Useful {
+    /// By node: whether an end can be reached from it. Empty in a graph without loops, or without ends.
+    reaching: Box<[bool]>,
+    /// By component: what keeps it of use. Made when something is no longer wanted.
+    counts: OnceLock<Box<[AtomicUsize]>>,
+}
+
+impl Useful {
+    pub(crate) fn new(graph: &Graph) -> Useful {
+        let loops = has_loops(graph);
+        let ends = graph.node_ids().filter(|node| loops && graph.node(*node).outputs.is_empty());
+        Useful { reaching: upstream(graph, ends.collect()).into(), counts: OnceLock::new() }
+    }
+
+    /// Whether no end can be reached from the node, where from others one can.
+    pub(crate) fn is_for_itself(&self, node: NodeId) -> bool {
+        self.reaching.get(node.index()) == Some(&false)
+    }
+
+    fn counts(&self, net: &Net<'_>) -> &[AtomicUsize] {
+        self.counts.get_or_init(|| {
+            let components = net.components();
+            let counts: Box<[AtomicUsize]> = (0..components.len()).map(|_| AtomicUsize::new(0)).collect();
+            let add = |node: NodeId| counts[components.of(node)].fetch_add(1, Ordering::Relaxed);
+            let wanted = |node: &NodeId| self.is_for_itself(*node) || net.outputs(*node).is_empty();
+            net.graph.node_ids().filter(wanted).for_each(|node| _ = add(node));
+            for (from, to) in net.graph.channel_ids().map(|channel| net.ends(channel)) {
+                if components.of(from) != components.of(to) {
+                    add(from);
+                }
+            }
+            counts
+        })
+    }
+}
+
+/// Whether channels go back.
+pub(crate) fn has_loops(graph: &Graph) -> bool {
+    graph.channels().iter().any(|channel| channel.link.feedback)
+}
+
+impl Net<'_> {
+    /// The node has ended, or drops its inputs: if it was wanted, it is not any more.
+    pub(crate) fn not_wanted(&self, node: NodeId) {
+        let wanted = self.useful.is_for_itself(node) || self.outputs(node).is_empty();
+        let state = &self.nodes[node.index()].state;
+        if wanted && !self.useful.reaching.is_empty() && !state.unwanted.swap(true, Ordering::AcqRel) {
+            self.cancel_useless(node);
+        }
+    }
+
+    /// Takes one off the component of a node that was wanted.
+    #[cold]
+    fn cancel_useless(&self, node: NodeId) {
+        let (components, counts) = (self.components(), self.useful.counts(self));
+        let (mut open, mut cancelled) = (vec![components.of(node)], Vec::new());
+        while let Some(component) = open.pop() {
+            if counts[component].fetch_sub(1, Ordering::AcqRel) > 1 {
+                continue;
+            }
+            for member in components.members(component) {
+                if self.useful.reaching[member.index()] && self.cancel(*member) {
+                    cancelled.push(*member);
+                }
+                let from = |channel: &ChannelId| components.of(self.ends(*channel).0);
+                open.extend(self.inputs(*member).iter().map(from).filter(|from| *from != component));
+            }
+        }
+        if !cancelled.is_empty() {
+            self.tell_cancelled(&cancelled);
+        }
+    }
+
+    /// True if the node was neither done nor cancelled.
+    fn cancel(&self, node: NodeId) -> bool {
+        let state = &self.nodes[node.index()].state;
+        let running = !state.is_done() && !state.cancelled.swap(true, Ordering::Relaxed);
+        if running {
+            state.alert.store(true, Ordering::Release);
+        }
+        running
+    }
+
+    fn tell_cancelled(&self, nodes: &[NodeId]) {
+        fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
+        nodes.iter().for_each(|node| self.ring_dedicated(*node));
+        if self.ready.is_told() {
+            nodes.iter().for_each(|node| self.tell_outside(*node));
+        }
+        self.sleep.wake_one();
+    }
+}
+
+/// The nodes from which one of `ends` can be reached, by node; empty for no ends.
+fn upstream(graph: &Graph, ends: Vec<NodeId>) -> Vec<bool> {
+    if ends.is_empty() {
+        return Vec::new();
+    }
+    let (mut reaching, mut open) = (vec![false; graph.nodes().len()], ends);
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut reaching[node.index()], true) {
+            let inputs = graph.node(node).inputs.iter().filter_map(|port| port.channel);
+            open.extend(inputs.map(|id| graph.channel(id).from.0));
+        }
+    }
+    reaching
+}
