@@ -17,6 +17,8 @@ use thalweg_trace::Growth;
 pub(crate) struct NodeCell<'env> {
     pub(crate) state: NodeState,
     pub(crate) kind: Kind,
+    /// It stays on the worker that began it: see `coroutine`.
+    pub(crate) stays: bool,
     /// None for an end that the outside holds.
     pub(crate) body: Option<Box<dyn Body + 'env>>,
     pub(crate) inputs: Vec<ChannelId>,
@@ -143,6 +145,8 @@ pub(crate) struct Net<'env> {
     /// where nodes notice by themselves, or there are none such.
     reaching: Vec<bool>,
     pub(crate) has_cycles: bool,
+    /// Some node stays on the worker that began it.
+    pub(crate) stays: bool,
     /// For circles that wait while the rest goes on.
     pub(crate) search: Search,
 }
@@ -174,7 +178,9 @@ impl<'env> Net<'env> {
             graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
         let alone =
             plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
+        let stays = nodes.iter().any(|node| node.stays);
         Net {
+            stays,
             ready: Ready::new(plan.threads, alone),
             search: Search::new(&graph),
             ends: graph.channels().iter().map(|channel| (channel.from.0, channel.to.0)).collect(),
@@ -304,7 +310,7 @@ impl<'env> Net<'env> {
     /// Tells whatever worker looks next, if there is anything to tell; from any thread, where the
     /// policy is told.
     pub(crate) fn tell_outside(&self, node: NodeId) {
-        if self.take_token(node) {
+        if self.take_token(node) && !self.pass_on(node, usize::MAX) {
             self.ready.push_outside(node);
             if self.sleep.wants_waking() {
                 self.sleep.wake_one();
@@ -333,16 +339,17 @@ impl<'env> Net<'env> {
     pub(crate) fn any_work(&self, worker: usize) -> bool {
         if self.ready.is_told() {
             self.take_woken();
-            return self.ready.any();
+            return self.ready.any_for(worker);
         }
         self.find_claimable(worker).is_some()
     }
 
-    /// Some claimable node, looked for from `start` on.
-    pub(crate) fn find_claimable(&self, start: usize) -> Option<NodeId> {
+    /// Some node that the worker could claim, looked for from the one of its number on.
+    pub(crate) fn find_claimable(&self, worker: usize) -> Option<NodeId> {
         self.take_woken();
         let count = self.nodes.len();
-        (0..count).map(|i| NodeId(((start + i) % count) as u32)).find(|node| self.claimable(*node))
+        let mut nodes = (0..count).map(|i| NodeId(((worker + i) % count) as u32));
+        nodes.find(|node| self.claimable(*node) && self.may_take(*node, worker))
     }
 
     /// To be called after every change a neighbour may have waited for: items published or
@@ -363,6 +370,10 @@ impl<'env> Net<'env> {
         }
         if self.ready.is_told() {
             return cell.peers.iter().for_each(|peer| self.tell_outside(*peer));
+        }
+        if self.stays {
+            let claimable = cell.peers.iter().filter(|peer| self.claimable(**peer));
+            return claimable.for_each(|peer| self.rouse(*peer));
         }
         if self.sleep.wants_waking() && cell.peers.iter().any(|peer| self.claimable(*peer)) {
             self.sleep.wake_one();
@@ -390,9 +401,8 @@ impl<'env> Net<'env> {
         if self.ready.is_told() {
             return self.graph.node_ids().for_each(|node| self.tell_outside(node));
         }
-        if self.find_claimable(0).is_some() {
-            self.sleep.wake_one();
-        }
+        self.take_woken();
+        self.rouse_all();
     }
 
     /// A worker about to activate `node` wakes another if there is work elsewhere.
@@ -408,7 +418,8 @@ impl<'env> Net<'env> {
         fence(Ordering::SeqCst);
         let all = self.nodes.len();
         let mut others = (1..all.min(64)).map(|i| NodeId(((node.index() + i) % all) as u32));
-        if others.any(|other| self.claimable(other)) {
+        let free = |other: &NodeId| !self.stays || self.nodes[other.index()].home().is_none();
+        if others.any(|other| self.claimable(other) && free(&other)) {
             self.sleep.wake_one();
         }
     }
@@ -476,6 +487,8 @@ impl<'env> Net<'env> {
             self.graph.node_ids().for_each(|node| self.ring_dedicated(node));
             if self.ready.is_told() {
                 self.graph.node_ids().for_each(|node| self.tell_outside(node));
+            } else if self.stays {
+                self.rouse_all();
             }
             self.sleep.wake_one();
         }

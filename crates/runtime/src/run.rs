@@ -3,6 +3,7 @@
 use crate::account::duration;
 use crate::affinity::{Pinned, cores};
 use crate::builder::{MakeNode, Network};
+use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
@@ -202,7 +203,8 @@ impl<'env> Network<'env> {
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         options.check()?;
         let plan = Plan::new(&self.graph, &options.wishes());
-        let Network { graph, rings, nodes: makers } = self;
+        let Network { graph, rings, nodes: makers, stacks } = self;
+        let stacks = Stacks::new(&stacks)?;
         check_sizes(&graph, &plan)?;
         let rings: Vec<_> =
             graph.channel_ids().zip(rings).map(|(id, make)| make(id, plan.capacities[id.index()])).collect();
@@ -227,7 +229,8 @@ impl<'env> Network<'env> {
             peers.sort_unstable();
             peers.dedup();
             let weighed = outputs.iter().copied().find(|c| graph.channel(*c).link.weighed);
-            let make = MakeNode { tickets: tickets(plan.threads), retired: state.retired.clone(), weighed };
+            let retired = state.retired.clone();
+            let make = MakeNode { tickets: tickets(plan.threads), retired, weighed, stacks: &stacks };
             let dedicated_peers = peers.iter().any(|peer| dedicated(*peer));
             let body = maker.map(|maker| maker(make));
             let needs = match &body {
@@ -237,6 +240,7 @@ impl<'env> Network<'env> {
             nodes.push(NodeCell {
                 state,
                 kind: data.kind,
+                stays: body.as_ref().is_some_and(|body| body.stays()) && !dedicated(id),
                 body,
                 inputs,
                 outputs,
@@ -341,7 +345,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
     let mut workers: Vec<Worker<'_, P>> = (0..threads)
         .map(|worker| {
             let random = XorShift::new(options.seed, worker);
-            let mut host = EngineHost { net, worker, random, steals: 0 };
+            let mut host = EngineHost { net, worker, random, steals: 0, staying_first: false };
             let local = policy.start(worker, &mut host);
             let stamped = !options.unaccounted || deadline.is_some();
             Worker::new(host, policy, local, Habits { pace, spin, stamped, deadline })

@@ -27,8 +27,9 @@ mod ends;
 mod turn;
 
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
-pub(crate) use ends::{channel, peer, sends};
+pub(crate) use ends::{channel, peer, sends, silently};
 pub(crate) use turn::Touched;
+pub(crate) use turn::Turn;
 
 use crate::claim::Claim;
 use crate::clock::Part;
@@ -38,7 +39,7 @@ use std::cell::Cell;
 use std::pin::Pin;
 use std::task::Poll;
 use thalweg_policy::Event;
-use turn::{Rest, Turn};
+use turn::Rest;
 
 /// No operation is pending.
 const NONE: u64 = u64::MAX;
@@ -131,10 +132,18 @@ where
 
     /// Drops the future, and so its ends.
     fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        if core.future.take().is_some() {
+        if core.future.is_some() {
+            // In place, as it is pinned.
+            core.future = None;
             cx.net.ended(cx.node);
         }
         Event::Done
+    }
+
+    /// Drops the future when the run is over; false while another has the claim.
+    pub(crate) fn abandon(&self) -> bool {
+        let claimed = self.core.try_claim();
+        claimed.map(|mut core| core.future = None).is_some()
     }
 }
 
