@@ -17,6 +17,8 @@ pub enum Measure {
     Overhead,
     /// Milliseconds of processor time.
     CpuMs,
+    /// Bytes.
+    Bytes,
 }
 
 impl Measure {
@@ -31,6 +33,7 @@ impl Measure {
             Measure::Speed => "",
             Measure::CpuOverhead | Measure::Overhead => "%",
             Measure::CpuMs => "ms",
+            Measure::Bytes => "B",
         }
     }
 }
@@ -160,6 +163,7 @@ fn value(measure: Measure, entry: &Entry, records: &[Record]) -> Option<f64> {
         Measure::CpuOverhead => Some((cpu(entry.name)? / cpu(entry.yardstick)? - 1.0) * 100.0),
         Measure::Overhead => Some((seconds(entry.name)? / seconds(entry.yardstick)? - 1.0) * 100.0),
         Measure::CpuMs => Some(cpu(entry.name)? * 1e3),
+        Measure::Bytes => seconds(entry.name),
     }
 }
 

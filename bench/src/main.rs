@@ -60,6 +60,9 @@ struct Arguments {
     /// Print the figures that have targets, and run nothing
     #[arg(long)]
     list: bool,
+    /// Measures the memory of processes in this process: what `kpn.bytes` runs
+    #[arg(long, hide = true, num_args = 2, value_names = ["STYLE", "NODES"])]
+    resident: Vec<String>,
 }
 
 const EXAMPLES: &str = "\
@@ -92,9 +95,23 @@ fn main() -> ExitCode {
         session::list();
         return ExitCode::SUCCESS;
     }
+    if let [style, nodes] = &arguments.resident[..] {
+        return resident(style, nodes);
+    }
     let mut session = Session::start(arguments.options());
     figures::all(&mut session);
     finish(&session, arguments.path())
+}
+
+fn resident(style: &str, nodes: &str) -> ExitCode {
+    let nodes = nodes.parse().map_err(|_| format!("{nodes}: not a number"));
+    match nodes.and_then(|nodes| figures::resident(style, nodes)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Keeps the results; fails if a contestant gave a wrong answer or the results could not be kept.

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 /// The time and the result of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Seconds of the timed region.
+    /// Seconds of the timed region; of a figure of memory, bytes.
     pub seconds: f64,
     /// The checksum of what came out.
     pub checksum: u64,

@@ -49,6 +49,8 @@ const TARGETS: &[(&str, Target)] = &[
     ("kpn.transaction.t2", AtMost(30.0)),
     ("kpn.transaction.accounted.t2", AtMost(60.0)),
     ("kpn.ring.creation.t1", AtMost(25.0)),
+    ("kpn.bytes.coroutines", AtMost(5000.0)),
+    ("kpn.bytes.futures", AtMost(250.0)),
     ("kpn.pipeline.b8.w1us.t2", AtLeast(0.95)),
     ("kpn.pipeline.b2048.w1us.t2", AtLeast(0.95)),
     ("kpn.pipeline.b8.w10us.t2", AtLeast(0.98)),

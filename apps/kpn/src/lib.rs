@@ -30,7 +30,7 @@ mod scatter_gather;
 pub use aes::{Mode, aes, encrypt};
 pub use job::Job;
 pub use layered::{Layers, layered};
-pub use ping_pong::ping_pong;
+pub use ping_pong::{ping_pong, ping_pong_coroutines};
 pub use pipeline::{Message, pipeline};
 pub use ring::{Order, ring};
 pub use scatter_gather::scatter_gather;

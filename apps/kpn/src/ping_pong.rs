@@ -1,7 +1,7 @@
 //! Two processes that send one message to and fro: each transaction is a send, a switch and a
 //! receive (section 4.5).
 
-use thalweg::{Builder, Rx, Tx, input, output};
+use thalweg::{BlockingRx, BlockingTx, Builder, Rx, Tx, input, output};
 
 use crate::job::{Job, Slot};
 
@@ -31,6 +31,39 @@ pub fn ping_pong(rounds: u64) -> Job {
         |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
             while let Some(value) = rx.recv().await {
                 tx.send(value + 1).await;
+            }
+        },
+    );
+    graph.close(back, pong.capacity(1));
+    Job::new(graph, slot, move || rounds)
+}
+
+/// The same by two coroutines.
+pub fn ping_pong_coroutines(rounds: u64) -> Job {
+    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let (back, pong) = graph.feedback([]);
+    let result = slot.clone();
+    let (ping,) = graph.coroutine(
+        "ping",
+        (input("in", pong),),
+        (output("out"),),
+        move |(mut rx,): (BlockingRx<u64>,), (mut tx,): (BlockingTx<u64>,)| {
+            let mut value = 0;
+            for _ in 0..rounds {
+                tx.send(value);
+                let Some(answer) = rx.recv() else { break };
+                value = answer;
+            }
+            result.set(value);
+        },
+    );
+    let (pong,) = graph.coroutine(
+        "pong",
+        (input("in", ping.capacity(1)),),
+        (output("out"),),
+        |(rx,): (BlockingRx<u64>,), (mut tx,): (BlockingTx<u64>,)| {
+            for value in rx {
+                tx.send(value + 1);
             }
         },
     );

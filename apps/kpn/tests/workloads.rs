@@ -1,7 +1,9 @@
 //! Every workload gives its result under every policy, on 1 to 16 threads and with tiny channels.
 
 use thalweg::{Options, policy::registry};
-use thalweg_kpn::{Job, Layers, Mode, Order, aes, layered, ping_pong, pipeline, ring, scatter_gather};
+use thalweg_kpn::{
+    Job, Layers, Mode, Order, aes, layered, ping_pong, ping_pong_coroutines, pipeline, ring, scatter_gather,
+};
 
 fn work(x: u64) -> u64 {
     (x ^ x >> 7).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -28,6 +30,7 @@ fn check(job: Job, expected: u64, options: &Options) {
 #[test]
 fn ping_pong_counts() {
     everywhere(|| ping_pong(200));
+    everywhere(|| ping_pong_coroutines(200));
 }
 
 #[test]

@@ -4,7 +4,9 @@
 //! a thread for each process.
 
 use thalweg::Options;
-use thalweg_kpn::{Job, Layers, Order, layered, ping_pong, pipeline, ring, scatter_gather};
+use thalweg_kpn::{
+    Job, Layers, Order, layered, ping_pong, ping_pong_coroutines, pipeline, ring, scatter_gather,
+};
 
 use super::short;
 use crate::jobs::{Chain, equal_shares, split_parts};
@@ -77,6 +79,10 @@ fn transaction(session: &mut Session, threads: usize, accounted: bool) {
         racer("ours", Role::Ours, 60.0, |rounds, threads, accounted| {
             let options = pinned(threads);
             ours(|| ping_pong(rounds), &if accounted { options } else { options.unaccounted() })
+        }),
+        racer("coroutines", Role::Aside, 60.0, |rounds, threads, accounted| {
+            let options = pinned(threads);
+            ours(|| ping_pong_coroutines(rounds), &if accounted { options } else { options.unaccounted() })
         }),
         racer("1:1", Role::Aside, 8_000.0, |rounds, threads, _| {
             ours(|| ping_pong(rounds), &Options::new().threads(threads).one_to_one())

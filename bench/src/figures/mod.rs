@@ -6,9 +6,12 @@ mod dedup;
 mod farm;
 mod idle;
 mod kpn;
+mod kpn_memory;
 mod report;
 mod variants;
 mod wordcount;
+
+pub use kpn_memory::child as resident;
 
 use crate::session::Session;
 
@@ -20,6 +23,7 @@ pub fn all(session: &mut Session) {
     variants::run(session);
     report::run(session);
     kpn::run(session);
+    kpn_memory::run(session);
     wordcount::run(session);
     idle::run(session);
     dedup::run(session);

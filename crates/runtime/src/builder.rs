@@ -1,6 +1,7 @@
 //! Typed kernels in, a [`Network`] out.
 
 use crate::channel::{Grow, In, Layout, Meter, Out, Ring, Weigh};
+use crate::coroutine::{STACK, Stacks, Wanted};
 use crate::error::BuildError;
 use crate::node::{AnyFrame, Body, Finish, FrameFn, IntoFlow, Parallel, Sequential};
 use crate::ports::{Inputs, Many, Outputs};
@@ -145,30 +146,34 @@ struct EdgeData<'env> {
 }
 
 /// What a node's code needs to be made.
-pub(crate) struct MakeNode {
+pub(crate) struct MakeNode<'a> {
     /// Tickets of its reorder window.
     pub(crate) tickets: usize,
     pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
     /// The channel of its first weighed output.
     pub(crate) weighed: Option<ChannelId>,
+    /// Those of the run's coroutines.
+    pub(crate) stacks: &'a Stacks,
 }
 
-pub(crate) type NodeMaker<'env> = Box<dyn FnOnce(MakeNode) -> Box<dyn Body + 'env> + Send + 'env>;
+pub(crate) type NodeMaker<'env> = Box<dyn FnOnce(MakeNode<'_>) -> Box<dyn Body + 'env> + Send + 'env>;
 
 /// Collects the nodes and channels of a graph.
 pub struct Builder<'env> {
     /// No other builder's of this process.
     number: usize,
-    graph: Graph,
+    pub(crate) graph: Graph,
     edges: Vec<EdgeData<'env>>,
-    nodes: Vec<Option<NodeMaker<'env>>>,
+    pub(crate) nodes: Vec<Option<NodeMaker<'env>>>,
+    /// Of coroutines, by their bytes.
+    pub(crate) stacks: Wanted,
 }
 
 impl Default for Builder<'_> {
     fn default() -> Self {
         static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Builder { number, graph: Graph::new(), edges: Vec::new(), nodes: Vec::new() }
+        Builder { number, graph: Graph::new(), edges: Vec::new(), nodes: Vec::new(), stacks: Wanted::new() }
     }
 }
 
@@ -234,6 +239,7 @@ impl<'env> Builder<'env> {
             blocking: false,
             frame: None,
             finish: None,
+            stack: STACK,
         }
     }
 
@@ -475,7 +481,7 @@ impl<'env> Builder<'env> {
         if !faults.is_empty() {
             return Err(BuildError { faults });
         }
-        Ok(Network { graph: self.graph, rings, nodes: self.nodes })
+        Ok(Network { graph: self.graph, rings, nodes: self.nodes, stacks: self.stacks })
     }
 }
 
@@ -485,13 +491,15 @@ const MERGE_RUN: usize = 64;
 /// A kernel whose ports are declared and whose code is not given yet.
 #[must_use = "a kernel needs its code: `sequential` or `parallel`"]
 pub struct Kernel<'a, 'env, I: InputSpecs, O: OutputSpecs> {
-    builder: &'a mut Builder<'env>,
-    name: String,
-    inputs: I,
-    outputs: O,
-    blocking: bool,
+    pub(crate) builder: &'a mut Builder<'env>,
+    pub(crate) name: String,
+    pub(crate) inputs: I,
+    pub(crate) outputs: O,
+    pub(crate) blocking: bool,
     pub(crate) frame: Option<Box<dyn FrameFn<I::Ports> + 'env>>,
-    finish: Option<Finish<'env, O::Ports>>,
+    pub(crate) finish: Option<Finish<'env, O::Ports>>,
+    /// Bytes, should it be a coroutine.
+    pub(crate) stack: usize,
 }
 
 impl<I: InputSpecs, O: OutputSpecs> std::fmt::Debug for Kernel<'_, '_, I, O> {
@@ -557,7 +565,7 @@ where
         R: IntoFlow + 'env,
         F: FnMut(&mut <I::Ports as Inputs>::Cursors, &mut <O::Ports as Outputs>::Cursors) -> R + Send + 'env,
     {
-        let Kernel { builder, name, inputs, outputs, blocking, frame, finish } = self;
+        let Kernel { builder, name, inputs, outputs, blocking, frame, finish, .. } = self;
         let mut node = outputs.declare(inputs.declare(Node::sequential(name), frame.is_some()));
         node.blocking = blocking;
         node.merge = merge;
@@ -582,7 +590,7 @@ where
         P: Future<Output = R> + Send + 'env,
         F: FnOnce(<I::Ports as Inputs>::Receivers, <O::Ports as Outputs>::Senders) -> P + Send + 'env,
     {
-        let Kernel { builder, name, inputs, outputs, blocking, frame, finish } = self;
+        let Kernel { builder, name, inputs, outputs, blocking, frame, finish, .. } = self;
         assert!(frame.is_none() && finish.is_none(), "process `{name}` frames and finishes by itself");
         let mut node = outputs.declare(inputs.declare(Node::sequential(name), true)).into_process();
         node.blocking = blocking;
@@ -609,7 +617,7 @@ where
             + Sync
             + 'env,
     {
-        let Kernel { builder, name, inputs, outputs, frame, blocking, finish } = self;
+        let Kernel { builder, name, inputs, outputs, frame, blocking, finish, .. } = self;
         assert!(!blocking, "kernel `{name}` is parallel: its firings share the workers");
         assert!(finish.is_none(), "kernel `{name}` is parallel: it has no last firing to finish after");
         let node = outputs.declare(inputs.declare(Node::parallel(name), frame.is_some()));
@@ -621,8 +629,8 @@ where
         let id = builder.graph.add(node);
         let ins = inputs.attach(builder, id);
         let (streams, outs) = outputs.attach(builder, id);
-        builder.nodes.push(Some(Box::new(move |make: MakeNode| {
-            let MakeNode { tickets, retired, weighed } = make;
+        builder.nodes.push(Some(Box::new(move |make: MakeNode<'_>| {
+            let MakeNode { tickets, retired, weighed, .. } = make;
             let retired = retired.expect("made for a parallel node");
             Box::new(Parallel::new(ins(), outs(), fire, frame, tickets, retired, weighed))
         })));
@@ -635,6 +643,7 @@ pub struct Network<'env> {
     pub(crate) graph: Graph,
     pub(crate) rings: Vec<Arc<dyn MakeRing<'env> + 'env>>,
     pub(crate) nodes: Vec<Option<NodeMaker<'env>>>,
+    pub(crate) stacks: Wanted,
 }
 
 impl Network<'_> {

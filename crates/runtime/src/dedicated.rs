@@ -42,6 +42,7 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
             Err(panic) => net.fail_panic(node, panic),
         }
     }
+    net.leave_node(node);
     if net.sleep.retire(|| crate::quiesce::examine(net)) {
         net.resume();
     }

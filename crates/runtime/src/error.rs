@@ -65,9 +65,52 @@ pub enum Error {
     /// The run took longer than it was given.
     #[error("the run did not end within {0:?}")]
     Deadline(Duration),
+    /// There is no room for the stacks of coroutines.
+    #[error("{}", Stacks { count: *count, bytes: *bytes, made: *made, cause, split: *split })]
+    Stacks {
+        /// Coroutines.
+        count: usize,
+        /// Bytes of each one's stack.
+        bytes: usize,
+        /// Stacks that could be made.
+        made: usize,
+        /// What the system said.
+        cause: std::io::Error,
+        /// Each guard page has split a mapping, for want of a better way.
+        split: bool,
+    },
     /// A thread could not be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
+}
+
+/// The message of [`Error::Stacks`].
+struct Stacks<'a> {
+    count: usize,
+    bytes: usize,
+    made: usize,
+    cause: &'a std::io::Error,
+    split: bool,
+}
+
+impl fmt::Display for Stacks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stacks { count, bytes, made, cause, split } = self;
+        write!(f, "cannot make {count} stacks of {bytes} bytes: refused after {made} ({cause}). ")?;
+        match split {
+            true => write!(
+                f,
+                "Each takes two mappings, where the kernel is older than Linux 6.13: raise \
+                 vm.max_map_count above {}, or write processes as async blocks",
+                2 * count + 1000
+            ),
+            false => write!(
+                f,
+                "Address space is what is lacking (ulimit -v, vm.overcommit_memory): ask for less stack, \
+                 or write processes as async blocks"
+            ),
+        }
+    }
 }
 
 /// An error with all that caused it, on one line.

@@ -33,6 +33,7 @@ mod builder;
 mod channel;
 mod claim;
 mod clock;
+mod coroutine;
 mod dedicated;
 mod error;
 mod growth;
@@ -58,6 +59,7 @@ mod worker;
 
 pub use builder::{Builder, Feedback, Kernel, Network, Stream};
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
+pub use coroutine::{BlockingRx, BlockingTx, Ends};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 pub use node::{Flow, IntoFlow};
 pub use outlet::Outlet;

@@ -13,6 +13,7 @@
 
 mod claim;
 mod engine;
+mod home;
 mod ready;
 mod ring;
 mod search;

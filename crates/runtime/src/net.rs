@@ -19,6 +19,10 @@ use thalweg_trace::Growth;
 pub(crate) struct NodeCell<'env> {
     pub(crate) state: NodeState,
     pub(crate) kind: Kind,
+    /// A process that any worker may activate at any time.
+    pub(crate) is_plain: bool,
+    /// It stays on the worker that began it: see `coroutine`.
+    pub(crate) stays: bool,
     /// None for an end that the outside holds.
     pub(crate) body: Option<Box<dyn Body + 'env>>,
     /// What every firing moves, where all rates are static and no framing function decides: from
@@ -145,6 +149,8 @@ pub(crate) struct Net<'env> {
     /// Made when they are asked for.
     components: OnceLock<Components>,
     pub(crate) has_cycles: bool,
+    /// Some node stays on the worker that began it.
+    pub(crate) stays: bool,
     /// For circles that wait while the rest goes on.
     pub(crate) search: Search,
 }
@@ -173,8 +179,10 @@ impl<'env> Net<'env> {
             graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
         let alone =
             plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
+        let stays = nodes.iter().any(|node| node.stays);
         let (ports, ports_at) = ports(&graph);
         Net {
+            stays,
             ports,
             ports_at,
             ready: Ready::new(plan.threads, alone),
@@ -340,7 +348,7 @@ impl<'env> Net<'env> {
     /// Tells whatever worker looks next, if there is anything to tell; from any thread, where the
     /// policy is told.
     pub(crate) fn tell_outside(&self, node: NodeId) {
-        if self.take_token(node) {
+        if self.take_token(node) && !self.pass_on(node, usize::MAX) {
             self.ready.push_outside(node);
             if self.sleep.wants_waking() {
                 self.sleep.wake_one();
@@ -369,16 +377,17 @@ impl<'env> Net<'env> {
     pub(crate) fn any_work(&self, worker: usize) -> bool {
         if self.ready.is_told() {
             self.take_woken();
-            return self.ready.any();
+            return self.ready.any_for(worker);
         }
         self.find_claimable(worker).is_some()
     }
 
-    /// Some claimable node, looked for from `start` on.
-    pub(crate) fn find_claimable(&self, start: usize) -> Option<NodeId> {
+    /// Some node that the worker could claim, looked for from the one of its number on.
+    pub(crate) fn find_claimable(&self, worker: usize) -> Option<NodeId> {
         self.take_woken();
         let count = self.nodes.len();
-        (0..count).map(|i| NodeId(((start + i) % count) as u32)).find(|node| self.claimable(*node))
+        let mut nodes = (0..count).map(|i| NodeId(((worker + i) % count) as u32));
+        nodes.find(|node| self.claimable(*node) && self.may_take(*node, worker))
     }
 
     /// To be called after every change a neighbour may have waited for: items published or
@@ -398,6 +407,10 @@ impl<'env> Net<'env> {
         }
         if self.ready.is_told() {
             return self.peers(node).for_each(|peer| self.tell_outside(peer));
+        }
+        if self.stays {
+            let claimable = self.peers(node).filter(|peer| self.claimable(*peer));
+            return claimable.for_each(|peer| self.rouse(peer));
         }
         if self.sleep.wants_waking() && self.peers(node).any(|peer| self.claimable(peer)) {
             self.sleep.wake_one();
@@ -425,9 +438,8 @@ impl<'env> Net<'env> {
         if self.ready.is_told() {
             return self.graph.node_ids().for_each(|node| self.tell_outside(node));
         }
-        if self.find_claimable(0).is_some() {
-            self.sleep.wake_one();
-        }
+        self.take_woken();
+        self.rouse_all();
     }
 
     /// A worker about to activate `node` wakes another if there is work elsewhere.
@@ -443,7 +455,8 @@ impl<'env> Net<'env> {
         fence(Ordering::SeqCst);
         let all = self.nodes.len();
         let mut others = (1..all.min(64)).map(|i| NodeId(((node.index() + i) % all) as u32));
-        if others.any(|other| self.claimable(other)) {
+        let free = |other: &NodeId| !self.stays || self.nodes[other.index()].home().is_none();
+        if others.any(|other| self.claimable(other) && free(&other)) {
             self.sleep.wake_one();
         }
     }

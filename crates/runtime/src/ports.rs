@@ -1,6 +1,7 @@
 //! All inputs, and all outputs, of a node at once: tuples of ports, and vectors of equal ones.
 
 use crate::channel::{Glance, Out};
+use crate::coroutine::Ends;
 use crate::port::{Give, Input, Lack};
 use crate::process::{Rx, Tx};
 use thalweg_graph::NodeId;
@@ -16,7 +17,7 @@ pub trait Inputs: Send {
     /// Items a firing takes from and sees on each.
     type Limits: Clone + Send + Sync;
     /// A process's ends.
-    type Receivers: Send;
+    type Receivers: Ends + Send;
 
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors;
@@ -81,7 +82,7 @@ pub trait Outputs: Send {
     /// One cursor for each.
     type Cursors: Send;
     /// A process's ends.
-    type Senders: Send;
+    type Senders: Ends + Send;
 
     #[doc(hidden)]
     fn sequential_cursors(&self) -> Self::Cursors;

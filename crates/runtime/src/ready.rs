@@ -75,6 +75,8 @@ pub(crate) struct Ready {
     /// One worker and nobody else can change anything: no fences.
     alone: bool,
     queues: Box<[Queue]>,
+    /// By worker: nodes that stay there (`coroutine`). Nobody steals them.
+    staying: Box<[Queue]>,
     outside: Queue,
 }
 
@@ -84,6 +86,7 @@ impl Ready {
             told: AtomicBool::new(false),
             alone,
             queues: (0..workers).map(|_| Queue::default()).collect(),
+            staying: (0..workers).map(|_| Queue::default()).collect(),
             outside: Queue::default(),
         }
     }
@@ -104,7 +107,12 @@ impl Ready {
         self.alone
     }
 
-    /// Whether any queue holds a node.
+    /// Whether there is anything that a worker could take.
+    pub(crate) fn any_for(&self, worker: WorkerId) -> bool {
+        self.any() || !self.staying[worker].is_empty()
+    }
+
+    /// Whether there is anything that any worker could take.
     pub(crate) fn any(&self) -> bool {
         !self.outside.is_empty() || self.queues.iter().any(|queue| !queue.is_empty())
     }
@@ -112,6 +120,22 @@ impl Ready {
     pub(crate) fn push(&self, to: WorkerId, node: NodeId) {
         self.queues[to].push(node);
         self.fence();
+    }
+
+    /// For the node's home alone; from any thread.
+    pub(crate) fn push_staying(&self, home: WorkerId, node: NodeId) {
+        self.staying[home].push(node);
+        self.fence();
+    }
+
+    /// The oldest of those that stay on the worker.
+    pub(crate) fn pop_staying(&self, worker: WorkerId) -> Option<NodeId> {
+        self.staying[worker].take(VecDeque::pop_front)
+    }
+
+    /// The newest.
+    pub(crate) fn pop_newest_staying(&self, worker: WorkerId) -> Option<NodeId> {
+        self.staying[worker].take(VecDeque::pop_back)
     }
 
     /// For threads that are no workers.

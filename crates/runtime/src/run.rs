@@ -4,6 +4,7 @@ use crate::account::duration;
 use crate::affinity::{Pinned, cores};
 use crate::builder::{MakeNode, MakeRing, Network};
 use crate::channel::Layout;
+use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
@@ -203,7 +204,8 @@ impl<'env> Network<'env> {
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         options.check()?;
         let plan = Plan::new(&self.graph, &options.wishes());
-        let Network { graph, rings, nodes: makers } = self;
+        let Network { graph, rings, nodes: makers, stacks } = self;
+        let stacks = Stacks::new(&stacks)?;
         check_sizes(&graph, &plan)?;
         let make = |(id, socket): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
             socket.make(id, plan.capacities[id.index()], layout(&graph, id))
@@ -231,7 +233,7 @@ impl<'env> Network<'env> {
             let weighed = data.outputs.iter().filter_map(|port| port.channel);
             let weighed = weighed.into_iter().find(|c| graph.channel(*c).link.weighed);
             let retired = state.retired().cloned();
-            let make = MakeNode { tickets: tickets(plan.threads), retired, weighed };
+            let make = MakeNode { tickets: tickets(plan.threads), retired, weighed, stacks: &stacks };
             let dedicated_peers = channels(id).any(|channel| {
                 let channel = graph.channel(channel);
                 let peer = if channel.from.0 == id { channel.to.0 } else { channel.from.0 };
@@ -242,9 +244,12 @@ impl<'env> Network<'env> {
                 Some(body) if !body.is_framed() => needs(data),
                 _ => Vec::new(),
             };
+            let stays = body.as_ref().is_some_and(|body| body.stays()) && !dedicated(id);
             nodes.push(NodeCell {
                 state,
                 kind: data.kind,
+                is_plain: data.kind == Kind::Process && body.is_some() && !dedicated(id) && !stays,
+                stays,
                 body,
                 needs: needs.into(),
                 dedicated: dedicated(id).then(|| sleepers.next().expect("endless") as u32),
@@ -353,7 +358,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
     let mut workers: Vec<Worker<'_, P>> = (0..threads)
         .map(|worker| {
             let random = XorShift::new(options.seed, worker);
-            let mut host = EngineHost { net, worker, random, steals: 0 };
+            let mut host = EngineHost { net, worker, random, steals: 0, staying_first: false };
             let local = policy.start(worker, &mut host);
             let stamped = !options.unaccounted || deadline.is_some();
             Worker::new(host, policy, local, Habits { pace, spin, stamped, deadline })

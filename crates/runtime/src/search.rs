@@ -393,7 +393,7 @@ fn look_after(net: &Net<'_>, node: NodeId, missed: bool) {
     net.ring_dedicated(node);
     if net.ready.is_told() {
         net.tell_outside(node);
-    } else if net.sleep.wants_waking() && net.claimable(node) {
-        net.sleep.wake_one();
+    } else if net.sleep.any_asleep() && net.claimable(node) {
+        net.rouse(node);
     }
 }

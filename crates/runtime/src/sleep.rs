@@ -209,6 +209,21 @@ impl Sleep {
         true
     }
 
+    /// Wakes this worker, if it is announced asleep, whoever searches: what there is to do can be
+    /// done by it alone. It then searches too. (Where another did, whichever finds work first says
+    /// so for both, and one more may be woken than need be.)
+    pub(crate) fn wake_worker(&self, worker: Sleeper) {
+        let mut state = lock(&self.state);
+        let Some(at) = state.asleep.iter().position(|asleep| *asleep == worker) else { return };
+        state.asleep.remove(at);
+        state.rung[worker] = true;
+        state.active += 1;
+        self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        self.word.fetch_or(SEARCHING, Ordering::Relaxed);
+        drop(state);
+        self.bells[worker].notify_one();
+    }
+
     /// A searching worker has found work.
     pub(crate) fn found(&self) {
         self.word.fetch_and(!SEARCHING, Ordering::Relaxed);

@@ -105,6 +105,8 @@ impl Net<'_> {
         nodes.iter().for_each(|node| self.ring_dedicated(*node));
         if self.ready.is_told() {
             nodes.iter().for_each(|node| self.tell_outside(*node));
+        } else if self.stays {
+            nodes.iter().filter(|node| self.claimable(**node)).for_each(|node| self.rouse(*node));
         }
         self.sleep.wake_one();
     }

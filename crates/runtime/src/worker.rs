@@ -5,6 +5,7 @@ use crate::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::{Net, NodeCell};
 use crate::node::{By, Cx, NOBODY};
 use crate::process::{channel, sends};
+use crate::ready::Ready;
 use crate::search;
 use crate::sleep::Woken;
 use crate::suspects::Suspects;
@@ -47,6 +48,27 @@ pub(crate) struct EngineHost<'a> {
     pub(crate) worker: WorkerId,
     pub(crate) random: XorShift,
     pub(crate) steals: u64,
+    /// Whose turn it is to be popped first: those that stay here, or the others.
+    pub(crate) staying_first: bool,
+}
+
+impl EngineHost<'_> {
+    /// Pops from the two queues in turn, so that neither waits for the other to be empty.
+    fn pop_in_turn(
+        &mut self,
+        others: impl Fn(&Ready) -> Option<NodeId>,
+        staying: impl Fn(&Ready) -> Option<NodeId>,
+    ) -> Option<NodeId> {
+        let ready = &self.net.ready;
+        if !self.net.stays {
+            return others(ready);
+        }
+        self.staying_first = !self.staying_first;
+        match self.staying_first {
+            true => staying(ready).or_else(|| others(ready)),
+            false => others(ready).or_else(|| staying(ready)),
+        }
+    }
 }
 
 impl Host for EngineHost<'_> {
@@ -68,10 +90,13 @@ impl Host for EngineHost<'_> {
     }
 
     fn claimable(&self, node: NodeId) -> bool {
-        self.net.claimable(node)
+        self.net.claimable(node) && self.net.may_take(node, self.worker)
     }
 
     fn push(&mut self, to: WorkerId, node: NodeId) {
+        if self.net.pass_on(node, self.worker) {
+            return;
+        }
         self.net.ready.push(to, node);
         if self.net.ready.is_told() && self.net.sleep.wants_waking() {
             self.net.sleep.wake_one();
@@ -79,11 +104,13 @@ impl Host for EngineHost<'_> {
     }
 
     fn pop(&mut self) -> Option<NodeId> {
-        self.net.ready.pop(self.worker)
+        let worker = self.worker;
+        self.pop_in_turn(|ready| ready.pop(worker), |ready| ready.pop_staying(worker))
     }
 
     fn pop_newest(&mut self) -> Option<NodeId> {
-        self.net.ready.pop_newest(self.worker)
+        let worker = self.worker;
+        self.pop_in_turn(|ready| ready.pop_newest(worker), |ready| ready.pop_newest_staying(worker))
     }
 
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
@@ -97,12 +124,16 @@ impl Host for EngineHost<'_> {
     }
 }
 
-/// Ends the run when dropped.
-struct Over<'a>(&'a Net<'a>);
+/// Ends the run when dropped, and what must end on this worker.
+struct Over<'a>(&'a Net<'a>, WorkerId);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.0.finish();
+        let Over(net, worker) = *self;
+        net.finish();
+        if net.stays {
+            net.leave(worker);
+        }
     }
 }
 
@@ -172,7 +203,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     pub(crate) fn run(mut self) -> Account {
         let net = self.host.net;
         // However this worker ends, the run must not wait for it.
-        let _over = Over(net);
+        let _over = Over(net, self.host.worker);
         self.account.start();
         let by = if self.told { By::Teller(self.host.worker) } else { By::Worker };
         let mut cx = Cx::new(net, by);
@@ -245,6 +276,12 @@ impl<'a, P: Policy> Worker<'a, P> {
         let Some(body) = cell.body.as_ref().filter(|_| cell.dedicated.is_none()) else {
             return (Event::Done, before);
         };
+        if cell.stays && !cell.settles(self.host.worker) {
+            if self.told {
+                net.pass_on(node, self.host.worker);
+            }
+            return (Event::Refused, before);
+        }
         self.looked = !self.looks;
         if self.told {
             // Work that nobody is awake for, left by a search that ended here.
@@ -355,7 +392,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.count_sent(channel, peer);
         }
         let cell = &net.nodes[peer.index()];
-        if cell.kind != Kind::Process || cell.dedicated.is_some() {
+        if !cell.is_plain {
             return self.tell_of(peer);
         }
         // What else a process waits for, somebody else tells of.
@@ -378,7 +415,9 @@ impl<'a, P: Policy> Worker<'a, P> {
         let net = self.host.net;
         if net.nodes[node.index()].dedicated.is_some() {
             net.ring_dedicated(node);
-        } else if net.take_token(node) {
+        } else if net.take_token(node)
+            && (net.may_take(node, self.host.worker) || !net.pass_on(node, self.host.worker))
+        {
             self.policy.ready(&mut self.local, node, &mut self.host);
         }
     }

@@ -42,10 +42,11 @@ pub use scope::{Scope, scope};
 pub use thalweg_graph as graph;
 pub use thalweg_policy as policy;
 pub use thalweg_runtime::{
-    BlockedNode, BuildError, Builder, Deadlock, Error, Feedback, Give, GiveSpec, Glance, Handle, In, Input,
-    InputSpec, InputSpecs, Inputs, IntoFlow, Kernel, Look, LookSpec, Many, Message, Network, NotYet, Options,
-    Out, Outlet, OutputSpec, OutputSpecs, Outputs, Prepared, Receiver, Recv, RecvRef, Report, Rx, Sender,
-    Sending, Stream, Take, TakeSpec, Tx, View, channel, input, output, window,
+    BlockedNode, BlockingRx, BlockingTx, BuildError, Builder, Deadlock, Ends, Error, Feedback, Give,
+    GiveSpec, Glance, Handle, In, Input, InputSpec, InputSpecs, Inputs, IntoFlow, Kernel, Look, LookSpec,
+    Many, Message, Network, NotYet, Options, Out, Outlet, OutputSpec, OutputSpecs, Outputs, Prepared,
+    Receiver, Recv, RecvRef, Report, Rx, Sender, Sending, Stream, Take, TakeSpec, Tx, View, channel, input,
+    output, window,
 };
 pub use thalweg_trace as trace;
 

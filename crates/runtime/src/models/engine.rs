@@ -123,7 +123,9 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let cell = |node, gives, peer| NodeCell {
         needs: Box::default(),
         kind: Kind::Sequential,
+        stays: false,
         state: NodeState::single(),
+        is_plain: false,
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         dedicated: (node == dedicated).then_some(1),
         dedicated_peers: peer == dedicated,
@@ -140,7 +142,8 @@ fn run(dedicated: NodeId) {
         let net = net.clone();
         move || crate::dedicated::run(&net, dedicated, 1, None)
     });
-    let host = EngineHost { net: &net, worker: 0, random: XorShift::new(0, 0), steals: 0 };
+    let host =
+        EngineHost { net: &net, worker: 0, random: XorShift::new(0, 0), steals: 0, staying_first: false };
     let habits = Habits { pace: Pace::Counted, spin: false, stamped: true, deadline: None };
     Worker::new(host, &First, (), habits).run();
     other.join().unwrap();

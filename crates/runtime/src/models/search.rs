@@ -134,6 +134,8 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
         needs: Box::default(),
         kind: Kind::Process,
         state: NodeState::single(),
+        is_plain: false,
+        stays: false,
         body: Some(
             Box::new(Script { done: Claim::new(0), sends, channels, slots: slots.clone() }) as Box<dyn Body>
         ),

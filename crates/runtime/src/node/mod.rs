@@ -88,6 +88,12 @@ pub(crate) trait Body: Send + Sync {
     fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool>;
     /// Whether a framing function decides what firings take, and when the node ends.
     fn is_framed(&self) -> bool;
+    /// Whether, once begun, it must be activated and dropped by one thread: see `coroutine`.
+    fn stays(&self) -> bool {
+        false
+    }
+    /// That thread leaves, and the run is over.
+    fn leave(&self) {}
 }
 
 /// A node that nobody else can activate, until this is dropped: see [`Body::hold`].

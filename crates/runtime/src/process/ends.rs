@@ -50,6 +50,24 @@ thread_local! {
     static DROPPED: Cell<u64> = const { Cell::new(0) };
 }
 
+thread_local! {
+    /// Ends dropped on this thread now end no stream.
+    static SILENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Drops ends when the run is over, but others may still be in the middle of an activation: they must
+/// not take it for the end of what was sent.
+pub(crate) fn silently<R>(drop: impl FnOnce() -> R) -> R {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            SILENT.set(self.0);
+        }
+    }
+    let _before = Before(SILENT.replace(true));
+    drop()
+}
+
 fn note_drop() {
     // At the end of a thread nobody counts any more.
     let _ = DROPPED.try_with(|count| count.set(count.get() + 1));
@@ -367,7 +385,10 @@ impl<T: std::marker::Send> Tx<T> {
 
 impl<T> Drop for Tx<T> {
     fn drop(&mut self) {
-        self.0.meter.end();
+        // At the end of a thread nobody is silent any more.
+        if !SILENT.try_with(Cell::get).unwrap_or(false) {
+            self.0.meter.end();
+        }
         note_drop();
     }
 }

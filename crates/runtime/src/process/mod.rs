@@ -27,7 +27,7 @@ mod ends;
 mod turn;
 
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
-pub(crate) use ends::{channel, dropped, sends};
+pub(crate) use ends::{channel, dropped, sends, silently};
 pub(crate) use turn::Turn;
 
 use crate::claim::Claim;
@@ -138,10 +138,18 @@ where
     /// Drops the future, and so its ends.
     #[cold]
     fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        if core.future.take().is_some() {
+        if core.future.is_some() {
+            // In place, as it is pinned.
+            core.future = None;
             cx.net.ended(cx.node);
         }
         Event::Done
+    }
+
+    /// Drops the future when the run is over; false while another has the claim.
+    pub(crate) fn abandon(&self) -> bool {
+        let claimed = self.core.try_claim();
+        claimed.map(|mut core| core.future = None).is_some()
     }
 }
 

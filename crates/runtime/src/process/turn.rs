@@ -136,17 +136,31 @@ impl<'a> Turn<'a> {
     /// Where an end is polled by anything else.
     #[inline]
     pub(crate) fn of<'c>(cx: &'c Context<'_>, node: NodeId) -> &'c Turn<'c> {
+        let turn = Turn::current(cx);
+        if turn.node != node {
+            refuse_end();
+        }
+        turn
+    }
+
+    /// The turn of the process that polls with this context.
+    ///
+    /// # Panics
+    /// As [`Turn::of`].
+    #[inline]
+    pub(crate) fn current<'c>(cx: &'c Context<'_>) -> &'c Turn<'c> {
         let waker = cx.waker();
         if !std::ptr::eq(waker.vtable(), &VTABLE) {
             refuse_waker();
         }
         // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context;
         // clones have another.
-        let turn: &Turn<'c> = unsafe { &*waker.data().cast() };
-        if turn.node != node {
-            refuse_end();
-        }
-        turn
+        unsafe { &*waker.data().cast() }
+    }
+
+    /// The process's name.
+    pub(crate) fn name(&self) -> &'a str {
+        &self.net.graph.node(self.node).name
     }
 
     /// An operation begins, or goes on. True if it may complete in this turn.

@@ -9,7 +9,7 @@ use super::spec::mix;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
-use thalweg::{Builder, Error, Options, Report, Rx, Tx, input, output};
+use thalweg::{BlockingRx, BlockingTx, Builder, Error, Options, Report, Rx, Tx, input, output};
 
 /// A channel, and the items in it at first where it leads back.
 #[derive(Clone, Debug)]
@@ -43,6 +43,8 @@ pub struct Program {
     rounds: usize,
     /// It ends with the first of its inputs; others go on without.
     ends_with_input: bool,
+    /// It is written as a plain closure.
+    is_coroutine: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -61,8 +63,14 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// Networks of up to nine processes, the last of which sends nothing.
 pub fn net() -> impl Strategy<Value = Net> {
-    let program = (prop::collection::vec(step(), 1..6), 1..12usize, any::<bool>())
-        .prop_map(|(steps, rounds, ends_with_input)| Program { steps, rounds, ends_with_input });
+    let program = (prop::collection::vec(step(), 1..6), 1..12usize, any::<bool>(), any::<bool>()).prop_map(
+        |(steps, rounds, ends_with_input, is_coroutine)| Program {
+            steps,
+            rounds,
+            ends_with_input,
+            is_coroutine,
+        },
+    );
     (
         prop::collection::vec(program, 2..9),
         prop::collection::vec((any::<u8>(), any::<u8>(), 0..3usize), 1..16),
@@ -319,11 +327,21 @@ pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u
             (0..net.channels.len()).filter(|id| net.channels[*id].from == process).collect();
         let outputs: Vec<_> = outs.iter().map(|id| output(&format!("out{id}"))).collect();
         let (mut machine, results) = (Machine::new(net, process), results.clone());
-        let given = graph.process(
-            &process.to_string(),
-            inputs,
-            outputs,
-            move |mut rxs: Vec<Rx<u64>>, mut txs: Vec<Tx<u64>>| async move {
+        let name = process.to_string();
+        let given = if net.programs[process].is_coroutine {
+            let body = move |mut rxs: Vec<BlockingRx<u64>>, mut txs: Vec<BlockingTx<u64>>| {
+                loop {
+                    match machine.next() {
+                        Action::Receive(port) => machine.received(rxs[port].recv()),
+                        Action::Send(port, item) => txs[port].send(item),
+                        Action::Done => break,
+                    }
+                }
+                results.lock().unwrap()[process] = Some(machine.state);
+            };
+            graph.coroutine(&name, inputs, outputs, body)
+        } else {
+            let body = move |mut rxs: Vec<Rx<u64>>, mut txs: Vec<Tx<u64>>| async move {
                 loop {
                     match machine.next() {
                         Action::Receive(port) => machine.received(rxs[port].recv().await),
@@ -332,8 +350,9 @@ pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u
                     }
                 }
                 results.lock().unwrap()[process] = Some(machine.state);
-            },
-        );
+            };
+            graph.process(&name, inputs, outputs, body)
+        };
         for (id, stream) in outs.into_iter().zip(given) {
             match ends[id].take() {
                 Some(end) => graph.close(end, stream),

@@ -1,0 +1,198 @@
+//! Processes written as plain closures that wait: each has a stack of its own, and what waits is the
+//! stack.
+//!
+//! Such a process is a [`Fiber`], which is a future, in a node like that of any process: channels,
+//! wait words, policies and the search for deadlocks know nothing of stacks. And so all rules of
+//! processes ([`process`](crate::process)) hold as they stand.
+//!
+//! # What stays where it began
+//!
+//! A stack holds what its closure has there while it waits, and that need not be `Send`. So a node
+//! with a stack, once begun, stays on the worker that began it, its *home*: that worker alone
+//! activates it, and drops it before it leaves. `NodeCell::stays` marks such nodes, and
+//! `NodeState::last`, who activated it last, is the home.
+//!
+//! ```text
+//!   who would begin it                     who has a token of it, or makes one
+//!   1. home = me, by compare-and-swap      1. home is set: into the home's queue of those that
+//!      from none                              stay, where nobody steals; fence
+//!   2. won: activates                      2. the home is announced asleep: wakes it
+//!      lost: passes it on to the home
+//! ```
+//!
+//! **Policies need not know.** For those that look, a node is not claimable by another worker than
+//! its home. For those that are told, tokens pass the policy by where the home is another worker,
+//! and a token pushed into the home's queue by whichever worker comes out of its `pop`s, in turn with the others',
+//! and of nobody's `steal`.
+//! A worker whose policy gives it a node of another home all the same passes it on.
+//!
+//! **No wake-up is lost.** The protocols of `sleep` and `ready` hold with two words changed. *Which
+//! sleeper is woken:* for such a node its home, and no other would do. Hence the changer does not
+//! rely on one that searches, either: the searcher may be another. *Where a sleeper looks* before it
+//! commits: at what it could take, so at its own queue of those that stay and at nobody else's. The pair
+//! is as before: the changer changes (pushes), fences, reads who is announced; the home announces,
+//! fences, looks. A changer that sees no home yet looks for any sleeper; whoever then begins the
+//! node is awake, has set the home before it announces sleep, and looks after its fence.
+//!
+//! **No token goes round.** It is passed on at most once: from then on the home has it, and a home is
+//! set once.
+//!
+//! **At the end.** A worker that leaves, however, ends the run; then it drops what it is home of,
+//! which unwinds the stacks that wait ([`fiber`]). Nobody else can: a stack whose home has left
+//! would be stranded. The ends that are dropped then end no stream: other workers may still be in the
+//! middle of an activation, and must not take a failure for the end of what was sent. A node with a
+//! thread of its own is dropped by that.
+
+mod declare;
+mod ends;
+mod fiber;
+mod overflow;
+mod stack;
+
+pub use ends::{BlockingRx, BlockingTx, Ends};
+pub(crate) use stack::{BYTES as STACK, Stacks, Wanted};
+
+use crate::net::{Net, NodeCell};
+use crate::node::{Body, Cx, Flow, Held, NOBODY, NodeState};
+use crate::process::{Process, silently};
+use crate::sync::{AtomicBool, Ordering};
+use fiber::Fiber;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use thalweg_graph::NodeId;
+use thalweg_policy::{Event, WorkerId};
+
+/// The code of a node with a stack.
+pub(crate) struct Staying<F> {
+    process: Process<Fiber<F>>,
+    /// It has panicked: nobody can claim it any more, and it has nothing left to unwind.
+    torn: AtomicBool,
+}
+
+impl<F: FnOnce() -> Flow + Send> Staying<F> {
+    pub(crate) fn new(fiber: Fiber<F>) -> Self {
+        Staying { process: Process::new(fiber), torn: AtomicBool::new(false) }
+    }
+}
+
+impl<F: FnOnce() -> Flow + Send> Body for Staying<F> {
+    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+        let torn = Torn(&self.torn);
+        let event = self.process.activate(cx);
+        std::mem::forget(torn);
+        event
+    }
+
+    fn is_held(&self) -> bool {
+        self.process.is_held()
+    }
+
+    fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {
+        self.process.hold(state)
+    }
+
+    fn is_framed(&self) -> bool {
+        true
+    }
+
+    fn stays(&self) -> bool {
+        true
+    }
+
+    fn leave(&self) {
+        // A search may have the claim for a moment.
+        while !self.torn.load(Ordering::Relaxed) && !silently(|| self.process.abandon()) {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Notes a panic.
+struct Torn<'a>(&'a AtomicBool);
+
+impl Drop for Torn<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl NodeCell<'_> {
+    /// The worker that it must stay on.
+    #[inline]
+    pub(crate) fn home(&self) -> Option<WorkerId> {
+        if self.stays { self.state.last_worker() } else { None }
+    }
+
+    /// Whether a worker may activate it. For one that stays: if it has no home, this is it.
+    #[inline]
+    pub(crate) fn settles(&self, worker: WorkerId) -> bool {
+        let (home, me) = (&self.state.last, worker as u32);
+        let set = || home.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed);
+        !self.stays || home.load(Ordering::Relaxed) == me || set().is_ok()
+    }
+}
+
+impl Net<'_> {
+    /// Whether a worker could take the node, for all it can do about homes.
+    #[inline]
+    pub(crate) fn may_take(&self, node: NodeId, worker: WorkerId) -> bool {
+        !self.stays || self.nodes[node.index()].home().is_none_or(|home| home == worker)
+    }
+
+    /// Puts a token into the queue of the node's home, if it has one. By a worker, or, with a higher
+    /// number, any thread.
+    pub(crate) fn pass_on(&self, node: NodeId, by: WorkerId) -> bool {
+        let home = if self.stays { self.nodes[node.index()].home() } else { None };
+        if let Some(home) = home {
+            self.ready.push_staying(home, node);
+            if home != by {
+                self.wake_home(home);
+            }
+        }
+        home.is_some()
+    }
+
+    /// After a change by which a node has become claimable, and the fence: wakes who can take it.
+    pub(crate) fn rouse(&self, node: NodeId) {
+        match if self.stays { self.nodes[node.index()].home() } else { None } {
+            Some(home) => self.wake_home(home),
+            None if self.sleep.wants_waking() => _ = self.sleep.wake_one(),
+            None => {}
+        }
+    }
+
+    /// [`Net::rouse`] for all that are claimable.
+    pub(crate) fn rouse_all(&self) {
+        let mut claimable = self.graph.node_ids().filter(|node| self.claimable(*node));
+        if self.stays {
+            claimable.for_each(|node| self.rouse(node));
+        } else if claimable.next().is_some() {
+            self.sleep.wake_one();
+        }
+    }
+
+    fn wake_home(&self, home: WorkerId) {
+        if self.sleep.any_asleep() {
+            self.sleep.wake_worker(home);
+        }
+    }
+
+    /// A worker leaves: drops what must be dropped by it.
+    #[cold]
+    pub(crate) fn leave(&self, worker: WorkerId) {
+        for node in self.graph.node_ids() {
+            let cell = &self.nodes[node.index()];
+            if cell.home() == Some(worker) {
+                self.leave_node(node);
+            }
+        }
+    }
+
+    /// Drops a node's code, if it must be dropped by this thread.
+    pub(crate) fn leave_node(&self, node: NodeId) {
+        if let Some(body) = &self.nodes[node.index()].body
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| body.leave()))
+        {
+            self.fail_panic(node, panic);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Nodes that stay on a worker: a change is seen by their home, and no other will do.
+//!
+//! [`Sleep`] and [`Ready`] are the real ones. Worker 0 is the home of a node with a token, or items;
+//! worker 1 can do nothing with them, but it may be the one that searches. The run ends when the last
+//! one awake looks: work of the home that is left then is a lost wake-up.
+
+use super::check;
+use crate::channel::{Layout, Meter};
+use crate::ready::Ready;
+use crate::sleep::{Sleep, Woken};
+use crate::sync::{Ordering, fence};
+use loom::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize as Count;
+use thalweg_graph::NodeId;
+
+const HOME: usize = 0;
+const OTHER: usize = 1;
+
+struct World {
+    sleep: Sleep,
+    ready: Ready,
+    /// What the node waits for, where the policy looks.
+    items: Meter,
+    done: Count,
+}
+
+impl World {
+    fn new(threads: usize) -> Arc<World> {
+        let ready = Ready::new(2, false);
+        Arc::new(World {
+            sleep: Sleep::new(threads),
+            ready,
+            items: Meter::new(2, Layout::Apart, false),
+            done: Count::new(0),
+        })
+    }
+
+    fn done(&self) -> usize {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// As `Net::wake_home`.
+    fn wake_home(&self) {
+        if self.sleep.any_asleep() {
+            self.sleep.wake_worker(HOME);
+        }
+    }
+
+    /// As `Net::any_work`, of both kinds of policies at once.
+    fn any_work(&self, worker: usize) -> bool {
+        self.ready.any_for(worker) || (worker == HOME && self.items.items() > 0)
+    }
+
+    /// Work that this worker may do.
+    fn work_once(&self, worker: usize) -> bool {
+        if worker == HOME && self.items.items() > 0 {
+            self.items.release(self.items.head() + 1);
+        } else if self.ready.pop_staying(worker).is_none() {
+            return false;
+        }
+        self.done.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    /// As `Worker::run`, `idle` and `park`.
+    fn work(&self, worker: usize, mut searching: bool) {
+        loop {
+            if self.any_work(worker) {
+                if std::mem::take(&mut searching) {
+                    self.sleep.found();
+                }
+                self.work_once(worker);
+                continue;
+            }
+            self.sleep.announce(worker, searching);
+            searching = false;
+            if self.any_work(worker) {
+                searching = self.sleep.withdraw(worker);
+                continue;
+            }
+            match self.park(worker) {
+                Woken::Rung => searching = true,
+                Woken::Over => return,
+                Woken::TimedOut | Woken::Resumed => {}
+            }
+        }
+    }
+
+    fn park(&self, worker: usize) -> Woken {
+        let woken = self.sleep.commit(worker, None, || self.examine());
+        if woken == Woken::Resumed {
+            self.sleep.end();
+            return Woken::Over;
+        }
+        woken
+    }
+
+    fn examine(&self) -> bool {
+        fence(Ordering::SeqCst);
+        assert!(!self.any_work(HOME) && !self.any_work(OTHER), "asleep, and work was left behind");
+        true
+    }
+
+    fn leave(&self) {
+        if self.sleep.retire(|| self.examine()) {
+            self.sleep.end();
+        }
+    }
+}
+
+/// A token, then items; the home may be awake, about to sleep, or asleep.
+///
+/// Mutations that fail: no fence in `push_staying` or `announce`; `any_for` without the queue of those
+/// that stay; `wake_worker` without `active += 1`, or that wakes the latest asleep.
+#[test]
+fn loom_home_is_woken() {
+    check(|| {
+        let world = World::new(2);
+        let home = thread::spawn({
+            let world = world.clone();
+            move || world.work(HOME, false)
+        });
+        world.ready.push_staying(HOME, NodeId(0));
+        world.wake_home();
+        world.items.publish(1);
+        fence(Ordering::SeqCst);
+        world.wake_home();
+        world.leave();
+        home.join().unwrap();
+        assert_eq!(world.done(), 2);
+    });
+}
+
+/// The home sleeps, and another that was woken searches in vain and falls asleep again.
+///
+/// Mutations that fail: `wake_worker` that relies on the searcher as `wake_one` does.
+#[test]
+fn loom_home_is_woken_whoever_searches() {
+    check(|| {
+        let world = World::new(3);
+        world.sleep.announce(HOME, false);
+        world.sleep.announce(OTHER, false);
+        assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
+        let home = thread::spawn({
+            let world = world.clone();
+            move || {
+                if world.park(HOME) == Woken::Rung {
+                    world.work(HOME, true);
+                }
+            }
+        });
+        let other = thread::spawn({
+            let world = world.clone();
+            move || {
+                assert!(world.sleep.withdraw(OTHER));
+                world.work(OTHER, true);
+            }
+        });
+        world.ready.push_staying(HOME, NodeId(0));
+        world.wake_home();
+        world.leave();
+        home.join().unwrap();
+        other.join().unwrap();
+        assert_eq!(world.done(), 1);
+    });
+}

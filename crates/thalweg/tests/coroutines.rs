@@ -1,0 +1,473 @@
+//! Coroutines: processes written as plain closures do what those written as futures do, keep what
+//! they have on their stacks on one thread, and are unwound where the run ends before them.
+
+mod support;
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{ThreadId, current};
+use support::inject::silence;
+use support::item::{Counted, Item, Ledger};
+use support::watchdog::watch;
+use thalweg::{BlockingRx, BlockingTx, Builder, Error, In, Options, Out, Rx, Stream, Tx, input, output};
+
+/// Every policy, 1 to 4 workers and a thread for each process, tiny and usual channels.
+fn everywhere(check: impl Fn(&Options)) {
+    for policy in thalweg::policy::registry::names() {
+        for threads in [1, 2, 3, 4] {
+            for capacity in [Some(1), Some(3), None] {
+                let options = Options::new().policy(policy).threads(threads);
+                let options = capacity.map_or(options.clone(), |items| options.capacity(items));
+                watch(format!("{options:?}"), || check(&options));
+            }
+        }
+        let own = Options::new().policy(policy).threads(1).one_to_one();
+        watch(format!("{own:?}"), || check(&own));
+    }
+}
+
+fn count(graph: &mut Builder<'static>, name: &str, to: u64) -> Stream<u64> {
+    graph
+        .coroutine(name, (), (output("out"),), move |(), (mut out,): (BlockingTx<u64>,)| {
+            for i in 0..to {
+                out.send(i);
+            }
+        })
+        .0
+}
+
+#[test]
+fn both_ways_to_write_a_process_mix_with_kernels() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let numbers = count(&mut graph, "numbers", 600);
+        let (doubled,) = graph.process(
+            "double",
+            (input("in", numbers),),
+            (output("out"),),
+            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+                while let Some(i) = rx.recv().await {
+                    tx.send(2 * i).await;
+                }
+            },
+        );
+        let (squares,) = graph.kernel("square", (input("in", doubled),), (output("out").push(1),)).parallel(
+            |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+                let item = items.pop();
+                out.push(item * item);
+            },
+        );
+        let (pairs,) = graph.coroutine(
+            "pair",
+            (input("in", squares),),
+            (output("out"),),
+            |(mut rx,): (BlockingRx<u64>,), (mut tx,): (BlockingTx<u64>,)| {
+                while let (Some(a), Some(b)) = (rx.recv(), rx.recv()) {
+                    tx.send(a + b);
+                }
+            },
+        );
+        let items: Vec<u64> = graph.start(pairs, options).unwrap().collect();
+        let squares: Vec<u64> = (0..600u64).map(|i| 4 * i * i).collect();
+        assert_eq!(items, squares.chunks(2).map(|pair| pair[0] + pair[1]).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_ring_passes_its_token() {
+    everywhere(|options| {
+        let (mut graph, rounds, nodes) = (Builder::new(), 20u64, 10);
+        let (end, mut stream) = graph.feedback([]);
+        let last = Arc::new(AtomicUsize::new(0));
+        let seen = last.clone();
+        (stream,) = graph.coroutine(
+            "first",
+            (input("in", stream),),
+            (output("out"),),
+            move |(mut rx,), (mut tx,)| {
+                tx.send(0u64);
+                for _ in 0..rounds {
+                    let token: u64 = rx.recv().unwrap();
+                    seen.store(token as usize, Ordering::Relaxed);
+                    tx.send(token + 1);
+                }
+            },
+        );
+        for i in 1..nodes {
+            let name = format!("p{i}");
+            (stream,) =
+                graph.coroutine(&name, (input("in", stream),), (output("out"),), |(rx,), (mut tx,)| {
+                    rx.for_each(|token| tx.send(token + 1));
+                });
+        }
+        graph.close(end, stream);
+        graph.build().unwrap().run(options).unwrap();
+        assert_eq!(last.load(Ordering::Relaxed) as u64, rounds * nodes - 1);
+    });
+}
+
+#[test]
+fn large_messages_stay_where_they_lie() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let (blocks,) = graph.coroutine("fill", (), (output("out"),), |(), (mut tx,)| {
+            for i in 0..100 {
+                tx.send_with(|place| place.write([i; 256]));
+            }
+        });
+        let (sums,) = graph.coroutine(
+            "sum",
+            (input("in", blocks),),
+            (output("out"),),
+            |(mut rx,): (BlockingRx<[u64; 256]>,), (mut tx,)| {
+                while let Some(block) = rx.recv_ref() {
+                    let sum = block.iter().sum::<u64>();
+                    drop(block);
+                    tx.send(sum);
+                }
+            },
+        );
+        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        assert_eq!(items, (0..100).map(|i| 256 * i).collect::<Vec<_>>());
+    });
+}
+
+/// What is on a stack while it waits is used and dropped by the thread that has put it there,
+/// whichever workers run what comes before and after.
+#[test]
+fn what_is_not_send_stays_on_its_thread() {
+    /// Panics where it is touched by another thread than the one that made it.
+    struct Bound(Rc<Cell<u64>>, ThreadId);
+
+    impl Bound {
+        fn add(&self, item: u64) -> u64 {
+            assert_eq!(self.1, current().id());
+            self.0.set(self.0.get() + item);
+            self.0.get()
+        }
+    }
+
+    impl Drop for Bound {
+        fn drop(&mut self) {
+            assert_eq!(self.1, current().id());
+        }
+    }
+
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let mut stream = count(&mut graph, "numbers", 300);
+        for stage in 0..8 {
+            // What is between them is run by anybody.
+            let (passed,) = graph
+                .kernel(&format!("pass{stage}"), (input("in", stream),), (output("out").push(1),))
+                .parallel(|(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| out.push(items.pop() % 1000));
+            let name = format!("sum{stage}");
+            (stream,) =
+                graph.coroutine(&name, (input("in", passed),), (output("out"),), |(rx,), (mut tx,)| {
+                    let sum = Bound(Rc::new(Cell::new(0)), current().id());
+                    for item in rx {
+                        tx.send(sum.add(item));
+                    }
+                });
+        }
+        let mut expected: Vec<u64> = (0..300).collect();
+        for _ in 0..8 {
+            let mut sum = 0;
+            expected.iter_mut().for_each(|item| {
+                sum += *item % 1000;
+                *item = sum;
+            });
+        }
+        assert_eq!(graph.start(stream, options).unwrap().collect::<Vec<_>>(), expected);
+    });
+}
+
+#[test]
+fn a_receiver_that_leaves_is_not_noticed() {
+    everywhere(|options| {
+        let (ledger, mut graph) = (Ledger::new(), Builder::new());
+        let make = ledger.clone();
+        let (items, done) = graph.coroutine(
+            "send",
+            (),
+            (output("items"), output("done")),
+            move |(), (mut tx, mut done): (BlockingTx<Counted>, BlockingTx<u64>)| {
+                for i in 0..300 {
+                    tx.send(Counted::make(i, &make));
+                }
+                done.send(300);
+            },
+        );
+        graph.coroutine("leave", (input("in", items),), (), |(rx,): (BlockingRx<Counted>,), ()| {
+            rx.take(5).enumerate().for_each(|(i, item)| assert_eq!(item.value(), i as u64));
+        });
+        let got: Vec<u64> = graph.start(done, options).unwrap().collect();
+        assert_eq!(got, [300]);
+        assert_eq!(ledger.live(), 0);
+    });
+}
+
+/// What can reach nobody any more is cancelled in the middle of its loop, and all it has is dropped.
+#[test]
+fn an_endless_closure_ends_with_its_last_receiver() {
+    everywhere(|options| {
+        let (ledger, mut graph) = (Ledger::new(), Builder::new());
+        let (make, own) = (ledger.clone(), ledger.clone());
+        let (endless,) = graph.coroutine("endless", (), (output("out"),), move |(), (mut tx,)| {
+            let _kept = Counted::make(0, &own);
+            for i in 0.. {
+                tx.send(Counted::make(i, &make));
+            }
+        });
+        graph.coroutine("leave", (input("in", endless),), (), |(rx,): (BlockingRx<Counted>,), ()| {
+            assert_eq!(rx.take(5).map(|item| item.value()).sum::<u64>(), 10);
+        });
+        graph.build().unwrap().run(options).unwrap();
+        assert_eq!(ledger.live(), 0);
+    });
+}
+
+fn echo(graph: &mut Builder<'static>, name: &str, stream: Stream<u64>) -> Stream<u64> {
+    graph
+        .coroutine(name, (input("in", stream),), (output("out"),), |(rx,), (mut tx,)| {
+            rx.for_each(|item: u64| tx.send(item));
+        })
+        .0
+}
+
+#[test]
+fn those_that_wait_for_each_other_are_named() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let (end, back) = graph.feedback([]);
+        let hen = echo(&mut graph, "hen", back);
+        let egg = echo(&mut graph, "egg", hen);
+        graph.close(end, egg);
+        match graph.build().unwrap().run(options) {
+            Err(Error::Deadlock(deadlock)) => {
+                let mut names: Vec<_> = deadlock.waits.iter().map(|wait| wait.node.as_str()).collect();
+                names.sort_unstable();
+                assert_eq!(names, ["egg", "hen"]);
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+#[test]
+fn an_artificial_deadlock_is_resolved() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let (a, b) = graph.coroutine(
+            "send",
+            (),
+            (output("a"), output("b")),
+            |(), (mut a, mut b): (BlockingTx<u64>, BlockingTx<u64>)| {
+                (0..200).for_each(|i| a.send(i));
+                (0..200).for_each(|i| b.send(i));
+            },
+        );
+        let (sums,) =
+            graph.coroutine("add", (input("b", b), input("a", a)), (output("out"),), |(b, a), (mut tx,)| {
+                b.zip(a).for_each(|(b, a)| tx.send(a + b));
+            });
+        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        assert_eq!(items, (0..200).map(|i| 2 * i).collect::<Vec<_>>());
+    });
+}
+
+/// Receives and sends when it is dropped, as long as there is anything.
+struct Last(BlockingRx<Counted>, BlockingTx<Counted>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        for item in &mut self.0 {
+            self.1.send(item);
+        }
+    }
+}
+
+/// An endless stream of items that are counted, through a stage that would have to wait when it is
+/// dropped. Both have something to drop.
+fn endless(graph: &mut Builder<'static>, ledger: &Arc<Ledger>) -> Stream<Counted> {
+    let (make, own, kept) = (ledger.clone(), ledger.clone(), ledger.clone());
+    let (items,) = graph.coroutine("make", (), (output("out"),), move |(), (mut tx,)| {
+        let _kept = Counted::make(0, &own);
+        (0..).for_each(|i| tx.send(Counted::make(i, &make)));
+    });
+    let pass = move |(rx,), (tx,): (BlockingTx<Counted>,)| {
+        let (_kept, mut last) = (Counted::make(0, &kept), Last(rx, tx));
+        while let Some(item) = last.0.recv() {
+            last.1.send(item);
+        }
+    };
+    graph.coroutine("pass", (input("in", items),), (output("out"),), pass).0
+}
+
+/// Runs it into a process that ends as `end` does after some items, and gives the error.
+fn failing(options: &Options, end: fn() -> Result<(), String>) -> Error {
+    silence();
+    let (ledger, mut graph) = (Ledger::new(), Builder::new());
+    let items = endless(&mut graph, &ledger);
+    graph.coroutine("culprit", (input("in", items),), (), move |(rx,): (BlockingRx<Counted>,), ()| {
+        let kept: Vec<Counted> = rx.take(10).collect();
+        assert_eq!(kept.len(), 10);
+        end()
+    });
+    let error = graph.build().unwrap().run(options).expect_err("it fails");
+    assert_eq!(ledger.live(), 0, "after {error}");
+    error
+}
+
+#[test]
+fn a_failure_unwinds_the_others() {
+    everywhere(|options| {
+        let error = failing(options, || Err("enough".into()));
+        assert!(matches!(&error, Error::Node { node, .. } if node == "culprit"), "{error}");
+        let error = failing(options, || panic!("too much"));
+        let is_panic = |error: &Error| matches!(error, Error::Panic { node, message } if node == "culprit" && message == "too much");
+        assert!(is_panic(&error), "{error}");
+    });
+}
+
+/// A panic that is caught goes no further, and a process's own panic unwinds what would wait.
+#[test]
+fn a_panic_with_ends_to_drop_is_told_once() {
+    silence();
+    for options in [Options::new().threads(1), Options::new().threads(2)] {
+        let (ledger, mut graph) = (Ledger::new(), Builder::new());
+        let items = endless(&mut graph, &ledger);
+        let (passed,) = graph.coroutine(
+            "culprit",
+            (input("in", items),),
+            (output("out"),),
+            |(rx,), (tx,): (BlockingTx<Counted>,)| {
+                let mut last = Last(rx, tx);
+                let caught = std::panic::catch_unwind(|| panic!("nobody hears this"));
+                assert!(caught.is_err() && last.0.recv().is_some());
+                if caught.is_err() {
+                    panic!("this one is heard");
+                }
+            },
+        );
+        graph.sink("sink", passed, drop);
+        let error = watch("a panic", || graph.build().unwrap().run(&options)).unwrap_err();
+        assert!(matches!(&error, Error::Panic { message, .. } if message.contains("heard")), "{error}");
+        assert_eq!(ledger.live(), 0);
+    }
+}
+
+#[test]
+fn a_cancelled_run_drops_all() {
+    everywhere(|options| {
+        let (ledger, mut graph) = (Ledger::new(), Builder::new());
+        let items = endless(&mut graph, &ledger);
+        let mut outlet = graph.start(items, options).unwrap();
+        assert!(outlet.by_ref().take(20).map(|item| item.value()).eq(0..20));
+        outlet.handle().cancel();
+        assert!(matches!(outlet.finish(), Err(Error::Cancelled)));
+        assert_eq!(ledger.live(), 0);
+    });
+}
+
+#[test]
+fn what_never_ran_is_dropped() {
+    let (ledger, mut graph) = (Ledger::new(), Builder::new());
+    let kept = Counted::make(0, &ledger);
+    graph.coroutine("idle", (), (), move |(), ()| drop(kept));
+    let prepared = graph.build().unwrap().prepare(&Options::new()).unwrap();
+    assert_eq!(ledger.live(), 1);
+    drop(prepared);
+    assert_eq!(ledger.live(), 0);
+}
+
+/// One that catches its own unwinding is unwound again.
+#[test]
+fn who_catches_the_end_meets_it_again() {
+    silence();
+    let (ledger, mut graph, caught) = (Ledger::new(), Builder::new(), Arc::new(AtomicUsize::new(0)));
+    let items = endless(&mut graph, &ledger);
+    let count = caught.clone();
+    graph.coroutine("stubborn", (input("in", items),), (), move |(mut rx,): (BlockingRx<Counted>,), ()| {
+        let mut receive = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| rx.recv())).is_err();
+        (0..3).for_each(|_| while !receive() {});
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    let prepared = graph.build().unwrap().prepare(&Options::new().threads(2)).unwrap();
+    let handle = prepared.handle();
+    let run = std::thread::spawn(move || watch("stubborn", || prepared.run()));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    handle.cancel();
+    assert!(matches!(run.join().unwrap(), Err(Error::Cancelled)));
+    assert_eq!((caught.load(Ordering::Relaxed), ledger.live()), (1, 0));
+}
+
+/// An end that has got out of its coroutine says so, and is dropped all the same.
+#[test]
+fn ends_are_of_use_in_their_own_coroutine_alone() {
+    thread_local!(static LOST: Cell<Option<BlockingRx<u64>>> = const { Cell::new(None) });
+    silence();
+    let mut graph = Builder::new();
+    let (one, two) = (count(&mut graph, "one", 3), count(&mut graph, "two", 3));
+    let (done,) = graph.coroutine("loses", (input("in", one),), (output("done"),), |(rx,), (mut tx,)| {
+        LOST.set(Some(rx));
+        tx.send(());
+    });
+    let ends = (input("in", two), input("when", done));
+    graph.coroutine("finds", ends, (), |(_rx, mut when): (BlockingRx<u64>, BlockingRx<()>), ()| {
+        when.recv();
+        LOST.take().expect("on the same thread").recv();
+    });
+    let error = watch("lost", || graph.build().unwrap().run(&Options::new().threads(1))).unwrap_err();
+    assert!(error.to_string().contains("in another process"), "{error}");
+    let mut graph = Builder::new();
+    let one = count(&mut graph, "one", 3);
+    graph.coroutine("loses", (input("in", one),), (), |(rx,), ()| LOST.set(Some(rx)));
+    graph.build().unwrap().run(&Options::new().threads(1)).unwrap();
+    let outside = std::panic::catch_unwind(|| LOST.take().expect("on this thread").recv());
+    let message = text(outside.expect_err("there is no coroutine here"));
+    assert!(message.contains("outside"), "{message}");
+}
+
+fn text(panic: Box<dyn std::any::Any + Send>) -> String {
+    panic.downcast_ref::<&str>().map_or_else(String::new, |text| (*text).to_owned())
+}
+
+/// A run inside of a coroutine, on its stack: the inner one's coroutines are others.
+#[test]
+fn a_run_within_a_coroutine() {
+    let mut graph = Builder::new();
+    let numbers = count(&mut graph, "numbers", 20);
+    let sums = graph.kernel("sums", (input("in", numbers),), (output("out"),)).stack(1 << 20).coroutine(
+        |(rx,), (mut tx,)| {
+            for to in rx {
+                let mut inner = Builder::new();
+                let numbers = count(&mut inner, "numbers", to);
+                let sum = Arc::new(Mutex::new(0));
+                let result = sum.clone();
+                inner.sink("sum", numbers, move |item| *result.lock().unwrap() += item);
+                inner.build().unwrap().run(&Options::new().threads(1)).unwrap();
+                tx.send(*sum.lock().unwrap());
+            }
+        },
+    );
+    let got: Vec<u64> = watch("inner", || graph.start(sums.0, &Options::new().threads(2)).unwrap().collect());
+    assert_eq!(got, (0..20u64).map(|to| to * to.saturating_sub(1) / 2).collect::<Vec<_>>());
+}
+
+/// Ten thousand stacks at once.
+#[test]
+fn ten_thousand_wait_at_once() {
+    for threads in [1, 2] {
+        let mut graph = Builder::new();
+        let mut stream = count(&mut graph, "numbers", 5);
+        for i in 0..10_000 {
+            stream = echo(&mut graph, &format!("p{i}"), stream);
+        }
+        let options = Options::new().threads(threads).capacity(1);
+        let got: Vec<u64> = watch("a chain", || graph.start(stream, &options).unwrap().collect());
+        assert_eq!(got, [0, 1, 2, 3, 4]);
+    }
+}
