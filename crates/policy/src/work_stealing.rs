@@ -79,7 +79,7 @@ impl Policy for WorkStealing {
                 host.push(worker, node);
             }
         }
-        Local { worker, latest: None, until_fair: FAIR_EVERY }
+        Local::new(worker)
     }
 
     fn is_told(&self, _graph: &Graph) -> bool {
@@ -91,32 +91,47 @@ impl Policy for WorkStealing {
             let last = host.last_worker(node).unwrap_or(me.worker);
             return host.push(last, node);
         }
-        if let Some(before) = me.latest.replace(node) {
-            host.push(me.worker, before);
-        }
+        me.keep(node, host);
     }
 
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        // Who has had its time is told of last, being ready still: it stands back.
-        let spent = last.filter(|(_, event)| *event == Event::Budget).map(|(node, _)| node);
-        let kept = if spent.is_some() && me.latest == spent { me.latest.take() } else { None };
-        me.until_fair -= 1;
-        let fair = me.until_fair == 0;
-        if fair {
-            me.until_fair = FAIR_EVERY;
-        }
-        let oldest = if fair || kept.is_some() { host.pop() } else { None };
-        let newest = |me: &mut Local, host: &mut H| me.latest.take().or_else(|| host.pop_newest());
-        let chosen = oldest.or_else(|| newest(me, host));
-        if let (Some(kept), Some(_)) = (kept, chosen) {
-            host.push(me.worker, kept);
-        }
-        let chosen = chosen.or(kept).or_else(|| me.steal(host));
+        let chosen = me.own(last, host).or_else(|| me.steal(host));
         chosen.map_or(Decision::Idle, Decision::Activate)
     }
 }
 
 impl Local {
+    pub(crate) fn new(worker: WorkerId) -> Local {
+        Local { worker, latest: None, until_fair: FAIR_EVERY }
+    }
+
+    /// Takes a ready node in hand, to be run next; what was there joins the worker's own queue.
+    #[inline]
+    pub(crate) fn keep<H: Host>(&mut self, node: NodeId, host: &mut H) {
+        if let Some(before) = self.latest.replace(node) {
+            host.push(self.worker, before);
+        }
+    }
+
+    /// What comes next of what this worker has.
+    #[inline]
+    pub(crate) fn own<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Option<NodeId> {
+        // Who has had its time is told of last, being ready still: it stands back.
+        let spent = last.filter(|(_, event)| *event == Event::Budget).map(|(node, _)| node);
+        let kept = if spent.is_some() && self.latest == spent { self.latest.take() } else { None };
+        self.until_fair -= 1;
+        let fair = self.until_fair == 0;
+        if fair {
+            self.until_fair = FAIR_EVERY;
+        }
+        let oldest = if fair || kept.is_some() { host.pop() } else { None };
+        let chosen = oldest.or_else(|| self.latest.take()).or_else(|| host.pop_newest());
+        if let (Some(kept), Some(_)) = (kept, chosen) {
+            host.push(self.worker, kept);
+        }
+        chosen.or(kept)
+    }
+
     /// The oldest of another worker's queue, victims in rotation from a random one.
     fn steal<H: Host>(&self, host: &mut H) -> Option<NodeId> {
         let workers = host.workers();

@@ -36,6 +36,7 @@ mod clock;
 mod dedicated;
 mod error;
 mod growth;
+mod homes;
 mod net;
 mod node;
 mod outlet;

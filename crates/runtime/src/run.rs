@@ -4,6 +4,7 @@ use crate::account::duration;
 use crate::affinity::{Pinned, cores};
 use crate::builder::{MakeNode, Network};
 use crate::error::Error;
+use crate::homes::Homes;
 use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
 use crate::sync::{Ordering, lock};
@@ -331,6 +332,9 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
     let deadline = options.deadline.and_then(|time| Instant::now().checked_add(time).map(|at| (at, time)));
     if policy.is_told(&net.graph) {
         net.ready.tell();
+        if policy.has_homes(&net.graph) {
+            net.ready.settle(Homes::new(&net.graph, threads));
+        }
         for node in net.graph.node_ids() {
             net.take_token(node);
         }
@@ -341,9 +345,9 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
     let mut workers: Vec<Worker<'_, P>> = (0..threads)
         .map(|worker| {
             let random = XorShift::new(options.seed, worker);
-            let mut host = EngineHost { net, worker, random, steals: 0 };
+            let mut host = EngineHost { net, worker, random, steals: 0, now: 0 };
             let local = policy.start(worker, &mut host);
-            let stamped = !options.unaccounted || deadline.is_some();
+            let stamped = !options.unaccounted || deadline.is_some() || net.ready.homes().is_some();
             Worker::new(host, policy, local, Habits { pace, spin, stamped, deadline })
         })
         .collect();
@@ -472,5 +476,6 @@ fn report(net: &Net<'_>, wall: Duration) -> Report {
     }
     report.growths = lock(&net.growths).clone();
     report.searches = net.search.searches() as u64;
+    report.partitions = net.ready.homes().map_or(0, Homes::partitions);
     report
 }

@@ -209,6 +209,18 @@ impl Sleep {
         true
     }
 
+    /// Wakes this worker, if it is announced asleep: what there is to do is for it alone.
+    pub(crate) fn wake_worker(&self, worker: Sleeper) {
+        let mut state = lock(&self.state);
+        let Some(at) = state.asleep.iter().position(|w| *w == worker) else { return };
+        state.asleep.remove(at);
+        state.rung[worker] = true;
+        state.active += 1;
+        self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        drop(state);
+        self.bells[worker].notify_one();
+    }
+
     /// A searching worker has found work.
     pub(crate) fn found(&self) {
         self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
