@@ -6,6 +6,7 @@ mod dedup;
 mod farm;
 mod idle;
 mod kpn;
+mod partition;
 mod report;
 mod variants;
 mod wordcount;
@@ -20,6 +21,7 @@ pub fn all(session: &mut Session) {
     variants::run(session);
     report::run(session);
     kpn::run(session);
+    partition::run(session);
     wordcount::run(session);
     idle::run(session);
     dedup::run(session);

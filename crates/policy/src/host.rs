@@ -80,7 +80,7 @@ pub trait Host {
     /// node, which any may run, none.
     fn home(&self, node: NodeId) -> Option<WorkerId> {
         let bound = self.graph().node(node).kind != Kind::Parallel;
-        bound.then(|| dealt(node, self))
+        bound.then(|| dealt(node, self.graph().nodes().len(), self.workers()))
     }
     /// Makes a worker the home of a node that has one. Whoever reads it meanwhile may see the old one.
     fn set_home(&mut self, _node: NodeId, _worker: WorkerId) {}
@@ -109,8 +109,8 @@ pub trait Host {
 }
 
 /// The worker that a node is dealt to, where workers get runs of neighbours.
-pub fn dealt<H: Host + ?Sized>(node: NodeId, host: &H) -> WorkerId {
-    ((node.index() + 1) * host.workers() - 1) / host.graph().nodes().len()
+pub fn dealt(node: NodeId, nodes: usize, workers: usize) -> WorkerId {
+    ((node.index() + 1) * workers - 1) / nodes
 }
 
 /// A scheduling policy.
@@ -181,5 +181,23 @@ impl<P: Policy> Policy for &P {
 
     fn next<H: Host>(&self, me: &mut P::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         (**self).next(me, last, host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_dealt_in_runs_of_neighbours() {
+        for nodes in 1..40 {
+            for workers in 1..20 {
+                for worker in 0..workers {
+                    let run = worker * nodes / workers..(worker + 1) * nodes / workers;
+                    let mine = (0..nodes).filter(|at| dealt(NodeId(*at as u32), nodes, workers) == worker);
+                    assert!(mine.eq(run), "{nodes} nodes, {workers} workers");
+                }
+            }
+        }
     }
 }

@@ -26,8 +26,8 @@ use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::AtomicU64;
 use thalweg_graph::{Graph, Kind, NodeId};
-use thalweg_policy::WorkerId;
 use thalweg_policy::partition::Ledger;
+use thalweg_policy::{WorkerId, dealt};
 
 const NONE: usize = usize::MAX;
 
@@ -55,7 +55,7 @@ impl Homes {
         let nodes = graph.nodes().len();
         let home = |node: NodeId| match graph.node(node).kind {
             Kind::Parallel => NONE,
-            _ => ((node.index() + 1) * workers - 1) / nodes,
+            _ => dealt(node, nodes, workers),
         };
         Homes {
             of: graph.node_ids().map(|node| AtomicUsize::new(home(node))).collect(),
@@ -95,17 +95,17 @@ impl Homes {
     pub(crate) fn rises(&self, worker: WorkerId, at: Ticks) {
         let Idle { before, since } = &*self.idle[worker];
         let rested = at.saturating_sub(since.swap(0, Ordering::Relaxed));
-        before.store(before.load(Ordering::Relaxed) + rested, Ordering::Relaxed);
+        before.store(before.load(Ordering::Relaxed) + rested, Ordering::Release);
     }
 
-    /// Nanoseconds that all workers have rested by now. About: one may rise between the looks at its
-    /// two numbers.
+    /// Nanoseconds that all workers have rested by now. One that rises between the looks at its two
+    /// numbers seems to have rested less, never more.
     pub(crate) fn idle(&self) -> u64 {
         let now = ticks();
         let of = |idle: &CachePadded<Idle>| {
+            let before = idle.before.load(Ordering::Acquire); // pairs with `rises`
             let since = idle.since.load(Ordering::Relaxed);
-            let resting = if since == 0 { 0 } else { now.saturating_sub(since) };
-            idle.before.load(Ordering::Relaxed) + resting
+            before + if since == 0 { 0 } else { now.saturating_sub(since) }
         };
         self.ns(self.idle.iter().map(of).sum())
     }

@@ -13,6 +13,7 @@
 
 mod claim;
 mod engine;
+mod homes;
 mod ready;
 mod ring;
 mod search;

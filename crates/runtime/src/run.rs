@@ -96,7 +96,7 @@ impl Options {
 
     /// Reads no clock while the run goes: the report's times are zero, and activations end by
     /// count alone ([`Options::counted`]). For measuring what accounting costs. (A deadline needs the
-    /// clock, and so undoes this.)
+    /// clock, and so does the policy `partition`: they undo this.)
     pub fn unaccounted(mut self) -> Self {
         self.unaccounted = true;
         self.counted = true;

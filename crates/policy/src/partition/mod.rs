@@ -36,16 +36,19 @@ mod coarsen;
 mod ledger;
 mod refine;
 mod split;
-#[cfg(test)]
-mod tests;
 mod weighted;
+
+#[cfg(test)]
+mod policy_tests;
+#[cfg(test)]
+mod split_tests;
 
 pub use ledger::Ledger;
 pub use split::{SLACK, split};
 pub use weighted::Weighted;
 
 use crate::work_stealing::Local as Line;
-use crate::{Decision, Event, Host, Policy, WorkerId, dealt};
+use crate::{Decision, Event, Host, Policy, WorkerId};
 use ledger::Verdict;
 use thalweg_graph::{Graph, NodeId};
 
@@ -95,11 +98,11 @@ impl Policy for Partition {
 
     /// The nodes that can begin are at home; homes are dealt in runs of neighbours.
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        for at in 0..host.graph().nodes().len() {
-            let node = NodeId(at as u32);
-            let home = host.home(node).unwrap_or_else(|| dealt(node, host));
-            if home == worker && host.claimable(node) {
-                host.push(worker, node);
+        let (nodes, workers) = (host.graph().nodes().len(), host.workers());
+        for node in worker * nodes / workers..(worker + 1) * nodes / workers {
+            let node = NodeId(node as u32);
+            if host.claimable(node) {
+                host.push(host.home(node).unwrap_or(worker), node);
             }
         }
         Local { worker, line: Line::new(worker), look_at: 0 }

@@ -101,7 +101,10 @@ impl Host for View<'_, '_> {
     }
     fn home(&self, node: NodeId) -> Option<WorkerId> {
         let bound = self.graph().node(node).kind != Kind::Parallel;
-        bound.then(|| self.notes.homes[node.index()].unwrap_or_else(|| dealt(node, self)))
+        bound.then(|| {
+            self.notes.homes[node.index()]
+                .unwrap_or_else(|| dealt(node, self.notes.homes.len(), self.workers.len()))
+        })
     }
     fn set_home(&mut self, node: NodeId, worker: WorkerId) {
         self.notes.homes[node.index()] = Some(worker);
