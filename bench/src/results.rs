@@ -48,6 +48,11 @@ impl Results {
         );
     }
 
+    /// Adds a remark on a figure.
+    pub fn note(&mut self, remark: &str) {
+        _ = writeln!(self.text, "# note: {remark}");
+    }
+
     fn add_row(&mut self, figure: &str, record: &Record) {
         let Record { contestant, round, kept, disturbance, row, interval } = record;
         _ = writeln!(

@@ -84,6 +84,12 @@ impl Session {
         }
         self.results.add(&line, &records);
     }
+
+    /// Shows a remark, and keeps it with the results.
+    pub fn note(&mut self, remark: &str) {
+        println!("    {remark}");
+        self.results.note(remark);
+    }
 }
 
 fn entry(contestant: &Contestant) -> Entry {

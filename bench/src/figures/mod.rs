@@ -7,6 +7,7 @@ mod farm;
 mod idle;
 mod kpn;
 mod kpn_memory;
+mod partition;
 mod report;
 mod variants;
 mod wordcount;
@@ -24,6 +25,7 @@ pub fn all(session: &mut Session) {
     report::run(session);
     kpn::run(session);
     kpn_memory::run(session);
+    partition::run(session);
     wordcount::run(session);
     idle::run(session);
     dedup::run(session);

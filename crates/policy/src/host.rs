@@ -1,6 +1,7 @@
 //! The contract between policies and the worlds they run in.
 
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use crate::partition::Ledger;
+use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
 
 /// A worker, by its index.
 pub type WorkerId = usize;
@@ -72,15 +73,55 @@ pub trait Host {
     fn steal(&mut self, from: WorkerId) -> Option<NodeId>;
     /// The worker that activated the node last, if any has.
     fn last_worker(&self, node: NodeId) -> Option<WorkerId>;
+
+    // What follows is for policies whose nodes have homes: see `Policy::has_homes`.
+
+    /// The worker that is to run a node, as set last and at the start as dealt by [`dealt`]; of a parallel
+    /// node, which any may run, none.
+    fn home(&self, node: NodeId) -> Option<WorkerId> {
+        let bound = self.graph().node(node).kind != Kind::Parallel;
+        bound.then(|| dealt(node, self.graph().nodes().len(), self.workers()))
+    }
+    /// Makes a worker the home of a node that has one. Whoever reads it meanwhile may see the old one.
+    fn set_home(&mut self, _node: NodeId, _worker: WorkerId) {}
+    /// Nanoseconds from the run's start to the end of this worker's latest activation or rest.
+    fn now(&self) -> u64 {
+        0
+    }
+    /// Nanoseconds that all workers together have had nothing to do so far, those that sleep included.
+    fn idle(&self) -> u64 {
+        0
+    }
+    /// Nanoseconds that a node's activations have taken so far.
+    fn used(&self, _node: NodeId) -> u64 {
+        0
+    }
+    /// Items that have gone into a channel so far.
+    fn traffic(&self, _channel: ChannelId) -> u64 {
+        0
+    }
+    /// The ledger that all workers share, unless one of them has it: to be given back.
+    fn take_ledger(&mut self) -> Option<Ledger> {
+        None
+    }
+    /// Gives back the ledger that was taken.
+    fn put_ledger(&mut self, _ledger: Ledger) {}
+}
+
+/// The worker that a node is dealt to, where workers get runs of neighbours.
+pub fn dealt(node: NodeId, nodes: usize, workers: usize) -> WorkerId {
+    ((node.index() + 1) * workers - 1) / nodes
 }
 
 /// A scheduling policy.
 ///
 /// Law: when some node is claimable and no other worker acts, asking again after
-/// [`Decision::Idle`] must, after a bounded number of times, activate a claimable node. The policies
+/// [`Decision::Idle`] must, after a bounded number of times, activate a claimable node; where nodes
+/// have homes, asking its home must. The policies
 /// of this crate keep a stricter one, so that a worker may park after any idle answer: they answer
 /// so only if they have looked at every node (`random`: at every token that is in no other worker's
-/// hand; those that are told: at every queue) and found none claimable.
+/// hand; those that are told: at every queue, or where nodes have homes at their own) and found none
+/// claimable.
 pub trait Policy: Sync {
     /// Plain data of one worker.
     type Local: Send;
@@ -98,6 +139,15 @@ pub trait Policy: Sync {
     /// have become claimable, and at last of the node itself, if it still is.
     /// At the start each node that is claimable has one token, and it is the policy's.
     fn is_told(&self, _graph: &Graph) -> bool {
+        false
+    }
+
+    /// Whether a worker of this policy, which is told, takes nodes from its own queue only, of which each
+    /// is at one worker's ([`Host::home`]). Then a push wakes the worker it is for, and a worker sleeps
+    /// though others have something in their queues. Tokens that the host has to give it gives to the
+    /// node's home; of nodes that have none, to any worker, by [`Host::pop`] and [`Host::pop_newest`].
+    /// Activations are accounted, whatever the run's options are.
+    fn has_homes(&self, _graph: &Graph) -> bool {
         false
     }
 
@@ -121,11 +171,33 @@ impl<P: Policy> Policy for &P {
         (**self).is_told(graph)
     }
 
+    fn has_homes(&self, graph: &Graph) -> bool {
+        (**self).has_homes(graph)
+    }
+
     fn ready<H: Host>(&self, me: &mut P::Local, node: NodeId, host: &mut H) {
         (**self).ready(me, node, host);
     }
 
     fn next<H: Host>(&self, me: &mut P::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         (**self).next(me, last, host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_dealt_in_runs_of_neighbours() {
+        for nodes in 1..40 {
+            for workers in 1..20 {
+                for worker in 0..workers {
+                    let run = worker * nodes / workers..(worker + 1) * nodes / workers;
+                    let mine = (0..nodes).filter(|at| dealt(NodeId(*at as u32), nodes, workers) == worker);
+                    assert!(mine.eq(run), "{nodes} nodes, {workers} workers");
+                }
+            }
+        }
     }
 }

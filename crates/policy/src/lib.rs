@@ -15,6 +15,7 @@
 //! | [`pss`] | and fill levels, by chance, before a queue is empty or full (III-A3) | no |
 //! | [`prs`] | and chance alone, after long waits (III-A4) | no |
 //! | [`work_stealing`] | Nornir's WS-CUR and WS-LAST: told of what is ready, steals the oldest | yes |
+//! | [`partition`] | Nornir's graph partitioning: homes by load and traffic, nobody steals | yes |
 //! | [`auto`] | ours: data-flow order with hysteresis, the default | yes |
 //!
 //! *Fair* means that a node which stays claimable is activated within a number of decisions
@@ -24,6 +25,7 @@
 
 pub mod auto;
 mod host;
+pub mod partition;
 mod pick;
 pub mod prs;
 pub mod pss;
@@ -39,7 +41,8 @@ pub mod work_stealing;
 mod mock;
 
 pub use auto::Auto;
-pub use host::{Decision, Event, Host, Occupancy, Policy, WorkerId};
+pub use host::{Decision, Event, Host, Occupancy, Policy, WorkerId, dealt};
+pub use partition::Partition;
 pub use prs::Prs;
 pub use pss::Pss;
 pub use qes::Qes;

@@ -1,9 +1,10 @@
 //! A host whose answers a unit test sets by hand.
 
+use crate::partition::Ledger;
 use crate::random::XorShift;
 use crate::{Host, Occupancy, WorkerId};
 use std::collections::VecDeque;
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
 
 pub(crate) struct Mock {
     pub(crate) graph: Graph,
@@ -14,6 +15,13 @@ pub(crate) struct Mock {
     pub(crate) last: Vec<Option<WorkerId>>,
     /// The worker that asks.
     pub(crate) me: WorkerId,
+    /// By node, for policies whose nodes have homes; the rest of what they ask for as well.
+    pub(crate) homes: Vec<WorkerId>,
+    pub(crate) now: u64,
+    pub(crate) idle: u64,
+    pub(crate) used: Vec<u64>,
+    pub(crate) traffic: Vec<u64>,
+    pub(crate) ledger: Option<Ledger>,
     random: XorShift,
 }
 
@@ -33,6 +41,12 @@ impl Mock {
             queues: vec![VecDeque::new(); workers],
             last: vec![None; graph.nodes().len()],
             me: 0,
+            homes: vec![0; graph.nodes().len()],
+            now: 0,
+            idle: 0,
+            used: vec![0; graph.nodes().len()],
+            traffic: vec![0; graph.channels().len()],
+            ledger: Some(Ledger::default()),
             random: XorShift::new(11, 0),
             graph,
         }
@@ -77,5 +91,29 @@ impl Host for Mock {
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         assert_ne!(from, self.me, "a worker steals from others");
         self.queues[from].pop_front()
+    }
+    fn home(&self, node: NodeId) -> Option<WorkerId> {
+        (self.graph.node(node).kind != Kind::Parallel).then_some(self.homes[node.index()])
+    }
+    fn set_home(&mut self, node: NodeId, worker: WorkerId) {
+        self.homes[node.index()] = worker;
+    }
+    fn now(&self) -> u64 {
+        self.now
+    }
+    fn idle(&self) -> u64 {
+        self.idle
+    }
+    fn used(&self, node: NodeId) -> u64 {
+        self.used[node.index()]
+    }
+    fn traffic(&self, channel: ChannelId) -> u64 {
+        self.traffic[channel.index()]
+    }
+    fn take_ledger(&mut self) -> Option<Ledger> {
+        self.ledger.take()
+    }
+    fn put_ledger(&mut self, ledger: Ledger) {
+        self.ledger = Some(ledger);
     }
 }

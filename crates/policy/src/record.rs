@@ -93,6 +93,10 @@ impl<'a, P: Policy> Policy for Recorded<'a, P> {
         self.policy.is_told(graph)
     }
 
+    fn has_homes(&self, graph: &Graph) -> bool {
+        self.policy.has_homes(graph)
+    }
+
     fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
         self.policy.ready(&mut me.policy, node, host);
     }

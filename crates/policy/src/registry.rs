@@ -18,11 +18,11 @@
 //! }
 //! assert!(registry::dispatch("prs:C=1000", SizeOfLocal).is_ok());
 //! let unknown = registry::dispatch("fifo", SizeOfLocal).unwrap_err();
-//! assert_eq!(unknown.to_string(), "no policy `fifo`: there are random, qes, pss, prs, ws-cur, ws-last, auto");
+//! assert_eq!(unknown.to_string(), "no policy `fifo`: there are random, qes, pss, prs, ws-cur, ws-last, partition, auto");
 //! ```
 
 use crate::work_stealing::{Place, WorkStealing};
-use crate::{Auto, Policy, Prs, Pss, Qes, RandomStealing, prs};
+use crate::{Auto, Partition, Policy, Prs, Pss, Qes, RandomStealing, partition, prs};
 use std::fmt;
 
 /// The policy used where none is named.
@@ -123,6 +123,8 @@ policies! {
         "work stealing; who becomes ready joins the worker that made it so (Nornir 4.2)";
     "ws-last" => ws_last, true,
         "work stealing; who becomes ready joins the worker that ran it last (Nornir 4.2)";
+    "partition" => partition, true,
+        "nodes have homes by load and traffic, parted anew after idle time (Nornir 4.2); tau=SHARE, by default 0.1, apart=MICROSECONDS";
     "auto" => auto, true,
         "data-flow order with hysteresis for kernels; for processes work stealing that keeps pairs together";
 }
@@ -183,6 +185,27 @@ fn prs(settings: &str) -> Result<Prs, Unknown> {
     Ok(Prs::new(c))
 }
 
+fn partition(settings: &str) -> Result<Partition, Unknown> {
+    let (mut tau, mut apart) = (partition::DEFAULT_TAU, None);
+    for setting in each(settings) {
+        let bad = |wants| Unknown::Value { policy: "partition", setting: setting.to_owned(), wants };
+        match setting.split_once('=') {
+            Some(("tau", value)) => {
+                let share = value.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+                tau = share.ok_or_else(|| bad("a share from 0 to 1, as in `partition:tau=0.1`"))?;
+            }
+            Some(("apart", value)) => {
+                let wants = "whole microseconds, up to an hour, as in `partition:apart=5000`";
+                let us = value.parse::<u64>().ok().filter(|us| *us <= 3_600_000_000);
+                apart = Some(1000 * us.ok_or_else(|| bad(wants))?);
+            }
+            _ => return Err(Unknown::Setting { policy: "partition", setting: setting.to_owned() }),
+        }
+    }
+    let policy = Partition::new(tau);
+    Ok(apart.map_or(policy, |apart| policy.at_least(apart)))
+}
+
 fn none(policy: &'static str, settings: &str) -> Result<(), Unknown> {
     let refuse = |setting: &str| Err(Unknown::Setting { policy, setting: setting.to_owned() });
     each(settings).next().map_or(Ok(()), refuse)
@@ -220,6 +243,8 @@ mod tests {
     fn settings_reach_the_policy() {
         assert_eq!(dispatch("prs:C=1", Exists), Ok(()));
         assert_eq!(dispatch("qes:", Exists), Ok(()));
+        assert_eq!(dispatch("partition:tau=0", Exists), Ok(()));
+        assert_eq!(dispatch("partition:apart=10,tau=0.25", Exists), Ok(()));
         assert_eq!(describe("prs:C=7"), describe("prs"));
         assert_eq!(is_fair("prs:C=7"), Some(false));
     }
@@ -228,7 +253,7 @@ mod tests {
     fn refusals_say_what_is_wrong() {
         assert_eq!(
             refusal("fast"),
-            "no policy `fast`: there are random, qes, pss, prs, ws-cur, ws-last, auto"
+            "no policy `fast`: there are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
         );
         assert_eq!(refusal("qes:C=3"), "policy `qes` has no setting `C=3`");
         assert_eq!(refusal("prs:D=3"), "policy `prs` has no setting `D=3`");
@@ -236,5 +261,13 @@ mod tests {
         for bad in ["C=0", "C=-1", "C=", "C=1e4"] {
             assert_eq!(refusal(&format!("prs:{bad}")), format!("setting `{bad}` of policy `prs`: {value}"));
         }
+        let value = "it takes a share from 0 to 1, as in `partition:tau=0.1`";
+        for bad in ["tau=-0.1", "tau=1.5", "tau=NaN", "tau="] {
+            let said = format!("setting `{bad}` of policy `partition`: {value}");
+            assert_eq!(refusal(&format!("partition:{bad}")), said);
+        }
+        assert_eq!(refusal("partition:tau"), "policy `partition` has no setting `tau`");
+        let apart = refusal("partition:apart=-1");
+        assert!(apart.ends_with("it takes whole microseconds, up to an hour, as in `partition:apart=5000`"));
     }
 }

@@ -79,7 +79,7 @@ impl Policy for WorkStealing {
                 host.push(worker, node);
             }
         }
-        Local { worker, latest: None, until_fair: FAIR_EVERY }
+        Local::new(worker)
     }
 
     fn is_told(&self, _graph: &Graph) -> bool {
@@ -92,28 +92,45 @@ impl Policy for WorkStealing {
             let last = host.last_worker(node).unwrap_or(me.worker);
             return host.push(last, node);
         }
-        if let Some(before) = me.latest.replace(node) {
-            host.push(me.worker, before);
-        }
+        me.keep(node, host);
     }
 
     #[inline(always)]
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        me.until_fair -= 1;
-        let spent = last.filter(|(_, event)| *event == Event::Budget).map(|(node, _)| node);
-        if me.until_fair > 0
-            && spent.is_none()
-            && let Some(latest) = me.latest.take()
-        {
-            return Decision::Activate(latest);
-        }
-        me.look(spent, host)
+        let chosen = me.own(last, host).or_else(|| me.steal(host));
+        chosen.map_or(Decision::Idle, Decision::Activate)
     }
 }
 
 impl Local {
+    pub(crate) fn new(worker: WorkerId) -> Local {
+        Local { worker, latest: None, until_fair: FAIR_EVERY }
+    }
+
+    /// Takes a ready node in hand, to be run next; what was there joins the worker's own queue.
+    #[inline]
+    pub(crate) fn keep<H: Host>(&mut self, node: NodeId, host: &mut H) {
+        if let Some(before) = self.latest.replace(node) {
+            host.push(self.worker, before);
+        }
+    }
+
+    /// What comes next of what this worker has.
+    #[inline(always)]
+    pub(crate) fn own<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Option<NodeId> {
+        self.until_fair -= 1;
+        let spent = last.filter(|(_, event)| *event == Event::Budget).map(|(node, _)| node);
+        if self.until_fair > 0
+            && spent.is_none()
+            && let Some(latest) = self.latest.take()
+        {
+            return Some(latest);
+        }
+        self.look(spent, host)
+    }
+
     /// Looks beyond what is in hand; `spent` has just had its time.
-    fn look<H: Host>(&mut self, spent: Option<NodeId>, host: &mut H) -> Decision {
+    fn look<H: Host>(&mut self, spent: Option<NodeId>, host: &mut H) -> Option<NodeId> {
         // Who has had its time is told of last, being ready still: it stands back.
         let kept = if spent.is_some() && self.latest == spent { self.latest.take() } else { None };
         let fair = self.until_fair == 0;
@@ -125,8 +142,7 @@ impl Local {
         if let (Some(kept), Some(_)) = (kept, chosen) {
             host.push(self.worker, kept);
         }
-        let chosen = chosen.or(kept).or_else(|| self.steal(host));
-        chosen.map_or(Decision::Idle, Decision::Activate)
+        chosen.or(kept)
     }
 
     /// The oldest of another worker's queue, victims in rotation from a random one.

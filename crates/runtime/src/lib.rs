@@ -37,6 +37,7 @@ mod coroutine;
 mod dedicated;
 mod error;
 mod growth;
+mod homes;
 mod net;
 mod node;
 mod outlet;

@@ -14,6 +14,7 @@
 mod claim;
 mod engine;
 mod home;
+mod homes;
 mod ready;
 mod ring;
 mod search;

@@ -349,10 +349,25 @@ impl<'env> Net<'env> {
     /// policy is told.
     pub(crate) fn tell_outside(&self, node: NodeId) {
         if self.take_token(node) && !self.pass_on(node, usize::MAX) {
-            self.ready.push_outside(node);
-            if self.sleep.wants_waking() {
-                self.sleep.wake_one();
+            match self.ready.homes().and_then(|homes| homes.of(node)) {
+                Some(home) => self.push_home(home, node),
+                None => self.push_outside(node),
             }
+        }
+    }
+
+    /// Gives a token to the one worker that is to run it.
+    pub(crate) fn push_home(&self, home: usize, node: NodeId) {
+        self.ready.push(home, node);
+        if self.sleep.any_asleep() {
+            self.sleep.wake_worker(home);
+        }
+    }
+
+    fn push_outside(&self, node: NodeId) {
+        self.ready.push_outside(node);
+        if self.sleep.wants_waking() {
+            self.sleep.wake_one();
         }
     }
 
@@ -360,6 +375,9 @@ impl<'env> Net<'env> {
     pub(crate) fn tell_worker(&self, worker: usize, node: NodeId) {
         self.ready.fence();
         if self.take_token(node) {
+            if self.ready.homes().is_some() {
+                return self.push_outside(node); // a parallel node: nobody steals it from a queue
+            }
             self.ready.push(worker, node);
             if self.sleep.wants_waking() {
                 self.sleep.wake_one();

@@ -32,8 +32,10 @@
 //! A worker sleeps on empty queues: it announces itself, fences, and looks at their lengths, as
 //! `sleep` has it; who pushes fences and then looks for sleepers.
 
+use crate::homes::Homes;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Mutex, Ordering, fence, lock};
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 use thalweg_graph::NodeId;
 use thalweg_policy::WorkerId;
 
@@ -78,6 +80,8 @@ pub(crate) struct Ready {
     /// By worker: nodes that stay there (`coroutine`). Nobody steals them.
     staying: Box<[Queue]>,
     outside: Queue,
+    /// Where nodes have homes.
+    homes: OnceLock<Homes>,
 }
 
 impl Ready {
@@ -88,6 +92,7 @@ impl Ready {
             queues: (0..workers).map(|_| Queue::default()).collect(),
             staying: (0..workers).map(|_| Queue::default()).collect(),
             outside: Queue::default(),
+            homes: OnceLock::new(),
         }
     }
 
@@ -101,20 +106,32 @@ impl Ready {
         self.told.load(Ordering::Relaxed)
     }
 
+    /// Nodes have homes. Before any thread starts.
+    pub(crate) fn settle(&self, homes: Homes) {
+        self.homes.get_or_init(|| homes);
+    }
+
+    /// Where nodes have homes.
+    #[inline]
+    pub(crate) fn homes(&self) -> Option<&Homes> {
+        self.homes.get()
+    }
+
     /// Whether one thread alone works on the graph.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         self.alone
     }
 
-    /// Whether there is anything that a worker could take.
-    pub(crate) fn any_for(&self, worker: WorkerId) -> bool {
-        self.any() || !self.staying[worker].is_empty()
+    /// Whether any queue holds a node that whoever looks may take.
+    pub(crate) fn any(&self) -> bool {
+        !self.outside.is_empty()
+            || (self.homes().is_none() && self.queues.iter().any(|queue| !queue.is_empty()))
     }
 
-    /// Whether there is anything that any worker could take.
-    pub(crate) fn any(&self) -> bool {
-        !self.outside.is_empty() || self.queues.iter().any(|queue| !queue.is_empty())
+    /// Whether any queue holds a node that this worker may take.
+    pub(crate) fn any_for(&self, worker: WorkerId) -> bool {
+        self.any() || !self.queues[worker].is_empty() || !self.staying[worker].is_empty()
     }
 
     pub(crate) fn push(&self, to: WorkerId, node: NodeId) {

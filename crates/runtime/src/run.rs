@@ -6,6 +6,7 @@ use crate::builder::{MakeNode, MakeRing, Network};
 use crate::channel::Layout;
 use crate::coroutine::Stacks;
 use crate::error::Error;
+use crate::homes::Homes;
 use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
 use crate::sync::{Ordering, lock};
@@ -97,7 +98,7 @@ impl Options {
 
     /// Reads no clock while the run goes: the report's times are zero, and activations end by
     /// count alone ([`Options::counted`]). For measuring what accounting costs. (A deadline needs the
-    /// clock, and so undoes this.)
+    /// clock, and so does the policy `partition`: they undo this.)
     pub fn unaccounted(mut self) -> Self {
         self.unaccounted = true;
         self.counted = true;
@@ -348,6 +349,9 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
     let deadline = options.deadline.and_then(|time| Instant::now().checked_add(time).map(|at| (at, time)));
     if policy.is_told(&net.graph) {
         net.ready.tell();
+        if policy.has_homes(&net.graph) {
+            net.ready.settle(Homes::new(&net.graph, threads));
+        }
         for node in net.graph.node_ids() {
             net.take_token(node);
         }
@@ -358,9 +362,9 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
     let mut workers: Vec<Worker<'_, P>> = (0..threads)
         .map(|worker| {
             let random = XorShift::new(options.seed, worker);
-            let mut host = EngineHost { net, worker, random, steals: 0, staying_first: false };
+            let mut host = EngineHost { net, worker, random, steals: 0, staying_first: false, now: 0 };
             let local = policy.start(worker, &mut host);
-            let stamped = !options.unaccounted || deadline.is_some();
+            let stamped = !options.unaccounted || deadline.is_some() || net.ready.homes().is_some();
             Worker::new(host, policy, local, Habits { pace, spin, stamped, deadline })
         })
         .collect();
@@ -489,5 +493,6 @@ fn report(net: &Net<'_>, wall: Duration) -> Report {
     }
     report.growths = lock(&net.growths).clone();
     report.searches = net.search.searches() as u64;
+    report.partitions = net.ready.homes().map_or(0, Homes::partitions);
     report
 }

@@ -2,6 +2,7 @@
 
 use crate::account::Account;
 use crate::clock::{Laps, SAMPLE, Ticks, ticks};
+use crate::homes::Homes;
 use crate::net::{Net, NodeCell};
 use crate::node::{By, Cx, NOBODY};
 use crate::process::{channel, sends};
@@ -14,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_policy::partition::Ledger;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{Decision, Event, Host, Occupancy, Policy, WorkerId};
 
@@ -50,6 +52,8 @@ pub(crate) struct EngineHost<'a> {
     pub(crate) steals: u64,
     /// Whose turn it is to be popped first: those that stay here, or the others.
     pub(crate) staying_first: bool,
+    /// When the worker's latest activation or rest ended.
+    pub(crate) now: Ticks,
 }
 
 impl EngineHost<'_> {
@@ -97,8 +101,12 @@ impl Host for EngineHost<'_> {
         if self.net.pass_on(node, self.worker) {
             return;
         }
+        let homes = self.net.ready.homes().is_some();
+        if homes && to != self.worker {
+            return self.net.push_home(to, node);
+        }
         self.net.ready.push(to, node);
-        if self.net.ready.is_told() && self.net.sleep.wants_waking() {
+        if !homes && self.net.ready.is_told() && self.net.sleep.wants_waking() {
             self.net.sleep.wake_one();
         }
     }
@@ -121,6 +129,43 @@ impl Host for EngineHost<'_> {
         let stolen = self.net.ready.steal(from);
         self.steals += u64::from(stolen.is_some());
         stolen
+    }
+
+    fn home(&self, node: NodeId) -> Option<WorkerId> {
+        self.net.ready.homes()?.of(node)
+    }
+
+    fn set_home(&mut self, node: NodeId, worker: WorkerId) {
+        if let Some(homes) = self.net.ready.homes() {
+            homes.set(node, worker);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.net.ready.homes().map_or(0, |homes| homes.time(self.now))
+    }
+
+    fn idle(&self) -> u64 {
+        self.net.ready.homes().map_or(0, Homes::idle)
+    }
+
+    fn used(&self, node: NodeId) -> u64 {
+        let busy = self.net.nodes[node.index()].state.busy.load(Ordering::Relaxed);
+        self.net.ready.homes().map_or(0, |homes| homes.ns(busy))
+    }
+
+    fn traffic(&self, channel: ChannelId) -> u64 {
+        self.net.meter(channel).tail() as u64
+    }
+
+    fn take_ledger(&mut self) -> Option<Ledger> {
+        self.net.ready.homes()?.take_ledger()
+    }
+
+    fn put_ledger(&mut self, ledger: Ledger) {
+        if let Some(homes) = self.net.ready.homes() {
+            homes.put_ledger(ledger);
+        }
     }
 }
 
@@ -229,6 +274,7 @@ impl<'a, P: Policy> Worker<'a, P> {
                 self.on_time(now);
             }
             net.take_woken();
+            self.host.now = now;
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
                     if self.searching {
@@ -482,6 +528,8 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[cold]
     fn idle(&mut self, before: Ticks) -> Ticks {
         let net = self.host.net;
+        let homes = net.ready.homes();
+        homes.inspect(|homes| homes.rests(self.host.worker, before));
         self.account.spins += 1;
         if !self.spin_for_work() && !net.stopped() {
             net.sleep.announce(self.host.worker, self.searching);
@@ -494,6 +542,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             }
         }
         let now = ticks();
+        homes.inspect(|homes| homes.rises(self.host.worker, now));
         self.account.stall += now.saturating_sub(before);
         now
     }

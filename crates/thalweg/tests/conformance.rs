@@ -13,7 +13,7 @@ use thalweg::{Options, Report};
 
 /// Every registered policy, and settings of theirs that change what they do.
 fn policies() -> impl Iterator<Item = &'static str> {
-    registry::names().chain(["prs:C=1"])
+    registry::names().chain(["prs:C=1", "partition:tau=0,apart=1"])
 }
 
 /// Counts, for each node, the decisions in a row that passed it over though it was claimable.
@@ -28,6 +28,10 @@ impl<P: Policy> Policy for Watchful<'_, P> {
 
     fn is_told(&self, graph: &Graph) -> bool {
         self.0.is_told(graph)
+    }
+
+    fn has_homes(&self, graph: &Graph) -> bool {
+        self.0.has_homes(graph)
     }
 
     fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {

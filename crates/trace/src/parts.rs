@@ -59,7 +59,7 @@ pub struct NodeReport {
     /// time it waited for the outside world.
     pub busy: Duration,
     /// Activations by another worker than the one before, of a node that is one worker's at a time.
-    /// Counted by policies that are told (`ws-cur`, `ws-last`, and `auto` where there are processes).
+    /// Counted by policies that are told (`ws-cur`, `ws-last`, `partition`, and `auto` where there are processes).
     pub moves: u64,
 }
 

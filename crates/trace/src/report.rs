@@ -26,6 +26,8 @@ pub struct Report {
     pub growths: Vec<Growth>,
     /// Sets of nodes that looked as if they waited for each other only, and were looked at closely.
     pub searches: u64,
+    /// How often the graph was parted anew, under a policy that does so (`partition`).
+    pub partitions: u64,
 }
 
 impl Report {
@@ -40,6 +42,7 @@ impl Report {
             channels: vec![ChannelReport::default(); graph.channels().len()],
             growths: Vec::new(),
             searches: 0,
+            partitions: 0,
             graph,
         }
     }

@@ -1,13 +1,13 @@
 //! Workers in virtual time.
 
+use super::view::{Notes, View, Worker};
 use super::world::{Claim, World};
 use super::{Failure, Model, Report, Settings};
-use crate::random::XorShift;
 use crate::record::Entry;
-use crate::{Decision, Event, Host, Occupancy, Policy, WorkerId};
+use crate::{Decision, Event, Policy, WorkerId};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use std::collections::BinaryHeap;
+use thalweg_graph::{Graph, Kind, NodeId};
 
 /// Runs a model under a policy until all nodes have ended.
 ///
@@ -43,20 +43,6 @@ enum Step {
     Finish,
 }
 
-#[derive(Debug)]
-struct Worker {
-    random: XorShift,
-    queue: VecDeque<NodeId>,
-    last: Option<(NodeId, Event)>,
-    /// Its node, until the policy was told what has come of it.
-    news: Option<NodeId>,
-    /// The running activation: its node, the claimed run, and firings left of the budget.
-    active: Option<(NodeId, Claim, u64)>,
-    /// Idle answers in a row.
-    idle: u32,
-    asleep: bool,
-}
-
 /// A moment: its time, its number (so that moments of one time keep their order), and what it is.
 type Moment = Reverse<(u64, u64, WorkerId, Step)>;
 
@@ -69,6 +55,7 @@ struct Clock<'m> {
     now: u64,
     /// Who activated a node last.
     owners: Vec<Option<WorkerId>>,
+    notes: Notes,
     /// Tokens of each node, where the policy is told.
     tokens: Option<Vec<usize>>,
     /// Decisions since a node became claimable or was activated.
@@ -80,23 +67,15 @@ impl<'m> Clock<'m> {
     fn new(model: &'m Model, settings: Settings) -> Clock<'m> {
         let (workers, nodes) = (settings.workers, model.graph.nodes().len());
         let window = if settings.window == 0 { 2 * workers } else { settings.window };
-        let worker = |w| Worker {
-            random: XorShift::new(settings.seed, w),
-            queue: VecDeque::new(),
-            last: None,
-            news: None,
-            active: None,
-            idle: 0,
-            asleep: false,
-        };
         Clock {
             world: World::new(model, window),
             settings,
-            workers: (0..workers).map(worker).collect(),
+            workers: (0..workers).map(|worker| Worker::new(settings.seed, worker)).collect(),
             heap: BinaryHeap::new(),
             moments: 0,
             now: 0,
             owners: vec![None; nodes],
+            notes: Notes::new(nodes),
             tokens: None,
             waits: vec![0; nodes],
             report: Report {
@@ -113,7 +92,14 @@ impl<'m> Clock<'m> {
     }
 
     fn view(&mut self, worker: WorkerId) -> View<'_, 'm> {
-        View { world: &self.world, workers: &mut self.workers, owners: &self.owners, worker }
+        View {
+            world: &self.world,
+            workers: &mut self.workers,
+            owners: &self.owners,
+            notes: &mut self.notes,
+            now: self.now,
+            worker,
+        }
     }
 
     fn schedule(&mut self, after: u64, worker: WorkerId, step: Step) {
@@ -147,12 +133,15 @@ impl<'m> Clock<'m> {
         let decision = policy.next(local, last, &mut self.view(worker));
         self.report.decisions.push(Entry { worker, last, decision });
         self.count_waits(decision);
+        self.wake_rung();
         match decision {
             Decision::Activate(node) if node.index() >= self.owners.len() => {
                 return Err(Failure::NoSuchNode { node });
             }
             Decision::Activate(node) => {
-                self.workers[worker].idle = 0;
+                let (now, active) = (self.now, &mut self.workers[worker]);
+                active.idle = 0;
+                active.idle_before += active.idle_since.take().map_or(0, |since| now - since);
                 self.schedule(self.settings.decide, worker, Step::Claim(node));
             }
             Decision::Idle => self.rest(worker),
@@ -187,6 +176,7 @@ impl<'m> Clock<'m> {
 
     fn rest(&mut self, worker: WorkerId) {
         self.workers[worker].idle += 1;
+        self.workers[worker].idle_since.get_or_insert(self.now);
         if self.workers[worker].idle < self.settings.patience {
             self.schedule(self.settings.spin, worker, Step::Ask);
         } else {
@@ -242,6 +232,7 @@ impl<'m> Clock<'m> {
         self.world.finish(node, claim.run, worker);
         self.report.busy[worker] += claim.cost;
         self.report.firings[node.index()] += claim.firings;
+        self.notes.used[node.index()] += claim.cost;
         self.report.makespan = self.now;
         if left == 0 {
             self.world.release(node);
@@ -270,10 +261,21 @@ impl<'m> Clock<'m> {
         if sleepers.is_empty() || !self.world.graph().node_ids().any(|n| self.world.claimable(n)) {
             return;
         }
-        for worker in sleepers {
-            (self.workers[worker].asleep, self.workers[worker].idle) = (false, 0);
-            self.schedule(self.settings.wake, worker, Step::Ask);
+        sleepers.into_iter().for_each(|worker| self.rouse(worker));
+    }
+
+    /// Lets those ask again who were given something in their sleep.
+    fn wake_rung(&mut self) {
+        for worker in 0..self.workers.len() {
+            if std::mem::take(&mut self.workers[worker].rung) && self.workers[worker].asleep {
+                self.rouse(worker);
+            }
         }
+    }
+
+    fn rouse(&mut self, worker: WorkerId) {
+        (self.workers[worker].asleep, self.workers[worker].idle) = (false, 0);
+        self.schedule(self.settings.wake, worker, Step::Ask);
     }
 }
 
@@ -283,45 +285,4 @@ fn neighbours(graph: &Graph, node: NodeId) -> Vec<NodeId> {
     let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
     let outputs = data.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
     inputs.chain(outputs).collect()
-}
-
-/// The world as one worker's policy sees it.
-struct View<'a, 'm> {
-    world: &'a World<'m>,
-    workers: &'a mut [Worker],
-    owners: &'a [Option<WorkerId>],
-    worker: WorkerId,
-}
-
-impl Host for View<'_, '_> {
-    fn graph(&self) -> &Graph {
-        self.world.graph()
-    }
-    fn workers(&self) -> usize {
-        self.workers.len()
-    }
-    fn random(&mut self) -> u64 {
-        self.workers[self.worker].random.number()
-    }
-    fn occupancy(&self, channel: ChannelId) -> Occupancy {
-        self.world.occupancy(channel)
-    }
-    fn claimable(&self, node: NodeId) -> bool {
-        self.world.claimable(node)
-    }
-    fn push(&mut self, to: WorkerId, node: NodeId) {
-        self.workers[to].queue.push_back(node);
-    }
-    fn pop(&mut self) -> Option<NodeId> {
-        self.workers[self.worker].queue.pop_front()
-    }
-    fn pop_newest(&mut self) -> Option<NodeId> {
-        self.workers[self.worker].queue.pop_back()
-    }
-    fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
-        self.workers[from].queue.pop_front()
-    }
-    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
-        self.owners[node.index()]
-    }
 }

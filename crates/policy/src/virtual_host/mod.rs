@@ -10,7 +10,8 @@
 //! | `settings` | the costs and sizes of the machine |
 //! | [`shapes`] | models of the graphs that tests ask for |
 //! | `world` | channels, claims, order of publication, endings |
-//! | `clock` | workers, event heap, the run |
+//! | `clock` | event heap, the run |
+//! | `view` | workers, and the run as their policy sees it |
 //! | `report` | what came of it |
 //!
 //! What is played: a worker asks the policy, and its claim takes effect [`Settings::decide`]
@@ -28,6 +29,7 @@ mod model;
 mod report;
 mod settings;
 pub mod shapes;
+mod view;
 mod world;
 
 pub use clock::run;

@@ -23,6 +23,8 @@ struct Channel {
     abandoned: bool,
     /// Who published last.
     publisher: Option<WorkerId>,
+    /// Items ever published.
+    published: u64,
 }
 
 impl Channel {
@@ -97,6 +99,7 @@ impl<'m> World<'m> {
             closed: false,
             abandoned: false,
             publisher: None,
+            published: 0,
         };
         let nodes: Vec<Node> = model.graph.node_ids().map(|_| Node::default()).collect();
         World {
@@ -123,6 +126,11 @@ impl<'m> World<'m> {
     pub(super) fn occupancy(&self, id: ChannelId) -> Occupancy {
         let channel = &self.channels[id.index()];
         Occupancy { items: channel.items, capacity: channel.capacity }
+    }
+
+    /// Items that have gone into a channel.
+    pub(super) fn traffic(&self, id: ChannelId) -> u64 {
+        self.channels[id.index()].published
     }
 
     /// Whether an activation would fire, or end the node.
@@ -251,6 +259,7 @@ impl<'m> World<'m> {
                 let channel = &mut self.channels[port.channel.expect("joined").index()];
                 channel.reserved -= n;
                 channel.publisher = Some(worker);
+                channel.published += n as u64;
                 channel.items += if channel.abandoned { 0 } else { n };
             }
         }
