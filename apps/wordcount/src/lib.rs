@@ -26,12 +26,15 @@
 //! ```
 
 mod blocks;
+mod mapreduce;
 mod network;
 mod ranking;
+mod source;
 mod table;
 mod words;
 
-pub use network::count;
+pub use mapreduce::{Shape, map_reduce, sort_based};
+pub use network::{count, count_text};
 pub use ranking::Ranking;
 pub use table::Table;
 pub use words::{Case, LONGEST};
