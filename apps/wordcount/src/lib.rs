@@ -1,5 +1,5 @@
 //! Counts words on all cores: the network that suits the problem (*KPN-FLEX* of the Nornir paper,
-//! section 5.2.1), which counts locally and merges tables, where MapReduce would send every word.
+//! section 5.4), which counts locally and merges tables, where MapReduce would send every word.
 //!
 //! ```text
 //!                ┌─▶ counter ─┐  tables   ┌─▶ merger ─┐

@@ -109,7 +109,8 @@ impl<'a> Iterator for Merged<'a> {
 
 /// The words of a table in order.
 pub(crate) fn sorted(table: &Table) -> Vec<Ranked> {
-    let mut order: Vec<Ranked> = table.entries().collect();
+    let mut order = Vec::with_capacity(table.len());
+    order.extend(table.entries());
     order.sort_unstable();
     order
 }
