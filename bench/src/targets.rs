@@ -59,6 +59,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("kpn.layers.c64.w10us.t2", AtLeast(0.95)),
     ("kpn.layers.c1.w10us.t2", AtLeast(0.95)),
     ("wordcount.flex.t2", AtLeast(1.8)),
+    ("wordcount.mr.t2", TimesAtMost(1.2, "sort-based")),
     ("dedup.zstd3.overhead.t1", AtMost(3.0)),
     ("dedup.zstd3.speedup.t2", AtLeast(1.85)),
     ("dedup.gzip6.overhead.t1", AtMost(3.0)),

@@ -44,6 +44,25 @@ impl<R: Read> Blocks<R> {
     }
 }
 
+/// The blocks of a text in memory, of about `size` bytes each: the text itself, nothing is copied.
+pub(crate) fn slices(mut text: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let mut block = size.max(1);
+        let end = loop {
+            if block >= text.len() {
+                break text.len();
+            }
+            match end_of_words(&text[..block]) {
+                0 => block *= 2,
+                end => break end,
+            }
+        };
+        let (first, behind) = text.split_at(end);
+        text = behind;
+        Some(first).filter(|block| !block.is_empty())
+    })
+}
+
 /// Where a block can be cut: behind its last separator, or, in a run without any, behind as many of
 /// the longest words as it is sure to have.
 fn end_of_words(block: &[u8]) -> usize {
@@ -69,6 +88,21 @@ mod tests {
             self.0 = &self.0[count..];
             Ok(count)
         }
+    }
+
+    #[test]
+    fn slices_of_any_size_have_the_same_words() {
+        let mut text = b"some, words ".repeat(300);
+        text.extend(vec![b'y'; 3 * LONGEST + 7]);
+        text.extend(b" and an end".repeat(3));
+        for size in [0, 1, 3, 100, LONGEST - 1, LONGEST + 9, 1 << 20] {
+            assert_eq!(slices(&text, size).collect::<Vec<_>>().concat(), text);
+            let mut table = Table::new();
+            slices(&text, size).for_each(|block| table.add_text(block));
+            let ranking = crate::Ranking::merge(vec![crate::ranking::sorted(&table)]);
+            assert!(ranking.iter().eq(sequential(&text, Case::Kept).iter()), "{size}");
+        }
+        assert_eq!(slices(b"", 5).count(), 0);
     }
 
     #[test]

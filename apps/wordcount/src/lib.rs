@@ -1,5 +1,5 @@
 //! Counts words on all cores: the network that suits the problem (*KPN-FLEX* of the Nornir paper,
-//! section 5.2.1), which counts locally and merges tables, where MapReduce would send every word.
+//! section 5.4), which counts locally and merges tables, where MapReduce would send every word.
 //!
 //! ```text
 //!                ┌─▶ counter ─┐  tables   ┌─▶ merger ─┐
@@ -26,12 +26,15 @@
 //! ```
 
 mod blocks;
+mod mapreduce;
 mod network;
 mod ranking;
+mod source;
 mod table;
 mod words;
 
-pub use network::count;
+pub use mapreduce::{Shape, map_reduce, sort_based};
+pub use network::{count, count_text};
 pub use ranking::Ranking;
 pub use table::Table;
 pub use words::{Case, LONGEST};

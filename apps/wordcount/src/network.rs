@@ -1,18 +1,16 @@
-//! The network of processes.
+//! The network of processes that suits the problem.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 
-use thalweg::{Builder, Error, Options, Report, Rx, Tx, input, output};
+use thalweg::{Builder, Error, Options, Report, Rx, Stream, Tx, input};
 
-use crate::blocks::Blocks;
+use crate::blocks::BLOCK;
 use crate::ranking::{Ranked, Ranking, sorted};
-use crate::table::{Table, part};
-use crate::words::Case;
+use crate::source::{files, memory, outputs};
+use crate::table::Table;
+use crate::words::{Case, Folded};
 
-/// Counters for each worker. More of them would even out what the cores get, and have as many more
-/// tables merged.
-const COUNTERS: usize = 1;
 /// Blocks that wait at a counter.
 const WAITING: usize = 4;
 
@@ -28,73 +26,67 @@ where
     I::IntoIter: Send,
     R: Read + Send,
 {
-    let inputs = inputs.into_iter();
-    let workers = options.workers();
-    let (counters, mergers) = (workers * COUNTERS, workers);
-    let parts: Mutex<Vec<Option<Vec<Ranked>>>> = Mutex::new((0..mergers).map(|_| None).collect());
-    let report = {
-        let mut graph = Builder::new();
-        let blocks = graph
-            .kernel("read", (), outputs("block", counters))
-            .blocking()
-            .process(move |(), txs: Vec<Tx<Vec<u8>>>| read(inputs, txs, case));
-        let mut tables: Vec<Vec<_>> = (0..mergers).map(|_| Vec::new()).collect();
-        for (i, stream) in blocks.into_iter().enumerate() {
-            let name = format!("counter{i}");
-            let ins = (input("block", stream.capacity(WAITING)),);
-            let given = graph.process(&name, ins, outputs("table", mergers), |(rx,), txs| counter(rx, txs));
-            tables.iter_mut().zip(given).for_each(|(of, stream)| of.push(stream));
-        }
-        for (mine, streams) in tables.into_iter().enumerate() {
-            let ins: Vec<_> =
-                streams.into_iter().enumerate().map(|(i, s)| input(&format!("table{i}"), s)).collect();
-            let parts = &parts;
-            graph.process(
-                &format!("merger{mine}"),
-                ins,
-                (),
-                move |rxs: Vec<Rx<Arc<Table>>>, ()| async move {
-                    let part = merger(rxs, mine, mergers).await;
-                    parts.lock().expect("nobody panics with it")[mine] = Some(part);
-                },
-            );
-        }
-        graph.build()?.run(options)?
-    };
-    let parts = parts.into_inner().expect("nobody panics with it");
-    Ok((Ranking::merge(parts.into_iter().flatten().collect()), report))
+    let mut graph = Builder::new();
+    let blocks = files(&mut graph, inputs.into_iter(), options.workers());
+    counted(graph, blocks, case, options)
 }
 
-/// So many ports of one kind.
-fn outputs<T>(name: &str, count: usize) -> Vec<thalweg::GiveSpec<T>> {
-    (0..count).map(|i| output(&format!("{name}{i}"))).collect()
+/// Counts the words of a text in memory, of which nothing is copied.
+///
+/// ```
+/// use thalweg::Options;
+/// use thalweg_wordcount::{Case, count_text};
+///
+/// let (ranking, _report) = count_text(b"to be or not to be", Case::Kept, &Options::new())?;
+/// assert_eq!(ranking.iter().next(), Some((&b"be"[..], 2)));
+/// # Ok::<(), thalweg::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Options`] make no sense.
+pub fn count_text(text: &[u8], case: Case, options: &Options) -> Result<(Ranking, Report), Error> {
+    let mut graph = Builder::new();
+    let blocks = memory(&mut graph, text, BLOCK, options.workers());
+    counted(graph, blocks, case, options)
 }
 
-/// Deals the blocks of all inputs to the counters in turn.
-async fn read<I, R>(inputs: I, mut txs: Vec<Tx<Vec<u8>>>, case: Case) -> io::Result<()>
-where
-    I: Iterator<Item = io::Result<R>>,
-    R: Read,
-{
-    let mut next = 0;
-    for input in inputs {
-        let mut blocks = Blocks::new(input?);
-        while let Some(mut block) = blocks.next()? {
-            if case == Case::Ignored {
-                block.make_ascii_lowercase();
-            }
-            txs[next].send(block).await;
-            next = (next + 1) % txs.len();
-        }
+/// Runs a graph that gives blocks, with a counter for each stream of them. More counters than workers
+/// would even out what the cores get, and have as many more tables merged.
+fn counted<'env, B: AsRef<[u8]> + Send + 'env>(
+    mut graph: Builder<'env>,
+    blocks: Vec<Stream<B>>,
+    case: Case,
+    options: &Options,
+) -> Result<(Ranking, Report), Error> {
+    let bits = blocks.len().next_power_of_two().trailing_zeros();
+    let parts: Arc<Mutex<Vec<Vec<Ranked>>>> = Arc::default();
+    let mut tables: Vec<Vec<_>> = (0..1 << bits).map(|_| Vec::new()).collect();
+    for (i, stream) in blocks.into_iter().enumerate() {
+        let ins = (input("block", stream.capacity(WAITING)),);
+        let count = move |(rx,): (Rx<B>,), txs| counter(rx, txs, case);
+        let given = graph.process(&format!("counter{i}"), ins, outputs("table", 1 << bits), count);
+        tables.iter_mut().zip(given).for_each(|(of, stream)| of.push(stream));
     }
-    Ok(())
+    for (mine, streams) in tables.into_iter().enumerate() {
+        let ins: Vec<_> =
+            streams.into_iter().enumerate().map(|(i, s)| input(&format!("table{i}"), s)).collect();
+        let parts = parts.clone();
+        let merge = move |rxs: Vec<Rx<Arc<Table>>>, ()| async move {
+            let part = merger(rxs, mine, bits).await;
+            parts.lock().expect("nobody panics with it").push(part);
+        };
+        graph.process(&format!("merger{mine}"), ins, (), merge);
+    }
+    let report = graph.build()?.run(options)?;
+    let parts = std::mem::take(&mut *parts.lock().expect("nobody panics with it"));
+    Ok((Ranking::merge(parts), report))
 }
 
 /// Counts what it is given, and tells all mergers.
-async fn counter(mut rx: Rx<Vec<u8>>, txs: Vec<Tx<Arc<Table>>>) {
-    let mut table = Table::new();
+async fn counter<B: AsRef<[u8]> + Send>(mut rx: Rx<B>, txs: Vec<Tx<Arc<Table>>>, case: Case) {
+    let (mut table, mut folded) = (Table::new(), Folded::default());
     while let Some(block) = rx.recv().await {
-        table.add_text(&block);
+        table.add_text(folded.text(block.as_ref(), case));
     }
     let table = Arc::new(table);
     for mut tx in txs {
@@ -102,15 +94,17 @@ async fn counter(mut rx: Rx<Vec<u8>>, txs: Vec<Tx<Arc<Table>>>) {
     }
 }
 
-/// Adds up its part of all tables, and puts it in order.
-async fn merger(rxs: Vec<Rx<Arc<Table>>>, mine: usize, mergers: usize) -> Vec<Ranked> {
+/// Adds up its part, one in `2^bits`, of all tables, and puts it in order.
+async fn merger(rxs: Vec<Rx<Arc<Table>>>, mine: usize, bits: u32) -> Vec<Ranked> {
     let mut tables = Vec::new();
     for mut rx in rxs {
         tables.extend(rx.recv().await);
     }
-    // Words that are frequent enough to matter are in all of them.
-    let most = tables.iter().map(|table| table.len()).max().unwrap_or(0);
-    let mut all = Table::with_room(most / mergers);
-    tables.iter().for_each(|table| all.add_table(table, |hash| part(hash, mergers) == mine));
+    if let ([table], 0) = (&tables[..], bits) {
+        return sorted(table);
+    }
+    let words: usize = tables.iter().map(|table| table.len()).sum();
+    let mut all = Table::of_part(bits, words >> bits);
+    tables.iter().for_each(|table| all.add_part(table, mine));
     sorted(&all)
 }

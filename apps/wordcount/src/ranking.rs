@@ -1,22 +1,33 @@
 //! Words in order of their counts.
 
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
 use crate::table::Table;
-use crate::words::SHORT;
+use crate::words::{self, SHORT};
 
 /// A word with its count.
-///
-/// Short words are compared without leaving the entry: padded with zeros, which words do not
-/// contain, their bytes are in the order of the words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Ranked {
     pub count: u64,
-    /// The first bytes, padded with zeros.
-    pub start: [u8; SHORT],
+    /// The first bytes, padded with zeros, which words do not contain.
+    start: [u8; SHORT],
     /// All of a word that has more.
-    pub long: Option<Box<[u8]>>,
+    long: Option<Box<[u8]>>,
 }
 
 impl Ranked {
+    /// A word that is a number.
+    pub fn short(key: u128, count: u64) -> Ranked {
+        Ranked { count, start: key.to_le_bytes(), long: None }
+    }
+
+    /// A word that is longer than that.
+    pub fn long(word: Box<[u8]>, count: u64) -> Ranked {
+        Ranked { count, start: words::key(&word, 0, SHORT).to_le_bytes(), long: Some(word) }
+    }
+
     /// The word.
     pub fn word(&self) -> &[u8] {
         match &self.long {
@@ -24,17 +35,25 @@ impl Ranked {
             None => &self.start[..self.start.iter().position(|byte| *byte == 0).unwrap_or(SHORT)],
         }
     }
+
+    /// The first bytes as a number in the order of words: most words are compared without leaving the
+    /// entry.
+    fn order(&self) -> u128 {
+        u128::from_be_bytes(self.start)
+    }
 }
 
 impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let by_word = || self.start.cmp(&other.start).then_with(|| self.long.cmp(&other.long));
-        other.count.cmp(&self.count).then_with(by_word)
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_count = other.count.cmp(&self.count);
+        by_count.then_with(|| self.order().cmp(&other.order())).then_with(|| self.long.cmp(&other.long))
     }
 }
 
 impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
@@ -42,39 +61,56 @@ impl PartialOrd for Ranked {
 /// Words with their counts: the most frequent first, those of equal count by their bytes.
 #[derive(Debug, Default)]
 pub struct Ranking {
-    order: Vec<Ranked>,
-    words: u64,
+    /// In order each. They are merged when they are looked at, as often only the first words are.
+    parts: Vec<Vec<Ranked>>,
 }
 
 impl Ranking {
     /// Of parts that are in order already, and have no word in common.
     pub(crate) fn merge(parts: Vec<Vec<Ranked>>) -> Ranking {
-        let mut order: Vec<Ranked> = parts.into_iter().flatten().collect();
-        // The standard sort finds the runs, and merges them.
-        order.sort();
-        let words = order.iter().map(|entry| entry.count).sum();
-        Ranking { order, words }
+        Ranking { parts }
     }
 
     /// Words with their counts, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.order.iter().map(|entry| (entry.word(), entry.count))
+        let heads = self.parts.iter().filter_map(|part| part.split_first());
+        Merged { heads: heads.map(Reverse).collect() }.map(|entry| (entry.word(), entry.count))
     }
 
     /// Words counted, each as often as it was seen.
     pub fn words(&self) -> u64 {
-        self.words
+        self.parts.iter().flatten().map(|entry| entry.count).sum()
     }
 
     /// Different words.
     pub fn different(&self) -> usize {
-        self.order.len()
+        self.parts.iter().map(Vec::len).sum()
+    }
+}
+
+/// The first entry of each part, and what is behind it.
+struct Merged<'a> {
+    heads: BinaryHeap<Reverse<(&'a Ranked, &'a [Ranked])>>,
+}
+
+impl<'a> Iterator for Merged<'a> {
+    type Item = &'a Ranked;
+
+    fn next(&mut self) -> Option<&'a Ranked> {
+        let mut head = self.heads.peek_mut()?;
+        let Reverse((entry, behind)) = *head;
+        match behind.split_first() {
+            Some(next) => *head = Reverse(next),
+            None => _ = PeekMut::pop(head),
+        }
+        Some(entry)
     }
 }
 
 /// The words of a table in order.
 pub(crate) fn sorted(table: &Table) -> Vec<Ranked> {
-    let mut order: Vec<Ranked> = table.entries().collect();
+    let mut order = Vec::with_capacity(table.len());
+    order.extend(table.entries());
     order.sort_unstable();
     order
 }

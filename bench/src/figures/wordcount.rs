@@ -1,10 +1,12 @@
-//! `wordcount.*`: 100 MB of generated text with the word frequencies of Zipf's law, from memory, against the same
-//! table on one thread. A table of `std` with the same words stands beside it.
+//! `wordcount.*`: generated text with the word frequencies of Zipf's law, from memory. The network that suits the
+//! problem (KPN-FLEX) against the same table on one thread, with a table of `std` beside it; MapReduce over processes
+//! (KPN-MR) against the same sorting on plain threads; and the one against the other, as the Nornir paper has it
+//! (section 5.4, figure 15: 3 to 6.7, more for more text).
 
 use std::collections::HashMap;
 
-use thalweg::Options;
-use thalweg_wordcount::{Case, Ranking, count, sequential};
+use thalweg::{Error, Options, Report};
+use thalweg_wordcount::{Case, Ranking, Shape, count, count_text, map_reduce, sequential, sort_based};
 
 use crate::line::Measure;
 use crate::race::{Contestant, Outcome, Role};
@@ -12,56 +14,124 @@ use crate::row::timed;
 use crate::session::Session;
 use crate::work::{fold, mix};
 
-const BYTES: usize = 100_000_000;
-const BYTES_QUICK: usize = 4_000_000;
+/// Megabytes of the figures that have targets.
+const SIZE: usize = 100;
+const SIZE_QUICK: usize = 4;
+/// Megabytes of the paper's texts.
+const SIZES: [usize; 3] = [10, 50, 100];
 /// Different words.
 const WORDS: usize = 200_000;
 
 /// Runs the figures of this family that were asked for.
 pub fn run(session: &mut Session) {
-    let threads = session.options.threads;
-    let name = format!("wordcount.flex.t{threads}");
-    if !session.wants(&name) {
-        return;
+    let (threads, quick) = (session.options.threads, session.options.quick);
+    let size = if quick { SIZE_QUICK } else { SIZE };
+    let flex_name = format!("wordcount.flex.t{threads}");
+    if session.wants(&flex_name) {
+        figure(session, &flex_name, Measure::Speed, &zipf(size), flex);
     }
-    let text = zipf(if session.options.quick { BYTES_QUICK } else { BYTES });
-    let (sum, bytes) = (checksum(&sequential(&text, Case::Kept)), text.len() as u64);
-    let text = &text;
-    let contestants = vec![
-        Contestant::new("sequential", Role::Yardstick, bytes, || {
-            Ok(Some(timed(|| checksum(&sequential(text, Case::Kept)))))
-        }),
-        Contestant::new("ours", Role::Ours, bytes, || network(text, threads)),
-        Contestant::new("ours(1)", Role::Aside, bytes, || network(text, 1)),
-        Contestant::new("std-map", Role::Peer, bytes, || Ok(Some(timed(|| plain(text))))),
-    ];
-    let contestants =
-        contestants.into_iter().map(|contestant| contestant.expecting(sum).against("sequential")).collect();
-    session.figure(&name, Measure::Speed, threads, contestants);
+    let mr_name = format!("wordcount.mr.t{threads}");
+    if session.wants(&mr_name) {
+        figure(session, &mr_name, Measure::NsPerItem, &zipf(size), mr);
+    }
+    for size in if quick { &[SIZE_QUICK][..] } else { &SIZES[..] } {
+        let name = format!("wordcount.flex-mr.{size}mb.t{threads}");
+        if session.wants(&name) {
+            figure(session, &name, Measure::Speed, &zipf(*size), both);
+        }
+    }
 }
 
-fn network(text: &[u8], threads: usize) -> Outcome {
-    let mut outcome = Ok(());
-    let row = timed(|| match count([Ok(text)], Case::Kept, &Options::new().threads(threads).pinned()) {
-        Ok((ranking, _)) => checksum(&ranking),
-        Err(error) => {
-            outcome = Err(error.to_string());
-            0
-        }
-    });
-    outcome.map(|()| Some(row))
+/// Races who is given a text and a number of threads; all must come to what one thread does.
+fn figure<'a>(
+    session: &mut Session,
+    name: &str,
+    measure: Measure,
+    text: &'a [u8],
+    contestants: fn(&'a [u8], usize) -> Vec<Contestant<'a>>,
+) {
+    let (sum, threads) = (checksum(&sequential(text, Case::Kept)), session.options.threads);
+    let contestants = contestants(text, threads).into_iter().map(|contestant| contestant.expecting(sum));
+    session.figure(name, measure, threads, contestants.collect());
+}
+
+fn flex(text: &[u8], threads: usize) -> Vec<Contestant<'_>> {
+    let contestants = vec![
+        plain("sequential", Role::Yardstick, text, || checksum(&sequential(text, Case::Kept))),
+        ours("ours", Role::Ours, text, threads, count_text),
+        ours("ours(1)", Role::Aside, text, 1, count_text),
+        ours("ours(read)", Role::Aside, text, threads, |text, case, options| {
+            count([Ok(text)], case, options)
+        }),
+        plain("std-map", Role::Peer, text, || std_map(text)),
+    ];
+    contestants.into_iter().map(|contestant| contestant.against("sequential")).collect()
+}
+
+/// Nanoseconds for each byte.
+fn mr(text: &[u8], threads: usize) -> Vec<Contestant<'_>> {
+    let block = Shape::for_workers(threads).block;
+    vec![
+        ours("ours", Role::Ours, text, threads, reduced),
+        plain("sort-based", Role::Peer, text, move || {
+            checksum(&sort_based(text, Case::Kept, block, threads))
+        }),
+    ]
+}
+
+fn both(text: &[u8], threads: usize) -> Vec<Contestant<'_>> {
+    let contestants = vec![
+        ours("mr", Role::Yardstick, text, threads, reduced),
+        ours("ours", Role::Ours, text, threads, count_text),
+    ];
+    contestants.into_iter().map(|contestant| contestant.against("mr")).collect()
+}
+
+/// One that needs no engine.
+fn plain<'a>(name: &'static str, role: Role, text: &[u8], count: impl Fn() -> u64 + 'a) -> Contestant<'a> {
+    Contestant::new(name, role, text.len() as u64, move || Ok(Some(timed(&count))))
+}
+
+/// A network that counts a text.
+type Network = fn(&[u8], Case, &Options) -> Result<(Ranking, Report), Error>;
+
+fn ours<'a>(
+    name: &'static str,
+    role: Role,
+    text: &'a [u8],
+    threads: usize,
+    network: Network,
+) -> Contestant<'a> {
+    let options = Options::new().threads(threads).pinned();
+    Contestant::new(name, role, text.len() as u64, move || -> Outcome {
+        let mut outcome = Ok(());
+        let row = timed(|| match network(text, Case::Kept, &options) {
+            Ok((ranking, _)) => checksum(&ranking),
+            Err(error) => {
+                outcome = Err(error.to_string());
+                0
+            }
+        });
+        outcome.map(|()| Some(row))
+    })
+}
+
+fn reduced(text: &[u8], case: Case, options: &Options) -> Result<(Ranking, Report), Error> {
+    map_reduce(text, case, Shape::for_workers(options.workers()), options)
 }
 
 fn checksum(ranking: &Ranking) -> u64 {
     ranking.iter().fold(0, |sum, (word, count)| line(sum, word, count))
 }
 
+/// Eight bytes of the word at a time: all that a contestant does is in its time, this too.
 fn line(sum: u64, word: &[u8], count: u64) -> u64 {
-    fold(word.iter().fold(sum, |sum, byte| fold(sum, u64::from(*byte))), count)
+    let eight = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
+    fold(word.chunks(8).fold(sum, |sum, bytes| fold(sum, eight(bytes))), count)
 }
 
 /// The same with what everybody would use.
-fn plain(text: &[u8]) -> u64 {
+fn std_map(text: &[u8]) -> u64 {
     let mut counts: HashMap<&[u8], u64> = HashMap::new();
     text.split(|byte| !(byte.is_ascii_alphanumeric() || *byte > 127))
         .filter(|word| !word.is_empty())
@@ -71,8 +141,9 @@ fn plain(text: &[u8]) -> u64 {
     order.into_iter().fold(0, |sum, (word, count)| line(sum, word, count))
 }
 
-/// Text whose word of rank `r` is as frequent as 1 / `r`.
-fn zipf(bytes: usize) -> Vec<u8> {
+/// Text of so many megabytes whose word of rank `r` is as frequent as 1 / `r`.
+fn zipf(megabytes: usize) -> Vec<u8> {
+    let bytes = megabytes * 1_000_000;
     let words: Vec<Vec<u8>> = (0..WORDS as u64).map(word).collect();
     let mut upto = Vec::with_capacity(WORDS);
     let mut all = 0.0;

@@ -1,0 +1,54 @@
+//! The process that deals a text out, block after block, to several in turn.
+
+use std::io::{self, Read};
+
+use thalweg::{Builder, GiveSpec, Stream, Tx, output};
+
+use crate::blocks::{Blocks, slices};
+
+/// A text in memory, to so many; blocks are parts of it.
+pub(crate) fn memory<'env>(
+    graph: &mut Builder<'env>,
+    text: &'env [u8],
+    size: usize,
+    to: usize,
+) -> Vec<Stream<&'env [u8]>> {
+    graph.process("cut", (), outputs("block", to), move |(), mut txs: Vec<Tx<&'env [u8]>>| async move {
+        for (block, to) in slices(text, size).zip((0..to).cycle()) {
+            txs[to].send(block).await;
+        }
+    })
+}
+
+/// What is read from inputs one after the other, to so many.
+pub(crate) fn files<'env, I, R>(graph: &mut Builder<'env>, inputs: I, to: usize) -> Vec<Stream<Vec<u8>>>
+where
+    I: Iterator<Item = io::Result<R>> + Send + 'env,
+    R: Read + Send + 'env,
+{
+    graph
+        .kernel("read", (), outputs("block", to))
+        .blocking()
+        .process(move |(), txs: Vec<Tx<Vec<u8>>>| read(inputs, txs))
+}
+
+async fn read<I, R>(inputs: I, mut txs: Vec<Tx<Vec<u8>>>) -> io::Result<()>
+where
+    I: Iterator<Item = io::Result<R>>,
+    R: Read,
+{
+    let mut next = 0;
+    for input in inputs {
+        let mut blocks = Blocks::new(input?);
+        while let Some(block) = blocks.next()? {
+            txs[next].send(block).await;
+            next = (next + 1) % txs.len();
+        }
+    }
+    Ok(())
+}
+
+/// So many ports of one kind.
+pub(crate) fn outputs<T>(name: &str, count: usize) -> Vec<GiveSpec<T>> {
+    (0..count).map(|i| output(&format!("{name}{i}"))).collect()
+}
