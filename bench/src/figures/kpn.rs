@@ -47,7 +47,7 @@ pub fn run(session: &mut Session) {
 }
 
 /// Times a job from its making to its end.
-fn ours(job: impl Fn() -> Job, options: &Options) -> Outcome {
+pub(super) fn ours(job: impl Fn() -> Job, options: &Options) -> Outcome {
     let mut outcome = Ok(());
     let row = timed(|| match job().run(options) {
         Ok((result, _)) => result,
@@ -59,7 +59,7 @@ fn ours(job: impl Fn() -> Job, options: &Options) -> Outcome {
     outcome.map(|()| Some(row))
 }
 
-fn pinned(threads: usize) -> Options {
+pub(super) fn pinned(threads: usize) -> Options {
     Options::new().threads(threads).pinned()
 }
 

@@ -4,6 +4,7 @@ mod chain;
 mod channel;
 mod dedup;
 mod farm;
+mod h264;
 mod idle;
 mod kpn;
 mod report;
@@ -20,6 +21,7 @@ pub fn all(session: &mut Session) {
     variants::run(session);
     report::run(session);
     kpn::run(session);
+    h264::run(session);
     wordcount::run(session);
     idle::run(session);
     dedup::run(session);
