@@ -8,8 +8,11 @@ mod h264;
 mod idle;
 mod kpn;
 mod report;
+mod sweep;
 mod variants;
 mod wordcount;
+
+pub use sweep::run as sweep;
 
 use crate::session::Session;
 
