@@ -126,6 +126,6 @@ fn of_figure(figure: &Figure) -> impl Iterator<Item = Bar> {
     shown.map(|value| Bar {
         name: format!("{}, {}", value.name, figure.name.split_once('.').map_or("", |(_, what)| what)),
         value: value.value,
-        other: value.role == "peer",
+        other: value.role != "ours",
     })
 }

@@ -45,7 +45,7 @@ pub struct Lines<'a> {
     pub y: &'a str,
     /// How a value of x is written.
     pub tick: fn(f64) -> String,
-    /// Where y ends; it begins at 0, so that lengths can be compared.
+    /// Where y ends. It begins below the lowest point, or at 0 where that is far below.
     pub top: f64,
     /// The lines.
     pub series: Vec<Series>,
@@ -61,6 +61,12 @@ impl Lines<'_> {
         (ticks.len() >= 2).then(|| picture(380, |area| self.draw(area, &ticks)))
     }
 
+    fn bottom(&self) -> f64 {
+        let ys = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
+        let tenths = (ys.fold(self.top, f64::min) * 10.0 - 0.5).floor();
+        if tenths < self.top * 5.0 { 0.0 } else { tenths / 10.0 }
+    }
+
     fn draw(&self, area: &DrawingArea<SVGBackend, Shift>, ticks: &[f64]) -> Drawn {
         let last = ticks.len() as i32 - 1;
         let mut chart = ChartBuilder::on(area)
@@ -68,7 +74,7 @@ impl Lines<'_> {
             .margin_right(190)
             .x_label_area_size(46)
             .y_label_area_size(58)
-            .build_cartesian_2d(0..last, 0.0..self.top)?;
+            .build_cartesian_2d(0..last, self.bottom()..self.top)?;
         let style = (FONT, 13).into_font().color(&INK);
         chart
             .configure_mesh()
@@ -80,11 +86,11 @@ impl Lines<'_> {
             .axis_desc_style(style)
             .x_labels(ticks.len() + 1)
             .x_label_formatter(&|at| ticks.get(*at as usize).map_or(String::new(), |x| (self.tick)(*x)))
-            .y_label_formatter(&|y| format!("{y:.1}"))
+            .y_label_formatter(&|y| format!("{y:.2}"))
             .x_desc(self.x)
             .y_desc(self.y)
             .draw()?;
-        let places = spread(self.series.iter().map(end).collect(), self.top / 20.0);
+        let places = spread(self.series.iter().map(end).collect(), (self.top - self.bottom()) / 20.0);
         for ((series, colour), place) in self.series.iter().zip(colours(&self.series)).zip(places) {
             let at = |x: f64| ticks.partition_point(|tick| *tick < x) as i32;
             let points: Vec<_> = series.points.iter().map(|(x, y)| (at(*x), *y)).collect();

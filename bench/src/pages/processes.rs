@@ -88,7 +88,7 @@ fn transaction(data: &Data) -> Vec<Plot> {
         all.extend(named.map(|value| Bar {
             name: format!("{}, {threads} threads{accounted}", value.name).replace("1 threads", "1 thread"),
             value: value.value,
-            other: value.role == "peer",
+            other: value.role != "ours",
         }));
     }
     let papers = paper::on("transaction").into_iter().filter_map(|statement| statement.point);
