@@ -13,10 +13,8 @@ pub fn figures(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> Strin
         let many = |role| join(&figure.with_role(role), &figure.unit);
         let ours =
             figure.with_role("ours").first().map_or("-".into(), |ours| number(ours.value, &figure.unit));
-        let target = match &*figure.verdict {
-            "-" => figure.target.replace('<', "&lt;"),
-            verdict => format!("{}: {verdict}", figure.target.replace('<', "&lt;")),
-        };
+        let target = figure.target.replace("<=", "≤ ").replace(">=", "≥ ");
+        let target = if figure.verdict == "-" { target } else { format!("{target}: {}", figure.verdict) };
         let noisy = if figure.noisy { ", noisy" } else { "" };
         _ = writeln!(
             text,
