@@ -8,6 +8,7 @@ use super::kpn::{ours, pinned};
 use crate::jobs::{equal_shares, split_parts};
 use crate::line::Measure;
 use crate::race::{Contestant, Role};
+use crate::row::confined;
 use crate::session::Session;
 use crate::work::Work;
 
@@ -52,7 +53,10 @@ pub(super) fn encoder(session: &mut Session, size: H264, threads: usize) {
         racer("ours", Role::Ours, pinned(threads)),
         racer("ws-cur", Role::Aside, pinned(threads).policy("ws-cur")),
         racer("ws-last", Role::Aside, pinned(threads).policy("ws-last")),
-        racer("1:1", Role::Aside, pinned(threads).one_to_one()),
+        Contestant::new("1:1", Role::Aside, 1, move || {
+            confined(threads, || ours(make, &Options::new().threads(threads).one_to_one()))
+        })
+        .expecting(sum),
     ];
     session.figure(&name, Measure::Speed, threads, contestants);
 }

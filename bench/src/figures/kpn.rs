@@ -12,7 +12,7 @@ use crate::line::Measure;
 use crate::peers::crossbeam::Crossbeam;
 use crate::peers::{external, link, tokio};
 use crate::race::{Contestant, Outcome, Role};
-use crate::row::{Row, timed};
+use crate::row::{Row, confined, timed};
 use crate::session::Session;
 use crate::work::Work;
 
@@ -82,7 +82,7 @@ fn transaction(session: &mut Session, threads: usize, accounted: bool) {
             ours(|| ping_pong(rounds), &if accounted { options } else { options.unaccounted() })
         }),
         racer("1:1", Role::Aside, 8_000.0, |rounds, threads, _| {
-            ours(|| ping_pong(rounds), &Options::new().threads(threads).one_to_one())
+            confined(threads, || ours(|| ping_pong(rounds), &Options::new().threads(threads).one_to_one()))
         }),
         racer("tokio", Role::Peer, 200.0, |rounds, threads, _| Ok(Some(tokio::ping_pong(rounds, threads)))),
         racer("crossbeam", Role::Peer, 8_000.0, |rounds, threads, _| {
