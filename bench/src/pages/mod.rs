@@ -104,6 +104,12 @@ fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, 
         }
     }
     _ = write!(text, "\n## Runs\n\n{}", table::runs(data, &used));
+    let mut papers: Vec<_> =
+        sections.iter().flat_map(|section| paper::on(section.subject)).map(|s| s.paper).collect();
+    papers.sort_unstable();
+    papers.dedup();
+    _ = writeln!(text, "\n## Papers, and what they measured on\n");
+    papers.iter().for_each(|paper| _ = writeln!(text, "- {paper}"));
     text
 }
 

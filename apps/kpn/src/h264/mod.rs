@@ -12,14 +12,15 @@
 //!            │              │     neighbours │    ▼         ▼
 //!            │              │                └── IT ◀────── IQ
 //!            │  frame n - 1 │                     ▼
-//!            └──────────────┴────────────────── filter
+//!            └──────────────┴────────────────── filter ───▶ picture
 //! ```
 //!
 //! Each stage with a star is a hub and its workers, as in scatter-gather (Figure 4): the hub sends every worker an equal part and
 //! waits for all. There are three ways back: from the filter the reconstructed frame to ME and MC, which need it for the
 //! next one; from IT the reconstructed row to P, which predicts the row below from it. The first frame has nothing
 //! before it: ME and MC do nothing for it, and P predicts each of its rows from the one above. In later frames P chooses
-//! between the two predictions by what it sees.
+//! between the two predictions by what it sees. Somebody looks at the reconstructed picture, or the engine would find out that nobody
+//! needs the last one, and not make it.
 //!
 //! What the paper says and what it does not:
 //! - It got the stages' times from a profile of x264 that it does not print. It does say that P, MC and ME use "more than 50 %" of

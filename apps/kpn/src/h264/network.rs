@@ -29,8 +29,11 @@ where
     let [scaled] = net.stage("IQ", Stage::Iq, [back], each);
     let [neighbours, rebuilt] =
         net.stage("IT", Stage::It, [prediction, scaled], move |step, rxs, txs| rebuild(size, step, rxs, txs));
-    let [again_me, again_mc] =
+    let [again_me, again_mc, shown] =
         net.stage("filter", Stage::Filter, [rebuilt], move |step, rxs, txs| filter(size, step, rxs, txs));
+    net.graph.process("picture", (input("in", shown),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+        while rx.recv().await.is_some() {}
+    });
     let result = slot.clone();
     let [] = net.stage("EC", Stage::Ec, [coded], |step, rxs, []| code(step, rxs, result));
     net.graph.close(to_me, again_me);
@@ -223,19 +226,19 @@ async fn rebuild<W: FnMut(u64, u64) -> u64>(size: H264, mut step: Step<W>, rxs: 
     }
 }
 
-/// Gives the frame to those that need it for the next, when it is whole. There is none after the last.
-async fn filter<W: FnMut(u64, u64) -> u64>(size: H264, mut step: Step<W>, [mut rx]: Rxs<1>, mut txs: Txs<2>) {
-    for _ in 1..size.frames {
+/// Gives each frame, when it is whole, to who looks at it, and to those that need it for the next.
+async fn filter<W: FnMut(u64, u64) -> u64>(size: H264, mut step: Step<W>, [mut rx]: Rxs<1>, txs: Txs<3>) {
+    let [mut to_me, mut to_mc, mut picture] = txs;
+    for frame in 1..=size.frames {
         for _ in 0..size.rows {
             let Some(row) = rx.recv().await else { return };
             step.run(row);
         }
-        for tx in &mut txs {
-            tx.send(step.seen).await;
+        if frame < size.frames {
+            to_me.send(step.seen).await;
+            to_mc.send(step.seen).await;
         }
-    }
-    while let Some(row) = rx.recv().await {
-        step.run(row);
+        picture.send(step.seen).await;
     }
 }
 
