@@ -18,6 +18,13 @@ pub fn describe() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// The command that was given, as it can be given again.
+pub fn command() -> String {
+    let words =
+        ["cargo run --release -p thalweg-bench --".to_owned()].into_iter().chain(std::env::args().skip(1));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Processors this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

@@ -10,6 +10,7 @@ mod jobs;
 mod line;
 mod machine;
 mod ours;
+mod pages;
 mod peers;
 mod quiet;
 mod race;
@@ -24,7 +25,7 @@ mod work;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Args, Parser, Subcommand};
 
 use crate::session::{Options, Session};
 
@@ -38,14 +39,39 @@ use crate::session::{Options, Session};
 ///
 /// Peers in other languages are built by bench/peers/build.sh.
 #[derive(Parser)]
-#[command(name = "thalweg-bench", after_help = EXAMPLES)]
+#[command(name = "thalweg-bench", after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 struct Arguments {
+    #[command(flatten)]
+    measure: Measure,
+    /// Print the figures that have targets, and run nothing
+    #[arg(long)]
+    list: bool,
+    /// Measures the memory of processes in this process: what `kpn.bytes` runs
+    #[arg(long, hide = true, num_args = 2, value_names = ["STYLE", "NODES"])]
+    resident: Vec<String>,
+    #[command(subcommand)]
+    other: Option<Other>,
+}
+
+#[derive(Subcommand)]
+enum Other {
+    /// The papers' sweeps, which a run of everything leaves out: about 10 minutes on 2 cores
+    ///
+    /// The random network at work divisions 10 to 10^5, the pipeline with messages of 8 to 2048 bytes,
+    /// scatter-gather with 8 to 256 workers and the H.264 encoder with 1 to 512.
+    Sweep(Measure),
+    /// Write docs/results: tables and plots of results, beside the papers' figures. Runs nothing
+    Pages(Pages),
+}
+
+#[derive(Args)]
+struct Measure {
     /// Only figures whose names contain one of these, for example `chain.s4` or `.w1us.t2`
     filter: Vec<String>,
     /// Small jobs and 3 runs: a look, not a result; kept only with --out
     #[arg(long)]
     quick: bool,
-    /// Runs of every contestant [default: 5, or 3 with --quick]
+    /// Runs of every contestant [default: 5, or 3 with --quick or of a sweep]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     runs: Option<u16>,
     /// Threads of the parallel figures; the targets are for 2
@@ -57,12 +83,15 @@ struct Arguments {
     /// Show every contestant below each line
     #[arg(long)]
     peers: bool,
-    /// Print the figures that have targets, and run nothing
-    #[arg(long)]
-    list: bool,
-    /// Measures the memory of processes in this process: what `kpn.bytes` runs
-    #[arg(long, hide = true, num_args = 2, value_names = ["STYLE", "NODES"])]
-    resident: Vec<String>,
+}
+
+#[derive(Args)]
+struct Pages {
+    /// Results to show; of a figure that is in several, the newest [default: all of bench/results]
+    results: Vec<PathBuf>,
+    /// Where to write [default: docs/results]
+    #[arg(long, value_name = "FOLDER")]
+    to: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -70,13 +99,16 @@ Examples:
   thalweg-bench                     everything, about 15 minutes on 2 cores
   thalweg-bench --quick             a look in under 2 minutes
   thalweg-bench farm --peers        the farm and its variants, with every peer's value
-  thalweg-bench chain.s4.w0 --runs 11";
+  thalweg-bench chain.s4.w0 --runs 11
+  thalweg-bench sweep layers        the random network at all its work divisions
+  thalweg-bench pages               docs/results again, from all that is kept";
 
-impl Arguments {
-    fn options(&self) -> Options {
+impl Measure {
+    /// What to measure, with so many runs where nobody says otherwise.
+    fn options(&self, runs: usize) -> Options {
         Options {
             filters: self.filter.clone(),
-            runs: self.runs.map_or(if self.quick { 3 } else { 5 }, usize::from),
+            runs: self.runs.map_or(if self.quick { 3 } else { runs }, usize::from),
             quick: self.quick,
             threads: self.threads.into(),
             peers: self.peers,
@@ -84,23 +116,37 @@ impl Arguments {
     }
 
     /// Where results go; a quick look leaves nothing behind unless asked to.
-    fn path(&self) -> Option<PathBuf> {
-        self.out.clone().or_else(|| (!self.quick).then(results::default_path))
+    fn path(&self, what: &str) -> Option<PathBuf> {
+        self.out.clone().or_else(|| (!self.quick).then(|| results::default_path(what)))
     }
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if arguments.list {
-        session::list();
-        return ExitCode::SUCCESS;
-    }
     if let [style, nodes] = &arguments.resident[..] {
         return resident(style, nodes);
     }
-    let mut session = Session::start(arguments.options());
-    figures::all(&mut session);
-    finish(&session, arguments.path())
+    match &arguments.other {
+        _ if arguments.list => {
+            session::list();
+            ExitCode::SUCCESS
+        }
+        None => measure(arguments.measure.options(5), arguments.measure.path(""), figures::all),
+        Some(Other::Sweep(sweep)) => measure(sweep.options(3), sweep.path("-sweep"), figures::sweep),
+        Some(Other::Pages(pages)) => match pages::write(&pages.results, pages.to.as_deref()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                ExitCode::FAILURE
+            }
+        },
+    }
+}
+
+fn measure(options: Options, path: Option<PathBuf>, figures: impl FnOnce(&mut Session)) -> ExitCode {
+    let mut session = Session::start(options);
+    figures(&mut session);
+    finish(&session, path)
 }
 
 fn resident(style: &str, nodes: &str) -> ExitCode {

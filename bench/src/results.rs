@@ -18,8 +18,8 @@ impl Results {
     /// An empty table below the machine's description and `notes`.
     pub fn new(notes: &[(&'static str, String)]) -> Self {
         let mut text = String::new();
-        let date = ("date", machine::stamp());
-        for (name, value) in [date].iter().chain(&machine::describe()).chain(notes) {
+        let about = [("date", machine::stamp()), ("command", machine::command())];
+        for (name, value) in about.iter().chain(&machine::describe()).chain(notes) {
             _ = writeln!(text, "# {name}: {value}");
         }
         text.push_str(
@@ -71,8 +71,12 @@ impl Results {
     }
 }
 
-/// Where results are kept when nobody says otherwise.
-pub fn default_path() -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results");
-    folder.join(format!("{}-{}.tsv", machine::stamp(), machine::slug()))
+/// The folder where results are kept.
+pub fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results")
+}
+
+/// Where results are kept when nobody says otherwise; `what` says what they are of, where that is not everything.
+pub fn default_path(what: &str) -> PathBuf {
+    folder().join(format!("{}{what}-{}.tsv", machine::stamp(), machine::slug()))
 }

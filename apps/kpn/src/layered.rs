@@ -147,7 +147,7 @@ struct Message {
 }
 
 /// The part of some work that goes to one of several outputs; the last has what does not divide.
-fn part(work: u64, outputs: usize, at: usize) -> u64 {
+pub(crate) fn part(work: u64, outputs: usize, at: usize) -> u64 {
     let each = work / outputs as u64;
     if at + 1 == outputs { work - each * (outputs as u64 - 1) } else { each }
 }

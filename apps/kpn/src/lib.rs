@@ -7,6 +7,7 @@
 //! | [`ring`] | | the same over many processes: memory and cache |
 //! | [`pipeline`] | 5.3.4 | message size against work for each message |
 //! | [`aes`] | 5.3.2, Figure 11 | parts of memory that go out and come back |
+//! | [`h264()`] | 5.2.2 and 5.3.1, Figures 6, 7 and 10 | loops through the whole network, and stages that share their work |
 //! | [`layered`] | 5.2.2 and 5.3.3, Figures 8 and 12 | irregular synchronisation, with cycles |
 //! | [`scatter_gather`] | 5.2.1, Figure 4 | one process that wakes many |
 //!
@@ -20,6 +21,7 @@
 //! ```
 
 mod aes;
+mod h264;
 mod job;
 mod layered;
 mod ping_pong;
@@ -28,6 +30,7 @@ mod ring;
 mod scatter_gather;
 
 pub use aes::{Mode, aes, encrypt};
+pub use h264::{H264, Stage, h264};
 pub use job::Job;
 pub use layered::{Layers, layered};
 pub use ping_pong::{ping_pong, ping_pong_coroutines};

@@ -2,7 +2,8 @@
 
 use thalweg::{Options, policy::registry};
 use thalweg_kpn::{
-    Job, Layers, Mode, Order, aes, layered, ping_pong, ping_pong_coroutines, pipeline, ring, scatter_gather,
+    H264, Job, Layers, Mode, Order, Stage, aes, h264, layered, ping_pong, ping_pong_coroutines, pipeline,
+    ring, scatter_gather,
 };
 
 fn work(x: u64) -> u64 {
@@ -74,4 +75,58 @@ fn memory_is_encrypted_the_same_in_any_number_of_parts() {
         everywhere(|| aes(5000, workers, 3, mode));
     }
     assert_ne!(aes(5000, 1, 1, Mode::Ecb).expected(), aes(5000, 1, 1, Mode::Ctr(0)).expected());
+}
+
+#[test]
+fn an_encoder_sees_its_own_frames_again() {
+    for size in [(1, 1, 1), (4, 1, 3), (3, 5, 2), (2, 2, 9), (0, 1, 1)] {
+        let (frames, rows, workers) = size;
+        everywhere(|| h264(H264 { frames, rows, workers }, 10_000, |share, trace| work(share ^ trace)));
+    }
+    everywhere(|| h264(H264 { frames: 6, ..H264::default() }, 999, |share, trace| work(share ^ trace)));
+}
+
+/// Another number from one stage changes what is encoded just where a way from that stage to the end exists.
+#[test]
+fn each_way_back_of_the_encoder_leads_somewhere() {
+    let encoded = |frames, rows, other: Option<Stage>| {
+        // Stages can be told from each other by their shares, and no two workers share a stage's here.
+        let frame = 1000 * rows;
+        let work = move |share, trace| match other {
+            Some(stage) if share == stage.per_mille() => work(trace) ^ 1,
+            _ => work(trace),
+        };
+        h264(H264 { frames, rows, workers: 1 }, frame, work).expected()
+    };
+    let matters = |stage, frames, rows| encoded(frames, rows, Some(stage)) != encoded(frames, rows, None);
+    for stage in [Stage::Source, Stage::P, Stage::T, Stage::Q, Stage::Ec] {
+        assert!(matters(stage, 1, 1), "{stage:?}");
+    }
+    for stage in [Stage::Me, Stage::Mc, Stage::Filter] {
+        assert!(!matters(stage, 1, 3) && matters(stage, 2, 8), "{stage:?}");
+    }
+    for stage in [Stage::Iq, Stage::It] {
+        assert!(!matters(stage, 1, 1) && matters(stage, 1, 2) && matters(stage, 2, 1), "{stage:?}");
+    }
+}
+
+/// All work that the encoder's description asks for is done, by the network and by the loop, and no more.
+#[test]
+fn the_encoder_does_the_work_that_its_table_says() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    let size = H264 { frames: 3, rows: 4, workers: 5 };
+    let done = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&done);
+    let job = || {
+        let done = Arc::clone(&counted);
+        h264(size, 40_000, move |share, trace| {
+            done.fetch_add(share, Relaxed);
+            work(trace)
+        })
+    };
+    job().expected();
+    assert_eq!(done.swap(0, Relaxed), size.work(40_000));
+    job().run(&Options::new()).unwrap();
+    assert_eq!(done.swap(0, Relaxed), size.work(40_000));
 }

@@ -14,7 +14,7 @@ use crate::line::Measure;
 use crate::peers::crossbeam::Crossbeam;
 use crate::peers::{external, link, tokio};
 use crate::race::{Contestant, Outcome, Role};
-use crate::row::{Row, timed};
+use crate::row::{Row, confined, timed};
 use crate::session::Session;
 use crate::work::Work;
 
@@ -40,16 +40,19 @@ pub fn run(session: &mut Session) {
         line::<64>(session, ns, threads);
         line::<256>(session, ns, threads);
     }
-    scatter(session, 100_000, threads);
+    scatter(session, &format!("kpn.scatter.w100us.t{threads}"), WORKERS, threads);
     for capacity in [64, 1] {
         for ns in [10_000, 100_000, 1_000_000] {
-            random_layers(session, ns, capacity, threads);
+            let name = format!("kpn.layers.c{capacity}.w{}.t{threads}", short(ns));
+            let cost = ns as f64 * Layers::default().work(1000) as f64 / 1000.0;
+            let messages = session.items(cost, threads).max(4);
+            random_layers(session, &name, Sent { ns, messages }, capacity, threads);
         }
     }
 }
 
 /// Times a job from its making to its end.
-fn ours(job: impl Fn() -> Job, options: &Options) -> Outcome {
+pub(super) fn ours(job: impl Fn() -> Job, options: &Options) -> Outcome {
     let mut outcome = Ok(());
     let row = timed(|| match job().run(options) {
         Ok((result, _)) => result,
@@ -61,7 +64,7 @@ fn ours(job: impl Fn() -> Job, options: &Options) -> Outcome {
     outcome.map(|()| Some(row))
 }
 
-fn pinned(threads: usize) -> Options {
+pub(super) fn pinned(threads: usize) -> Options {
     Options::new().threads(threads).pinned()
 }
 
@@ -85,7 +88,7 @@ fn transaction(session: &mut Session, threads: usize, accounted: bool) {
             ours(|| ping_pong_coroutines(rounds), &if accounted { options } else { options.unaccounted() })
         }),
         racer("1:1", Role::Aside, 8_000.0, |rounds, threads, _| {
-            ours(|| ping_pong(rounds), &Options::new().threads(threads).one_to_one())
+            confined(threads, || ours(|| ping_pong(rounds), &Options::new().threads(threads).one_to_one()))
         }),
         racer("tokio", Role::Peer, 200.0, |rounds, threads, _| Ok(Some(tokio::ping_pong(rounds, threads)))),
         racer("crossbeam", Role::Peer, 8_000.0, |rounds, threads, _| {
@@ -119,7 +122,7 @@ fn hops(session: &mut Session, name: &str, order: Order) {
 }
 
 /// The paper's pipeline with messages of `8 * WORDS` bytes. The peers pass eight bytes, whatever ours pass.
-fn line<const WORDS: usize>(session: &mut Session, ns: u64, threads: usize) {
+pub(super) fn line<const WORDS: usize>(session: &mut Session, ns: u64, threads: usize) {
     let name = format!("kpn.pipeline.b{}.w{}.t{threads}", 8 * WORDS, short(ns));
     if !session.wants(&name) {
         return;
@@ -150,17 +153,25 @@ fn line<const WORDS: usize>(session: &mut Session, ns: u64, threads: usize) {
     session.figure(&name, Measure::Speed, threads, contestants);
 }
 
-/// The paper's random network with `ns` of work in each message of the source: a work division factor
-/// of 10^9 / `ns`. As many messages as make a row, where the paper sends as many as the factor says.
-fn random_layers(session: &mut Session, ns: u64, capacity: usize, threads: usize) {
-    let name = format!("kpn.layers.c{capacity}.w{}.t{threads}", short(ns));
-    if !session.wants(&name) {
+/// What the source of the random network sends.
+#[derive(Clone, Copy)]
+pub(super) struct Sent {
+    /// Work in each message.
+    pub ns: u64,
+    /// How many.
+    pub messages: u64,
+}
+
+/// The paper's random network. A message with `ns` of work is a work division factor of 10^9 / `ns`; the paper sends as many
+/// as the factor says.
+pub(super) fn random_layers(session: &mut Session, name: &str, sent: Sent, capacity: usize, threads: usize) {
+    if !session.wants(name) {
         return;
     }
+    let Sent { ns, messages } = sent;
     let layers = Layers::default();
     let share = Work::lasting(ns, &session.calibration).steps;
     let (work, times) = (Work::lasting(ns, &session.calibration), layers.work(share) / share);
-    let messages = session.items((ns * times) as f64, threads).max(4);
     let make = move || {
         let mut stage = work.stage();
         layered(&Layers::default(), messages, share, move |steps, trace| stage.run_steps(trace, steps))
@@ -183,23 +194,23 @@ fn random_layers(session: &mut Session, ns: u64, capacity: usize, threads: usize
         racer("qes", Role::Aside, pinned(threads).policy("qes")),
         racer("1:1", Role::Aside, pinned(threads).one_to_one()),
     ];
-    session.figure(&name, Measure::Speed, threads, contestants);
+    session.figure(name, Measure::Speed, threads, contestants);
 }
 
-/// The paper's scatter-gather: 256 workers, rounds enough for a row.
-fn scatter(session: &mut Session, ns: u64, threads: usize) {
-    let name = format!("kpn.scatter.w{}.t{threads}", short(ns));
-    if !session.wants(&name) {
+/// The paper's scatter-gather, 100 us a task, rounds enough for a row.
+pub(super) fn scatter(session: &mut Session, name: &str, workers: usize, threads: usize) {
+    if !session.wants(name) {
         return;
     }
+    let ns = 100_000;
     let work = Work::lasting(ns, &session.calibration);
-    let rounds = (session.items(ns as f64 * WORKERS as f64, threads)).max(2);
+    let rounds = (session.items(ns as f64 * workers as f64, threads)).max(2);
     let make = move || {
         let mut stage = work.stage();
-        scatter_gather(rounds, WORKERS, move |x| stage.run(x))
+        scatter_gather(rounds, workers, move |x| stage.run(x))
     };
     let split = move || {
-        let shares = equal_shares(rounds * WORKERS as u64, threads, |_| 1);
+        let shares = equal_shares(rounds * workers as u64, threads, |_| 1);
         split_parts(shares, |range| {
             let mut stage = work.stage();
             (range.map(|x| stage.run(x)).fold(0, u64::wrapping_add), 1)
@@ -217,5 +228,5 @@ fn scatter(session: &mut Session, ns: u64, threads: usize) {
         Contestant::new("1:1", Role::Aside, 1, move || ours(make, &pinned(threads).one_to_one()))
             .expecting(sum),
     ];
-    session.figure(&name, Measure::Speed, threads, contestants);
+    session.figure(name, Measure::Speed, threads, contestants);
 }

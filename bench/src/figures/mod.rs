@@ -4,15 +4,18 @@ mod chain;
 mod channel;
 mod dedup;
 mod farm;
+mod h264;
 mod idle;
 mod kpn;
 mod kpn_memory;
 mod partition;
 mod report;
+mod sweep;
 mod variants;
 mod wordcount;
 
 pub use kpn_memory::child as resident;
+pub use sweep::run as sweep;
 
 use crate::session::Session;
 
@@ -26,6 +29,7 @@ pub fn all(session: &mut Session) {
     kpn::run(session);
     kpn_memory::run(session);
     partition::run(session);
+    h264::run(session);
     wordcount::run(session);
     idle::run(session);
     dedup::run(session);

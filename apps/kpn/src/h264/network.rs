@@ -1,0 +1,250 @@
+//! The encoder as processes.
+
+use thalweg::{Builder, Rx, Stream, Tx, input, output};
+
+use super::{H264, Stage, Step, chosen, worked};
+use crate::job::{Slot, fold};
+
+/// The network, and where its result comes to lie.
+pub(super) fn build<W>(size: H264, frame: u64, work: W) -> (Builder<'static>, Slot)
+where
+    W: FnMut(u64, u64) -> u64 + Clone + Send + 'static,
+{
+    let slot = Slot::default();
+    let mut net = Net { graph: Builder::new(), size, frame, work };
+    let (to_me, for_me) = net.graph.feedback([]);
+    let (to_mc, for_mc) = net.graph.feedback([]);
+    let (to_p, for_p) = net.graph.feedback([]);
+    let [rows, current] =
+        net.stage("source", Stage::Source, [], move |step, [], txs| source(size, step, txs));
+    let [vectors] =
+        net.hub("ME", Stage::Me, [rows, for_me], move |team, rxs, txs| inter(size, team, rxs, txs));
+    let [inter] =
+        net.hub("MC", Stage::Mc, [vectors, for_mc], move |team, rxs, txs| inter(size, team, rxs, txs));
+    let ins = [current, inter, for_p];
+    let [residual, prediction] =
+        net.hub("P", Stage::P, ins, move |team, rxs, txs| predict(size, team, rxs, txs));
+    let [transformed] = net.stage("T", Stage::T, [residual], each);
+    let [coded, back] = net.stage("Q", Stage::Q, [transformed], each);
+    let [scaled] = net.stage("IQ", Stage::Iq, [back], each);
+    let [neighbours, rebuilt] =
+        net.stage("IT", Stage::It, [prediction, scaled], move |step, rxs, txs| rebuild(size, step, rxs, txs));
+    let [again_me, again_mc, shown] =
+        net.stage("filter", Stage::Filter, [rebuilt], move |step, rxs, txs| filter(size, step, rxs, txs));
+    net.graph.process("picture", (input("in", shown),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+        while rx.recv().await.is_some() {}
+    });
+    let result = slot.clone();
+    let [] = net.stage("EC", Stage::Ec, [coded], |step, rxs, []| code(step, rxs, result));
+    net.graph.close(to_me, again_me);
+    net.graph.close(to_mc, again_mc);
+    net.graph.close(to_p, neighbours);
+    (net.graph, slot)
+}
+
+/// The network as far as it has come.
+struct Net<W> {
+    graph: Builder<'static>,
+    size: H264,
+    frame: u64,
+    work: W,
+}
+
+/// The streams of these names.
+type Streams<const N: usize> = [Stream<u64>; N];
+type Rxs<const N: usize> = [Rx<u64>; N];
+type Txs<const N: usize> = [Tx<u64>; N];
+
+impl<W> Net<W>
+where
+    W: FnMut(u64, u64) -> u64 + Clone + Send + 'static,
+{
+    /// A process that works alone.
+    fn stage<const I: usize, const O: usize, P>(
+        &mut self,
+        name: &str,
+        stage: Stage,
+        ins: Streams<I>,
+        body: impl FnOnce(Step<W>, Rxs<I>, Txs<O>) -> P + Send + 'static,
+    ) -> Streams<O>
+    where
+        P: Future<Output = ()> + Send + 'static,
+    {
+        let ins: Vec<_> = ins.into_iter().enumerate().map(|(i, s)| input(&format!("in{i}"), s)).collect();
+        let outs: Vec<_> = (0..O).map(|i| output(&format!("out{i}"))).collect();
+        let step = Step::new(self.size, stage, self.frame, self.work.clone());
+        let streams = self.graph.process(name, ins, outs, move |rxs: Vec<Rx<u64>>, txs: Vec<Tx<u64>>| {
+            body(step, array(rxs), array(txs))
+        });
+        array(streams)
+    }
+
+    /// A process with workers.
+    fn hub<const I: usize, const O: usize, P>(
+        &mut self,
+        name: &str,
+        stage: Stage,
+        ins: Streams<I>,
+        body: impl FnOnce(Team<W>, Rxs<I>, Txs<O>) -> P + Send + 'static,
+    ) -> Streams<O>
+    where
+        P: Future<Output = ()> + Send + 'static,
+    {
+        let workers = self.size.workers;
+        let (backs, answers): (Vec<_>, Vec<_>) = (0..workers).map(|_| self.graph.feedback([])).unzip();
+        let ins: Vec<_> =
+            ins.into_iter().chain(answers).enumerate().map(|(i, s)| input(&format!("in{i}"), s)).collect();
+        let outs: Vec<_> = (0..O + workers).map(|i| output(&format!("out{i}"))).collect();
+        let step = Step::new(self.size, stage, self.frame, self.work.clone());
+        let mut streams =
+            self.graph.process(name, ins, outs, move |mut rxs: Vec<Rx<u64>>, mut txs: Vec<Tx<u64>>| {
+                let (answers, tasks) = (rxs.split_off(I), txs.split_off(O));
+                body(Team { step, tasks, answers }, array(rxs), array(txs))
+            });
+        let tasks = streams.split_off(O);
+        for (worker, (task, back)) in tasks.into_iter().zip(backs).enumerate() {
+            let answer = self.worker(name, stage, worker, task);
+            self.graph.close(back, answer);
+        }
+        array(streams)
+    }
+
+    /// One worker of a stage: a part of each task, and an answer.
+    fn worker(&mut self, name: &str, stage: Stage, worker: usize, task: Stream<u64>) -> Stream<u64> {
+        let (workers, share) = (self.size.workers, self.size.share(stage, self.frame));
+        let mut work = self.work.clone();
+        let (answer,) = self.graph.process(
+            &format!("{name}-worker{worker}"),
+            (input("task", task),),
+            (output("answer"),),
+            move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+                while let Some(task) = rx.recv().await {
+                    tx.send(worked(&mut work, share, task, worker, workers)).await;
+                }
+            },
+        );
+        answer
+    }
+}
+
+fn array<T, const N: usize>(all: Vec<T>) -> [T; N] {
+    all.try_into().unwrap_or_else(|all: Vec<T>| panic!("{} ends where {N} were declared", all.len()))
+}
+
+/// A hub's workers, as the hub sees them.
+struct Team<W> {
+    step: Step<W>,
+    tasks: Vec<Tx<u64>>,
+    answers: Vec<Rx<u64>>,
+}
+
+impl<W: FnMut(u64, u64) -> u64> Team<W> {
+    /// Gives every worker its part and waits for all.
+    async fn run(&mut self, message: u64) -> Option<u64> {
+        for task in &mut self.tasks {
+            task.send(message).await;
+        }
+        for answer in &mut self.answers {
+            let made = answer.recv().await?;
+            self.step.note(made);
+        }
+        Some(self.step.seen)
+    }
+}
+
+async fn source<W: FnMut(u64, u64) -> u64>(size: H264, mut step: Step<W>, [mut rows, mut current]: Txs<2>) {
+    for row in 0..size.frames * size.rows {
+        let made = step.run(row);
+        rows.send(made).await;
+        current.send(made).await;
+    }
+}
+
+/// ME and MC: what comes in, seen against the frame before; nothing to do for the first frame.
+async fn inter<W: FnMut(u64, u64) -> u64>(size: H264, mut team: Team<W>, rxs: Rxs<2>, [mut tx]: Txs<1>) {
+    let [mut rows, mut frames] = rxs;
+    let mut before = None;
+    loop {
+        for _ in 0..size.rows {
+            let Some(row) = rows.recv().await else { return };
+            let made = match before {
+                None => row,
+                Some(before) => {
+                    let Some(made) = team.run(fold(row, before)).await else { return };
+                    made
+                }
+            };
+            tx.send(made).await;
+        }
+        before = frames.recv().await;
+    }
+}
+
+async fn predict<W: FnMut(u64, u64) -> u64>(size: H264, mut team: Team<W>, rxs: Rxs<3>, txs: Txs<2>) {
+    let ([mut current, mut inter, mut rebuilt], [mut residual, mut prediction]) = (rxs, txs);
+    for frame in 0..size.frames {
+        let mut neighbours = 0;
+        for row in 0..size.rows {
+            let (Some(current), Some(inter)) = (current.recv().await, inter.recv().await) else { return };
+            if row > 0 {
+                let Some(above) = rebuilt.recv().await else { return };
+                neighbours = above;
+            }
+            let from = chosen(frame, neighbours, inter);
+            let Some(made) = team.run(fold(current, from)).await else { return };
+            residual.send(made).await;
+            prediction.send(from).await;
+        }
+    }
+}
+
+/// T, Q and IQ: every message, worked on and passed on.
+async fn each<W, const O: usize>(mut step: Step<W>, [mut rx]: Rxs<1>, mut txs: Txs<O>)
+where
+    W: FnMut(u64, u64) -> u64,
+{
+    while let Some(message) = rx.recv().await {
+        let made = step.run(message);
+        for tx in &mut txs {
+            tx.send(made).await;
+        }
+    }
+}
+
+/// IT: a row as the decoder will see it. The last of a frame has none below that wants it.
+async fn rebuild<W: FnMut(u64, u64) -> u64>(size: H264, mut step: Step<W>, rxs: Rxs<2>, txs: Txs<2>) {
+    let ([mut prediction, mut scaled], [mut neighbours, mut rebuilt]) = (rxs, txs);
+    loop {
+        for row in 0..size.rows {
+            let (Some(from), Some(scaled)) = (prediction.recv().await, scaled.recv().await) else { return };
+            let made = step.run(fold(from, scaled));
+            if row + 1 < size.rows {
+                neighbours.send(made).await;
+            }
+            rebuilt.send(made).await;
+        }
+    }
+}
+
+/// Gives each frame, when it is whole, to who looks at it, and to those that need it for the next.
+async fn filter<W: FnMut(u64, u64) -> u64>(size: H264, mut step: Step<W>, [mut rx]: Rxs<1>, txs: Txs<3>) {
+    let [mut to_me, mut to_mc, mut picture] = txs;
+    for frame in 1..=size.frames {
+        for _ in 0..size.rows {
+            let Some(row) = rx.recv().await else { return };
+            step.run(row);
+        }
+        if frame < size.frames {
+            to_me.send(step.seen).await;
+            to_mc.send(step.seen).await;
+        }
+        picture.send(step.seen).await;
+    }
+}
+
+async fn code<W: FnMut(u64, u64) -> u64>(mut step: Step<W>, [mut rx]: Rxs<1>, result: Slot) {
+    while let Some(message) = rx.recv().await {
+        step.run(message);
+    }
+    result.set(step.seen);
+}

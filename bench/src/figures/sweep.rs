@@ -1,0 +1,51 @@
+//! The paper's sweeps: the figures of `kpn`, at more points than a run of everything has time for.
+
+use thalweg_kpn::H264;
+
+use super::h264::encoder;
+use super::kpn::{Sent, line, random_layers, scatter};
+use crate::session::Session;
+
+/// Work division factors of Figure 12, and what the source sends. The paper sends `d` messages of 1 / `d` seconds,
+/// which the whole network works on for 50 s. Here the source's work is a twentieth of that: fewer messages where they are many
+/// anyway, shorter ones where few are what matters, and both halfway.
+const DIVISIONS: [(u64, Sent); 5] = [
+    (10, Sent { ns: 5_000_000, messages: 10 }),
+    (100, Sent { ns: 500_000, messages: 100 }),
+    (1_000, Sent { ns: 224_000, messages: 224 }),
+    (10_000, Sent { ns: 100_000, messages: 500 }),
+    (100_000, Sent { ns: 10_000, messages: 5_000 }),
+];
+
+/// Runs the figures of the sweeps that were asked for.
+pub fn run(session: &mut Session) {
+    let threads = session.options.threads;
+    for capacity in [64, 1] {
+        for (d, sent) in DIVISIONS {
+            let name = format!("kpn.layers.c{capacity}.d{d}.t{threads}");
+            random_layers(session, &name, sent, capacity, threads);
+        }
+    }
+    for ns in [1_000, 10_000] {
+        sizes(session, ns, threads);
+    }
+    for workers in [8, 16, 32, 64, 128, 192, 256] {
+        scatter(session, &format!("kpn.scatter.n{workers}.w100us.t{threads}"), workers, threads);
+    }
+    for workers in (0..10).map(|power| 1 << power) {
+        encoder(session, H264 { workers, ..H264::default() }, threads);
+    }
+}
+
+/// Figure 14's messages, from 8 to 2048 bytes.
+fn sizes(session: &mut Session, ns: u64, threads: usize) {
+    line::<1>(session, ns, threads);
+    line::<2>(session, ns, threads);
+    line::<4>(session, ns, threads);
+    line::<8>(session, ns, threads);
+    line::<16>(session, ns, threads);
+    line::<32>(session, ns, threads);
+    line::<64>(session, ns, threads);
+    line::<128>(session, ns, threads);
+    line::<256>(session, ns, threads);
+}

@@ -1,0 +1,216 @@
+//! Results as they were kept, read again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file of results.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its name.
+    pub file: String,
+    notes: Vec<(String, String)>,
+}
+
+impl Run {
+    /// What the file says of itself above the table.
+    pub fn note(&self, name: &str) -> &str {
+        let found = self.notes.iter().find(|(known, _)| known == name);
+        found.map_or("not recorded", |(_, value)| value)
+    }
+}
+
+/// What somebody reached in a figure.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Who.
+    pub name: String,
+    /// `ours`, `peer`, `aside` or `yardstick`.
+    pub role: String,
+    /// What.
+    pub value: f64,
+}
+
+/// A figure.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Its name.
+    pub name: String,
+    /// The run it is of, as a place in [`Data::runs`].
+    pub run: usize,
+    /// What stands behind its values.
+    pub unit: String,
+    /// Of everybody who took part.
+    pub values: Vec<Value>,
+    /// The target, or `-`.
+    pub target: String,
+    /// `met`, `short` or `-`.
+    pub verdict: String,
+    /// A run that counts was disturbed.
+    pub noisy: bool,
+}
+
+impl Figure {
+    /// The value of a contestant.
+    pub fn of(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|value| value.name == name).map(|value| value.value)
+    }
+
+    /// The values of those with this role, the best first.
+    pub fn with_role(&self, role: &str) -> Vec<&Value> {
+        let mut found: Vec<_> = self.values.iter().filter(|value| value.role == role).collect();
+        found.sort_by(|a, b| a.value.total_cmp(&b.value));
+        if self.unit.is_empty() {
+            found.reverse();
+        }
+        found
+    }
+}
+
+/// All figures, of each the newest, in the order of their names.
+#[derive(Clone, Debug, Default)]
+pub struct Data {
+    /// The files, the oldest first.
+    pub runs: Vec<Run>,
+    /// The figures.
+    pub figures: Vec<Figure>,
+}
+
+impl Data {
+    /// Reads files, and puts them into the order of their dates.
+    pub fn read(paths: &[PathBuf]) -> Result<Data, String> {
+        let mut files = paths.iter().map(|path| file(path)).collect::<Result<Vec<_>, _>>()?;
+        files.sort_by_key(|(run, _)| (run.note("date").to_owned(), run.file.clone()));
+        let mut data = Data::default();
+        for (run, text) in files {
+            data.runs.push(run);
+            data.add(&text).ok_or_else(|| {
+                format!("{}: a line is not of a result", data.runs[data.runs.len() - 1].file)
+            })?;
+        }
+        data.figures.sort_by_key(|figure| order(&figure.name));
+        Ok(data)
+    }
+
+    /// The figures whose names begin so.
+    pub fn starting<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a Figure> {
+        self.figures.iter().filter(move |figure| figure.name.starts_with(prefix))
+    }
+
+    /// What `who` reached in the figures named `before`, a number, `after`; by the number.
+    pub fn series(&self, before: &str, after: &str, who: &str) -> Vec<(f64, f64)> {
+        let point = |figure: &Figure| {
+            let x = figure.name.strip_prefix(before)?.strip_suffix(after)?;
+            Some((quantity(x)?, figure.of(who)?))
+        };
+        let mut points: Vec<_> = self.figures.iter().filter_map(point).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
+    }
+
+    /// The most threads that a figure's name speaks of.
+    pub fn threads(&self) -> u64 {
+        let of = |figure: &Figure| figure.name.rsplit_once(".t")?.1.parse().ok();
+        self.figures.iter().filter_map(of).max().unwrap_or(1)
+    }
+
+    /// Takes in the newest file's values and lines; a figure that is there already is replaced.
+    fn add(&mut self, text: &str) -> Option<()> {
+        let run = self.runs.len() - 1;
+        for line in text.lines() {
+            let fields: Vec<_> = line.split('\t').collect();
+            match fields[0] {
+                "value" => {
+                    let [_, figure, name, role, value, unit] = fields[..] else { return None };
+                    let figure = self.figure(figure, run);
+                    figure.unit = unit.into();
+                    figure.values.retain(|value| value.name != name);
+                    figure.values.push(Value {
+                        name: name.into(),
+                        role: role.into(),
+                        value: value.parse().ok()?,
+                    });
+                }
+                "line" => {
+                    let [_, figure, .., target, verdict, noisy] = fields[..] else { return None };
+                    let figure = self.figure(figure, run);
+                    (figure.target, figure.verdict) = (target.into(), verdict.into());
+                    figure.noisy = noisy.parse().ok()?;
+                }
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    /// The figure of this name and run; what an older run said of it is dropped.
+    fn figure(&mut self, name: &str, run: usize) -> &mut Figure {
+        let place = self.figures.iter().position(|figure| figure.name == name);
+        let place = place.unwrap_or(self.figures.len());
+        if self.figures.get(place).is_none_or(|figure| figure.run != run) {
+            let (unit, target, verdict) = (String::new(), "-".into(), "-".into());
+            let new =
+                Figure { name: name.into(), run, unit, values: Vec::new(), target, verdict, noisy: false };
+            self.figures.splice(place..(place + 1).min(self.figures.len()), [new]);
+        }
+        &mut self.figures[place]
+    }
+}
+
+/// A file's description, and its text.
+fn file(path: &Path) -> Result<(Run, String), String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let notes = text.lines().map_while(|line| line.strip_prefix("# ")?.split_once(": "));
+    let notes = notes.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((Run { file, notes }, text))
+}
+
+/// The order of names: word by word, numbers by their size.
+fn order(name: &str) -> Vec<(String, u64)> {
+    let word = |word: &str| {
+        let at = word.find(|c: char| c.is_ascii_digit()).unwrap_or(word.len());
+        let number = quantity(&word[at..]).map_or(0, |number| number as u64);
+        (word[..at].to_owned(), number)
+    };
+    name.split('.').map(word).collect()
+}
+
+/// A number in a figure's name: a time, in nanoseconds, or a count.
+pub fn quantity(text: &str) -> Option<f64> {
+    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let scale = match &text[at..] {
+        "" | "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        _ => return None,
+    };
+    text[..at].parse::<f64>().ok().map(|number| number * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_the_order_of_their_numbers() {
+        let mut names = ["a.w10us.t2", "a.w200ns.t2", "a.w1us.t2", "a.w1us.t1", "a.b16", "a.b8"];
+        names.sort_by_key(|name| order(name));
+        assert_eq!(names, ["a.b8", "a.b16", "a.w200ns.t2", "a.w1us.t1", "a.w1us.t2", "a.w10us.t2"]);
+    }
+
+    #[test]
+    fn the_newer_of_two_runs_counts_whole() {
+        let mut data = Data::default();
+        for text in [
+            "value\ta\tours\tours\t1.0\tns\nvalue\ta\tgo\tpeer\t2.0\tns\nline\ta\t1\tgo\t2\t0.5\t<=1\tmet\tfalse\n",
+            "value\ta\tours\tours\t3.0\tns\nline\ta\t3\t-\t-\t-\t<=1\tshort\ttrue\n",
+        ] {
+            data.runs.push(Run { file: "x".into(), notes: Vec::new() });
+            data.add(text).unwrap();
+        }
+        let [figure] = &data.figures[..] else { panic!("{data:?}") };
+        assert_eq!((figure.of("ours"), figure.of("go"), figure.run), (Some(3.0), None, 1));
+        assert!(figure.noisy && figure.verdict == "short");
+        assert!(data.add("value\ta\tours").is_none());
+    }
+}

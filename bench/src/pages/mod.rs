@@ -1,0 +1,160 @@
+//! `docs/results`: tables and plots of results, beside what the papers report.
+//!
+//! All that a page says of a measurement comes from the file it is kept in ([`data`]), all of a paper from
+//! `bench/paper/*.tsv` ([`paper`]): the same files give the same pages, to the byte.
+
+mod data;
+mod engine;
+mod paper;
+mod plot;
+mod processes;
+mod table;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use data::{Data, Figure};
+use plot::{Lines, Series};
+
+/// A plot: its file's name, what it shows, and the picture; no picture where nothing of it was measured.
+struct Plot {
+    file: &'static str,
+    shows: &'static str,
+    svg: Option<String>,
+}
+
+/// A part of a page.
+struct Section {
+    title: &'static str,
+    /// How its figures' names begin.
+    prefixes: &'static [&'static str],
+    /// What the papers' statements on it are filed under.
+    subject: &'static str,
+    /// What one has to know to read it.
+    text: &'static str,
+    plots: fn(&Data) -> Vec<Plot>,
+}
+
+/// Writes the pages of these results, or of all that are kept, into a folder, or into `docs/results`.
+pub fn write(results: &[PathBuf], to: Option<&Path>) -> Result<(), String> {
+    let to = to.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results"), Path::to_owned);
+    let all = if results.is_empty() { kept()? } else { results.to_vec() };
+    for (name, text) in pages(&Data::read(&all)?) {
+        let path = to.join(name);
+        let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
+        written.map_err(|error| format!("{}: {error}", path.display()))?;
+        eprintln!("page: {}", path.display());
+    }
+    Ok(())
+}
+
+/// All files of results.
+fn kept() -> Result<Vec<PathBuf>, String> {
+    let folder = crate::results::folder();
+    let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    Ok(paths.filter(|path| path.extension().is_some_and(|end| end == "tsv")).collect())
+}
+
+/// Names and contents of all files.
+fn pages(data: &Data) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let processes = page(data, processes::HEAD, &processes::SECTIONS, &mut files);
+    let engine = page(data, engine::HEAD, &engine::SECTIONS, &mut files);
+    files.extend([("processes.md".into(), processes), ("engine.md".into(), engine)]);
+    files
+}
+
+const READING: &str = "\
+`cargo run --release -p thalweg-bench -- pages` makes this page from `bench/results` and `bench/paper`; do not edit it.
+Of a figure that was measured more than once the newest is shown; its run is named in the last column and below.
+Efficiency is the time of a perfect split of the same work over the same number of threads, divided by the time
+taken. What each figure is, and how it is measured, is in [bench/README.md](../../bench/README.md). The papers
+measured on other machines: theirs and ours stand beside each other, and are not a race.
+";
+
+fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, String)>) -> String {
+    let mut used: Vec<usize> =
+        sections.iter().flat_map(|section| figures(data, section)).map(|f| f.run).collect();
+    used.sort_unstable();
+    used.dedup();
+    let number_of = |run| used.iter().position(|used| *used == run).map_or(0, |place| place + 1);
+    let mut text = format!("{head}\n{READING}");
+    for section in sections {
+        let figures: Vec<_> = figures(data, section).collect();
+        if figures.is_empty() {
+            continue;
+        }
+        _ = write!(text, "\n## {}\n\n{}\n", section.title, section.text);
+        for Plot { file, shows, svg } in (section.plots)(data) {
+            let Some(svg) = svg else { continue };
+            _ = write!(text, "\n![{shows}](plots/{file}.svg)\n");
+            files.push((format!("plots/{file}.svg"), svg));
+        }
+        let table = if section.subject == "policies" {
+            table::policies(&figures)
+        } else {
+            table::figures(&figures, number_of)
+        };
+        _ = write!(text, "\n{table}");
+        let papers = paper::on(section.subject);
+        if !papers.is_empty() {
+            _ = write!(text, "\n{}", table::papers(&papers));
+        }
+    }
+    _ = write!(text, "\n## Runs\n\n{}", table::runs(data, &used));
+    let mut papers: Vec<_> =
+        sections.iter().flat_map(|section| paper::on(section.subject)).map(|s| s.paper).collect();
+    papers.sort_unstable();
+    papers.dedup();
+    _ = writeln!(text, "\n## Papers, and what they measured on\n");
+    papers.iter().for_each(|paper| _ = writeln!(text, "- {paper}"));
+    text
+}
+
+/// The figures of a section; those of the policies are all that ran under more than one.
+fn figures<'a>(data: &'a Data, section: &'a Section) -> impl Iterator<Item = &'a Figure> {
+    let found = section.prefixes.iter().flat_map(|prefix| data.starting(prefix));
+    found.filter(|figure| section.subject != "policies" || figure.of("ws-cur").is_some())
+}
+
+/// A line of a plot, from the figures named `before`, x, `after`.
+fn series(data: &Data, name: &str, before: &str, after: &str, who: &str) -> Series {
+    Series { name: name.into(), points: data.series(before, after, who), other: false }
+}
+
+/// The papers' points on a subject, as lines of a single point.
+fn papers_points(subject: &str) -> impl Iterator<Item = Series> {
+    let points = paper::on(subject).into_iter().filter_map(|statement| statement.point);
+    points.map(|(x, y, name)| Series { name: name.into(), points: vec![(x, y)], other: true })
+}
+
+/// A plot of efficiencies.
+fn efficiency(x: &str, tick: fn(f64) -> String, mut series: Vec<Series>) -> Option<String> {
+    series.retain(|series| !series.points.is_empty());
+    Lines { x, y: "efficiency", tick, top: 1.1, series }.svg()
+}
+
+/// How a time in nanoseconds is written at an axis.
+fn time(ns: f64) -> String {
+    if ns < 1000.0 { format!("{ns} ns") } else { format!("{} us", ns / 1000.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Made by `thalweg-bench pages bench/fixtures/pages/results.tsv --to bench/fixtures/pages`.
+    #[test]
+    fn the_same_results_give_the_same_pages() {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/pages");
+        let pages = pages(&Data::read(&[folder.join("results.tsv")]).unwrap());
+        assert!(pages.iter().any(|(name, _)| name.ends_with(".svg")));
+        for (name, text) in pages {
+            let kept =
+                fs::read_to_string(folder.join(&name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(kept == text, "{name} has changed");
+        }
+    }
+}

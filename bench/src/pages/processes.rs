@@ -1,0 +1,188 @@
+//! The page of processes: the Nornir paper's workloads.
+
+use super::data::Data;
+use super::plot::{Bar, Lines, Series, bars};
+use super::{Plot, Section, efficiency, paper, papers_points, series};
+
+pub(super) const HEAD: &str = "\
+# Results: processes
+
+The workloads of the Nornir paper (Vrba et al., *The Nornir run-time system for parallel programs using Kahn process
+networks*) as networks of Kahn processes of this engine.
+";
+
+pub(super) const SECTIONS: [Section; 8] = [
+    Section {
+        title: "Transaction",
+        prefixes: &["kpn.transaction"],
+        subject: "transaction",
+        text: "Two processes send one message to and fro through channels of one slot: nanoseconds for a send, a switch and a\n\
+               receive. `accounted` is with time stamps at every switch; `1:1` is this engine with a thread for each process.",
+        plots: transaction,
+    },
+    Section {
+        title: "Ring",
+        prefixes: &["kpn.ring"],
+        subject: "ring",
+        text: "One token in a ring of 10^6 processes: nanoseconds for a hop. The processes were made in the order of the ring, or\n\
+               in another.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Pipeline, by message size",
+        prefixes: &["kpn.pipeline"],
+        subject: "pipeline",
+        text: "50 processes in a line, each of which works on every message for the time in the figure's name (`w`); messages of\n\
+               `b` bytes are written and read in place. The peers' messages have 8 bytes throughout.",
+        plots: pipeline,
+    },
+    Section {
+        title: "Scatter-gather",
+        prefixes: &["kpn.scatter"],
+        subject: "scatter",
+        text: "One process gives a task of 100 us to each of `n` workers (256 where no number stands) and waits for all, round\n\
+               after round. Ours is under `ws-last`.",
+        plots: scatter,
+    },
+    Section {
+        title: "Random network, by work division",
+        prefixes: &["kpn.layers"],
+        subject: "layers",
+        text: "212 processes in 50 layers, 333 channels, 13 cycles, with room for 64 (`c64`) or 1 (`c1`). `d` is the paper's work\n\
+               division: a message of the source carries 1/d seconds of work (from d = 10^4 on; before that as many messages as\n\
+               there are in the paper, or near it, with less work in each). `w` is the work of a message where a figure is named by that.",
+        plots: layers,
+    },
+    Section {
+        title: "Word count",
+        prefixes: &["wordcount"],
+        subject: "wordcount",
+        text: "100 MB of generated text with the word frequencies of Zipf's law: the speed-up over the same table on one thread.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "H.264 encoder",
+        prefixes: &["kpn.h264"],
+        subject: "h264",
+        text: "30 frames through an encoder's network whose reconstructed frames go back to motion estimation and compensation; `n`\n\
+               workers for each of P, MC and ME; a frame goes in `r` messages. The stages' times are a table in the program, for the\n\
+               paper does not print its own. With whole frames the dependencies bound the speed-up, whatever the scheduler: the\n\
+               limit in the plot follows from the table.",
+        plots: encoder,
+    },
+    Section {
+        title: "Policies",
+        prefixes: &["kpn."],
+        subject: "policies",
+        text: "Efficiencies of the same figures under every policy; `1:1` is a thread for each process.",
+        plots: |_| Vec::new(),
+    },
+];
+
+fn transaction(data: &Data) -> Vec<Plot> {
+    let mut all = Vec::new();
+    for figure in data.starting("kpn.transaction") {
+        let (what, threads) = figure.name.rsplit_once(".t").unwrap_or((&figure.name, "?"));
+        let accounted = if what.ends_with(".accounted") { ", accounted" } else { "" };
+        let named = figure.values.iter().filter(|value| value.role != "yardstick");
+        all.extend(named.map(|value| Bar {
+            name: format!("{}, {threads} threads{accounted}", value.name).replace("1 threads", "1 thread"),
+            value: value.value,
+            other: value.role != "ours",
+        }));
+    }
+    let papers = paper::on("transaction").into_iter().filter_map(|statement| statement.point);
+    all.extend(papers.map(|(_, value, name)| Bar { name: name.into(), value, other: true }));
+    let svg = bars("nanoseconds a transaction, logarithmic", &all);
+    vec![Plot { file: "transaction", shows: "Nanoseconds of a transaction, ours, peers and the paper", svg }]
+}
+
+fn pipeline(data: &Data) -> Vec<Plot> {
+    let t = data.threads();
+    let of = |w: &str, name: &str| series(data, name, "kpn.pipeline.b", &format!(".w{w}.t{t}"), "ours");
+    let lines = vec![of("10us", "10 us a message"), of("1us", "1 us a message")];
+    let svg = efficiency("bytes of a message", |x| x.to_string(), lines);
+    vec![Plot {
+        file: "pipeline",
+        shows: "Efficiency of a pipeline of 50 processes over the size of messages",
+        svg,
+    }]
+}
+
+fn scatter(data: &Data) -> Vec<Plot> {
+    let after = format!(".w100us.t{}", data.threads());
+    let of = |name, who| series(data, name, "kpn.scatter.n", &after, who);
+    let mut lines = vec![of("ws-last", "ours"), of("ws-cur", "ws-cur"), of("auto", "auto"), of("1:1", "1:1")];
+    lines.extend(papers_points("scatter"));
+    let svg = efficiency("workers", |x| x.to_string(), lines);
+    vec![Plot { file: "scatter", shows: "Efficiency of scatter-gather over the number of workers", svg }]
+}
+
+fn layers(data: &Data) -> Vec<Plot> {
+    let after = format!(".t{}", data.threads());
+    let of = |c: &str, name, who| series(data, name, &format!("kpn.layers.c{c}.d"), &after, who);
+    let lines = vec![
+        of("64", "auto, room for 64", "ours"),
+        of("1", "auto, room for 1", "ours"),
+        of("64", "ws-last, room for 64", "ws-last"),
+        of("64", "1:1, room for 64", "1:1"),
+    ];
+    let svg = efficiency("work division d", |x| x.to_string(), lines);
+    vec![Plot { file: "layers", shows: "Efficiency of the random network over the work division", svg }]
+}
+
+fn encoder(data: &Data) -> Vec<Plot> {
+    vec![
+        Plot {
+            file: "h264-workers",
+            shows: "Speed-up of the encoder over the number of workers",
+            svg: workers(data),
+        },
+        Plot {
+            file: "h264-threads",
+            shows: "Speed-up of the encoder over the number of threads",
+            svg: threads(data),
+        },
+    ]
+}
+
+/// The same lines with speed-ups for efficiencies.
+fn sped_up(mut lines: Vec<Series>, by: impl Fn(f64) -> f64) -> Vec<Series> {
+    lines.iter_mut().flat_map(|line| &mut line.points).for_each(|(x, y)| *y *= by(*x));
+    lines.retain(|line| !line.points.is_empty());
+    lines
+}
+
+fn workers(data: &Data) -> Option<String> {
+    let threads = data.threads() as usize;
+    let after = format!(".t{threads}");
+    let of = |name, who| series(data, name, "kpn.h264.r1.n", &after, who);
+    let mut lines =
+        sped_up(vec![of("auto", "ours"), of("ws-cur", "ws-cur"), of("ws-last", "ws-last")], |_| {
+            threads as f64
+        });
+    let all = lines.first()?.points.iter().map(|(x, _)| *x);
+    let limit = |n: f64| thalweg_kpn::H264 { workers: n as usize, ..Default::default() }.limit(threads);
+    let limit = Series { name: "limit".into(), points: all.map(|n| (n, limit(n))).collect(), other: true };
+    lines.push(limit);
+    let y = format!("speed-up on {threads} threads");
+    Lines {
+        x: "workers of each parallel stage",
+        y: &y,
+        tick: |x| x.to_string(),
+        top: threads as f64,
+        series: lines,
+    }
+    .svg()
+}
+
+fn threads(data: &Data) -> Option<String> {
+    let of = |name, rows| series(data, name, &format!("kpn.h264.r{rows}.n8.t"), "", "ours");
+    let mut lines = sped_up(vec![of("68 rows a frame", 68), of("whole frames", 1)], |threads| threads);
+    let all: Vec<f64> = lines.first()?.points.iter().map(|(x, _)| *x).collect();
+    let limit = |threads: f64| thalweg_kpn::H264::default().limit(threads as usize);
+    let points = all.iter().map(|t| (*t, limit(*t))).collect();
+    lines.push(Series { name: "limit of whole frames".into(), points, other: true });
+    let top = data.threads() as f64 * 1.05;
+    Lines { x: "threads", y: "speed-up", tick: |x| x.to_string(), top, series: lines }.svg()
+}

@@ -1,0 +1,107 @@
+//! Tables in Markdown.
+
+use std::fmt::Write as _;
+
+use super::data::{Data, Figure, Value};
+use super::paper::Statement;
+
+/// The figures of a section, everybody's values, and the target.
+pub fn figures(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> String {
+    let mut text =
+        String::from("| figure | ours | peers | beside it | target | run |\n|---|---|---|---|---|---|\n");
+    for figure in figures {
+        let many = |role| join(&figure.with_role(role), &figure.unit);
+        let ours =
+            figure.with_role("ours").first().map_or("-".into(), |ours| number(ours.value, &figure.unit));
+        let target = figure.target.replace("<=", "≤ ").replace(">=", "≥ ");
+        let target = if figure.verdict == "-" { target } else { format!("{target}: {}", figure.verdict) };
+        let noisy = if figure.noisy { ", noisy" } else { "" };
+        _ = writeln!(
+            text,
+            "| `{}` | {ours} | {} | {} | {target} | {}{noisy} |",
+            figure.name,
+            many("peer"),
+            many("aside"),
+            number_of(figure.run),
+        );
+    }
+    text
+}
+
+/// What the papers say.
+pub fn papers(statements: &[Statement]) -> String {
+    let mut text = String::from("| in the paper | value | where |\n|---|---|---|\n");
+    for Statement { paper, what, value, place, .. } in statements {
+        let title = paper.split_once(':').map_or(*paper, |(title, _)| title);
+        _ = writeln!(text, "| {what} | {value} | {title}, {place} |");
+    }
+    text
+}
+
+/// Every figure that ran under several policies, and how near `auto` is to the best of them.
+pub fn policies(figures: &[&Figure]) -> String {
+    let mut names = vec!["auto", "ws-cur", "ws-last"];
+    for value in figures.iter().flat_map(|figure| figure.with_role("aside")) {
+        if !names.contains(&&*value.name) {
+            names.push(&value.name);
+        }
+    }
+    let heads: String = names.iter().map(|name| format!(" `{name}` |")).collect();
+    let mut text =
+        format!("| figure |{heads} `auto` over the best |\n|---|{}---|\n", "---|".repeat(names.len()));
+    for figure in figures {
+        let values: Vec<_> = names.iter().map(|policy| policy_value(figure, policy)).collect();
+        let cells = values.iter().map(|value| value.map_or("-".into(), |value| number(value, &figure.unit)));
+        let best = values[1..].iter().flatten().copied().fold(f64::NAN, f64::max);
+        let ratio = values[0].map_or("-".into(), |auto| format!("{:.3}", auto / best));
+        _ = writeln!(text, "| `{}` | {} | {ratio} |", figure.name, cells.collect::<Vec<_>>().join(" | "));
+    }
+    text
+}
+
+/// What a figure of processes has under a policy: ours is `auto`, but `ws-last` where a policy is what the figure is about.
+pub fn policy_value(figure: &Figure, policy: &str) -> Option<f64> {
+    let ours = if figure.of("auto").is_some() { "ws-last" } else { "auto" };
+    figure.of(if policy == ours { "ours" } else { policy })
+}
+
+/// The runs that a page is made of.
+pub fn runs(data: &Data, used: &[usize]) -> String {
+    let mut text =
+        String::from("| run | date (UTC) | commit | machine | command | data |\n|---|---|---|---|---|---|\n");
+    for (number, run) in used.iter().map(|run| &data.runs[*run]).enumerate() {
+        let machine =
+            format!("{}, {} cores, Linux {}", run.note("cpu"), run.note("cores"), run.note("kernel"));
+        let command = match run.note("command") {
+            unknown @ "not recorded" => unknown.into(),
+            known => format!("`{known}`"),
+        };
+        _ = writeln!(
+            text,
+            "| {} | {} | {} | {machine}, {} | {command} | [{file}](../../bench/results/{file}) |",
+            number + 1,
+            run.note("date"),
+            run.note("commit"),
+            run.note("rustc").split(" (").next().unwrap_or_default(),
+            file = run.file,
+        );
+    }
+    text
+}
+
+fn join(values: &[&Value], unit: &str) -> String {
+    let name = |name: &str| name.replace('|', " to ");
+    let words: Vec<_> =
+        values.iter().map(|value| format!("{} {}", name(&value.name), number(value.value, unit))).collect();
+    words.join(", ")
+}
+
+/// A value with its unit.
+pub fn number(value: f64, unit: &str) -> String {
+    match unit {
+        "" => format!("{value:.3}"),
+        "%" => format!("{value:.1} %"),
+        _ if value >= 100.0 => format!("{value:.0} {unit}"),
+        _ => format!("{value:.2} {unit}"),
+    }
+}
