@@ -47,8 +47,19 @@ impl Job {
     /// # Errors
     /// What ended the run before its time.
     pub fn run(self, options: &Options) -> Result<(u64, Report), Error> {
+        self.run_by(|network| network.run(options))
+    }
+
+    /// The same, run by the caller: under a policy of its own, for example.
+    ///
+    /// # Errors
+    /// As [`Job::run`].
+    pub fn run_by(
+        self,
+        run: impl FnOnce(Network<'static>) -> Result<Report, Error>,
+    ) -> Result<(u64, Report), Error> {
         let slot = self.slot.clone();
-        let report = self.build()?.run(options)?;
+        let report = run(self.build()?)?;
         Ok((slot.0.load(Ordering::Acquire), report))
     }
 
