@@ -18,11 +18,18 @@ pub fn describe() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The command that was given, as it can be given again.
+/// The command that was given, as it can be given again; where results were to go is left out.
 pub fn command() -> String {
-    let words =
-        ["cargo run --release -p thalweg-bench --".to_owned()].into_iter().chain(std::env::args().skip(1));
-    words.collect::<Vec<_>>().join(" ")
+    let mut words = vec!["cargo run --release -p thalweg-bench --".to_owned()];
+    let mut given = std::env::args().skip(1);
+    while let Some(word) = given.next() {
+        if word == "--out" {
+            given.next();
+        } else if !word.starts_with("--out=") {
+            words.push(word);
+        }
+    }
+    words.join(" ")
 }
 
 /// Processors this process may use.
