@@ -146,7 +146,7 @@ fn run(dedicated: NodeId) {
         let net = net.clone();
         move || crate::dedicated::run(&net, dedicated, 1, None)
     });
-    let host = EngineHost { net: &net, worker: 0, random: XorShift::new(0, 0), steals: 0 };
+    let host = EngineHost { net: &net, worker: 0, random: XorShift::new(0, 0), steals: 0, now: 0 };
     let habits = Habits { pace: Pace::Counted, spin: false, stamped: true, deadline: None };
     Worker::new(host, &First, (), habits).run();
     other.join().unwrap();
