@@ -114,7 +114,7 @@ impl<'env, T: Send + 'env> Chain<'env, Caught<T>> {
 #[derive(Debug)]
 enum State<'scope, U: Send> {
     /// Not asked for anything yet: nothing runs.
-    Waiting(Option<Chain<'scope, Caught<U>>>),
+    Waiting(Option<Box<Chain<'scope, Caught<U>>>>),
     Running(Box<Outlet<'scope, Caught<U>>>),
     Failed(Option<Error>),
 }
@@ -149,7 +149,7 @@ impl<U: Send + 'static> Ordered<'static, U> {
 impl<'scope, U: Send> Ordered<'scope, U> {
     /// Starts when the first result is asked for.
     pub(crate) fn lazy(chain: Chain<'scope, Caught<U>>, start: Start<'scope, U>) -> Self {
-        Ordered { options: Options::new(), state: State::Waiting(Some(chain)), start: Some(start) }
+        Ordered { options: Options::new(), state: State::Waiting(Some(Box::new(chain))), start: Some(start) }
     }
 
     /// How to run; has an effect before the first result is asked for.
@@ -170,7 +170,7 @@ impl<U: Send> Iterator for Ordered<'_, U> {
     fn next(&mut self) -> Option<Self::Item> {
         if let State::Waiting(chain) = &mut self.state {
             let start = self.start.take()?;
-            match start(chain.take()?, &self.options) {
+            match start(*chain.take()?, &self.options) {
                 Ok(outlet) => self.state = State::Running(Box::new(outlet)),
                 Err(error) => return self.fail(error),
             }

@@ -25,13 +25,13 @@ struct World {
 }
 
 impl World {
-    /// Two workers and a thread that changes something.
-    fn new() -> Arc<World> {
+    /// So many threads that may sleep or leave; homes are those of two workers.
+    fn new(threads: usize) -> Arc<World> {
         let mut graph = Graph::new();
         graph.add(Node::sequential("node"));
         let ready = Ready::new(2, false);
         ready.settle(Homes::new(&graph, 2));
-        Arc::new(World { sleep: Sleep::new(3), ready, examined: Count::new(0), taken: Count::new(0) })
+        Arc::new(World { sleep: Sleep::new(threads), ready, examined: Count::new(0), taken: Count::new(0) })
     }
 
     fn push_home(&self, home: usize) {
@@ -106,15 +106,33 @@ impl World {
     }
 }
 
-/// One worker takes what the changer pushes and pushes to the other; what is done by then is asleep,
-/// or about to be.
+/// One worker, awake at first, and two pushes, one for it and one for any.
 ///
-/// Mutations that fail: `wake_worker` without `active += 1`, or without `rung`, or that leaves the
-/// worker on the list; `wake_one` in its place; no fence in `Ready::push` or in `announce`.
+/// Mutations that fail: no fence in `announce`; `any_for` without `outside`.
+#[test]
+fn loom_homes_lose_no_wake_up() {
+    check(|| {
+        let world = World::new(2);
+        let worker = thread::spawn({
+            let world = world.clone();
+            move || world.work(0, None, false)
+        });
+        world.push_home(0);
+        world.push_outside();
+        world.leave();
+        worker.join().unwrap();
+        world.assert_over(2);
+    });
+}
+
+/// One worker takes what the changer pushes and pushes to the other, which is asleep or about to be.
+///
+/// Mutations that fail: `wake_worker` without `active += 1`, or without `rung`; `any` of other workers'
+/// queues too, `any_for` without the worker's own.
 #[test]
 fn loom_homes_wake_who_is_pushed_to() {
     check(|| {
-        let world = World::new();
+        let world = World::new(3);
         world.sleep.announce(1, false);
         let first = thread::spawn({
             let world = world.clone();
@@ -136,28 +154,38 @@ fn loom_homes_wake_who_is_pushed_to() {
     });
 }
 
-/// Both sleep. A push wakes one of them, and what any may take finds it not searching, or searching
-/// with something of its own.
+/// One worker sleeps, and the other was rung and searches: whoever pushes to the first must not rely
+/// on the second.
 ///
-/// Mutations that fail: `any` of other workers' queues too, `any_for` without `outside`.
+/// Mutations that fail: `wants_waking` in the place of `any_asleep` in `push_home`, `wake_one` in that of
+/// `wake_worker`; `wake_worker` that leaves the worker on the list; no fence in `Ready::push`.
 #[test]
-fn loom_homes_share_what_has_none() {
+fn loom_homes_do_not_rely_on_searchers() {
     check(|| {
-        let world = World::new();
+        let world = World::new(3);
         world.sleep.announce(0, false);
         world.sleep.announce(1, false);
-        let workers = [0, 1].map(|worker| {
+        assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
+        let sleeper = thread::spawn({
             let world = world.clone();
-            thread::spawn(move || {
-                if world.park(worker) == Woken::Rung {
-                    world.work(worker, None, true);
+            move || {
+                if world.park(0) == Woken::Rung {
+                    world.work(0, None, true);
                 }
-            })
+            }
+        });
+        let searcher = thread::spawn({
+            let world = world.clone();
+            move || {
+                assert!(world.sleep.withdraw(1));
+                world.work(1, None, true);
+            }
         });
         world.push_home(0);
-        world.push_outside();
+        world.push_home(0);
         world.leave();
-        workers.map(|worker| worker.join().unwrap());
+        sleeper.join().unwrap();
+        searcher.join().unwrap();
         world.assert_over(2);
     });
 }
