@@ -295,7 +295,9 @@ fn endless(graph: &mut Builder<'static>, ledger: &Arc<Ledger>) -> Stream<Counted
     let (make, own, kept) = (ledger.clone(), ledger.clone(), ledger.clone());
     let (items,) = graph.coroutine("make", (), (output("out"),), move |(), (mut tx,)| {
         let _kept = Counted::make(0, &own);
-        (0..).for_each(|i| tx.send(Counted::make(i, &make)));
+        for i in 0.. {
+            tx.send(Counted::make(i, &make));
+        }
     });
     let pass = move |(rx,), (tx,): (BlockingTx<Counted>,)| {
         let (_kept, mut last) = (Counted::make(0, &kept), Last(rx, tx));
