@@ -119,7 +119,7 @@ impl Local {
     #[inline(always)]
     pub(crate) fn own<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Option<NodeId> {
         self.until_fair -= 1;
-        let spent = last.filter(|(_, event)| *event == Event::Budget).map(|(node, _)| node);
+        let spent = last.filter(|(_, event)| matches!(event, Event::Budget)).map(|(node, _)| node);
         if self.until_fair > 0
             && spent.is_none()
             && let Some(latest) = self.latest.take()
