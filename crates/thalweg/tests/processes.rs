@@ -212,6 +212,46 @@ fn an_endless_process_ends_with_its_last_receiver() {
     });
 }
 
+/// A future is dropped where it lies: what it has may point into it.
+#[test]
+fn a_cancelled_process_is_dropped_in_its_place() {
+    /// Tells how often it was noted by others.
+    struct Noted(AtomicUsize, Arc<AtomicUsize>);
+
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.1.fetch_add(self.0.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    struct Notes<'a>(&'a Noted);
+
+    impl Drop for Notes<'_> {
+        fn drop(&mut self) {
+            self.0.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    everywhere(|options| {
+        let (noted, mut graph) = (Arc::new(AtomicUsize::new(0)), Builder::new());
+        let told = noted.clone();
+        let (endless,) = graph.process("endless", (), (output("out"),), move |(), (mut tx,)| async move {
+            let noted = Noted(AtomicUsize::new(0), told);
+            let _notes = Notes(&noted);
+            for i in 0u64.. {
+                tx.send(i).await;
+            }
+        });
+        graph.process("leave", (input("in", endless),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+            for i in 0..5 {
+                assert_eq!(rx.recv().await, Some(i));
+            }
+        });
+        graph.build().unwrap().run(options).unwrap();
+        assert_eq!(noted.load(Ordering::Relaxed), 1);
+    });
+}
+
 /// A network that never had an end is run for what its processes do besides, and all of them are run
 /// to theirs.
 #[test]

@@ -129,6 +129,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
         .collect();
     let both = vec![ChannelId(0), ChannelId(1)];
     let cell = |sends, channels, peer| NodeCell {
+        stays: false,
         needs: Vec::new(),
         kind: Kind::Process,
         state: NodeState::single(),
