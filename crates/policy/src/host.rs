@@ -63,7 +63,8 @@ pub trait Host {
     /// Whether an activation of the node would, as far as is known, do something: fire, or end the
     /// node. Nodes that have a thread of their own, or have ended, are never claimable.
     fn claimable(&self, node: NodeId) -> bool;
-    /// Puts a node at the back of a worker's queue.
+    /// Puts a node at the back of a worker's queue. One that has to stay on a worker joins that one's,
+    /// whichever is named, and nobody steals it.
     fn push(&mut self, to: WorkerId, node: NodeId);
     /// Takes the node at the front of this worker's own queue.
     fn pop(&mut self) -> Option<NodeId>;

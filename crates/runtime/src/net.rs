@@ -543,6 +543,8 @@ impl<'env> Net<'env> {
     }
 
     pub(crate) fn fail_panic(&self, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
+        // Those of the poll that panicked.
+        crate::process::end_streams(true);
         let message = crate::panic_message(&*panic);
         self.fail(Error::Panic { node: self.graph.node(node).name.to_string(), message });
     }

@@ -29,6 +29,8 @@
 //! middle of one, if somebody sleeps; and threads that are no workers, who have no policy to tell:
 //! they push into the queue of `outside`, which workers look into as into their own.
 //!
+//! Nodes that stay on one worker have a queue there that nobody else looks into: see `coroutine`.
+//!
 //! A worker sleeps on empty queues: it announces itself, fences, and looks at their lengths, as
 //! `sleep` has it; who pushes fences and then looks for sleepers.
 

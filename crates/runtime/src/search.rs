@@ -169,11 +169,12 @@ impl Scope {
 fn look_at(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
     let suspects = &net.search.suspects;
     let (mut live, mut unwanted, mut far) = (HashSet::new(), false, false);
-    for _ in 0..most.min(suspects.len()) {
+    for at in 0..most.min(suspects.len()) {
         if net.stopped() || until.is_some_and(|until| crate::clock::ticks() > until) {
             break;
         }
-        let at = net.search.next.fetch_add(1, Ordering::Relaxed);
+        // Who looks at all does so by itself: another may be passing by what it has not come to.
+        let at = if until.is_some() { net.search.next.fetch_add(1, Ordering::Relaxed) } else { at };
         match looks(net, suspects[at % suspects.len()], scope, &mut live) {
             Verdict::Unwanted => unwanted = true,
             Verdict::Far => far = true,

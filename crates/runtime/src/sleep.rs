@@ -25,6 +25,9 @@
 //! after the changer's fence. A searcher that finds work goes through `Net::share`, which wakes
 //! the next one if there is more.
 //!
+//! Where one worker alone can do what there is to do ([`coroutine`](crate::coroutine)), it is woken
+//! whoever searches ([`Sleep::wake_worker`]).
+//!
 //! **The last one.** `active` counts, under the mutex, the threads that may change anything:
 //! workers not committed to sleep, dedicated threads and outside ends not waiting. It is the
 //! waker who adds the woken. So a thread that brings it to 0 knows that nothing changes until it

@@ -9,7 +9,7 @@ use crate::clock::{Ticks, ticks};
 use crate::net::Net;
 use crate::node::{NodeState, Waiting};
 use crate::search;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, fence};
 use std::collections::HashSet;
 use thalweg_graph::NodeId;
 
@@ -30,6 +30,13 @@ impl Suspects {
         if !state.suspected.load(Ordering::Relaxed) {
             state.suspected.store(true, Ordering::Relaxed);
             self.nodes.push(node);
+        }
+    }
+
+    /// Forgets all of them: the worker goes to sleep, and others may note them.
+    pub(crate) fn clear(&mut self, net: &Net<'_>) {
+        for node in self.nodes.drain(..) {
+            net.nodes[node.index()].state.suspected.store(false, Ordering::Relaxed);
         }
     }
 
@@ -63,8 +70,10 @@ impl Suspects {
 /// Whether a node that was noted still waits for room; if not, it may be noted again.
 fn still_waits(net: &Net<'_>, node: NodeId) -> bool {
     let state = &net.nodes[node.index()].state;
-    // First: who waits again after this look finds the flag down, and notes it.
+    // First: who waits again after this look finds the flag down, and notes it. (Where the policy is
+    // not told there is no fence on the other side; what is missed then is found in turn.)
     state.suspected.store(false, Ordering::Relaxed);
+    fence(Ordering::SeqCst); // pairs with the fence of `ready`
     let waits = matches!(state.wait.read(), Waiting::Room { .. } | Waiting::Bytes { .. });
     if waits {
         state.suspected.store(true, Ordering::Relaxed);

@@ -310,7 +310,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         if now >= self.look_at {
             let net = self.host.net;
             let next = self.suspects.look(net, now, search::period(self.ticks_per_ns));
-            self.look_at = next.min(search::look(net, now, self.ticks_per_ns));
+            // The time that took is not the other's.
+            self.look_at = next.min(search::look(net, ticks(), self.ticks_per_ns));
         }
     }
 
@@ -348,9 +349,6 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.running = Some(node);
         let event = body.activate(cx);
         self.running = None;
-        if matches!(event, Event::Full(_)) && self.looks {
-            self.suspects.note(node, &cell.state);
-        }
         if event == Event::Refused && cx.alerted {
             // Nobody has looked: the holder may have done so before the alert.
             cell.state.alert.store(true, Ordering::Release);
@@ -363,6 +361,10 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.note(cx, cell, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
         if self.told {
             self.tell(cx, cell, event);
+        }
+        // After the fence in `tell`: see `suspects`.
+        if matches!(event, Event::Full(_)) && self.looks {
+            self.suspects.note(node, &cell.state);
         }
         (event, after)
     }
@@ -416,7 +418,9 @@ impl<'a, P: Policy> Worker<'a, P> {
         net.ready.fence();
         if cell.kind == Kind::Process && !cx.touched_all && event != Event::Done {
             let touched = cx.turn.touched();
-            for at in 0..touched.len() {
+            // Who was refused has had no turn.
+            let count = if matches!(event, Event::Refused) { 0 } else { touched.len() };
+            for at in 0..count {
                 self.tell_across(touched.get(at));
             }
             // What it waits for has not come since it looked, where nobody else could bring it.
@@ -532,6 +536,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         homes.inspect(|homes| homes.rests(self.host.worker, before));
         self.account.spins += 1;
         if !self.spin_for_work() && !net.stopped() {
+            self.suspects.clear(net);
             net.sleep.announce(self.host.worker, self.searching);
             self.searching = false;
             let start = self.host.worker;

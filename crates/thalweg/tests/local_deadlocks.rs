@@ -122,6 +122,42 @@ fn a_full_circle_of_processes_is_opened_beside_what_runs() {
     });
 }
 
+/// Its middle holds each message where it lies until it has sent it on, so it gives the place back in
+/// another turn than it received in.
+fn held_messages(graph: &mut Builder<'static>) -> Stream<u64> {
+    let (numbers,) = graph.process("giver", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+        for i in 0..=MANY {
+            tx.send(i).await;
+        }
+    });
+    let (ins, outs) = ((input("in", numbers.capacity(1)),), (output("out"),));
+    let (held,) =
+        graph.process("holder", ins, outs, |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            while let Some(number) = rx.recv_ref().await {
+                tx.send(*number).await;
+                drop(number);
+            }
+        });
+    let (ins, outs) = ((input("in", held.capacity(1)),), (output("sum"),));
+    let (sum,) =
+        graph.process("adder", ins, outs, |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            let mut sum = 0;
+            while let Some(number) = rx.recv().await {
+                sum += number;
+            }
+            tx.send(sum).await;
+        });
+    sum
+}
+
+#[test]
+fn a_place_given_back_in_a_later_turn_is_told_of() {
+    everywhere(|options, beside| {
+        let report = opened(beside, held_messages, options);
+        assert!(report.growths.is_empty(), "{:?}", report.growths);
+    });
+}
+
 /// A token that goes round a ring: everybody there waits for somebody who waits, all but one, so the
 /// way from each is long and leads to no circle that waits.
 fn run_ring_beside(graph: &mut Builder<'static>, nodes: usize, over: Arc<AtomicBool>) {

@@ -212,6 +212,46 @@ fn an_endless_process_ends_with_its_last_receiver() {
     });
 }
 
+/// A future is dropped where it lies: what it has may point into it.
+#[test]
+fn a_cancelled_process_is_dropped_in_its_place() {
+    /// Tells how often it was noted by others.
+    struct Noted(AtomicUsize, Arc<AtomicUsize>);
+
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.1.fetch_add(self.0.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    struct Notes<'a>(&'a Noted);
+
+    impl Drop for Notes<'_> {
+        fn drop(&mut self) {
+            self.0.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    everywhere(|options| {
+        let (noted, mut graph) = (Arc::new(AtomicUsize::new(0)), Builder::new());
+        let told = noted.clone();
+        let (endless,) = graph.process("endless", (), (output("out"),), move |(), (mut tx,)| async move {
+            let noted = Noted(AtomicUsize::new(0), told);
+            let _notes = Notes(&noted);
+            for i in 0u64.. {
+                tx.send(i).await;
+            }
+        });
+        graph.process("leave", (input("in", endless),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+            for i in 0..5 {
+                assert_eq!(rx.recv().await, Some(i));
+            }
+        });
+        graph.build().unwrap().run(options).unwrap();
+        assert_eq!(noted.load(Ordering::Relaxed), 1);
+    });
+}
+
 /// A network that never had an end is run for what its processes do besides, and all of them are run
 /// to theirs.
 #[test]
@@ -506,4 +546,57 @@ fn a_process_fails_with_its_error() {
         let error = graph.build().unwrap().run(options).unwrap_err();
         assert_eq!(error.to_string(), "node `strict` failed: seven");
     });
+}
+
+/// Who hears the end of a stream may take what it has for all there is: a file that is complete, say.
+#[test]
+fn a_failure_is_not_heard_as_the_end_of_a_stream() {
+    for round in 0..400 {
+        let panics = round % 2 == 0;
+        let mut graph = Builder::new();
+        let fail = move |(), (mut tx,): (Tx<u64>,)| async move {
+            tx.send(1).await;
+            if panics {
+                silence();
+                panic!("on purpose");
+            }
+            Err::<(), _>("on purpose")
+        };
+        let (numbers,) = graph.process("fails", (), (output("out"),), fail);
+        let heard = Arc::new(AtomicUsize::new(0));
+        let end = heard.clone();
+        let listen = move |(mut rx,): (Rx<u64>,), ()| async move {
+            while rx.recv().await.is_some() {}
+            end.fetch_add(1, Ordering::Relaxed);
+        };
+        graph.process("listens", (input("in", numbers),), (), listen);
+        let threads = 1 + round % 3;
+        let options = Options::new().threads(threads);
+        let options = if round % 5 == 0 { options.one_to_one() } else { options };
+        graph.build().unwrap().run(&options).unwrap_err();
+        assert_eq!(heard.load(Ordering::Relaxed), 0, "round {round}");
+    }
+}
+
+#[test]
+fn a_waker_may_be_used_by_reference_on_another_thread() {
+    let mut graph = Builder::new();
+    let body = |(), (mut tx,): (Tx<u64>,)| async move {
+        let mut polled = false;
+        std::future::poll_fn(|cx| {
+            if std::mem::replace(&mut polled, true) {
+                return Poll::Ready(());
+            }
+            let waker = cx.waker();
+            std::thread::scope(|scope| scope.spawn(|| waker.wake_by_ref()).join().unwrap());
+            Poll::Pending
+        })
+        .await;
+        tx.send(7).await;
+    };
+    let (out,) = graph.process("woken", (), (output("out"),), body);
+    let mut seen = 0;
+    graph.sink("sink", out, |item| seen += item);
+    watch("woken from another thread", || graph.build().unwrap().run(&Options::new()).unwrap());
+    assert_eq!(seen, 7);
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// The bytes an item stands for.
 pub(crate) type Weigh<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
@@ -295,11 +295,16 @@ impl<T: Send> Grow for Ring<T> {
             let mut new = Storage::<T>::new(size, self.weighed());
             let (slots, new_totals) = (new.slots.cast::<T>(), new.totals);
             let totals = self.totals();
-            for i in self.meter.head()..self.meter.tail() {
+            // What is lent stays where it is: the consumer may be pointing to it, and finds it there.
+            let lent = !self.known.lent.load(Ordering::Acquire).is_null();
+            let (head, tail) = (self.meter.head(), self.meter.tail());
+            for i in head..tail {
                 // SAFETY: exclusive access; items in `[head, tail)` move bit by bit to their new
                 // slot and the old storage is freed without dropping them.
                 unsafe {
-                    slots.add(i & (size - 1)).write(old.add(i & old_mask).read());
+                    if i > head || !lent {
+                        slots.add(i & (size - 1)).write(old.add(i & old_mask).read());
+                    }
                     if self.weighed() {
                         new_totals.add(i & (size - 1)).write(totals.add(i & old_mask).read());
                     }
@@ -308,7 +313,7 @@ impl<T: Send> Grow for Ring<T> {
             // SAFETY: exclusive access by this function's contract.
             self.storage.with_mut(|storage| unsafe {
                 std::ptr::swap(storage, &mut new);
-                (*storage).before = keep.then(|| Box::new(new));
+                (*storage).before = (keep && lent).then(|| Box::new(new));
             });
         }
         self.meter.set_capacity(capacity);

@@ -109,32 +109,45 @@ impl World {
     }
 }
 
-/// A token, then items; the home may be awake, about to sleep, or asleep.
+/// A token; the home may be awake, about to sleep, or asleep.
 ///
 /// Mutations that fail: no fence in `push_staying` or `announce`; `any_for` without the queue of those
-/// that stay; `wake_worker` without `active += 1`, or that wakes the latest asleep.
+/// that stay; `wake_worker` without `active += 1`.
 #[test]
-fn loom_home_is_woken() {
+fn loom_home_is_woken_for_a_token() {
+    check(|| woken(|world| world.ready.push_staying(HOME, NodeId(0))));
+}
+
+/// The same for a change that the home must see for itself, as `Net::rouse`.
+///
+/// Mutations that fail: no fence in `announce`, or after the change; and `wake_worker` as above.
+#[test]
+fn loom_home_is_woken_for_a_change() {
     check(|| {
-        let world = World::new(2);
-        let home = thread::spawn({
-            let world = world.clone();
-            move || world.work(HOME, false)
+        woken(|world| {
+            world.items.publish(1);
+            fence(Ordering::SeqCst);
         });
-        world.ready.push_staying(HOME, NodeId(0));
-        world.wake_home();
-        world.items.publish(1);
-        fence(Ordering::SeqCst);
-        world.wake_home();
-        world.leave();
-        home.join().unwrap();
-        assert_eq!(world.done(), 2);
     });
+}
+
+fn woken(change: impl FnOnce(&World)) {
+    let world = World::new(2);
+    let home = thread::spawn({
+        let world = world.clone();
+        move || world.work(HOME, false)
+    });
+    change(&world);
+    world.wake_home();
+    world.leave();
+    home.join().unwrap();
+    assert_eq!(world.done(), 1);
 }
 
 /// The home sleeps, and another that was woken searches in vain and falls asleep again.
 ///
-/// Mutations that fail: `wake_worker` that relies on the searcher as `wake_one` does.
+/// Mutations that fail: `wake_worker` that relies on the searcher as `wake_one` does, or that wakes the
+/// latest asleep.
 #[test]
 fn loom_home_is_woken_whoever_searches() {
     check(|| {

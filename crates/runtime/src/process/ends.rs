@@ -1,8 +1,8 @@
 //! A process's ends of its channels.
 
+use super::drops;
 use super::turn::{Rest, Turn};
 use crate::channel::Ring;
-use std::cell::Cell;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -42,41 +42,6 @@ pub(crate) fn channel(operation: u64) -> ChannelId {
 #[inline]
 pub(crate) fn sends(operation: u64) -> bool {
     operation & 1 == 1
-}
-
-thread_local! {
-    /// Ends dropped on this thread so far: a turn in which there were some has changed more than
-    /// it has touched.
-    static DROPPED: Cell<u64> = const { Cell::new(0) };
-}
-
-thread_local! {
-    /// Ends dropped on this thread now end no stream.
-    static SILENT: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Drops ends when the run is over, but others may still be in the middle of an activation: they must
-/// not take it for the end of what was sent.
-pub(crate) fn silently<R>(drop: impl FnOnce() -> R) -> R {
-    struct Before(bool);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            SILENT.set(self.0);
-        }
-    }
-    let _before = Before(SILENT.replace(true));
-    drop()
-}
-
-fn note_drop() {
-    // At the end of a thread nobody counts any more.
-    let _ = DROPPED.try_with(|count| count.set(count.get() + 1));
-}
-
-/// Ends dropped on this thread so far.
-#[inline]
-pub(crate) fn dropped() -> u64 {
-    DROPPED.with(Cell::get)
 }
 
 /// The receiving end of a channel, held by one process.
@@ -169,7 +134,7 @@ impl<T: std::marker::Send> Rx<T> {
 
     #[inline]
     fn lend(&self, message: *mut T) {
-        self.0.known.lent.store(message, Ordering::Relaxed);
+        self.0.known.lent.store(message, Ordering::Release);
     }
 
     #[inline]
@@ -190,7 +155,7 @@ impl<T> Drop for Rx<T> {
             unsafe { std::ptr::copy(lent, slots.add(self.0.meter.head() & mask), 1) };
         }
         self.0.meter.leave();
-        note_drop();
+        drops::note_end();
     }
 }
 
@@ -277,6 +242,7 @@ impl<T: std::marker::Send> Drop for Message<'_, T> {
         impl<T: std::marker::Send> Drop for Release<'_, T> {
             fn drop(&mut self) {
                 self.0.release(self.0.0.meter.head_here());
+                drops::note_release(receiving(&self.0.0));
             }
         }
         let slot = self.place();
@@ -385,11 +351,8 @@ impl<T: std::marker::Send> Tx<T> {
 
 impl<T> Drop for Tx<T> {
     fn drop(&mut self) {
-        // At the end of a thread nobody is silent any more.
-        if !SILENT.try_with(Cell::get).unwrap_or(false) {
-            self.0.meter.end();
-        }
-        note_drop();
+        drops::end_stream(&self.0.meter);
+        drops::note_end();
     }
 }
 

@@ -23,11 +23,13 @@
 //! any thread. What it then does may depend on when that was: this is the door out of determinacy.
 //! While a process waits for one, nothing that it could set going is called a deadlock.
 
+mod drops;
 mod ends;
 mod turn;
 
+pub(crate) use drops::{end_streams, ends as dropped, here, silently};
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
-pub(crate) use ends::{channel, dropped, sends, silently};
+pub(crate) use ends::{channel, sends};
 pub(crate) use turn::Turn;
 
 use crate::claim::Claim;
@@ -75,28 +77,41 @@ where
         cx.lap(Part::Application);
         core.turns += 1;
         cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
+        let polling = drops::Polling::begin();
         // SAFETY: the future is never moved: it lies in the node's box, which `Process` is made
         // in, and is dropped in place.
         let poll = cx.turn.poll(unsafe { Pin::new_unchecked(running) });
+        std::mem::drop(polling);
         core.pending = cx.turn.pending();
         cx.fired += cx.budget - cx.turn.left();
-        cx.touched_all = cx.ends_dropped();
-        if cx.touched_all {
-            // As where a node ends: whoever is at the other end must look, whatever it waits for.
-            cx.net.alert_peers(cx.node);
-            if cx.net.outputs(cx.node).is_empty() && !cx.net.is_live_end(cx.node) {
-                cx.net.not_wanted(cx.node);
-            }
-        }
         cx.lap(Part::Queue);
-        if let Poll::Ready(flow) = poll {
-            cx.turn.assert_nothing_pending();
-            if let Flow::Fail(error) = flow.into_flow() {
-                cx.net.fail_node(cx.node, error);
-            }
-            return self.end(core, cx);
+        if let Some(operation) = drops::take_release() {
+            // It may have been received in an earlier turn.
+            cx.turn.touch(operation);
         }
-        self.rest(core, cx)
+        cx.touched_all = cx.ends_dropped();
+        match poll {
+            Poll::Pending => {
+                if cx.touched_all {
+                    ends_were_dropped(cx);
+                }
+                self.rest(core, cx)
+            }
+            Poll::Ready(flow) => {
+                cx.turn.assert_nothing_pending();
+                match flow.into_flow() {
+                    Flow::Fail(error) => {
+                        cx.net.fail_node(cx.node, error);
+                        drops::end_streams(true);
+                        silently(|| self.end(core, cx))
+                    }
+                    Flow::More | Flow::End => {
+                        ends_were_dropped(cx);
+                        self.end(core, cx)
+                    }
+                }
+            }
+        }
     }
 
     /// Leaves word of what the process waits for.
@@ -141,6 +156,8 @@ where
         if core.future.is_some() {
             // In place, as it is pinned.
             core.future = None;
+            // They are not another's.
+            cx.ends_dropped();
             cx.net.ended(cx.node);
         }
         Event::Done
@@ -180,6 +197,17 @@ where
 
     fn is_framed(&self) -> bool {
         true
+    }
+}
+
+/// A poll has dropped ends. As where a node ends, whoever is at the other end of a channel must look,
+/// whatever it waits for.
+#[cold]
+fn ends_were_dropped(cx: &Cx<'_>) {
+    drops::end_streams(false);
+    cx.net.alert_peers(cx.node);
+    if cx.net.outputs(cx.node).is_empty() && !cx.net.is_live_end(cx.node) {
+        cx.net.not_wanted(cx.node);
     }
 }
 

@@ -1,13 +1,13 @@
 //! One poll of a process: what its ends must know, reached through the waker they are polled with.
 
-use super::NONE;
+use super::{NONE, here};
 use crate::net::{Net, Signals};
 use crate::sleep::Sleeper;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use thalweg_graph::NodeId;
 
@@ -79,6 +79,9 @@ pub(crate) enum Rest {
 /// A poll under way; one thread's, one after the other.
 pub(crate) struct Turn<'a> {
     net: &'a Net<'a>,
+    /// The thread that polls: others may have the waker, by reference, and may wake with it and clone
+    /// it, but nothing else.
+    thread: usize,
     node: NodeId,
     /// The process's polls so far: what an end has touched in this one, it marks with it.
     number: u64,
@@ -89,7 +92,7 @@ pub(crate) struct Turn<'a> {
     rest: Cell<Rest>,
     /// The counter it waits for.
     until: Cell<usize>,
-    cloned: Cell<bool>,
+    cloned: AtomicBool,
     touched: Touched,
 }
 
@@ -97,13 +100,14 @@ impl<'a> Turn<'a> {
     pub(crate) fn new(net: &'a Net<'a>) -> Turn<'a> {
         Turn {
             net,
+            thread: here(),
             node: NodeId(0),
             number: 0,
             left: Cell::new(0),
             pending: Cell::new(NONE),
             rest: Cell::new(Rest::Foreign),
             until: Cell::new(0),
-            cloned: Cell::new(false),
+            cloned: AtomicBool::new(false),
             touched: Touched::default(),
         }
     }
@@ -115,7 +119,7 @@ impl<'a> Turn<'a> {
         self.left.set(budget);
         self.pending.set(pending);
         self.rest.set(Rest::Foreign);
-        self.cloned.set(false);
+        *self.cloned.get_mut() = false;
         self.touched.clear();
     }
 
@@ -125,7 +129,7 @@ impl<'a> Turn<'a> {
         let raw = RawWaker::new(std::ptr::from_ref(self).cast(), &VTABLE);
         // SAFETY: the functions of `VTABLE` keep the contract of wakers for a pointer to a turn
         // that is alive, and it is: the waker is gone before this function returns, and its clones
-        // point elsewhere.
+        // point elsewhere. From other threads they touch only what does not change and `cloned`.
         let waker = ManuallyDrop::new(unsafe { Waker::from_raw(raw) });
         future.poll(&mut Context::from_waker(&waker))
     }
@@ -155,7 +159,11 @@ impl<'a> Turn<'a> {
         }
         // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context;
         // clones have another.
-        unsafe { &*waker.data().cast() }
+        let turn: &Turn<'c> = unsafe { &*waker.data().cast() };
+        if turn.thread != here() {
+            refuse_waker();
+        }
+        turn
     }
 
     /// The process's name.
@@ -192,6 +200,11 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// What an operation has changed is to be told of, though it is of an earlier turn.
+    pub(super) fn touch(&self, operation: u64) {
+        self.touched.push(operation);
+    }
+
     /// The operation waits until a counter of its channel has come so far.
     #[inline]
     pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize) {
@@ -225,7 +238,7 @@ impl<'a> Turn<'a> {
     }
 
     pub(super) fn was_cloned(&self) -> bool {
-        self.cloned.get()
+        self.cloned.load(Ordering::Relaxed)
     }
 
     /// # Panics
@@ -268,10 +281,8 @@ static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop);
 unsafe fn clone(turn: *const ()) -> RawWaker {
     // SAFETY: by this function's contract.
     let turn: &Turn<'_> = unsafe { &*turn.cast() };
-    turn.cloned.set(true);
-    let sleeper = turn.net.nodes[turn.node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
-    let foreign = Foreign { signals: turn.net.signals.clone(), node: turn.node, sleeper };
-    let waker = ManuallyDrop::new(Waker::from(Arc::new(foreign)));
+    turn.cloned.store(true, Ordering::Relaxed);
+    let waker = ManuallyDrop::new(Waker::from(Arc::new(foreign(turn))));
     RawWaker::new(waker.data(), waker.vtable())
 }
 
@@ -282,7 +293,18 @@ unsafe fn clone(turn: *const ()) -> RawWaker {
 unsafe fn wake(turn: *const ()) {
     // SAFETY: by this function's contract.
     let turn: &Turn<'_> = unsafe { &*turn.cast() };
-    turn.rest.set(Rest::Yielded);
+    if turn.thread == here() {
+        turn.rest.set(Rest::Yielded);
+    } else {
+        turn.cloned.store(true, Ordering::Relaxed);
+        Arc::new(foreign(turn)).wake();
+    }
+}
+
+/// What wakes the process of this turn from anywhere.
+fn foreign(turn: &Turn<'_>) -> Foreign {
+    let sleeper = turn.net.nodes[turn.node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
+    Foreign { signals: turn.net.signals.clone(), node: turn.node, sleeper }
 }
 
 /// A turn's waker owns nothing.

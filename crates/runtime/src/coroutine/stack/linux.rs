@@ -9,9 +9,6 @@
 //! kernel knows `MADV_GUARD_INSTALL` (Linux 6.13), and the mapping stays one. Elsewhere it is a page
 //! without access, which splits the mapping: two mappings for each stack, of the 65,530 that a
 //! process usually may have.
-//!
-//! Heads of neighbours lie at different places of their pages. Else all stacks would want the same
-//! few sets of the first cache, which is found by the address within a page.
 
 use super::HEAD;
 use crate::coroutine::fiber::Header;
@@ -23,10 +20,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// `libc` does not name it yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
-
-/// Places of a head within its page, and the bytes between them: a cache line.
-const COLOURS: usize = 32;
-const COLOUR: usize = 64;
 
 /// How guard pages are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,8 +110,7 @@ impl Pool {
             free.fresh - 1
         }) as usize;
         assert!(index < self.count, "more stacks are wanted than were asked for");
-        let high = self.low_of(index + 1) - index % COLOURS * COLOUR;
-        let base = StackPointer::new(high - HEAD).expect("a mapping is not at 0");
+        let base = StackPointer::new(self.low_of(index + 1) - HEAD).expect("a mapping is not at 0");
         Stack { base, pool: self.clone() }
     }
 }
@@ -166,8 +158,8 @@ impl Drop for Stack {
     }
 }
 
-// SAFETY: below `base` lie, at least, the least bytes of a stack less those of the header and the
-// colours, and below them a guard page; nobody else has them as long as this lives.
+// SAFETY: below `base` lie, at least, the least bytes of a stack less those of the header, and below
+// them a guard page; nobody else has them as long as this lives.
 unsafe impl corosensei::stack::Stack for Stack {
     fn base(&self) -> StackPointer {
         self.base
@@ -233,7 +225,7 @@ mod tests {
             for (number, stack) in stacks.iter().enumerate() {
                 let (low, high) = (stack.guard().end, stack.base().get());
                 assert_eq!((stack.index(), stack.bytes()), (number, 20_480));
-                assert!(high + HEAD <= low + 20_480 && high + HEAD + COLOURS * COLOUR > low + 20_480);
+                assert_eq!(high + HEAD, low + 20_480);
                 assert_eq!(high % 64, 0);
                 // All of it is there, and nobody else's.
                 // SAFETY: this is the stack's memory, and no coroutine has it.
