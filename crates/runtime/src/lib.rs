@@ -69,7 +69,7 @@ pub use ports::{Inputs, Many, Outputs};
 pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
 pub use run::{Handle, Options, Prepared};
 pub use spec::{
-    GiveSpec, InputSpec, InputSpecs, LookSpec, Make, OutputSpec, OutputSpecs, TakeSpec, input, output, window,
+    GiveSpec, InputSpec, InputSpecs, LookSpec, OutputSpec, OutputSpecs, TakeSpec, input, output, window,
 };
 pub use thalweg_trace::Report;
 

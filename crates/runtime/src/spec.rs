@@ -81,9 +81,6 @@ impl<T> GiveSpec<T> {
     }
 }
 
-/// What a node's ports are made of once the rings are there.
-pub type Make<'env, P> = Box<dyn FnOnce() -> P + Send + 'env>;
-
 /// One declared input.
 pub trait InputSpec {
     /// The port it becomes.
@@ -91,7 +88,11 @@ pub trait InputSpec {
     #[doc(hidden)]
     fn declare(&self, dynamic: bool) -> InPort;
     #[doc(hidden)]
-    fn attach<'env>(self, builder: &mut Builder<'env>, to: (NodeId, usize)) -> Make<'env, Self::Port>
+    fn attach<'env>(
+        self,
+        builder: &mut Builder<'env>,
+        to: (NodeId, usize),
+    ) -> impl FnOnce() -> Self::Port + Send + use<'env, Self>
     where
         Self: 'env;
 }
@@ -117,13 +118,17 @@ impl<T: Send> InputSpec for TakeSpec<T> {
         InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(pop.fixed().unwrap_or(1))
     }
 
-    fn attach<'env>(self, builder: &mut Builder<'env>, to: (NodeId, usize)) -> Make<'env, Take<T>>
+    fn attach<'env>(
+        self,
+        builder: &mut Builder<'env>,
+        to: (NodeId, usize),
+    ) -> impl FnOnce() -> Take<T> + Send + use<'env, T>
     where
         Self: 'env,
     {
         let limits = limits(&builder.graph().node(to.0).inputs[to.1]);
         let socket = builder.consume(self.stream, to);
-        Box::new(move || Take::new(socket.ring(), socket.id(), limits))
+        move || Take::new(socket.ring(), socket.id(), limits)
     }
 }
 
@@ -137,13 +142,17 @@ impl<T: Send + Sync> InputSpec for LookSpec<T> {
         InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(peek)
     }
 
-    fn attach<'env>(self, builder: &mut Builder<'env>, to: (NodeId, usize)) -> Make<'env, Look<T>>
+    fn attach<'env>(
+        self,
+        builder: &mut Builder<'env>,
+        to: (NodeId, usize),
+    ) -> impl FnOnce() -> Look<T> + Send + use<'env, T>
     where
         Self: 'env,
     {
         let limits = limits(&builder.graph().node(to.0).inputs[to.1]);
         let socket = builder.consume(self.stream, to);
-        Box::new(move || Look::new(socket.ring(), socket.id(), limits))
+        move || Look::new(socket.ring(), socket.id(), limits)
     }
 }
 
@@ -167,11 +176,11 @@ fn give<'env, T: Send + 'env>(
     builder: &mut Builder<'env>,
     from: (NodeId, usize),
     push: Rate,
-) -> (Stream<T>, Make<'env, Give<T>>) {
+) -> (Stream<T>, impl FnOnce() -> Give<T> + Send + use<'env, T>) {
     let stream = builder.produce::<T>(Some(from));
     let socket = stream.socket();
     let push = push.fixed().map(|items| items as usize);
-    (stream, Box::new(move || Give::new(socket.ring(), socket.id(), push)))
+    (stream, move || Give::new(socket.ring(), socket.id(), push))
 }
 
 /// All inputs of a kernel: a tuple of up to six, or a vector of equal ones.
@@ -181,7 +190,11 @@ pub trait InputSpecs {
     #[doc(hidden)]
     fn declare(&self, node: Node, dynamic: bool) -> Node;
     #[doc(hidden)]
-    fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId) -> Make<'env, Self::Ports>
+    fn attach<'env>(
+        self,
+        builder: &mut Builder<'env>,
+        node: NodeId,
+    ) -> impl FnOnce() -> Self::Ports + Send + use<'env, Self>
     where
         Self: 'env;
 }
@@ -199,7 +212,7 @@ pub trait OutputSpecs {
         self,
         builder: &mut Builder<'env>,
         node: NodeId,
-    ) -> (Self::Streams, Make<'env, Self::Ports>)
+    ) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, Self>)
     where
         Self: 'env;
 }
@@ -214,12 +227,12 @@ macro_rules! tuples {
                 $(node = node.input(self.$i.declare(dynamic));)*
                 node
             }
-            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId) -> Make<'env, Self::Ports>
+            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId) -> impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>
     where
         Self: 'env,
     {
                 $(let $s = self.$i.attach(builder, (node, $i));)*
-                Box::new(move || ($($s(),)*))
+                move || ($($s(),)*)
             }
         }
 
@@ -232,12 +245,12 @@ macro_rules! tuples {
                 $(node = node.output(self.$i.declare());)*
                 node
             }
-            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId) -> (Self::Streams, Make<'env, Self::Ports>)
+            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>)
     where
         Self: 'env,
     {
                 $(let $s = give::<$S::Item>(builder, (node, $i), self.$i.declare().push);)*
-                (($($s.0,)*), Box::new(move || ($($s.1(),)*)))
+                (($($s.0,)*), move || ($($s.1(),)*))
             }
         }
     };
@@ -257,13 +270,17 @@ impl<S: InputSpec> InputSpecs for Vec<S> {
     fn declare(&self, node: Node, dynamic: bool) -> Node {
         self.iter().fold(node, |node, spec| node.input(spec.declare(dynamic)))
     }
-    fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId) -> Make<'env, Self::Ports>
+    fn attach<'env>(
+        self,
+        builder: &mut Builder<'env>,
+        node: NodeId,
+    ) -> impl FnOnce() -> Self::Ports + Send + use<'env, S>
     where
         Self: 'env,
     {
         let made: Vec<_> =
             self.into_iter().enumerate().map(|(i, spec)| spec.attach(builder, (node, i))).collect();
-        Box::new(move || made.into_iter().map(|make| make()).collect())
+        move || made.into_iter().map(|make| make()).collect()
     }
 }
 
@@ -278,12 +295,12 @@ impl<S: OutputSpec> OutputSpecs for Vec<S> {
         self,
         builder: &mut Builder<'env>,
         node: NodeId,
-    ) -> (Self::Streams, Make<'env, Self::Ports>)
+    ) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, S>)
     where
         Self: 'env,
     {
         let made = self.iter().enumerate().map(|(i, spec)| give(builder, (node, i), spec.declare().push));
         let (streams, makes): (Vec<_>, Vec<_>) = made.unzip();
-        (streams, Box::new(move || makes.into_iter().map(|make| make()).collect()))
+        (streams, move || makes.into_iter().map(|make| make()).collect())
     }
 }
