@@ -11,16 +11,21 @@ use std::time::{Duration, Instant};
 use thalweg_graph::{Kind, NodeId};
 use thalweg_policy::Event;
 
+/// Operations of a process in an activation at most.
+const OPERATIONS: usize = 1 << 14;
+
 /// Runs one node until it ends or the run does. Publishes after every firing: what comes from
 /// outside must not wait for more to come.
 pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant, Duration)>) {
     let cell = &net.nodes[node.index()];
     let Some(body) = &cell.body else { return };
     let mut rest = Rest::default();
+    // A process that nobody hears any more never waits: it must come by here to be told.
+    let budget = if cell.kind == Kind::Process { OPERATIONS } else { usize::MAX };
     let mut cx = Cx::new(net, By::Outsider);
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
-        cx.begin(node, (usize::MAX, 1), alerted);
+        cx.begin(node, (budget, 1), alerted);
         let from = ticks();
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
