@@ -39,7 +39,7 @@ fn slot(key: u128, count: u32) -> Slot {
 
 /// Free slots, written and not only given out as zeros. A page of zeros that is read first and written
 /// then is faulted in twice, the second time with an interrupt to every processor that runs a thread of
-/// ours: with two counters, a twentieth of their time.
+/// ours.
 fn free(slots: usize) -> Vec<Slot> {
     let mut free = Vec::with_capacity(slots);
     free.resize(slots, std::hint::black_box([0; 5]));

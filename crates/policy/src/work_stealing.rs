@@ -67,18 +67,23 @@ impl WorkStealing {
     }
 }
 
+/// Of a worker's run of neighbours, pushes those that can begin to whose they are.
+pub(crate) fn begin_with<H: Host>(worker: WorkerId, host: &mut H, whose: impl Fn(&H, NodeId) -> WorkerId) {
+    let (nodes, workers) = (host.graph().nodes().len(), host.workers());
+    for node in worker * nodes / workers..(worker + 1) * nodes / workers {
+        let node = NodeId(node as u32);
+        if host.claimable(node) {
+            host.push(whose(host, node), node);
+        }
+    }
+}
+
 impl Policy for WorkStealing {
     type Local = Local;
 
     /// The nodes that can begin are dealt, in runs of neighbours.
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        let (nodes, workers) = (host.graph().nodes().len(), host.workers());
-        for node in worker * nodes / workers..(worker + 1) * nodes / workers {
-            let node = NodeId(node as u32);
-            if host.claimable(node) {
-                host.push(worker, node);
-            }
-        }
+        begin_with(worker, host, |_, _| worker);
         Local::new(worker)
     }
 

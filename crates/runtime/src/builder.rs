@@ -419,6 +419,22 @@ impl<'env> Builder<'env> {
         crate::round::build(self, name, stream, in_flight.max(1), step)
     }
 
+    /// Adds the node of a process, which has neither a framing nor a finishing function: it does both
+    /// `itself`.
+    pub(crate) fn add_process<I: InputSpecs, O: OutputSpecs>(
+        &mut self,
+        name: String,
+        inputs: &I,
+        outputs: &O,
+        blocking: bool,
+        itself: bool,
+    ) -> NodeId {
+        assert!(itself, "process `{name}` frames and finishes by itself");
+        let mut node = outputs.declare(inputs.declare(Node::sequential(name), true)).into_process();
+        node.blocking = blocking;
+        self.graph.add(node)
+    }
+
     /// The consuming end of a stream, held by the outside.
     pub(crate) fn external<T: Send + 'env>(
         &mut self,
@@ -591,10 +607,8 @@ where
         F: FnOnce(<I::Ports as Inputs>::Receivers, <O::Ports as Outputs>::Senders) -> P + Send + 'env,
     {
         let Kernel { builder, name, inputs, outputs, blocking, frame, finish, .. } = self;
-        assert!(frame.is_none() && finish.is_none(), "process `{name}` frames and finishes by itself");
-        let mut node = outputs.declare(inputs.declare(Node::sequential(name), true)).into_process();
-        node.blocking = blocking;
-        let id = builder.graph.add(node);
+        let itself = frame.is_none() && finish.is_none();
+        let id = builder.add_process(name, &inputs, &outputs, blocking, itself);
         let ins = inputs.attach(builder, id);
         let (streams, outs) = outputs.attach(builder, id);
         builder.nodes.push(Some(Box::new(move |_| {

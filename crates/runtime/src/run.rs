@@ -226,20 +226,15 @@ impl<'env> Network<'env> {
                 Kind::Parallel => NodeState::parallel(data.outputs.len(), plan.threads),
                 _ => NodeState::single(),
             };
-            let channels = |id: NodeId| {
-                let node = graph.node(id);
-                let inputs = node.inputs.iter().map(|port| port.channel);
-                inputs.chain(node.outputs.iter().map(|port| port.channel)).flatten()
-            };
-            let weighed = data.outputs.iter().filter_map(|port| port.channel);
-            let weighed = weighed.into_iter().find(|c| graph.channel(*c).link.weighed);
+            let inputs = data.inputs.iter().filter_map(|port| port.channel);
+            let mut outputs = data.outputs.iter().filter_map(|port| port.channel);
+            let mut peers = inputs
+                .map(|channel| graph.channel(channel).from.0)
+                .chain(outputs.clone().map(|channel| graph.channel(channel).to.0));
+            let dedicated_peers = peers.any(dedicated);
+            let weighed = outputs.find(|channel| graph.channel(*channel).link.weighed);
             let retired = state.retired().cloned();
             let make = MakeNode { tickets: tickets(plan.threads), retired, weighed, stacks: &stacks };
-            let dedicated_peers = channels(id).any(|channel| {
-                let channel = graph.channel(channel);
-                let peer = if channel.from.0 == id { channel.to.0 } else { channel.from.0 };
-                dedicated(peer)
-            });
             let body = maker.map(|maker| maker(make));
             let needs = match &body {
                 Some(body) if !body.is_framed() => needs(data),

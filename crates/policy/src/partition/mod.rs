@@ -47,7 +47,7 @@ pub use ledger::Ledger;
 pub use split::{SLACK, split};
 pub use weighted::Weighted;
 
-use crate::work_stealing::Local as Line;
+use crate::work_stealing::{Local as Line, begin_with};
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use ledger::Verdict;
 use thalweg_graph::{Graph, NodeId};
@@ -98,13 +98,7 @@ impl Policy for Partition {
 
     /// The nodes that can begin are at home; homes are dealt in runs of neighbours.
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        let (nodes, workers) = (host.graph().nodes().len(), host.workers());
-        for node in worker * nodes / workers..(worker + 1) * nodes / workers {
-            let node = NodeId(node as u32);
-            if host.claimable(node) {
-                host.push(host.home(node).unwrap_or(worker), node);
-            }
-        }
+        begin_with(worker, host, |host, node| host.home(node).unwrap_or(worker));
         Local { worker, line: Line::new(worker), look_at: 0 }
     }
 

@@ -7,7 +7,6 @@ use crate::builder::{Builder, Kernel, MakeNode};
 use crate::node::IntoFlow;
 use crate::ports::{Inputs, Outputs};
 use crate::spec::{InputSpecs, OutputSpecs};
-use thalweg_graph::Node;
 
 /// The receiving ends of a coroutine with inputs `I`.
 pub type Receivers<I> = <<<I as InputSpecs>::Ports as Inputs>::Receivers as Ends>::Blocking;
@@ -86,10 +85,8 @@ where
         F: FnOnce(Receivers<I>, Senders<O>) -> R + Send + 'env,
     {
         let Kernel { builder, name, inputs, outputs, blocking, frame, finish, stack } = self;
-        assert!(frame.is_none() && finish.is_none(), "process `{name}` frames and finishes by itself");
-        let mut node = outputs.declare(inputs.declare(Node::sequential(name), true)).into_process();
-        node.blocking = blocking;
-        let id = builder.graph.add(node);
+        let itself = frame.is_none() && finish.is_none();
+        let id = builder.add_process(name, &inputs, &outputs, blocking, itself);
         let ins = inputs.attach(builder, id);
         let (streams, outs) = outputs.attach(builder, id);
         *builder.stacks.entry(stack).or_default() += 1;

@@ -27,7 +27,7 @@
 
 use super::stack::{Pool, Stack};
 use crate::node::Flow;
-use crate::process::Turn;
+use crate::process::{Turn, here};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -124,7 +124,7 @@ impl<F: FnOnce() -> Flow> Fiber<F> {
         // SAFETY: what `body` borrows outlives this fiber, whose type has it, and the coroutine is
         // dropped with it or before.
         let coroutine = ManuallyDrop::new(unsafe { Coroutine::with_stack_unchecked(stack, main) });
-        self.state = State::Begun(Begun { coroutine, header, thread: thread() });
+        self.state = State::Begun(Begun { coroutine, header, thread: here() });
         match &mut self.state {
             State::Begun(begun) => begun.resume(cx),
             State::Fresh(_) | State::Over => unreachable!("it was set just now"),
@@ -171,7 +171,7 @@ impl std::fmt::Debug for Begun {
 impl Begun {
     #[inline]
     fn resume(&mut self, cx: &mut Context<'_>) -> Poll<Flow> {
-        assert!(self.thread == thread(), "a coroutine stays on the thread that it began on");
+        assert!(self.thread == here(), "a coroutine stays on the thread that it began on");
         let current = Current::set(self.header, std::ptr::from_mut(cx).cast());
         let result = self.coroutine.resume(());
         drop(current);
@@ -188,7 +188,7 @@ impl Begun {
     fn end(&mut self) {
         let mut panic = None;
         if !self.coroutine.done() {
-            if self.thread != thread() || cfg!(panic = "abort") {
+            if self.thread != here() || cfg!(panic = "abort") {
                 // SAFETY: the stack is still there.
                 super::overflow::stranded(unsafe { self.header.as_ref() }.name());
             }
@@ -220,12 +220,6 @@ impl Drop for Current {
     fn drop(&mut self) {
         CURRENT.set(self.0);
     }
-}
-
-/// This thread, by an address that is its own.
-#[inline]
-fn thread() -> usize {
-    CURRENT.with(|current| std::ptr::from_ref(current).addr())
 }
 
 /// The fiber that runs on this thread; for a signal handler too.
