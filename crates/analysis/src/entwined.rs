@@ -1,11 +1,13 @@
 //! Where circles of waiting nodes can be.
 
-use thalweg_graph::{Graph, NodeId};
+use thalweg_graph::{Channel, Graph, Kind, NodeId, Rate};
 
-/// The nodes that are left when, again and again, each that has one channel or none is taken away,
-/// channels looked at without direction: nodes on circles, and those between circles. In any other
-/// part of a graph, a tree, nodes cannot wait for each other in a circle, however small their
-/// channels. Takes time in proportion to nodes and channels.
+/// The nodes that may wait for each other in a circle, by number.
+///
+/// First, those that are left when, again and again, each that has one channel or none is taken away,
+/// channels looked at without direction: nodes on circles, and those between circles. Then both ends
+/// of a channel from which a firing may want more items than it holds: by a dynamic rate, or where
+/// bytes count. Takes time in proportion to nodes and channels.
 ///
 /// ```
 /// use thalweg_graph::{Graph, InPort, Item, Link, Node, OutPort};
@@ -35,7 +37,20 @@ pub fn entwined(graph: &Graph) -> Vec<NodeId> {
             }
         }
     }
-    graph.node_ids().filter(|node| degree[node.index()] > 1).collect()
+    let mut entwined: Vec<NodeId> = graph.node_ids().filter(|node| degree[node.index()] > 1).collect();
+    let narrow = graph.channels().iter().filter(|channel| may_be_narrow(graph, channel));
+    entwined.extend(narrow.flat_map(|channel| [channel.from.0, channel.to.0]));
+    entwined.sort_unstable();
+    entwined.dedup();
+    entwined
+}
+
+/// Whether a firing may want more from the channel than it holds, as no plan can know beforehand.
+fn may_be_narrow(graph: &Graph, channel: &Channel) -> bool {
+    let (node, port) = channel.to;
+    let node = graph.node(node);
+    let port = &node.inputs[port];
+    node.kind != Kind::Process && (port.pop == Rate::Dynamic || (channel.link.weighed && port.peek > 1))
 }
 
 /// The nodes at the other ends of a node's channels, one for each channel.

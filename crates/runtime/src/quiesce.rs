@@ -24,41 +24,51 @@ use crate::sync::{Ordering, fence};
 use crate::waits::{Circle, Edge, Waits, describe, edges};
 use thalweg_graph::{ChannelId, NodeId};
 
-/// Looks at the resting graph; true if something can go on now. Called with the sleep lock held
-/// and every other thread asleep, so it must neither wake nor wait.
+/// Looks at the resting graph, and opens circles until something can go on; true if that is so or the
+/// run is over. Called with the sleep lock held and every other thread asleep, so it must neither wake
+/// nor wait.
+///
+/// One circle may not be enough: who lacks room on two channels lacks it still when one has grown. And
+/// a thread that leaves for good does not come by here again.
 pub(crate) fn examine(net: &Net<'_>) -> bool {
     fence(Ordering::SeqCst);
-    if net.stopped() {
-        return true;
-    }
-    let waits = Waits::new(net.graph.node_ids().map(|node| (node, edges(net, node))));
-    // Looked at after the edges: outside ends come and go while the workers sleep, and nothing is
-    // judged that has changed since.
-    if net.graph.node_ids().any(|node| net.actionable(node)) {
-        return true;
-    }
-    // SAFETY: this is the last thread awake of the run and it holds the sleep lock: nobody else
-    // accesses a ring before it has come back through that lock.
-    match unsafe { open_full(net, &waits) } {
-        Ok(false) => {}
-        Ok(true) => return true,
-        Err(error) => {
-            net.record(error);
+    while !net.stopped() {
+        let waits = Waits::new(net.graph.node_ids().map(|node| (node, edges(net, node))));
+        // Looked at after the edges: outside ends come and go while the workers sleep, and nothing is
+        // judged that has changed since.
+        if net.graph.node_ids().any(|node| net.actionable(node)) {
             return true;
         }
-    }
-    let starved: Vec<Circle> = waits.circles(false).collect();
-    // SAFETY: as above.
-    let fed = starved.iter().any(|circle| unsafe { feed(net, &waits, circle) });
-    let opened = fed || starved.iter().any(|circle| end_feedback(net, circle));
-    if !opened && net.graph.node_ids().any(|node| is_foreign(net, node)) {
-        // Somebody outside may set all of it going.
-        return false;
-    }
-    if !opened {
-        net.record(Error::Deadlock(describe(net, &waits.worst(starved), None)));
+        match open(net, &waits) {
+            Ok(true) => {}
+            // Somebody outside may set all of it going.
+            Ok(false) if net.graph.node_ids().any(|node| is_foreign(net, node)) => return false,
+            Ok(false) => net.record(Error::Deadlock(describe(net, &waits.worst(starved(&waits)), None))),
+            Err(error) => net.record(error),
+        }
     }
     true
+}
+
+/// Circles without a full channel.
+fn starved(waits: &Waits) -> Vec<Circle> {
+    waits.circles(false).collect()
+}
+
+/// Opens one of the circles, if one can be.
+///
+/// # Errors
+/// As [`open_full`].
+fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
+    // SAFETY: this is the last thread awake of the run and it holds the sleep lock: nobody else
+    // accesses a ring before it has come back through that lock.
+    if unsafe { open_full(net, waits) }? {
+        return Ok(true);
+    }
+    let starved = starved(waits);
+    // SAFETY: as above.
+    let fed = starved.iter().any(|circle| unsafe { feed(net, waits, circle) });
+    Ok(fed || starved.iter().any(|circle| end_feedback(net, circle)))
 }
 
 /// Whether a process waits for a future of its own.

@@ -178,7 +178,7 @@ fn look_at(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
         match looks(net, suspects[at % suspects.len()], scope, &mut live) {
             Verdict::Unwanted => unwanted = true,
             Verdict::Far => far = true,
-            Verdict::Fine | Verdict::Moved => {}
+            Verdict::Fine | Verdict::Grown | Verdict::Moved => {}
         }
     }
     if far {
@@ -220,6 +220,8 @@ fn look_at_ends(net: &Net<'_>) {
 enum Verdict {
     /// Nothing.
     Fine,
+    /// A channel of it has grown.
+    Grown,
     /// It is stuck for good, and nothing that the run is for is among those it waits for.
     Unwanted,
     /// Somebody was active there between the looks.
@@ -324,20 +326,31 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
         }
     }
     net.search.searches.fetch_add(1, Ordering::Relaxed);
+    let mut opened = Ok(Verdict::Moved);
+    while let Some(stuck) = stuck(net, &held) {
+        // SAFETY: this thread holds the claims of all nodes of the set, and they are at rest.
+        opened = unsafe { open(net, &stuck) };
+        // Who lacks room on two channels lacks it still when one has grown.
+        if !matches!(opened, Ok(Verdict::Grown)) {
+            break;
+        }
+    }
+    unhold(net, held);
+    opened.unwrap_or_else(|error| {
+        net.fail(error);
+        Verdict::Fine
+    })
+}
+
+/// What all nodes of a set wait for that this thread holds, if none of it is outside the set.
+fn stuck(net: &Net<'_>, held: &[(NodeId, Box<dyn Held + '_>)]) -> Option<BTreeMap<NodeId, Vec<Edge>>> {
     let now: BTreeMap<NodeId, Vec<Edge>> = held
         .iter()
         .filter(|(node, _)| rests(net, *node))
         .map(|(node, _)| (*node, edges(net, *node)))
         .collect();
     let closed = |edges: &Vec<Edge>| !edges.is_empty() && edges.iter().all(|edge| now.contains_key(&edge.to));
-    let stuck = now.len() == held.len() && now.values().all(closed);
-    // SAFETY: this thread holds the claims of all nodes of the set, and they are at rest.
-    let opened = if stuck { unsafe { open(net, &now) } } else { Ok(Verdict::Moved) };
-    unhold(net, held);
-    opened.unwrap_or_else(|error| {
-        net.fail(error);
-        Verdict::Fine
-    })
+    (now.len() == held.len() && now.values().all(closed)).then_some(now)
 }
 
 /// Opens a stuck set by growth, or leaves it to `quiesce`.
@@ -354,7 +367,7 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
     // SAFETY: both ends of every channel that something of the set waits for are nodes of the set.
     match unsafe { open_full(net, &waits) } {
         Ok(false) => {}
-        Ok(true) => return Ok(Verdict::Fine),
+        Ok(true) => return Ok(Verdict::Grown),
         Err(error) if wanted => return Err(error),
         Err(_) => return Ok(Verdict::Unwanted),
     }
@@ -364,7 +377,10 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
     let starved: Vec<Circle> = waits.circles(false).collect();
     // SAFETY: as above.
     let fed = starved.iter().any(|circle| unsafe { feed(net, &waits, circle) });
-    if fed || starved.iter().any(|circle| may_end(net, circle[0].0)) {
+    if fed {
+        return Ok(Verdict::Grown);
+    }
+    if starved.iter().any(|circle| may_end(net, circle[0].0)) {
         return Ok(Verdict::Fine);
     }
     Err(Error::Deadlock(describe(net, &waits.worst(starved), None)))

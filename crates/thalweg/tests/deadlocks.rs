@@ -266,6 +266,73 @@ fn a_channel_grows_where_the_source_is_the_last_to_sleep() {
     });
 }
 
+/// A node that gives to two, each of which wants three items at once, where channels have two places.
+fn two_hoards(graph: &mut Builder<'static>, numbers: Stream<u64>) -> [Stream<u64>; 2] {
+    let (a, b) = graph
+        .kernel("fan", (input("in", numbers),), (output("a").push(1), output("b").push(1)))
+        .sequential(|(items,): &mut (In<u64>,), (a, b): &mut (Out<u64>, Out<u64>)| {
+            let item = items.pop();
+            a.push(item);
+            b.push(item);
+        });
+    [("first", a), ("second", b)].map(|(name, items)| {
+        let kernel = graph.kernel(name, (input("in", items),), (output("sum"),));
+        let kernel = kernel.framed(|(items,)| Ok(items.peek(2)?.map(|_| [3])));
+        let sum = |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+            out.push(std::iter::from_fn(|| items.try_pop()).sum());
+        };
+        kernel.sequential(sum).0
+    })
+}
+
+/// Who is the last and leaves for good must not leave the others in need of growth still: one channel
+/// more is not enough for anybody to go on.
+#[test]
+fn two_channels_grow_where_the_source_ends_last() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let late = (0..3u64)
+            .chain(std::iter::once_with(|| std::thread::sleep(Duration::from_millis(3))).flat_map(|()| None));
+        let numbers = graph.blocking_source("numbers", late);
+        let got = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        for sums in two_hoards(&mut graph, numbers) {
+            let to = got.clone();
+            graph.sink("sums", sums, move |sum| to.lock().unwrap().push(sum));
+        }
+        let report = graph.build().unwrap().run(&options.clone().capacity(2)).unwrap();
+        assert_eq!(*got.lock().unwrap(), [3, 3]);
+        assert_eq!(report.growths.len(), 2, "{:?}", report.growths);
+    });
+}
+
+#[test]
+fn two_channels_grow_where_the_reader_leaves_last() {
+    everywhere(|options| {
+        let mut graph = Builder::new();
+        let numbers = graph.source("numbers", 0..100u64);
+        let (numbers, own) =
+            graph.kernel("part", (input("in", numbers),), (output("on"), output("own"))).sequential(
+                |(items,): &mut (In<u64>,), (on, own): &mut (Out<u64>, Out<u64>)| match items.pop() {
+                    0 => own.push(0),
+                    item => on.push(item),
+                },
+            );
+        let count = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+        for sums in two_hoards(&mut graph, numbers) {
+            let counted = count.clone();
+            graph.sink("sums", sums, move |_| {
+                counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            });
+        }
+        let mut outlet = graph.start(own, &options.clone().capacity(2)).unwrap();
+        assert_eq!(outlet.next(), Some(0));
+        // By now the others wait.
+        std::thread::sleep(Duration::from_millis(3));
+        outlet.finish().unwrap();
+        assert_eq!(count.load(std::sync::atomic::Ordering::Relaxed), 2 * 33);
+    });
+}
+
 #[test]
 fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
     everywhere(|options| {

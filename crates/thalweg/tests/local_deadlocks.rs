@@ -210,6 +210,40 @@ fn a_full_circle_of_kernels_is_opened_beside_what_runs() {
     });
 }
 
+/// One channel is a circle by itself where a firing wants more than it holds.
+fn hoard(graph: &mut Builder<'static>, name: &str, numbers: Stream<u64>) -> Stream<u64> {
+    let kernel = graph.kernel(name, (input("in", numbers),), (output("sum").push(1),));
+    let kernel = kernel.framed(|(items,)| Ok(items.peek(MANY as usize)?.map(|_| [MANY as usize + 1])));
+    let sum = |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+        out.push(std::iter::from_fn(|| items.try_pop()).sum());
+    };
+    kernel.sequential(sum).0
+}
+
+/// Who gives to both needs room on both.
+fn two_hoards(graph: &mut Builder<'static>) -> Stream<u64> {
+    let numbers = graph.source("numbers", 0..=MANY);
+    let outs = (output("a").push(1), output("b").push(1));
+    let (a, b) = graph.kernel("fan", (input("in", numbers),), outs).sequential(
+        |(items,): &mut (In<u64>,), (a, b): &mut (Out<u64>, Out<u64>)| {
+            let item = items.pop();
+            a.push(item);
+            b.push(item);
+        },
+    );
+    let (a, b) = (hoard(graph, "first", a), hoard(graph, "second", b));
+    graph.sink("other", b, |_| ());
+    a
+}
+
+#[test]
+fn channels_that_hold_less_than_a_firing_wants_grow_beside_what_runs() {
+    everywhere(|options, beside| {
+        let report = opened(beside, two_hoards, &options.clone().capacity(2));
+        assert_eq!(report.growths.len(), 12, "{:?}", report.growths);
+    });
+}
+
 #[test]
 fn nothing_grows_without_a_circle() {
     everywhere(|options, _| {
