@@ -1,0 +1,74 @@
+//! What is wrong with a program, where, and what to do.
+
+use crate::source::{Sources, Span};
+use ariadne::{Color, Config, IndexType, Label, Report, ReportKind};
+
+/// An error in a program, with its place in the source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What stands there, as a few words beside the excerpt; may be empty.
+    pub label: String,
+    /// Other places that matter, each with a few words.
+    pub others: Vec<(Span, String)>,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { message: message.into(), span, label: String::new(), others: Vec::new(), hint: None }
+    }
+
+    /// With words beside the excerpt.
+    pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
+        self.label = label.into();
+        self
+    }
+
+    /// With another place that matters.
+    pub fn other(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
+        self.others.push((span, label.into()));
+        self
+    }
+
+    /// With what to do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The error as text for people: message, excerpts, hint. In colours for a terminal.
+    pub fn render(&self, sources: &Sources, coloured: bool) -> String {
+        let place = |span: Span| {
+            (sources.files()[span.file as usize].name.clone(), span.start as usize..span.end as usize)
+        };
+        let config = Config::default().with_color(coloured).with_index_type(IndexType::Byte);
+        let mut report = Report::build(ReportKind::Error, place(self.span))
+            .with_config(config)
+            .with_message(&self.message)
+            .with_label(label(place(self.span), &self.label, Color::Red));
+        for (span, words) in &self.others {
+            report = report.with_label(label(place(*span), words, Color::Blue));
+        }
+        if let Some(hint) = &self.hint {
+            report = report.with_help(hint);
+        }
+        let texts = sources.files().iter().map(|file| (file.name.clone(), file.text.clone()));
+        let mut text = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = report.finish().write(ariadne::sources(texts), &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+type Place = (String, std::ops::Range<usize>);
+
+fn label(place: Place, words: &str, color: Color) -> Label<Place> {
+    let label = Label::new(place).with_color(color);
+    if words.is_empty() { label } else { label.with_message(words) }
+}

@@ -1,0 +1,98 @@
+//! Source files, and places in them.
+
+use std::path::Path;
+
+/// A stretch of one source file, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Span {
+    /// The file, by its number in [`Sources`].
+    pub file: u32,
+    /// The first byte.
+    pub start: u32,
+    /// The byte after the last.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the beginning of this to the end of another in the same file.
+    pub fn to(self, last: Span) -> Span {
+        Span { end: last.end.max(self.end), ..self }
+    }
+}
+
+/// A file's name and text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// As the user gave it.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// The files of a program: one flat name space.
+#[derive(Clone, Default, Debug)]
+pub struct Sources {
+    files: Vec<Source>,
+}
+
+impl Sources {
+    /// No files.
+    pub fn new() -> Sources {
+        Sources::default()
+    }
+
+    /// A program of one text.
+    pub fn of(name: impl Into<String>, text: impl Into<String>) -> Sources {
+        let mut sources = Sources::new();
+        sources.add(name, text);
+        sources
+    }
+
+    /// Adds a text; its number.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
+        self.files.push(Source { name: name.into(), text: text.into() });
+        self.files.len() as u32 - 1
+    }
+
+    /// Reads a file. What is not UTF-8 is taken for Latin-1, as programs of that time are.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(&mut self, path: &Path) -> std::io::Result<u32> {
+        let bytes = std::fs::read(path)?;
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| error.as_bytes().iter().map(|byte| char::from(*byte)).collect());
+        Ok(self.add(path.display().to_string(), text))
+    }
+
+    /// The files, by number.
+    pub fn files(&self) -> &[Source] {
+        &self.files
+    }
+
+    /// The text that a span covers.
+    pub fn text(&self, span: Span) -> &str {
+        &self.files[span.file as usize].text[span.start as usize..span.end as usize]
+    }
+
+    /// Line and column where a span begins, both from 1; the column counts characters.
+    pub fn position(&self, span: Span) -> (usize, usize) {
+        let before = &self.files[span.file as usize].text[..span.start as usize];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        (line, column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_from_one() {
+        let sources = Sources::of("a.str", "one\ntwo three");
+        let span = Span { file: 0, start: 8, end: 13 };
+        assert_eq!(sources.text(span), "three");
+        assert_eq!(sources.position(span), (2, 5));
+    }
+}
