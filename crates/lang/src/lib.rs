@@ -10,7 +10,12 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod eval;
+pub mod flat;
+pub mod hir;
 pub mod source;
+pub mod tree;
+pub mod value;
 
 pub use diagnostic::Diagnostic;
 pub use source::{Sources, Span};

@@ -1,0 +1,38 @@
+//! Values, and what the language does with them: the arithmetic that everything else must agree with.
+
+use crate::hir::{StructId, Type};
+use std::sync::Arc;
+
+/// A value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    /// Of a `bit` or a `boolean`.
+    Bool(bool),
+    /// Of an `int`.
+    Int(i32),
+    /// Of a `float`.
+    Float(f32),
+    /// Of a `complex`: real and imaginary part.
+    Complex(f32, f32),
+    /// Of a `float2`, `float3` or `float4`; what there is not is 0.
+    Vector([f32; 4]),
+    /// Text.
+    String(Arc<str>),
+    /// The fields of a structure.
+    Struct(Vec<Value>),
+    /// The elements of an array.
+    Array(Vec<Value>),
+    /// A portal, by its number.
+    Portal(u32),
+}
+
+/// A type with its lengths as numbers: what a value looks like.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Shape {
+    /// Any type but those that have parts.
+    Scalar(Type),
+    /// A structure.
+    Struct(StructId),
+    /// So many elements.
+    Array(Arc<Shape>, usize),
+}
