@@ -11,6 +11,7 @@
 pub mod ast;
 pub mod diagnostic;
 pub mod eval;
+pub mod files;
 pub mod flat;
 pub mod hir;
 pub mod source;
