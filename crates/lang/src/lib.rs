@@ -10,7 +10,10 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod lexer;
+pub mod parser;
 pub mod source;
 
 pub use diagnostic::Diagnostic;
+pub use parser::parse;
 pub use source::{Sources, Span};
