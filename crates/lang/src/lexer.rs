@@ -22,6 +22,8 @@ macro_rules! kinds {
             Hex,
             #[regex(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?[if]?")]
             Number,
+            #[token("#", line_comment)]
+            Directive,
             #[token("\"", |lexer| quoted(lexer, b'"'))]
             String,
             #[token("'", |lexer| quoted(lexer, b'\''))]
@@ -113,13 +115,13 @@ fn quoted(lexer: &mut Lexer<'_, Kind>, quote: u8) {
 
 /// The tokens of a file, of which the last is [`Kind::End`].
 pub fn lex(number: u32, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
-    let mut lexing = Lexing { text: &source.text, tokens: Vec::new(), diagnostics };
+    let mut lexing = Lexing { text: &source.text, tokens: Vec::new(), diagnostics, directives: false };
     for (kind, range) in Kind::lexer(&source.text).spanned() {
         let span = Span { file: number, start: range.start as u32, end: range.end as u32 };
         lexing.take(kind.unwrap_or(Kind::Invalid), span);
     }
     let end = source.text.len() as u32;
-    lexing.tokens.push(Token { kind: Kind::End, span: Span { file: number, start: end, end } });
+    lexing.push(Kind::End, Span { file: number, start: end, end });
     lexing.tokens
 }
 
@@ -127,6 +129,7 @@ struct Lexing<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     diagnostics: &'a mut Vec<Diagnostic>,
+    directives: bool,
 }
 
 impl Lexing<'_> {
@@ -135,8 +138,31 @@ impl Lexing<'_> {
             Kind::Comment => self.comment(span),
             Kind::Invalid => self.invalid(span),
             Kind::String | Kind::Char => self.quoted(kind, span),
-            _ => self.tokens.push(Token { kind, span }),
+            Kind::Directive => self.directive(span),
+            _ => self.push(kind, span),
         }
+    }
+
+    /// `iter` is a name where no `(` follows: in programs older than the word it is one.
+    fn push(&mut self, kind: Kind, span: Span) {
+        if let Some(last) = self.tokens.last_mut()
+            && last.kind == Kind::Iter
+            && kind != Kind::Open
+        {
+            last.kind = Kind::Name;
+        }
+        self.tokens.push(Token { kind, span });
+    }
+
+    /// Lines for the C preprocessor are one error for all of a file.
+    fn directive(&mut self, span: Span) {
+        if !self.directives {
+            let error = Diagnostic::new(span, "the language has no lines that begin with `#`")
+                .hint("if this is meant for the C preprocessor, run `cpp -P` first");
+            self.diagnostics.push(error);
+        }
+        self.directives = true;
+        self.push(Kind::Invalid, span);
     }
 
     fn text(&self, span: Span) -> &str {
@@ -150,7 +176,7 @@ impl Lexing<'_> {
             let error = Diagnostic::new(open, "this comment does not end before the file does")
                 .hint("close it with `*/`");
             self.diagnostics.push(error);
-            self.tokens.push(Token { kind: Kind::Invalid, span });
+            self.push(Kind::Invalid, span);
         }
     }
 
@@ -170,7 +196,7 @@ impl Lexing<'_> {
             return;
         }
         self.diagnostics.push(Diagnostic::new(span, strange(self.text(span))));
-        self.tokens.push(Token { kind: Kind::Invalid, span });
+        self.push(Kind::Invalid, span);
     }
 
     fn quoted(&mut self, kind: Kind, span: Span) {
@@ -181,7 +207,7 @@ impl Lexing<'_> {
                 .hint(format!("close it with `{quote}`"));
             self.diagnostics.push(error);
         }
-        self.tokens.push(Token { kind, span });
+        self.push(kind, span);
     }
 }
 

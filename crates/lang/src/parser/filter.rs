@@ -87,10 +87,7 @@ impl Parser<'_> {
             filter.functions.push(self.function(ty)?);
             return Ok(());
         }
-        if !self.at(Kind::Name) {
-            return self.unexpected("the name of a field or function");
-        }
-        filter.fields.extend(self.variables(ty)?);
+        filter.fields.extend(self.fields(ty)?);
         self.semicolon("a field");
         Ok(())
     }

@@ -110,7 +110,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let ty = self.ty()?;
-        global.fields.extend(self.variables(ty)?);
+        global.fields.extend(self.fields(ty)?);
         self.semicolon("a variable");
         Ok(())
     }

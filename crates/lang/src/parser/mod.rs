@@ -63,7 +63,11 @@ fn parse_file(number: u32, source: &Source, program: &mut Program) -> Vec<Diagno
     diagnostics.truncate(MAX_ERRORS);
     let mut parser = Parser::new(&source.text, tokens, diagnostics);
     parser.program(program);
-    parser.diagnostics
+    let mut diagnostics = parser.diagnostics;
+    for error in diagnostics.iter_mut().filter(|error| error.label.is_empty()) {
+        error.label.push_str("here");
+    }
+    diagnostics
 }
 
 /// A file's tokens, and how far they have been read.
@@ -74,6 +78,8 @@ struct Parser<'a> {
     at: usize,
     /// How deeply what is being read is nested.
     depth: u32,
+    /// Whether it is a part of a filter.
+    in_filter: bool,
     /// The token at which the last error was, where another would follow from it.
     failed_at: Option<usize>,
     diagnostics: Vec<Diagnostic>,
@@ -81,6 +87,6 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, tokens: Vec<Token>, diagnostics: Vec<Diagnostic>) -> Parser<'a> {
-        Parser { text, tokens, at: 0, depth: 0, failed_at: None, diagnostics }
+        Parser { text, tokens, at: 0, depth: 0, in_filter: false, failed_at: None, diagnostics }
     }
 }

@@ -115,6 +115,12 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether a block ends here, its `}` missing: something follows that no block has.
+    pub(super) fn ends_block(&self) -> bool {
+        let part = matches!(self.kind(), Kind::Init | Kind::Work | Kind::Prework | Kind::Handler);
+        (self.in_filter && part) || self.at_item()
+    }
+
     /// What may help with an unexpected token.
     pub(super) fn hint(&self) -> Option<String> {
         let text = self.text_at(self.span());

@@ -11,7 +11,7 @@ impl Parser<'_> {
     pub(super) fn block(&mut self) -> Parsed<Block> {
         let start = self.expect(Kind::OpenBrace, "")?;
         let mut stmts = Vec::new();
-        while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.at_item() {
+        while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.ends_block() {
             let before = self.at;
             match self.stmt() {
                 Ok(stmt) => stmts.push(stmt),

@@ -84,9 +84,12 @@ impl Parser<'_> {
     }
 
     fn stream_body(&mut self, word: Option<Composite>, stateful: bool) -> Parsed<StreamBody> {
-        self.nested(|parser| match word {
+        let outer = std::mem::replace(&mut self.in_filter, word.is_none());
+        let body = self.nested(|parser| match word {
             None => Ok(StreamBody::Filter(parser.filter(stateful)?)),
             Some(composite) => Ok(StreamBody::Composite(composite, parser.block()?)),
-        })
+        });
+        self.in_filter = outer;
+        body
     }
 }

@@ -1,7 +1,7 @@
 //! Types, names with types, and first values.
 
 use super::{Parsed, Parser};
-use crate::ast::{Expr, Init, Name, Param, Primitive, Type, TypeKind, Variable};
+use crate::ast::{Expr, Init, Param, Primitive, Type, TypeKind, Variable};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 use crate::source::Span;
@@ -107,14 +107,19 @@ impl Parser<'_> {
         Ok(Param { ty, name })
     }
 
-    /// The rest of `type ID ['=' varinit] (',' ID ['=' varinit])*`, after the type.
-    pub(super) fn variables(&mut self, ty: Type) -> Parsed<Vec<Variable>> {
-        let name = self.name("the name of a variable")?;
-        self.variables_from(ty, name)
+    /// A declaration outside code. Where code stands instead, it says so.
+    pub(super) fn fields(&mut self, ty: Type) -> Parsed<Vec<Variable>> {
+        if super::expr::assignment(self.kind()).is_some() || self.at(Kind::Dot) || self.at(Kind::Open) {
+            let error = Diagnostic::new(ty.span.to(self.span()), "a statement stands outside code")
+                .hint("put it into `init { ... }`, or into a function");
+            return self.fail(error);
+        }
+        self.variables(ty)
     }
 
-    /// The rest of it, after the first name.
-    pub(super) fn variables_from(&mut self, ty: Type, mut name: Name) -> Parsed<Vec<Variable>> {
+    /// The rest of `type ID ['=' varinit] (',' ID ['=' varinit])*`, after the type.
+    pub(super) fn variables(&mut self, ty: Type) -> Parsed<Vec<Variable>> {
+        let mut name = self.name("the name of a variable")?;
         let mut variables = Vec::new();
         loop {
             self.length_after_name(&ty);
