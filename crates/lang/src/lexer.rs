@@ -206,6 +206,10 @@ impl Lexing<'_> {
             let error = Diagnostic::new(span, format!("this {what} does not end before its line does"))
                 .hint(format!("close it with `{quote}`"));
             self.diagnostics.push(error);
+            self.push(kind, span);
+            // Whatever does not fit now may be a part of it.
+            self.push(Kind::Invalid, Span { start: span.end, ..span });
+            return;
         }
         self.push(kind, span);
     }

@@ -10,6 +10,9 @@ impl Parser<'_> {
     pub(super) fn create(&mut self, kind: fn(Creator) -> StmtKind) -> Parsed<StmtKind> {
         self.bump();
         let start = self.span();
+        if !(self.at_stream_word() || super::recover::starts_type(self.kind())) {
+            return self.unexpected("a stream");
+        }
         let named = self.at(Kind::Name) && !matches!(self.ahead(1), Kind::Arrow | Kind::OpenBracket);
         let (creator, portals) = if named { self.named()? } else { self.anonymous()? };
         Ok(kind(Creator { kind: creator, portals, span: self.since(start) }))

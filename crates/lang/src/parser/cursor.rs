@@ -68,14 +68,31 @@ impl Parser<'_> {
         if self.at(kind) {
             return Ok(self.bump());
         }
+        let ends = matches!(self.kind(), Kind::Semicolon | Kind::OpenBrace | Kind::CloseBrace | Kind::End);
+        if ends && matches!(kind, Kind::Close | Kind::CloseBracket) {
+            return Ok(self.missing_close(kind, place));
+        }
         let text = kind.text().unwrap_or("?");
         self.unexpected(&format!("`{text}`{}{place}", if place.is_empty() { "" } else { " " }))
+    }
+
+    /// Reports a closing bracket that is missing at the end of a statement or head, where it is clear enough
+    /// how to go on.
+    fn missing_close(&mut self, kind: Kind, place: &str) -> Span {
+        let text = kind.text().unwrap_or("?");
+        let error =
+            Diagnostic::new(self.last(), format!("expected `{text}` {place}, found {}", self.found()))
+                .label(format!("a `{text}` is missing behind this"));
+        self.complain(error);
+        self.last()
     }
 
     /// Takes an identifier that must be there.
     pub(super) fn name(&mut self, what: &str) -> Parsed<Name> {
         if !self.at(Kind::Name) {
-            return self.unexpected(what);
+            let hint =
+                self.kind().is_keyword().then(|| format!("{} is a word of the language", self.found()));
+            return self.unexpected_with(what, hint.or(self.hint()));
         }
         let span = self.bump();
         Ok(Name { text: self.text_at(span).into(), span })
@@ -83,10 +100,15 @@ impl Parser<'_> {
 
     /// Says that something else was expected where we are.
     pub(super) fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
+        let hint = self.hint();
+        self.unexpected_with(expected, hint)
+    }
+
+    /// The same, with what may help.
+    pub(super) fn unexpected_with<T>(&mut self, expected: &str, hint: Option<String>) -> Parsed<T> {
         let error = Diagnostic::new(self.span(), format!("expected {expected}, found {}", self.found()))
             .label(format!("expected {expected}"));
-        let error = Diagnostic { hint: self.hint(), ..error };
-        self.fail(error)
+        self.fail(Diagnostic { hint, ..error })
     }
 
     /// Reports an error because of which reading cannot go on.

@@ -95,7 +95,7 @@ impl Parser<'_> {
             return Ok(condition);
         }
         let first = self.tall_expr()?;
-        self.expect(Kind::Colon, "and what is the value otherwise")?;
+        self.expect(Kind::Colon, "after the first value of `?`")?;
         let second = self.tall_expr()?;
         let height = condition.height.max(first.height).max(second.height);
         let parts = (Box::new(condition.expr), Box::new(first.expr), Box::new(second.expr));

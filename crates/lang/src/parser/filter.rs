@@ -1,7 +1,8 @@
 //! Bodies of filters.
 
-use super::{Parsed, Parser};
-use crate::ast::{Filter, Function, Type, TypeKind, Work};
+use super::{Failed, Parsed, Parser};
+use crate::ast::{Filter, Function, Param, Type, TypeKind, Work};
+use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 
 impl Parser<'_> {
@@ -19,8 +20,9 @@ impl Parser<'_> {
         };
         while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.at_item() {
             let before = self.at;
-            if self.part(&mut filter).is_err() {
-                self.next_part(before);
+            match self.part(&mut filter) {
+                Ok(()) => self.lost = false,
+                Err(Failed) => self.next_part(before),
             }
         }
         self.close_brace(start);
@@ -72,18 +74,35 @@ impl Parser<'_> {
     /// `type ID params rates block`, from the name on.
     pub(super) fn function(&mut self, result: Type) -> Parsed<Function> {
         let name = self.name("the name of a function")?;
-        let params = self.params_or_skip()?;
+        let params = if self.at(Kind::OpenBrace) { self.lost_params() } else { self.params_or_skip()? };
         let rates = self.rates()?;
         let body = self.block()?;
         Ok(Function { result, name, params, rates, body })
     }
 
-    fn field_or_function(&mut self, filter: &mut Filter) -> Parsed<()> {
-        if !super::recover::starts_type(self.kind()) {
+    fn lost_params(&mut self) -> Vec<Param> {
+        let name = self.text_at(self.last()).to_string();
+        let error = Diagnostic::new(self.last(), "a function has parentheses behind its name")
+            .hint(format!("write `{name}()`"));
+        self.complain(error);
+        Vec::new()
+    }
+
+    /// What is no part of a filter; mostly a statement behind a brace too many, and others follow it.
+    fn no_part(&mut self) -> Parsed<()> {
+        if !super::recover::starts_statement(self.kind()) && !self.at(Kind::OpenBrace) {
             return self.unexpected("a field, a function, `init`, `work`, `prework` or `handler`");
         }
+        let start = self.span();
+        self.outside_code(start)
+    }
+
+    fn field_or_function(&mut self, filter: &mut Filter) -> Parsed<()> {
+        if !super::recover::starts_type(self.kind()) {
+            return self.no_part();
+        }
         let ty = self.ty()?;
-        if self.at(Kind::Name) && self.ahead(1) == Kind::Open {
+        if self.at(Kind::Name) && matches!(self.ahead(1), Kind::Open | Kind::OpenBrace) {
             filter.functions.push(self.function(ty)?);
             return Ok(());
         }

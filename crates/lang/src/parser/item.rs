@@ -41,9 +41,10 @@ impl Parser<'_> {
     }
 
     fn brace_too_many(&mut self) {
-        let error =
-            Diagnostic::new(self.span(), "this `}` closes nothing").hint("there is one too many before");
-        self.complain(error);
+        if !std::mem::take(&mut self.lost) {
+            let error = Diagnostic::new(self.span(), "this `}` closes nothing");
+            self.complain(error.hint("leave it out, or look for one too many before it"));
+        }
         self.bump();
     }
 

@@ -80,6 +80,8 @@ struct Parser<'a> {
     depth: u32,
     /// Whether it is a part of a filter.
     in_filter: bool,
+    /// Whether what was read last is code where none can be, of which more may follow.
+    lost: bool,
     /// The token at which the last error was, where another would follow from it.
     failed_at: Option<usize>,
     diagnostics: Vec<Diagnostic>,
@@ -87,6 +89,6 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, tokens: Vec<Token>, diagnostics: Vec<Diagnostic>) -> Parser<'a> {
-        Parser { text, tokens, at: 0, depth: 0, in_filter: false, failed_at: None, diagnostics }
+        Parser { text, tokens, at: 0, depth: 0, in_filter: false, lost: false, failed_at: None, diagnostics }
     }
 }

@@ -19,6 +19,11 @@ impl Parser<'_> {
         while matches!(self.kind(), Kind::Push | Kind::Pop | Kind::Peek) {
             let word = self.kind();
             let start = self.bump();
+            if self.lacks_rate() {
+                let error = Diagnostic::new(start, "a number is missing behind this");
+                self.complain(error);
+                continue;
+            }
             let rate = self.rate()?;
             let place = match word {
                 Kind::Push => &mut rates.push,
@@ -34,10 +39,16 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Whether the next rate or the body comes instead of a number.
+    fn lacks_rate(&self) -> bool {
+        let next = matches!(self.kind(), Kind::Push | Kind::Pop | Kind::Peek) && self.ahead(1) != Kind::Open;
+        next || self.at(Kind::OpenBrace)
+    }
+
     fn comma_between_rates(&mut self) {
         if self.at(Kind::Comma) {
-            let error =
-                Diagnostic::new(self.span(), "between rates stands nothing").hint("leave the `,` out");
+            let error = Diagnostic::new(self.span(), "rates stand side by side without commas")
+                .hint("leave the `,` out");
             self.complain(error);
             self.bump();
         }

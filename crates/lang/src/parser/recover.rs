@@ -144,13 +144,19 @@ impl Parser<'_> {
             Kind::Dot if self.before() == Some(Kind::Number) => {
                 format!("a number wants a digit behind its point: `{}.0`", self.text_at(self.last()))
             }
-            Kind::Plus => "a sign `+` before a value can be left out".to_string(),
-            Kind::Minus | Kind::Not | Kind::Increment | Kind::Decrement => {
-                format!("put what `{text}` belongs to in parentheses")
-            }
-            Kind::Star => "`*` stands for any number only in rates: `pop *`, `push [1, *]`".to_string(),
-            kind if kind.is_keyword() => format!("`{text}` is a word of the language"),
             _ => return None,
+        })
+    }
+
+    /// What may help where a value is wanted.
+    pub(super) fn hint_for_value(&self) -> Option<String> {
+        Some(match self.kind() {
+            Kind::Plus => "a sign `+` before a value can be left out".to_string(),
+            Kind::Star => "`*` stands for any number only in rates: `pop *`, `push [1, *]`".to_string(),
+            kind if kind.is_keyword() && !matches!(kind, Kind::Switch | Kind::Case | Kind::Default) => {
+                format!("{} is a word of the language", self.found())
+            }
+            _ => return self.hint(),
         })
     }
 
@@ -167,7 +173,7 @@ pub(super) fn starts_type(kind: Kind) -> bool {
 }
 
 /// Whether a keyword begins a statement and nothing else.
-fn starts_statement(kind: Kind) -> bool {
+pub(super) fn starts_statement(kind: Kind) -> bool {
     use Kind::{
         Add, Body, Break, Continue, Do, Enqueue, For, Handler, If, Init, Join, Loop, Prework, Push, Return,
         Split, While, Work,

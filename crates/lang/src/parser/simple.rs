@@ -20,7 +20,10 @@ impl Parser<'_> {
     /// `'push' '(' expr ')'`
     fn push(&mut self) -> Parsed<StmtKind> {
         self.bump();
-        self.expect(Kind::Open, "after `push`")?;
+        if !self.at(Kind::Open) {
+            return self.unexpected_with("`(` after `push`", Some("write `push(value);`".to_string()));
+        }
+        self.bump();
         let value = self.expr()?;
         self.expect(Kind::Close, "after what is pushed")?;
         Ok(StmtKind::Push(value))

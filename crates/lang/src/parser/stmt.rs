@@ -1,7 +1,7 @@
 //! Blocks and statements.
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{Block, Stmt, StmtKind};
+use crate::ast::{Block, Expr, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 use crate::source::Span;
@@ -116,12 +116,26 @@ impl Parser<'_> {
 
     fn if_stmt(&mut self) -> Parsed<StmtKind> {
         self.bump();
-        self.expect(Kind::Open, "after `if`")?;
-        let condition = self.expr()?;
-        self.expect(Kind::Close, "after the condition")?;
+        let condition = self.condition("if")?;
         let first = Box::new(self.stmt()?);
         let second = if self.eat(Kind::Else) { Some(Box::new(self.stmt()?)) } else { None };
         Ok(StmtKind::If(condition, first, second))
+    }
+
+    /// `'(' expr ')'`
+    fn condition(&mut self, word: &str) -> Parsed<Expr> {
+        let open = self.eat(Kind::Open);
+        if !open {
+            let error =
+                Diagnostic::new(self.span(), format!("expected `(` after `{word}`, found {}", self.found()))
+                    .hint("a condition stands in parentheses");
+            self.complain(error);
+        }
+        let condition = self.expr()?;
+        if open || self.at(Kind::Close) {
+            self.expect(Kind::Close, "after the condition")?;
+        }
+        Ok(condition)
     }
 
     /// An `else` that no `if` precedes, mostly for a `;` or a brace too many.
@@ -135,9 +149,7 @@ impl Parser<'_> {
 
     fn while_stmt(&mut self) -> Parsed<StmtKind> {
         self.bump();
-        self.expect(Kind::Open, "after `while`")?;
-        let condition = self.expr()?;
-        self.expect(Kind::Close, "after the condition")?;
+        let condition = self.condition("while")?;
         Ok(StmtKind::While(condition, Box::new(self.stmt()?)))
     }
 
@@ -145,9 +157,7 @@ impl Parser<'_> {
         self.bump();
         let body = Box::new(self.stmt()?);
         self.expect(Kind::While, "after what `do` repeats")?;
-        self.expect(Kind::Open, "after `while`")?;
-        let condition = self.expr()?;
-        self.expect(Kind::Close, "after the condition")?;
+        let condition = self.condition("while")?;
         self.semicolon("`do` and `while`");
         Ok(StmtKind::DoWhile(body, condition))
     }
@@ -157,13 +167,21 @@ impl Parser<'_> {
         self.bump();
         self.expect(Kind::Open, "after `for`")?;
         let init = if self.at(Kind::Semicolon) { None } else { Some(self.part_of_for()?) };
-        self.expect(Kind::Semicolon, "after the first part of `for`")?;
+        self.semicolon_in_for("the first part")?;
         let condition = if self.at(Kind::Semicolon) { None } else { Some(self.expr()?) };
-        self.expect(Kind::Semicolon, "after the condition of `for`")?;
+        self.semicolon_in_for("the condition")?;
         let step = if self.at(Kind::Close) { None } else { Some(self.part_of_for()?) };
         self.expect(Kind::Close, "after the last part of `for`")?;
         let body = Box::new(self.stmt()?);
         Ok(StmtKind::For { init, condition, step, body })
+    }
+
+    fn semicolon_in_for(&mut self, after: &str) -> Parsed<()> {
+        if self.eat(Kind::Semicolon) {
+            return Ok(());
+        }
+        let expected = format!("`;` after {after} of `for`");
+        self.unexpected_with(&expected, Some("the three parts of `for` have `;` between them".to_string()))
     }
 
     fn part_of_for(&mut self) -> Parsed<Box<Stmt>> {

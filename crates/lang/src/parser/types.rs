@@ -1,6 +1,6 @@
 //! Types, names with types, and first values.
 
-use super::{Parsed, Parser};
+use super::{Failed, Parsed, Parser};
 use crate::ast::{Expr, Init, Param, Primitive, Type, TypeKind, Variable};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
@@ -110,11 +110,20 @@ impl Parser<'_> {
     /// A declaration outside code. Where code stands instead, it says so.
     pub(super) fn fields(&mut self, ty: Type) -> Parsed<Vec<Variable>> {
         if super::expr::assignment(self.kind()).is_some() || self.at(Kind::Dot) || self.at(Kind::Open) {
-            let error = Diagnostic::new(ty.span.to(self.span()), "a statement stands outside code")
-                .hint("put it into `init { ... }`, or into a function");
-            return self.fail(error);
+            return self.outside_code(ty.span);
         }
         self.variables(ty)
+    }
+
+    /// Reports a statement outside code, if it does not follow another.
+    pub(super) fn outside_code<T>(&mut self, start: Span) -> Parsed<T> {
+        if self.lost {
+            return Err(Failed);
+        }
+        self.lost = true;
+        let error = Diagnostic::new(start.to(self.span()), "a statement stands outside code")
+            .hint("put it into `init`, `work` or a function; or there is a `}` too many before it");
+        self.fail(error)
     }
 
     /// The rest of `type ID ['=' varinit] (',' ID ['=' varinit])*`, after the type.

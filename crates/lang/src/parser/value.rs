@@ -117,7 +117,8 @@ impl Parser<'_> {
 
     fn no_value(&mut self) -> Parsed<Tall> {
         let span = self.span();
-        let failed = self.unexpected("an expression");
+        let hint = self.hint_for_value();
+        let failed = self.unexpected_with("an expression", hint);
         // What should be behind it is here, so only the expression is lost.
         let closed = matches!(
             self.kind(),
@@ -149,10 +150,22 @@ impl Parser<'_> {
     /// `pop()`
     fn pop(&mut self) -> Parsed<Tall> {
         let start = self.bump();
-        self.expect(Kind::Open, "after `pop`")?;
-        self.expect(Kind::Close, "after `pop(`")?;
+        self.no_arguments("pop")?;
         self.no_part_of_value()?;
         self.grow(ExprKind::Pop, start, 0)
+    }
+
+    /// `()` behind a word.
+    fn no_arguments(&mut self, word: &str) -> Parsed<()> {
+        if !self.at(Kind::Open) {
+            let error =
+                Diagnostic::new(self.last(), format!("expected `()` after `{word}`, found {}", self.found()))
+                    .hint(format!("write `{word}()`"));
+            self.complain(error);
+            return Ok(());
+        }
+        self.bump();
+        self.expect(Kind::Close, &format!("after `{word}(`")).map(|_| ())
     }
 
     /// `peek(expr)`
@@ -168,8 +181,7 @@ impl Parser<'_> {
     /// `iter()`
     fn iter(&mut self) -> Parsed<Tall> {
         let start = self.bump();
-        self.expect(Kind::Open, "after `iter`")?;
-        self.expect(Kind::Close, "after `iter(`")?;
+        self.no_arguments("iter")?;
         self.grow(ExprKind::Iter, start, 0)
     }
 
