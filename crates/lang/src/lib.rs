@@ -14,9 +14,12 @@ pub mod eval;
 pub mod files;
 pub mod flat;
 pub mod hir;
+pub mod lexer;
+pub mod parser;
 pub mod source;
 pub mod tree;
 pub mod value;
 
 pub use diagnostic::Diagnostic;
+pub use parser::parse;
 pub use source::{Sources, Span};
