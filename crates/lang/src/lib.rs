@@ -13,6 +13,7 @@ pub mod diagnostic;
 pub mod eval;
 pub mod flat;
 pub mod hir;
+pub mod resolve;
 pub mod source;
 pub mod tree;
 pub mod value;
