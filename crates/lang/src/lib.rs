@@ -16,6 +16,7 @@ pub mod flat;
 pub mod hir;
 pub mod lexer;
 pub mod parser;
+pub mod resolve;
 pub mod source;
 pub mod tree;
 pub mod value;
