@@ -13,6 +13,8 @@ pub mod diagnostic;
 pub mod eval;
 pub mod flat;
 pub mod hir;
+pub mod picture;
+pub mod schedule;
 pub mod source;
 pub mod tree;
 pub mod value;
