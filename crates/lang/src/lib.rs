@@ -10,6 +10,7 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod elaborate;
 pub mod eval;
 pub mod flat;
 pub mod hir;
@@ -18,4 +19,5 @@ pub mod tree;
 pub mod value;
 
 pub use diagnostic::Diagnostic;
+pub use elaborate::elaborate;
 pub use source::{Sources, Span};
