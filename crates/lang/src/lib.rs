@@ -14,10 +14,14 @@ pub mod elaborate;
 pub mod eval;
 pub mod flat;
 pub mod hir;
+pub mod lexer;
+pub mod parser;
+pub mod resolve;
 pub mod source;
 pub mod tree;
 pub mod value;
 
 pub use diagnostic::Diagnostic;
 pub use elaborate::elaborate;
+pub use parser::parse;
 pub use source::{Sources, Span};
