@@ -100,6 +100,18 @@ impl Policy for WorkStealing {
         me.keep(node, host);
     }
 
+    /// Whoever was run here last is kept in an empty hand, whatever the place, and taken from it until
+    /// it is the oldest's turn.
+    #[inline(always)]
+    fn relays(&self, me: &Local) -> u32 {
+        if me.latest.is_none() { me.until_fair.saturating_sub(1) } else { 0 }
+    }
+
+    #[inline(always)]
+    fn relayed(&self, me: &mut Local, count: u32) {
+        me.until_fair -= count;
+    }
+
     #[inline(always)]
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         let chosen = me.own(last, host).or_else(|| me.steal(host));
@@ -167,6 +179,7 @@ mod tests {
     use super::*;
     use crate::mock::Mock;
     use crate::virtual_host::shapes;
+    use thalweg_graph::ChannelId;
 
     fn started(place: Place, workers: usize) -> (WorkStealing, Mock, Vec<Local>) {
         let mut host = Mock::with_workers(shapes::chain(6, 1).graph, workers);
@@ -212,6 +225,29 @@ mod tests {
             })
             .collect();
         assert_eq!(order, [5, 0, 1, 2, 3, 4, 5, 0]);
+    }
+
+    #[test]
+    fn relays_stand_for_the_decisions_that_they_spare() {
+        let fair_at = |relays: bool| {
+            let (policy, mut host, mut locals) = started(Place::Near, 1);
+            let me = &mut locals[0];
+            host.last = vec![Some(0); 6];
+            for decision in 1.. {
+                if relays && decision == 7 {
+                    policy.relayed(me, policy.relays(me) - 3);
+                }
+                policy.ready(me, NodeId(5), &mut host);
+                assert_eq!(policy.relays(me), 0, "its hand is full");
+                if activate(policy.next(me, Some((NodeId(5), Event::Empty(ChannelId(0)))), &mut host)) != 5 {
+                    return decision;
+                }
+            }
+            0
+        };
+        assert_eq!(fair_at(false), FAIR_EVERY);
+        // Six before, three that were left over, and the fair one.
+        assert_eq!(fair_at(true), 6 + 3 + 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, lock};
 use crate::useful::{Useful, has_loops};
 use std::sync::{Arc, OnceLock};
 use thalweg_analysis::Components;
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{Channel, ChannelId, Graph, Kind, NodeId};
 use thalweg_plan::Plan;
 use thalweg_trace::Growth;
 
@@ -179,6 +179,9 @@ impl<'env> Net<'env> {
             graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
         let alone =
             plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
+        if alone {
+            know_waits(&graph, &rings);
+        }
         let stays = nodes.iter().any(|node| node.stays);
         let (ports, ports_at) = ports(&graph);
         Net {
@@ -557,6 +560,14 @@ impl<'env> Net<'env> {
             rate: data.outputs[port].push.fixed().unwrap_or(0),
         });
     }
+}
+
+/// Where one worker does everything: processes know of each other who waits.
+fn know_waits<'env>(graph: &Graph, rings: &[Arc<dyn Grow + 'env>]) {
+    let is_process = |node: NodeId| graph.node(node).kind == Kind::Process;
+    let between = |channel: &Channel| is_process(channel.from.0) && is_process(channel.to.0);
+    let channels = graph.channels().iter().zip(rings).filter(|(channel, _)| between(channel));
+    channels.for_each(|(_, ring)| ring.know_waits());
 }
 
 /// The channels at every node's ports, and where they begin: see [`Net`].

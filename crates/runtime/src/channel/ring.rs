@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// The bytes an item stands for.
 pub(crate) type Weigh<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
@@ -85,6 +85,9 @@ pub(crate) struct Known<T> {
     /// The receiving process, and the sending one.
     pub(crate) receiver: AtomicU32,
     pub(crate) sender: AtomicU32,
+    /// Whether the receiving process waits for a message, and the sending one for room.
+    pub(crate) receiver_waits: Waits,
+    pub(crate) sender_waits: Waits,
     /// The tail as the receiver last read it.
     pub(crate) seen: AtomicUsize,
     /// First slot that is not free, as the sender last saw.
@@ -97,12 +100,47 @@ pub(crate) struct Known<T> {
     pub(crate) lent: AtomicPtr<T>,
 }
 
+const NO: u8 = 0;
+const YES: u8 = 1;
+const UNKNOWN: u8 = 2;
+
+/// Whether a process at one end of a channel waits there, for who is at the other end: where one worker does
+/// everything and both are processes. Elsewhere it is not known, as to know it would take a fence with
+/// every message.
+#[derive(Debug)]
+pub(crate) struct Waits(AtomicU8);
+
+impl Waits {
+    /// It comes to wait.
+    #[inline]
+    pub(crate) fn begin(&self) {
+        if self.0.load(Ordering::Relaxed) == NO {
+            self.0.store(YES, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it waits, if that is known. Who asks tells it, and is told no from then on.
+    #[inline]
+    pub(crate) fn take(&self) -> Option<bool> {
+        match self.0.load(Ordering::Relaxed) {
+            NO => Some(false),
+            YES => {
+                self.0.store(NO, Ordering::Relaxed);
+                Some(true)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl<T> Known<T> {
     fn new() -> Known<T> {
         Known {
             operation: AtomicU32::new(0),
             receiver: AtomicU32::new(0),
             sender: AtomicU32::new(0),
+            receiver_waits: Waits(AtomicU8::new(UNKNOWN)),
+            sender_waits: Waits(AtomicU8::new(UNKNOWN)),
             seen: AtomicUsize::new(0),
             limit: AtomicUsize::new(0),
             received: AtomicU64::new(0),
@@ -285,6 +323,9 @@ pub(crate) trait Grow: Send + Sync {
     /// # Safety
     /// No other thread accesses the slots, and none keeps slot pointers from before.
     unsafe fn grow(&self, capacity: usize, keep: bool);
+
+    /// Both ends are processes, and one worker does everything. Before it does anything.
+    fn know_waits(&self) {}
 }
 
 impl<T: Send> Grow for Ring<T> {
@@ -317,5 +358,10 @@ impl<T: Send> Grow for Ring<T> {
             });
         }
         self.meter.set_capacity(capacity);
+    }
+
+    fn know_waits(&self) {
+        self.known.receiver_waits.0.store(NO, Ordering::Relaxed);
+        self.known.sender_waits.0.store(NO, Ordering::Relaxed);
     }
 }

@@ -150,7 +150,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
 fn activate(net: &Net<'_>, node: u32) -> Event {
     let node = NodeId(node);
     let mut cx = Cx::new(net, By::Worker);
-    cx.begin(node, (1, 1), false);
+    cx.begin(node, &net.nodes[node.index()].state, (1, 1), false);
     net.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
 }
 

@@ -27,6 +27,8 @@ thread_local! {
     /// Ends dropped on this thread so far: a turn in which there were some has changed more than
     /// it has touched.
     static ENDS: Cell<u64> = const { Cell::new(0) };
+    /// Notes of all kinds on this thread so far.
+    static NOTES: Cell<u64> = const { Cell::new(0) };
     /// The receive whose message was released; what is more than one is counted as ends are.
     static RELEASED: Cell<u64> = const { Cell::new(NONE) };
     static ENDING: Cell<Ending> = const { Cell::new(Ending::Now) };
@@ -39,11 +41,18 @@ thread_local! {
 /// An end is dropped.
 pub(super) fn note_end() {
     let _ = ENDS.try_with(|count| count.set(count.get() + 1));
+    note();
+}
+
+#[inline]
+fn note() {
+    let _ = NOTES.try_with(|count| count.set(count.get() + 1));
 }
 
 /// A message that was lent out is released.
 #[inline]
 pub(super) fn note_release(operation: u64) {
+    note();
     let _ = RELEASED.try_with(|released| match released.get() {
         before if before == NONE || before == operation => released.set(operation),
         _ => note_end(),
@@ -63,6 +72,12 @@ pub(super) fn end_stream(meter: &Arc<Meter>) {
 #[inline]
 pub(crate) fn here() -> usize {
     ENDS.with(|ends| std::ptr::from_ref(ends).addr())
+}
+
+/// Ends dropped and messages released on this thread so far.
+#[inline]
+pub(crate) fn notes() -> u64 {
+    NOTES.with(Cell::get)
 }
 
 /// Ends dropped on this thread so far.

@@ -82,7 +82,7 @@ impl<T: std::marker::Send> Rx<T> {
     }
 
     /// Ready with the index of a message, or where none will follow.
-    #[inline]
+    #[inline(always)]
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
         let turn = Turn::of(cx, NodeId(known.receiver.load(Ordering::Relaxed)));
@@ -94,36 +94,33 @@ impl<T: std::marker::Send> Rx<T> {
         let next = meter.head_here();
         if next == known.seen.load(Ordering::Relaxed) {
             let tail = meter.tail();
-            known.seen.store(tail, Ordering::Relaxed);
             // Of what a feedback channel gets after its end nothing counts.
-            if next == tail || meter.ended() {
-                return self.look_closely(turn, operation, next);
+            if meter.ended() {
+                return self.at_end(turn, operation, next);
             }
+            if next == tail {
+                turn.wait(operation, Rest::Items, next + 1, &known.receiver_waits);
+                return Poll::Pending;
+            }
+            known.seen.store(tail, Ordering::Relaxed);
         }
-        turn.complete(operation, &known.received);
+        turn.complete(operation, &known.received, &known.sender_waits);
         Poll::Ready(Some(next))
     }
 
-    /// There was no message, or there is an end.
+    /// The stream has ended: what was sent before is seen after.
     #[inline(never)]
-    fn look_closely(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
-        let meter = &self.0.meter;
-        let ended = meter.ended();
-        // The end first: what was sent before it is seen after it.
-        let seen = if ended { meter.end_tail() } else { meter.tail() };
-        self.0.known.seen.store(seen, Ordering::Relaxed);
-        if next == seen && !ended {
-            turn.wait(operation, Rest::Items, next + 1);
-            return Poll::Pending;
-        }
-        turn.complete(operation, &self.0.known.received);
+    fn at_end(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
+        let (known, seen) = (&self.0.known, self.0.meter.end_tail());
+        known.seen.store(seen, Ordering::Relaxed);
+        turn.complete(operation, &known.received, &known.sender_waits);
         Poll::Ready((next < seen).then_some(next))
     }
 
     /// The slot of the message that `poll_message` found.
-    #[inline]
+    #[inline(always)]
     fn slot(&self, next: usize) -> *mut T {
-        let lent = self.0.known.lent.load(Ordering::Relaxed);
+        let lent = self.lent();
         if !lent.is_null() {
             return lent;
         }
@@ -132,14 +129,32 @@ impl<T: std::marker::Send> Rx<T> {
         unsafe { slots.add(next & mask) }
     }
 
+    /// Where the message that was lent out lies; null without one.
+    #[inline]
+    fn lent(&self) -> *mut T {
+        self.0.known.lent.load(Ordering::Relaxed)
+    }
+
+    /// The message that was lent out last, whose guard was forgotten.
+    #[cold]
+    #[inline(never)]
+    fn take_lent(&mut self, next: usize) -> T {
+        // SAFETY: it holds message `next` of this side's; `release` moves past it.
+        let message = unsafe { self.slot(next).read() };
+        self.release(next);
+        message
+    }
+
     #[inline]
     fn lend(&self, message: *mut T) {
         self.0.known.lent.store(message, Ordering::Release);
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, next: usize) {
-        self.lend(null_mut());
+        if !self.lent().is_null() {
+            self.lend(null_mut());
+        }
         self.0.release(next + 1);
     }
 }
@@ -169,12 +184,17 @@ pub struct Recv<'a, T> {
 impl<T: std::marker::Send> Future for Recv<'_, T> {
     type Output = Option<T>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let Some(next) = ready!(self.rx.poll_message(cx)) else { return Poll::Ready(None) };
-        // SAFETY: slot `next` holds a message of this side's; `release` moves past it.
-        let message = unsafe { self.rx.slot(next).read() };
-        self.rx.release(next);
+        if !self.rx.lent().is_null() {
+            return Poll::Ready(Some(self.rx.take_lent(next)));
+        }
+        let ring = &*self.rx.0;
+        let (slots, mask) = ring.slots();
+        // SAFETY: slot `next` is within the ring and holds a message of this side's, which moves past it.
+        let message = unsafe { slots.add(next & mask).read() };
+        ring.release(next + 1);
         Poll::Ready(Some(message))
     }
 }
@@ -292,7 +312,7 @@ impl<T: std::marker::Send> Tx<T> {
     }
 
     /// Ready with a free slot's index, or where nobody will read.
-    #[inline]
+    #[inline(always)]
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
         let turn = Turn::of(cx, NodeId(known.sender.load(Ordering::Relaxed)));
@@ -305,14 +325,14 @@ impl<T: std::marker::Send> Tx<T> {
         if next >= known.limit.load(Ordering::Relaxed) {
             let limit = meter.head() + meter.capacity();
             known.limit.store(limit, Ordering::Relaxed);
-            if next >= limit || meter.gone() {
+            if next >= limit {
                 return self.look_closely(turn, operation, next);
             }
         }
         if self.0.weighed() {
             return self.look_closely(turn, operation, next);
         }
-        turn.complete(operation, &known.sent);
+        turn.complete(operation, &known.sent, &known.receiver_waits);
         Poll::Ready(Some(next))
     }
 
@@ -323,21 +343,21 @@ impl<T: std::marker::Send> Tx<T> {
         let gone = meter.gone();
         let full = next >= known.limit.load(Ordering::Relaxed);
         if full && !gone {
-            turn.wait(operation, Rest::Room, next + 1 - meter.capacity());
+            turn.wait(operation, Rest::Room, next + 1 - meter.capacity(), &known.sender_waits);
             return Poll::Pending;
         }
         if !full && !gone && !meter.light() {
-            turn.wait(operation, Rest::Bytes, 0);
+            turn.wait(operation, Rest::Bytes, 0, &known.sender_waits);
             return Poll::Pending;
         }
-        turn.complete(operation, &known.sent);
+        turn.complete(operation, &known.sent, &known.receiver_waits);
         if full {
             self.0.purge_if_gone();
         }
         Poll::Ready((!full).then_some(next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, next: usize, make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) {
         let (slots, mask) = self.0.slots();
         // SAFETY: slot `next` is free and this side's, and as good as uninitialised.
@@ -380,7 +400,7 @@ where
 {
     type Output = ();
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let room = ready!(self.tx.poll_room(cx));
         let make = self.make.take().expect("polled after it was ready");

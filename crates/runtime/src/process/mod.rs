@@ -27,17 +27,18 @@ mod drops;
 mod ends;
 mod turn;
 
-pub(crate) use drops::{end_streams, ends as dropped, here, silently};
+pub(crate) use drops::{end_streams, ends as dropped, here, notes, silently};
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
 pub(crate) use ends::{channel, sends};
 pub(crate) use turn::Turn;
 
 use crate::claim::Claim;
 use crate::clock::Part;
-use crate::node::{Body, By, Cx, Flow, Held, IntoFlow, NodeState};
+use crate::node::{Body, Cx, Flow, Held, IntoFlow, NodeState};
 use crate::port::Lack;
 use std::pin::Pin;
 use std::task::Poll;
+use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
 use turn::Rest;
 
@@ -70,7 +71,7 @@ where
 
     #[inline]
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        if is_useless(cx) {
+        if cx.looks && is_useless(cx) {
             return self.end(core, cx);
         }
         let Some(running) = core.future.as_mut() else { return self.end(core, cx) };
@@ -83,20 +84,13 @@ where
         let poll = cx.turn.poll(unsafe { Pin::new_unchecked(running) });
         std::mem::drop(polling);
         core.pending = cx.turn.pending();
-        cx.fired += cx.budget - cx.turn.left();
+        cx.fired = cx.budget - cx.turn.left();
         cx.lap(Part::Queue);
-        if let Some(operation) = drops::take_release() {
-            // It may have been received in an earlier turn.
-            cx.turn.touch(operation);
+        if cx.any_drops() {
+            look_at_drops(cx, poll.is_pending());
         }
-        cx.touched_all = cx.ends_dropped();
         match poll {
-            Poll::Pending => {
-                if cx.touched_all {
-                    ends_were_dropped(cx);
-                }
-                self.rest(core, cx)
-            }
+            Poll::Pending => self.rest(core, cx),
             Poll::Ready(flow) => {
                 cx.turn.assert_nothing_pending();
                 match flow.into_flow() {
@@ -114,40 +108,22 @@ where
         }
     }
 
-    /// Leaves word of what the process waits for.
+    /// Leaves word of what the process waits for. Whoever activates sees to it that others are told, when the
+    /// claim is back.
     #[inline]
     fn rest(&self, core: &Core<F>, cx: &mut Cx<'_>) -> Event {
         let (rest, until) = cx.turn.rest();
         let channel = ends::channel(core.pending);
         let wait = &cx.state().wait;
-        let event = match rest {
-            Rest::Items => {
-                wait.lack(Lack::Items { channel, until });
-                Event::Empty(channel)
-            }
-            Rest::Room => {
-                wait.lack(Lack::Room { channel, until });
-                Event::Full(channel)
-            }
-            Rest::Bytes => {
-                wait.lack(Lack::Bytes { channel });
-                Event::Full(channel)
-            }
-            Rest::Yielded => {
-                wait.ready();
-                Event::Budget
-            }
-            Rest::Foreign => {
-                assert!(cx.turn.was_cloned(), "it awaits something that will never wake it");
-                wait.foreign();
-                Event::Waiting
-            }
-        };
-        // Who tells does so when the claim is back.
-        if !matches!(cx.by, By::Teller(_)) {
-            cx.changed();
+        if rest == Rest::Items {
+            wait.lack(Lack::Items { channel, until });
+            return Event::Empty(channel);
         }
-        event
+        if rest == Rest::Room {
+            wait.lack(Lack::Room { channel, until });
+            return Event::Full(channel);
+        }
+        rest_otherwise(cx, rest, channel)
     }
 
     /// Drops the future, and so its ends.
@@ -176,14 +152,10 @@ where
     R: IntoFlow,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
-        let claimed = match cx.net.ready.is_alone() {
+        match cx.net.ready.is_alone() {
             // SAFETY: one worker, and no thread besides that activates nodes.
-            true => unsafe { self.core.try_claim_alone() },
-            false => self.core.try_claim(),
-        };
-        match claimed {
-            Some(mut core) => self.poll(&mut core, cx),
-            None => Event::Refused,
+            true => unsafe { self.core.with_alone(Event::Refused, |core| self.poll(core, cx)) },
+            false => self.core.with(Event::Refused, |core| self.poll(core, cx)),
         }
     }
 
@@ -200,6 +172,42 @@ where
     }
 }
 
+/// The rest of a process that waits for neither a message nor room for one.
+#[cold]
+#[inline(never)]
+fn rest_otherwise(cx: &Cx<'_>, rest: Rest, channel: ChannelId) -> Event {
+    let wait = &cx.state().wait;
+    match rest {
+        Rest::Bytes => {
+            wait.lack(Lack::Bytes { channel });
+            Event::Full(channel)
+        }
+        Rest::Foreign => {
+            assert!(cx.turn.was_cloned(), "it awaits something that will never wake it");
+            wait.foreign();
+            Event::Waiting
+        }
+        Rest::Yielded | Rest::Items | Rest::Room => {
+            wait.ready();
+            Event::Budget
+        }
+    }
+}
+
+/// A poll has dropped ends, or messages that were lent out.
+#[cold]
+#[inline(never)]
+fn look_at_drops(cx: &mut Cx<'_>, goes_on: bool) {
+    if let Some(operation) = drops::take_release() {
+        // It may have been received in an earlier turn.
+        cx.turn.touch(operation);
+    }
+    cx.touched_all = cx.ends_dropped();
+    if goes_on && cx.touched_all {
+        ends_were_dropped(cx);
+    }
+}
+
 /// A poll has dropped ends. As where a node ends, whoever is at the other end of a channel must look,
 /// whatever it waits for.
 #[cold]
@@ -212,13 +220,13 @@ fn ends_were_dropped(cx: &Cx<'_>) {
 }
 
 /// Nothing it could still do would reach anybody, or it was asked to stop.
-#[inline]
+#[cold]
+#[inline(never)]
 fn is_useless(cx: &Cx<'_>) -> bool {
     (cx.alerted && is_unheard(cx)) || (cx.net.draining() && cx.net.inputs(cx.node).is_empty())
 }
 
 /// Who is cancelled is alerted afterwards.
-#[cold]
 fn is_unheard(cx: &Cx<'_>) -> bool {
     // In a graph with cycles it is for `useful` to say: it knows whom nobody ever heard.
     cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node))

@@ -1,6 +1,7 @@
 //! One poll of a process: what its ends must know, reached through the waker they are polled with.
 
 use super::{NONE, here};
+use crate::channel::Waits;
 use crate::net::{Net, Signals};
 use crate::sleep::Sleeper;
 use std::cell::{Cell, RefCell};
@@ -23,9 +24,6 @@ pub(crate) struct Touched {
 impl Touched {
     #[inline]
     fn clear(&mut self) {
-        if self.length.get() > self.first.len() {
-            self.more.get_mut().clear();
-        }
         self.length.set(0);
     }
 
@@ -34,15 +32,23 @@ impl Touched {
         let length = self.length.get();
         match self.first.get(length) {
             Some(place) => place.set(operation),
-            None => self.push_more(operation),
+            None => self.push_more(length - self.first.len(), operation),
         }
         self.length.set(length + 1);
     }
 
     #[cold]
     #[inline(never)]
-    fn push_more(&self, operation: u64) {
-        self.more.borrow_mut().push(operation);
+    fn push_more(&self, at: usize, operation: u64) {
+        let mut more = self.more.borrow_mut();
+        more.truncate(at); // of an earlier turn
+        more.push(operation);
+    }
+
+    /// If it is one, that.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<u64> {
+        (self.length.get() == 1).then(|| self.first[0].get())
     }
 
     /// How many.
@@ -189,11 +195,21 @@ impl<'a> Turn<'a> {
         true
     }
 
-    /// The operation is complete; `mark` is its end's.
+    /// The operation is complete; `mark` is its end's, and `other` says whether there is anybody to be
+    /// told of it, where that is known.
     #[inline]
-    pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64) {
+    pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64, other: &Waits) {
         self.pending.set(NONE);
         self.left.set(self.left.get() - 1);
+        match other.take() {
+            Some(false) => {}
+            Some(true) => self.touched.push(operation),
+            None => self.touch_once(operation, mark),
+        }
+    }
+
+    #[inline]
+    fn touch_once(&self, operation: u64, mark: &AtomicU64) {
         if mark.load(Ordering::Relaxed) != self.number {
             mark.store(self.number, Ordering::Relaxed);
             self.touched.push(operation);
@@ -205,10 +221,11 @@ impl<'a> Turn<'a> {
         self.touched.push(operation);
     }
 
-    /// The operation waits until a counter of its channel has come so far.
+    /// The operation waits until a counter of its channel has come so far; `mine` is its end's.
     #[inline]
-    pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize) {
+    pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize, mine: &Waits) {
         self.pending.set(operation);
+        mine.begin();
         // Who was woken while it was polled is polled again, whatever it waits for besides.
         if self.rest.get() != Rest::Yielded {
             self.rest.set(rest);
@@ -223,7 +240,7 @@ impl<'a> Turn<'a> {
 
     /// The operation that has returned `Pending`, if any.
     #[inline]
-    pub(super) fn pending(&self) -> u64 {
+    pub(crate) fn pending(&self) -> u64 {
         self.pending.get()
     }
 
