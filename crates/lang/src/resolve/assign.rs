@@ -101,8 +101,8 @@ impl<'a> Resolver<'a> {
                 let Some(via) = common(ty, &value.ty).and_then(|ty| calculated(op, ty)) else {
                     return self.no_operator(op, ty, &value.ty, span);
                 };
-                if !promotes(&via, ty) {
-                    // As with `=`, a float is not cut to an integer unless somebody says so.
+                // Unlike with `=`, published programs count on it that a float is cut to an integer.
+                if !promotes(&via, ty) && (&via, ty) != (&Type::Float, &Type::Int) {
                     self.convert(Expr { ty: via, ..value }, ty)?;
                     return None;
                 }
@@ -167,7 +167,9 @@ impl<'a> Resolver<'a> {
             hir::Root::Param(at) if (at as usize) < self.frame().own_params() => {
                 ("a parameter of the stream", "copy it into a variable and change that")
             }
-            hir::Root::Param(_) => ("a variable of what is around", "a stream gets copies of what is around it"),
+            hir::Root::Param(_) => {
+                ("a variable of what is around", "a stream gets copies of what is around it")
+            }
         };
         let variable = self.variable(root).map(|variable| (variable.name.clone(), variable.span));
         let (name, declared) = variable.unwrap_or_default();
@@ -209,7 +211,9 @@ pub(super) fn calculated(op: AstOp, common: Type) -> Option<Type> {
     use Type::{Bit, Boolean, Complex, Float, Int, Vector};
     match (op, common) {
         (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, Bit | Boolean) => Some(Int),
-        (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, ty @ (Int | Float | Complex | Vector(_))) => Some(ty),
+        (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, ty @ (Int | Float | Complex | Vector(_))) => {
+            Some(ty)
+        }
         (AstOp::Rem, Bit | Boolean | Int) => Some(Int),
         (AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor, ty @ (Bit | Boolean | Int)) => Some(ty),
         (AstOp::Lt | AstOp::Le | AstOp::Gt | AstOp::Ge, Bit | Boolean | Int) => Some(Int),
