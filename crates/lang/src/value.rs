@@ -17,9 +17,9 @@ mod arithmetic;
 mod builtin;
 mod convert;
 mod shape;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use crate::hir::{StructId, Type};
 use std::sync::Arc;

@@ -62,7 +62,8 @@ impl<'p> Elaborator<'p> {
         for (declared, found, does) in [(&declared.0, &found.0, "take"), (&declared.1, &found.1, "give")] {
             if declared != found {
                 let (declared, found) = (self.shape_name(declared), self.shape_name(found));
-                let text = format!("it is declared to {does} {declared}, and what it is made of {does}s {found}");
+                let text =
+                    format!("it is declared to {does} {declared}, and what it is made of {does}s {found}");
                 self.error(making.stream.span, text);
                 fine = false;
             }

@@ -57,10 +57,17 @@ impl Elaborator<'_> {
         Some(Weights::RoundRobin(weights))
     }
 
-    fn weight_of_each(&mut self, weights: &[i32], side: Side, span: Span, children: usize) -> Option<Vec<u32>> {
+    fn weight_of_each(
+        &mut self,
+        weights: &[i32],
+        side: Side,
+        span: Span,
+        children: usize,
+    ) -> Option<Vec<u32>> {
         if weights.len() != children {
             let (count, keyword) = (weights.len(), side.keyword());
-            let text = format!("`{keyword} roundrobin` has {count} weights, and there are {children} streams");
+            let text =
+                format!("`{keyword} roundrobin` has {count} weights, and there are {children} streams");
             self.error(span, text);
             return None;
         }
@@ -69,7 +76,10 @@ impl Elaborator<'_> {
 
     fn weight(&mut self, weight: i32, side: Side, span: Span) -> Option<u32> {
         if weight < 0 {
-            self.error(span, format!("`{} roundrobin` has the weight {weight}, which is negative", side.keyword()));
+            self.error(
+                span,
+                format!("`{} roundrobin` has the weight {weight}, which is negative", side.keyword()),
+            );
         }
         u32::try_from(weight).ok()
     }

@@ -106,8 +106,9 @@ impl<'p> Elaborator<'p> {
             && weights[1] == 0
         {
             let keyword = side.keyword();
-            let error = Diagnostic::new(dealing.1, format!("`{keyword} roundrobin` moves nothing round the loop"))
-                .hint("the second weight is the loop's, the first that of the outside");
+            let error =
+                Diagnostic::new(dealing.1, format!("`{keyword} roundrobin` moves nothing round the loop"))
+                    .hint("the second weight is the loop's, the first that of the outside");
             self.report(error);
             return None;
         }

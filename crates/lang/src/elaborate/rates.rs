@@ -89,7 +89,8 @@ fn raw<'p>(machine: &mut Machine<'p, '_>, rate: &'p hir::Rate) -> Outcome<Raw> {
     match rate {
         hir::Rate::Static(count) => Ok(Raw::Static(integer(machine, count)?)),
         hir::Rate::Dynamic { min, average, max } => {
-            let mut bound = |expr: &'p Option<Expr>| expr.as_ref().map(|expr| integer(machine, expr)).transpose();
+            let mut bound =
+                |expr: &'p Option<Expr>| expr.as_ref().map(|expr| integer(machine, expr)).transpose();
             Ok(Raw::Dynamic { min: bound(min)?, average: bound(average)?, max: bound(max)? })
         }
     }

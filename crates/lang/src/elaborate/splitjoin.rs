@@ -49,6 +49,9 @@ impl<'p> Elaborator<'p> {
         let split = self.needed(dealings.split, Side::Split, making);
         let join = self.needed(dealings.join, Side::Join, making);
         let children = children.into_iter().collect::<Option<Vec<Stream>>>()?;
+        if children.is_empty() {
+            return None;
+        }
         let found = (common(&children, |child| &child.input), common(&children, |child| &child.output));
         let (input, output) = declared.unwrap_or(found);
         let (split, join) = (split?, join?);

@@ -1,7 +1,7 @@
 //! Declarations: shapes and first values.
 
-use super::machine::{Machine, Outcome, fail, failure};
 use super::MAX_CELLS;
+use super::machine::{Machine, Outcome, fail, failure};
 use crate::hir::{Expr, Init, Shaped, Type};
 use crate::source::Span;
 use crate::value::{Shape, Value};
@@ -115,7 +115,9 @@ impl<'p> Machine<'p, '_> {
             }
             (_, Some(Init::Value(expr))) => self.eval(expr)?,
             (ty, None) => Value::zero_scalar(ty),
-            (_, Some(Init::List(_))) => return fail(span, "a list of values is given for one that has no parts"),
+            (_, Some(Init::List(_))) => {
+                return fail(span, "a list of values is given for one that has no parts");
+            }
         };
         let slot = self.scratch.locals.get_mut(self.frame + local as usize);
         let slot = slot.ok_or_else(|| failure(span, "there is no such variable here"))?;

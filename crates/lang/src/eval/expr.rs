@@ -33,11 +33,13 @@ impl<'p> Machine<'p, '_> {
             ExprKind::And(first, second) => {
                 Ok(Value::Bool(self.eval_bool(first)? && self.eval_bool(second)?))
             }
-            ExprKind::Or(first, second) => {
-                Ok(Value::Bool(self.eval_bool(first)? || self.eval_bool(second)?))
-            }
+            ExprKind::Or(first, second) => Ok(Value::Bool(self.eval_bool(first)? || self.eval_bool(second)?)),
             ExprKind::Ternary(condition, first, second) => {
-                if self.eval_bool(condition)? { self.eval(first) } else { self.eval(second) }
+                if self.eval_bool(condition)? {
+                    self.eval(first)
+                } else {
+                    self.eval(second)
+                }
             }
             ExprKind::Convert(operand) => {
                 let value = self.eval(operand)?;

@@ -19,7 +19,9 @@ pub(super) fn load(path: &str, count: usize, element: &Type) -> Result<Vec<Value
     let values = words.take(count).map(|word| number(word, element)).collect::<Option<Vec<Value>>>();
     match values {
         Some(values) if values.len() == count => Ok(values),
-        Some(values) => Err(Fault(format!("`{path}` has {} numbers, and {count} are asked for", values.len()))),
+        Some(values) => {
+            Err(Fault(format!("`{path}` has {} numbers, and {count} are asked for", values.len())))
+        }
         None => Err(Fault(format!("`{path}` has something else than numbers in it"))),
     }
 }

@@ -1,7 +1,7 @@
 //! Places: variables, and what is in them.
 
-use super::machine::{At, Machine, Outcome, fail};
 use super::Fault;
+use super::machine::{At, Machine, Outcome, fail};
 use crate::hir::{BinaryOp, Expr, Place, Step, Type};
 use crate::source::Span;
 use crate::value::Value;
@@ -227,7 +227,9 @@ fn find_mut<'v>(root: &'v mut Value, path: &[Step], indices: &[i32], span: Span)
             },
             (Step::Field(0), Value::Complex(re, _)) => return Ok(Slot::Part(re)),
             (Step::Field(1), Value::Complex(_, im)) => return Ok(Slot::Part(im)),
-            (Step::Field(at @ 0..4), Value::Vector(parts)) => return Ok(Slot::Part(&mut parts[*at as usize])),
+            (Step::Field(at @ 0..4), Value::Vector(parts)) => {
+                return Ok(Slot::Part(&mut parts[*at as usize]));
+            }
             (_, other) => return fail(span, format!("{} has no such part", other.kind())),
         };
     }

@@ -88,7 +88,12 @@ impl Printer<'_> {
 
     fn stream(&mut self, stream: &Stream, depth: usize, role: &str) {
         let structs = &self.program.structs;
-        let head = format!("{role}{}: {}->{}", stream.name, stream.input.named(structs), stream.output.named(structs));
+        let head = format!(
+            "{role}{}: {}->{}",
+            stream.name,
+            stream.input.named(structs),
+            stream.output.named(structs)
+        );
         let inside = depth + 1;
         match &stream.kind {
             StreamKind::Filter(id) => {

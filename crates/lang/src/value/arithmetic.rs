@@ -43,7 +43,9 @@ impl Value {
             (Value::Int(a), Value::Int(b)) => integers(op, *a, *b),
             (Value::Float(a), Value::Float(b)) => allowed(floats(op, *a, *b), op, first),
             (Value::Bool(a), Value::Bool(b)) => allowed(bits(op, *a, *b), op, first),
-            (Value::Complex(a, b), Value::Complex(c, d)) => allowed(complex(op, (*a, *b), (*c, *d)), op, first),
+            (Value::Complex(a, b), Value::Complex(c, d)) => {
+                allowed(complex(op, (*a, *b), (*c, *d)), op, first)
+            }
             (Value::Vector(a), Value::Vector(b)) => allowed(vectors(op, a, b), op, first),
             (Value::String(a), Value::String(b)) => strings(op, a, b, first),
             _ => Err(Fault(format!("{op:?} is not an operator of {} and {}", first.kind(), second.kind()))),

@@ -136,12 +136,10 @@ impl Value {
                 elements.len() == *length
                     && elements[..looked_at].iter().all(|value| value.fits(element, structs))
             }
-            (Value::Struct(values), Shape::Struct(id)) => {
-                structs.get(id.0 as usize).is_some_and(|fields| {
-                    fields.len() == values.len()
-                        && values.iter().zip(fields).all(|(value, field)| value.fits(field, structs))
-                })
-            }
+            (Value::Struct(values), Shape::Struct(id)) => structs.get(id.0 as usize).is_some_and(|fields| {
+                fields.len() == values.len()
+                    && values.iter().zip(fields).all(|(value, field)| value.fits(field, structs))
+            }),
             (value, Shape::Scalar(ty)) => value.is_of(ty),
             _ => false,
         }

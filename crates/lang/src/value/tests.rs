@@ -157,12 +157,17 @@ fn functions_round_once() {
     assert_eq!(call(Builtin::Round, &[0.499_999_97]), 0.0);
     assert_eq!(call(Builtin::Rint, &[2.5]), 2.0);
     assert_eq!(call(Builtin::Floor, &[-0.5]), -1.0);
-    for (function, exact) in
-        [(Builtin::Asinh, f64::asinh as fn(f64) -> f64), (Builtin::Atanh, f64::atanh), (Builtin::Sinh, f64::sinh)]
-    {
+    for (function, exact) in [
+        (Builtin::Asinh, f64::asinh as fn(f64) -> f64),
+        (Builtin::Atanh, f64::atanh),
+        (Builtin::Sinh, f64::sinh),
+    ] {
         for x in [-0.75f32, -1e-6, 0.0, 0.25, 0.9] {
             let (found, exact) = (call(function, &[x]), exact(x.into()) as f32);
-            assert!((found - exact).abs() <= exact.abs() * f32::EPSILON, "{function:?} of {x}: {found} {exact}");
+            assert!(
+                (found - exact).abs() <= exact.abs() * f32::EPSILON,
+                "{function:?} of {x}: {found} {exact}"
+            );
         }
     }
     assert!((call(Builtin::Acosh, &[1.5]) - 1.5f32.acosh()).abs() < 1e-6);
