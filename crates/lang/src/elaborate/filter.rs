@@ -17,16 +17,16 @@ impl<'p> Elaborator<'p> {
         portals: &[u32],
     ) -> Option<(Shape, Shape, StreamKind)> {
         let declared = self.declared(making)?;
-        let fields = self.first_fields(making, filter);
-        let work = self.rates(making, &filter.work);
-        let prework = filter.prework.as_ref().map(|work| self.rates(making, work));
+        let mut fields = self.first_fields(making, filter)?;
+        let work = self.rates(making, &mut fields, &filter.work);
+        let prework = filter.prework.as_ref().map(|work| self.rates(making, &mut fields, work));
         let Some((input, output)) = declared else {
             let error = Diagnostic::new(making.stream.span, "the types of the filter are not known")
                 .hint("write what it takes and gives before it: `int->int filter`");
             self.report(error);
             return None;
         };
-        let (fields, work, prework) = (fields?, work?, prework.map_or(Some(None), |rates| rates.map(Some))?);
+        let (work, prework) = (work?, prework.map_or(Some(None), |rates| rates.map(Some))?);
         let fine = self.check_ends(making, filter, (&input, &output), (work, prework));
         let made = Filter {
             path: self.path().into(),

@@ -1,6 +1,7 @@
 //! Splitjoins.
 
 use super::Elaborator;
+use super::composite::believed;
 use super::dealing::Side;
 use super::names::Names;
 use super::stream::Making;
@@ -53,7 +54,10 @@ impl<'p> Elaborator<'p> {
             return None;
         }
         let found = (common(&children, |child| &child.input), common(&children, |child| &child.output));
-        let (input, output) = declared.unwrap_or(found);
+        let (input, output) = match declared {
+            Some(declared) => believed(making, declared, &found),
+            None => found,
+        };
         let (split, join) = (split?, join?);
         let split_weights = self.weights(Side::Split, &split, children.len(), input.is_void());
         let join_weights = self.weights(Side::Join, &join, children.len(), output.is_void());

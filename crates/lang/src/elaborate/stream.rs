@@ -121,7 +121,8 @@ impl<'p> Elaborator<'p> {
         path.push((name, id));
         if let Some(round) = last_round(&path) {
             error.message = format!("{}, and {round} comes back without end", error.message);
-            error = error.hint("a stream may make itself only under a condition that in the end does not hold");
+            error =
+                error.hint("a stream may make itself only under a condition that in the end does not hold");
         }
         self.report(error);
         path.pop();

@@ -121,3 +121,15 @@ fn portals_know_who_hears() {
         int->int filter R { int x; work pop 1 push 1 { push(pop() + x); } handler set(int y) { x = y; } }"
     ));
 }
+
+#[test]
+fn a_stream_without_a_name_that_is_said_to_give_nothing_gives_what_it_does() {
+    assert_snapshot!(described(&format!(
+        "{ENDS} void->void pipeline Main {{
+            add S();
+            add int->void splitjoin {{ split duplicate; add F(); add Identity<int>; join roundrobin; }}
+            add int->void pipeline {{ add F(); }}
+            add T();
+        }}"
+    )));
+}

@@ -107,3 +107,12 @@ fn arrays_are_read_from_files() {
     let ints = [1, 2, 3].map(Value::Int).to_vec();
     assert_eq!(fields(&tree, 0), [Value::Array(floats), Value::Array(ints)]);
 }
+
+#[test]
+fn rates_may_use_fields_after_init() {
+    assert_snapshot!(described(
+        "void->void pipeline Main { add S(); add T(); }
+        void->int filter S { int n = 2; init { n++; } work push n { for (int i = 0; i < n; i++) push(i); } }
+        int->void filter T { int n = 4; prework pop n - 1 { pop(); pop(); pop(); } work pop n { for (int i = 0; i < n; i++) pop(); } }"
+    ));
+}

@@ -10,8 +10,14 @@ fn within(body: &str, budget: &mut Budget) -> String {
 #[test]
 fn indices_outside_are_told_with_the_length() {
     assert_eq!(fault("", "int[4] a; int i = 5; a[i] = 1;"), "index 5 is outside an array of length 4 at `i`");
-    assert_eq!(fault("int[4] a; int z;", "println(a[z-1]);"), "index -1 is outside an array of length 4 at `z-1`");
-    assert_eq!(fault("", "int[2][3] a; int i = 3; a[1][i]++;"), "index 3 is outside an array of length 3 at `i`");
+    assert_eq!(
+        fault("int[4] a; int z;", "println(a[z-1]);"),
+        "index -1 is outside an array of length 4 at `z-1`"
+    );
+    assert_eq!(
+        fault("", "int[2][3] a; int i = 3; a[1][i]++;"),
+        "index 3 is outside an array of length 3 at `i`"
+    );
 }
 
 #[test]
@@ -29,10 +35,7 @@ fn lengths_must_make_sense() {
     let huge = fault("int z;", "int[z + 2000000000][2000000000] a;");
     assert!(huge.starts_with("`int[2000000000][2000000000]` is too large"), "{huge}");
     assert_eq!(fault("", "int[2] a; int[3] b; a = b;"), "an array [3] is assigned to one of [2] at `a = b;`");
-    assert_eq!(
-        fault("", "int[1] a = {1, 2};"),
-        "2 values are given for an array of length 1 at `int[1] a`"
-    );
+    assert_eq!(fault("", "int[1] a = {1, 2};"), "2 values are given for an array of length 1 at `int[1] a`");
 }
 
 #[test]
