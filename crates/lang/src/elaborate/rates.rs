@@ -16,9 +16,15 @@ enum Raw {
 }
 
 impl<'p> Elaborator<'p> {
-    /// Evaluates the rates of a firing; nothing if they make no sense, which has been reported.
-    pub(super) fn rates(&mut self, making: Making<'p, '_>, work: &'p hir::Work) -> Option<Rates> {
-        let mut machine = self.machine(making.params, &mut [], &[]);
+    /// Evaluates the rates of a firing; nothing if they make no sense, which has been reported. They
+    /// may use the fields, as they are after `init`: published programs do.
+    pub(super) fn rates(
+        &mut self,
+        making: Making<'p, '_>,
+        fields: &mut [Value],
+        work: &'p hir::Work,
+    ) -> Option<Rates> {
+        let mut machine = self.machine(making.params, fields, &[]);
         let push = raw(&mut machine, &work.rates.push);
         let pop = raw(&mut machine, &work.rates.pop);
         let peek = work.rates.peek.as_ref().map(|rate| raw(&mut machine, rate)).transpose();
