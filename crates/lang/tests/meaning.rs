@@ -117,6 +117,12 @@ fn prework_has_rates_of_its_own() {
 }
 
 #[test]
+fn what_is_not_taken_of_a_static_rate_is_dropped() {
+    let rest = "int->int filter Every { work pop 3 push 1 { push(pop()); } }";
+    assert_eq!(through("add Every();", rest, 3), [1, 4, 7]);
+}
+
+#[test]
 fn iter_counts_executions_of_work() {
     assert_eq!(
         prints("prework pop 1 { pop(); println(iter()); }", "pop(); println(iter());", 2)[..3],

@@ -162,7 +162,7 @@ impl World {
             machine.run_function(handler, mail.args).map_err(|failure| self.failed(node, &failure))?;
         }
         machine.run(&prework.unwrap_or(&code.work).body).map_err(|failure| self.failed(node, &failure))?;
-        host.check().map_err(|what| self.fault(node, &what))?;
+        host.end().map_err(|what| self.fault(node, &what))?;
         let idle = &self.idle[node.0 as usize];
         idle.set(if host.popped + host.pushed > 0 { 0 } else { idle.get() + 1 });
         Ok(Fired::Yes)

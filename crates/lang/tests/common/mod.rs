@@ -22,7 +22,6 @@ pub fn compiled(text: &str) -> Arc<Compiled> {
 
 /// A run that is over.
 #[derive(Debug)]
-#[expect(dead_code, reason = "not every test file looks at all of it")]
 pub struct Run {
     /// What it printed.
     pub printed: String,
@@ -49,7 +48,6 @@ pub fn run(text: &str, iterations: Option<u64>, input: &[(&str, Vec<Value>)]) ->
 }
 
 /// The lines that a program prints in so many iterations.
-#[expect(dead_code, reason = "not every test file needs it")]
 pub fn lines(text: &str, iterations: u64) -> Vec<String> {
     let run = run(text, Some(iterations), &[]);
     run.end.unwrap();
