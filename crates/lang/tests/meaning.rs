@@ -123,6 +123,12 @@ fn what_is_not_taken_of_a_static_rate_is_dropped() {
 }
 
 #[test]
+fn a_window_is_what_is_popped_at_least() {
+    let rest = "int->int filter Two { work pop 2 peek 1 push 1 { push(10 * pop() + pop()); } }";
+    assert_eq!(through("add Two();", rest, 2), [12, 34]);
+}
+
+#[test]
 fn iter_counts_executions_of_work() {
     assert_eq!(
         prints("prework pop 1 { pop(); println(iter()); }", "pop(); println(iter());", 2)[..3],
