@@ -14,9 +14,15 @@ pub mod eval;
 pub mod files;
 pub mod flat;
 pub mod hir;
+pub mod lexer;
+pub mod parser;
+pub mod picture;
+pub mod resolve;
+pub mod schedule;
 pub mod source;
 pub mod tree;
 pub mod value;
 
 pub use diagnostic::Diagnostic;
+pub use parser::parse;
 pub use source::{Sources, Span};
