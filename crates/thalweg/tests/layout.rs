@@ -35,7 +35,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
-    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount"]),
+    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang"]),
     (
         "thalweg-bench",
         &[

@@ -23,6 +23,8 @@ pub(super) struct World {
     pub(super) nodes: Vec<RefCell<State>>,
     /// Firings of each node so far.
     pub(super) firings: Vec<Cell<u64>>,
+    /// Latest firings of each node that moved no item.
+    pub(super) idle: Vec<Cell<u32>>,
     /// Messages on their way, by node.
     pub(super) mail: Vec<RefCell<Vec<Mail>>>,
     pub(super) wavefronts: RefCell<Wavefronts>,
@@ -33,8 +35,14 @@ pub(super) struct World {
 /// What a node keeps.
 pub(super) enum State {
     /// A filter of the program.
-    Written { fields: Vec<Value>, random: Random },
-    Reader { source: Box<dyn Source>, again: bool },
+    Written {
+        fields: Vec<Value>,
+        random: Random,
+    },
+    Reader {
+        source: Box<dyn Source>,
+        again: bool,
+    },
     Writer(Option<Box<dyn Sink>>),
     /// A splitter, a joiner, an identity.
     Nothing,
@@ -60,10 +68,12 @@ impl World {
             NodeKind::Split(_) | NodeKind::Join(_) => Ok(State::Nothing),
         });
         let nodes = states.map(|state| state.map(RefCell::new)).collect::<Result<Vec<_>, Stop>>()?;
-        let initial = |channel: &crate::flat::Channel| RefCell::new(channel.initial.iter().cloned().collect());
+        let initial =
+            |channel: &crate::flat::Channel| RefCell::new(channel.initial.iter().cloned().collect());
         Ok(World {
             channels: compiled.flat.channels.iter().map(initial).collect(),
             firings: nodes.iter().map(|_| Cell::new(0)).collect(),
+            idle: nodes.iter().map(|_| Cell::new(0)).collect(),
             mail: nodes.iter().map(|_| RefCell::default()).collect(),
             nodes,
             wavefronts: RefCell::default(),

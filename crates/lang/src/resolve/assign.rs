@@ -167,7 +167,9 @@ impl<'a> Resolver<'a> {
             hir::Root::Param(at) if (at as usize) < self.frame().own_params() => {
                 ("a parameter of the stream", "copy it into a variable and change that")
             }
-            hir::Root::Param(_) => ("a variable of what is around", "a stream gets copies of what is around it"),
+            hir::Root::Param(_) => {
+                ("a variable of what is around", "a stream gets copies of what is around it")
+            }
         };
         let variable = self.variable(root).map(|variable| (variable.name.clone(), variable.span));
         let (name, declared) = variable.unwrap_or_default();
@@ -209,7 +211,9 @@ pub(super) fn calculated(op: AstOp, common: Type) -> Option<Type> {
     use Type::{Bit, Boolean, Complex, Float, Int, Vector};
     match (op, common) {
         (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, Bit | Boolean) => Some(Int),
-        (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, ty @ (Int | Float | Complex | Vector(_))) => Some(ty),
+        (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, ty @ (Int | Float | Complex | Vector(_))) => {
+            Some(ty)
+        }
         (AstOp::Rem, Bit | Boolean | Int) => Some(Int),
         (AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor, ty @ (Bit | Boolean | Int)) => Some(ty),
         (AstOp::Lt | AstOp::Le | AstOp::Gt | AstOp::Ge, Bit | Boolean | Int) => Some(Int),

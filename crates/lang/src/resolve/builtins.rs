@@ -98,9 +98,7 @@ impl<'a> Resolver<'a> {
         let (builtin, wanted, ty) = match kind {
             Kind::Floats(count) => (builtin, vec![Type::Float; count], Type::Float),
             Kind::Random => (builtin, Vec::new(), Type::Float),
-            Kind::Load(element) => {
-                (builtin, vec![Type::String, Type::Int], Type::Array(Box::new(element())))
-            }
+            Kind::Load(element) => (builtin, vec![Type::String, Type::Int], Type::Array(Box::new(element()))),
             Kind::Abs if args[0].ty == Type::Complex => {
                 (Builtin::AbsComplex, vec![Type::Complex], Type::Float)
             }

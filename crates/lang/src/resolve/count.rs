@@ -48,7 +48,15 @@ impl Resolver<'_> {
         self.check_count("pop", "takes", Moved::Pop, work, resolved, &resolved.rates.pop);
     }
 
-    fn check_count(&mut self, word: &str, verb: &str, what: Moved, work: &ast::Work, of: &Work, declared: &Rate) {
+    fn check_count(
+        &mut self,
+        word: &str,
+        verb: &str,
+        what: Moved,
+        work: &ast::Work,
+        of: &Work,
+        declared: &Rate,
+    ) {
         let Some(declared) = rate(declared) else { return };
         let mut counter = Counter { what, leaves: false };
         let mut counted = counter.stmts(&of.body.stmts);

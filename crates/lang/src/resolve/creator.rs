@@ -120,7 +120,9 @@ impl<'a> Resolver<'a> {
         };
         let filter = self.ast.streams[to.0 as usize].name.as_ref()?;
         match &creator.kind {
-            CreatorKind::Named(name, ..) if name.text == filter.text => Some(Place { root, path: Vec::new() }),
+            CreatorKind::Named(name, ..) if name.text == filter.text => {
+                Some(Place { root, path: Vec::new() })
+            }
             _ => {
                 let error = Diagnostic::new(portal.span, format!("this portal is of `{}`", filter.text))
                     .label("another stream cannot hear it")

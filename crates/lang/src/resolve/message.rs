@@ -108,7 +108,8 @@ impl<'a> Resolver<'a> {
         if least <= most {
             return Some(());
         }
-        let error = Diagnostic::new(max.span, format!("at least {least} and at most {most} executions later"));
+        let error =
+            Diagnostic::new(max.span, format!("at least {least} and at most {most} executions later"));
         self.error(error.label("the second bound is less than the first"))
     }
 }

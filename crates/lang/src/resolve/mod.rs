@@ -46,8 +46,8 @@ use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, StreamId, Type};
 use declare::{Signature, Tables};
-use frame::{Callable, Frame, Variable};
 use effects::Effects;
+use frame::{Callable, Frame, Variable};
 use smol_str::SmolStr;
 use std::collections::HashMap;
 

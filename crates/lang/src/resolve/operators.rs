@@ -134,7 +134,9 @@ impl<'a> Resolver<'a> {
         let whole = matches!(op, AstOp::Rem | AstOp::ShiftLeft | AstOp::ShiftRight)
             || matches!(op, AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
         if whole && (*first == Type::Float || *second == Type::Float) {
-            return self.error(error.hint("it takes integers: `(int)` before a float drops what is behind the point"));
+            return self.error(
+                error.hint("it takes integers: `(int)` before a float drops what is behind the point"),
+            );
         }
         self.error(error)
     }
@@ -147,7 +149,9 @@ impl<'a> Resolver<'a> {
             (ast::UnaryOp::Negate, Type::Int | Type::Float | Type::Complex | Type::Vector(_)) => {
                 (UnaryOp::Negate, value)
             }
-            (ast::UnaryOp::Negate, Type::Bit | Type::Boolean) => (UnaryOp::Negate, promoted(value, &Type::Int)),
+            (ast::UnaryOp::Negate, Type::Bit | Type::Boolean) => {
+                (UnaryOp::Negate, promoted(value, &Type::Int))
+            }
             (ast::UnaryOp::Complement, Type::Int | Type::Bit) => (UnaryOp::Complement, value),
             (ast::UnaryOp::Complement, Type::Boolean) => (UnaryOp::Complement, promoted(value, &Type::Bit)),
             (_, ty) => {

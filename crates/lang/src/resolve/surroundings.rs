@@ -57,7 +57,8 @@ impl<'a> Resolver<'a> {
                 Some(&(id, _)) => {
                     let stream = &self.ast.streams[id as usize];
                     let (input, output) = written(stream);
-                    let same = |ty: &&Type| stream.params.is_empty() || !matches!(ty.kind, TypeKind::Array(..));
+                    let same =
+                        |ty: &&Type| stream.params.is_empty() || !matches!(ty.kind, TypeKind::Array(..));
                     (input.filter(same), output.filter(same))
                 }
                 None => match name.text.as_str() {
@@ -82,7 +83,10 @@ impl<'a> Resolver<'a> {
             return Some(());
         }
         let unseen = if input.is_none() { "takes" } else { "gives" };
-        let error = Diagnostic::new(Span { end: stream.span.start + 1, ..stream.span }, format!("what this filter {unseen} cannot be seen from its surroundings"));
+        let error = Diagnostic::new(
+            Span { end: stream.span.start + 1, ..stream.span },
+            format!("what this filter {unseen} cannot be seen from its surroundings"),
+        );
         self.error(error.label("it has no types").hint("write them: `int->int filter { ... }`"))
     }
 
@@ -120,7 +124,11 @@ fn written(stream: &ast::Stream) -> Types<'_> {
 fn is_plain(stmt: &ast::Stmt) -> bool {
     matches!(
         stmt.kind,
-        StmtKind::Declare(_) | StmtKind::Assign(..) | StmtKind::Expr(_) | StmtKind::Message(_) | StmtKind::Empty
+        StmtKind::Declare(_)
+            | StmtKind::Assign(..)
+            | StmtKind::Expr(_)
+            | StmtKind::Message(_)
+            | StmtKind::Empty
     )
 }
 
