@@ -88,8 +88,9 @@ pub fn speech(rate: f64, pitch: f64, count: usize) -> Vec<f32> {
     (0..count).map(sample).collect()
 }
 
-/// What a row of sensors half a wave length apart hears: every `every` samples a chirp of `pulse` samples (at
-/// a `step`th of the rate) from the direction whose sine is given, in noise. A sample of each sensor in turn.
+/// What a row of sensors half a wave length apart hears: from the middle of every `every` samples on a
+/// chirp of `pulse` samples (at a `step`th of the rate) from the direction whose sine is given, in noise.
+/// A sample of each sensor in turn.
 pub fn pulses(
     seed: u64,
     channels: usize,
@@ -101,7 +102,7 @@ pub fn pulses(
     let mut random = Random::new(seed);
     let mut samples = Vec::with_capacity(channels * count);
     for i in 0..count {
-        let at = (i % every) as f64 / step as f64;
+        let at = ((i + every / 2) % every) as f64 / step as f64;
         let within = at < pulse as f64;
         let middle = at - (pulse / 2) as f64;
         let angle = PI * middle * middle / (2.0 * pulse as f64);

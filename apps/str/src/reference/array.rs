@@ -37,8 +37,8 @@ impl Beamformer {
 
     /// What the beams give, one after the other for each time.
     ///
-    /// All is linear before the magnitude, so sensors are added first and filtered after, the other way round than
-    /// in the program.
+    /// All is linear before the magnitude, so sensors are added first and filtered after, the other way
+    /// round than in the program.
     pub fn form(&self, samples: &[Complex]) -> Vec<f64> {
         let beams: Vec<Vec<f64>> = (0..self.beams).map(|beam| self.beam(samples, self.sine(beam))).collect();
         (0..beams[0].len()).flat_map(|at| beams.iter().map(move |beam| beam[at])).collect()
@@ -48,9 +48,10 @@ impl Beamformer {
         let steered: Vec<Number> = samples
             .chunks_exact(self.channels)
             .map(|row| {
-                let turned = row.iter().enumerate().map(|(i, x)| {
-                    times((f64::from(x.0), f64::from(x.1)), turn(PI * i as f64 * sine))
-                });
+                let turned = row
+                    .iter()
+                    .enumerate()
+                    .map(|(i, x)| times((f64::from(x.0), f64::from(x.1)), turn(PI * i as f64 * sine)));
                 let (re, im) = sum(turned);
                 (re / self.channels as f64, im / self.channels as f64)
             })

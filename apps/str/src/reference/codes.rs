@@ -52,7 +52,8 @@ pub fn encode_matches(numbers: &[i32], window: usize, longest: usize) -> Vec<i32
 pub struct Code(pub Vec<(u32, u32)>);
 
 impl Code {
-    /// The canonical Huffman code for these weights; of trees that weigh the same the one made first goes first.
+    /// The canonical Huffman code for these weights; of trees that weigh the same the one made first goes
+    /// first.
     pub fn huffman(weights: &[u32]) -> Code {
         let count = weights.len();
         let mut heap: BinaryHeap<_> = weights.iter().enumerate().map(|(i, w)| Reverse((*w, i))).collect();
@@ -66,7 +67,8 @@ impl Code {
             heap.push(Reverse((weight, made)));
         }
         let depth = |leaf: usize| {
-            std::iter::successors(Some(leaf), |node| (*node != 2 * count - 2).then(|| parents[*node])).count() - 1
+            std::iter::successors(Some(leaf), |node| (*node != 2 * count - 2).then(|| parents[*node])).count()
+                - 1
         };
         Code::canonical(&(0..count).map(|leaf| depth(leaf) as u32).collect::<Vec<_>>())
     }

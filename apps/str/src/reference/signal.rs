@@ -106,9 +106,10 @@ mod tests {
         let taps = low_pass(1000.0, 100.0, 64);
         let at = |frequency: f64| {
             let turn = |i: usize| 2.0 * PI * frequency * i as f64 / 1000.0;
-            let (re, im) = taps.iter().enumerate().fold((0.0, 0.0), |(re, im), (i, h)| {
-                (re + h * turn(i).cos(), im + h * turn(i).sin())
-            });
+            let (re, im) = taps
+                .iter()
+                .enumerate()
+                .fold((0.0, 0.0), |(re, im), (i, h)| (re + h * turn(i).cos(), im + h * turn(i).sin()));
             f64::hypot(re, im)
         };
         assert!((at(0.0) - 1.0).abs() < 0.01 && (at(50.0) - 1.0).abs() < 0.01);
@@ -120,7 +121,8 @@ mod tests {
         let signal = doubles(&crate::generate::noise(11, 600));
         let (bands, taps) = (8, 64);
         let again = filter_bank(&signal, bands, taps);
-        let off: Vec<f64> = again[taps..400].iter().zip(&signal[2 * taps - bands..]).map(|(a, b)| a - b).collect();
+        let off: Vec<f64> =
+            again[taps..400].iter().zip(&signal[2 * taps - bands..]).map(|(a, b)| a - b).collect();
         let rms = (off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64).sqrt();
         // Of noise whose root mean square is 0.58.
         assert!(rms < 0.01, "{rms}");

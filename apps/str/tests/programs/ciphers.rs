@@ -29,8 +29,10 @@ fn des_gives_what_is_published() {
 fn des_gives_what_the_crate_gives_and_goes_back() {
     let numbers = generate::integers(1, 12);
     let key = 0x1334_5779_9BBC_DFF1;
-    let blocks: Vec<u64> =
-        numbers.chunks_exact(2).map(|pair| u64::from(pair[0] as u32) << 32 | u64::from(pair[1] as u32)).collect();
+    let blocks: Vec<u64> = numbers
+        .chunks_exact(2)
+        .map(|pair| u64::from(pair[0] as u32) << 32 | u64::from(pair[1] as u32))
+        .collect();
     let cipher = des::Des::new(&u64::to_be_bytes(key).into());
     let expected: Vec<u64> = blocks
         .iter()

@@ -26,7 +26,8 @@ fn frames_are_those_of_the_reference_and_look_like_the_film() {
 fn noise_becomes_frames_too() {
     let size = Size { width: 8, height: 8 };
     let numbers = generate::integers(6, 200);
-    let bits: Vec<bool> = numbers.iter().flat_map(|number| (0..32).map(move |i| number >> i & 1 == 1)).collect();
+    let bits: Vec<bool> =
+        numbers.iter().flat_map(|number| (0..32).map(move |i| number >> i & 1 == 1)).collect();
     let changes = [("WIDTH", "8".to_owned()), ("HEIGHT", "8".to_owned())];
     let frames: Vec<i32> = run("video_decoder", &changes, &bits);
     assert_eq!(frames, decode(&bits, size));
