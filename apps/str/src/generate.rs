@@ -24,7 +24,7 @@ impl Random {
 
     /// A number from 0 up to, but not, `limit`.
     pub fn below(&mut self, limit: u32) -> u32 {
-        ((self.bits() >> 32) * u64::from(limit) >> 32) as u32
+        (((self.bits() >> 32) * u64::from(limit)) >> 32) as u32
     }
 
     /// A number from 0 up to, but not, 1.
