@@ -36,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
     ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-str", &["thalweg-lang"]),
     ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang"]),
     (
         "thalweg-bench",
