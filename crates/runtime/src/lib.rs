@@ -56,6 +56,7 @@ mod sync;
 mod useful;
 mod waits;
 mod window;
+mod words;
 mod worker;
 
 pub use builder::{Builder, Feedback, Kernel, Network, Stream};

@@ -15,6 +15,7 @@ mod claim;
 mod engine;
 mod home;
 mod homes;
+mod lent;
 mod ready;
 mod ring;
 mod search;
