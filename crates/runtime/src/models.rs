@@ -21,6 +21,7 @@ mod ring;
 mod search;
 mod sleep;
 mod window;
+mod world;
 
 /// Runs a model with two preemptions unless the environment says otherwise.
 fn check(model: impl Fn() + Send + Sync + 'static) {
