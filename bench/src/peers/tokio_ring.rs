@@ -10,8 +10,8 @@ use crate::work::mix;
 /// Bytes that a task takes with its channel, more than was ever seen.
 const EACH: usize = 4096;
 
-/// A token goes `rounds` times round a ring of `nodes` tasks on one worker, each of which adds one to it; the tasks
-/// are spawned in the order of the ring, or in another. Nothing where that would take half of the memory there is.
+/// A token goes `rounds` times round a ring of `nodes` tasks on one worker, each of which adds one to it; channels and
+/// tasks are made in the order of the ring, or in another. Nothing where that would take half of the memory there is.
 ///
 /// The clock starts when all have run and wait.
 pub fn ring(nodes: usize, rounds: u64, shuffled: bool) -> Option<Row> {
@@ -23,10 +23,11 @@ pub fn ring(nodes: usize, rounds: u64, shuffled: bool) -> Option<Row> {
     if shuffled {
         order.sort_unstable_by_key(|place| mix(*place as u64));
     }
-    let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..nodes)
-        .map(|_| channel::<u64>(1))
-        .map(|(sender, receiver)| (Some(sender), Some(receiver)))
-        .unzip();
+    let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..nodes).map(|_| (None, None)).unzip();
+    for place in [0].into_iter().chain(order.iter().copied()) {
+        let (sender, receiver) = channel::<u64>(1);
+        (senders[place], receivers[place]) = (Some(sender), Some(receiver));
+    }
     let mut ends = |place: usize| {
         let receiver = receivers[(place + nodes - 1) % nodes].take().expect("one task for each place");
         (receiver, senders[place].take().expect("one task for each place"))
