@@ -58,6 +58,7 @@ mod tell;
 mod useful;
 mod waits;
 mod window;
+mod words;
 mod worker;
 
 pub use builder::{Builder, Feedback, Kernel, Network, Stream};

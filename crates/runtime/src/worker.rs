@@ -279,7 +279,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             if now >= self.due() {
                 self.on_time(now);
             }
-            net.take_woken();
+            net.take_words();
             self.host.now = now;
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {

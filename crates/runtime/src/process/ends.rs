@@ -1,6 +1,7 @@
 //! A process's ends of its channels.
 
 use super::drops;
+use super::owner::Owner;
 use super::turn::{Rest, Turn};
 use crate::channel::Ring;
 use std::future::Future;
@@ -12,7 +13,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::ChannelId;
 
 /// What a receive is known by: its channel above bit 0, which is 0. See `Net::peer`.
 #[inline]
@@ -24,6 +25,16 @@ fn receiving<T>(ring: &Ring<T>) -> u64 {
 #[inline]
 fn sending<T>(ring: &Ring<T>) -> u64 {
     receiving(ring) | 1
+}
+
+#[inline]
+fn receiver<T>(ring: &Ring<T>) -> Owner {
+    Owner(ring.known.receiver.load(Ordering::Relaxed))
+}
+
+#[inline]
+fn sender<T>(ring: &Ring<T>) -> Owner {
+    Owner(ring.known.sender.load(Ordering::Relaxed))
 }
 
 /// # Panics
@@ -46,7 +57,8 @@ pub(crate) fn sends(operation: u64) -> bool {
 
 /// The receiving end of a channel, held by one process.
 ///
-/// Dropped, it discards what is left and what still comes; the sender cannot tell.
+/// Dropped, it discards what is left and what still comes; the sender cannot tell. It may be dropped
+/// anywhere, but is of use in its own process alone, and no longer than that.
 pub struct Rx<T>(Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for Rx<T> {
@@ -56,9 +68,9 @@ impl<T> std::fmt::Debug for Rx<T> {
 }
 
 impl<T: std::marker::Send> Rx<T> {
-    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Rx<T> {
+    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, owner: Owner) -> Rx<T> {
         ring.known.operation.store(doubled(channel), Ordering::Relaxed);
-        ring.known.receiver.store(node.0, Ordering::Relaxed);
+        ring.known.receiver.store(owner.0, Ordering::Relaxed);
         Rx(ring)
     }
 
@@ -85,8 +97,8 @@ impl<T: std::marker::Send> Rx<T> {
     #[inline(always)]
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
-        let turn = Turn::of(cx, NodeId(known.receiver.load(Ordering::Relaxed)));
         let operation = receiving(&self.0);
+        let turn = Turn::of(cx, receiver(&self.0), operation);
         if !turn.admit(operation) {
             return Poll::Pending;
         }
@@ -161,16 +173,8 @@ impl<T: std::marker::Send> Rx<T> {
 
 impl<T> Drop for Rx<T> {
     fn drop(&mut self) {
-        let lent = self.0.known.lent.load(Ordering::Relaxed);
-        if !lent.is_null() {
-            // A message whose guard was forgotten: what drops the ring's items finds it as it is now.
-            let (slots, mask) = self.0.slots();
-            // SAFETY: the slot at the head is this side's until `leave`; the message lies in it, or in storage
-            // that the ring has outgrown, of which the slot has an older copy that is no item.
-            unsafe { std::ptr::copy(lent, slots.add(self.0.meter.head() & mask), 1) };
-        }
-        self.0.meter.leave();
-        drops::note_end();
+        // A message whose guard was forgotten is fetched by what drops the ring's items.
+        drops::leave_stream(receiver(&self.0), receiving(&self.0), &self.0.meter);
     }
 }
 
@@ -216,15 +220,17 @@ impl<'a, T: std::marker::Send> Future for RecvRef<'a, T> {
         let Some(next) = ready!(rx.poll_message(cx)) else { return Poll::Ready(None) };
         Poll::Ready(self.rx.take().map(|rx| {
             rx.lend(rx.slot(next));
-            Message { rx, item: PhantomData }
+            Message { bytes: rx.0.bytes_below(next + 1), rx, item: PhantomData }
         }))
     }
 }
 
-/// A message in its channel. Dropped, it is taken: its place is free for another.
+/// A message in its channel. Dropped, on whatever thread, it is taken: its place is free for another.
 #[derive(Debug)]
 pub struct Message<'a, T: std::marker::Send> {
     rx: &'a mut Rx<T>,
+    /// What weighs the channel's messages has come to with it.
+    bytes: usize,
     /// It gives what a reference gives.
     item: PhantomData<&'a mut T>,
 }
@@ -258,22 +264,23 @@ impl<T: std::marker::Send> DerefMut for Message<'_, T> {
 impl<T: std::marker::Send> Drop for Message<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        struct Release<'a, T: std::marker::Send>(&'a mut Rx<T>);
+        struct Release<'a, T: std::marker::Send>(&'a Ring<T>, usize);
         impl<T: std::marker::Send> Drop for Release<'_, T> {
             fn drop(&mut self) {
-                self.0.release(self.0.0.meter.head_here());
-                drops::note_release(receiving(&self.0.0));
+                self.0.take_lent(self.1);
+                drops::note_release(receiver(self.0), receiving(self.0));
             }
         }
         let slot = self.place();
         // Past it also should the message's own drop panic: nobody drops it again.
-        let _past = Release(self.rx);
+        let _past = Release(&self.rx.0, self.bytes);
         // SAFETY: as in `deref`; no reference is left, and the slot is released after this.
         unsafe { slot.drop_in_place() };
     }
 }
 
-/// The sending end of a channel, held by one process. Dropped, it ends the stream.
+/// The sending end of a channel, held by one process. Dropped, it ends the stream. It may be dropped
+/// anywhere, but is of use in its own process alone, and no longer than that.
 pub struct Tx<T>(Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for Tx<T> {
@@ -283,9 +290,9 @@ impl<T> std::fmt::Debug for Tx<T> {
 }
 
 impl<T: std::marker::Send> Tx<T> {
-    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Tx<T> {
+    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, owner: Owner) -> Tx<T> {
         ring.known.operation.store(doubled(channel), Ordering::Relaxed);
-        ring.known.sender.store(node.0, Ordering::Relaxed);
+        ring.known.sender.store(owner.0, Ordering::Relaxed);
         Tx(ring)
     }
 
@@ -315,8 +322,8 @@ impl<T: std::marker::Send> Tx<T> {
     #[inline(always)]
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
-        let turn = Turn::of(cx, NodeId(known.sender.load(Ordering::Relaxed)));
         let operation = sending(&self.0);
+        let turn = Turn::of(cx, sender(&self.0), operation);
         if !turn.admit(operation) {
             return Poll::Pending;
         }
@@ -371,8 +378,7 @@ impl<T: std::marker::Send> Tx<T> {
 
 impl<T> Drop for Tx<T> {
     fn drop(&mut self) {
-        drops::end_stream(&self.0.meter);
-        drops::note_end();
+        drops::end_stream(sender(&self.0), sending(&self.0), &self.0.meter);
     }
 }
 

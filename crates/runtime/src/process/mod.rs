@@ -14,7 +14,8 @@
 //!   it completes. Another that is started meanwhile fails the process.
 //! - A pending operation that is dropped never completes: it fails the process at its next
 //!   operation, or at its end.
-//! - Ends work in their own process only.
+//! - Ends work in the polls of their own process only. They may be dropped anywhere (`drops`); what of
+//!   them outlives the process ends with it.
 //!
 //! The failures are panics, and so name the process. Which of them happens first may depend on
 //! timing; that one does is a property of the code.
@@ -25,11 +26,13 @@
 
 mod drops;
 mod ends;
+mod owner;
 mod turn;
 
-pub(crate) use drops::{end_streams, ends as dropped, here, notes, silently};
+pub(crate) use drops::{apart, drop_all, end_streams, ends as dropped, here, notes};
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
 pub(crate) use ends::{channel, sends};
+pub(crate) use owner::{Owner, Owners};
 pub(crate) use turn::Turn;
 
 use crate::claim::Claim;
@@ -72,13 +75,13 @@ where
     #[inline]
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
         if cx.looks && is_useless(cx) {
-            return self.end(core, cx);
+            return self.end(core, cx, false);
         }
-        let Some(running) = core.future.as_mut() else { return self.end(core, cx) };
+        let Some(running) = core.future.as_mut() else { return self.end(core, cx, false) };
         cx.lap(Part::Application);
         core.turns += 1;
-        cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
-        let polling = drops::Polling::begin();
+        let owner = cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
+        let polling = drops::Polling::begin(owner);
         // SAFETY: the future is never moved: it lies in the node's box, which `Process` is made
         // in, and is dropped in place.
         let poll = cx.turn.poll(unsafe { Pin::new_unchecked(running) });
@@ -96,12 +99,12 @@ where
                 match flow.into_flow() {
                     Flow::Fail(error) => {
                         cx.net.fail_node(cx.node, error);
-                        drops::end_streams(true);
-                        silently(|| self.end(core, cx))
+                        drops::end_streams(owner, true);
+                        self.end(core, cx, true)
                     }
                     Flow::More | Flow::End => {
                         ends_were_dropped(cx);
-                        self.end(core, cx)
+                        self.end(core, cx, false)
                     }
                 }
             }
@@ -128,12 +131,15 @@ where
 
     /// Drops the future, and so its ends.
     #[cold]
-    fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
+    fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>, failed: bool) -> Event {
         if core.future.is_some() {
             // In place, as it is pinned.
-            core.future = None;
+            drops::drop_all(cx.net.owners.of(cx.node), failed, || core.future = None);
             // They are not another's.
             cx.ends_dropped();
+            if !failed {
+                cx.net.end_ends(cx.node);
+            }
             cx.net.ended(cx.node);
         }
         Event::Done
@@ -208,15 +214,11 @@ fn look_at_drops(cx: &mut Cx<'_>, goes_on: bool) {
     }
 }
 
-/// A poll has dropped ends. As where a node ends, whoever is at the other end of a channel must look,
-/// whatever it waits for.
+/// A poll has dropped ends.
 #[cold]
 fn ends_were_dropped(cx: &Cx<'_>) {
-    drops::end_streams(false);
-    cx.net.alert_peers(cx.node);
-    if cx.net.outputs(cx.node).is_empty() && !cx.net.is_live_end(cx.node) {
-        cx.net.not_wanted(cx.node);
-    }
+    drops::end_streams(cx.net.owners.of(cx.node), false);
+    cx.net.ends_were_dropped(cx.node);
 }
 
 /// Nothing it could still do would reach anybody, or it was asked to stop.

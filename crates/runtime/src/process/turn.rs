@@ -1,9 +1,11 @@
 //! One poll of a process: what its ends must know, reached through the waker they are polled with.
 
-use super::{NONE, here};
+use super::owner::{Owner, Owners};
+use super::{NONE, channel, here, sends};
 use crate::channel::Waits;
 use crate::net::{Net, Signals};
 use crate::sleep::Sleeper;
+use crate::words::Word;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -88,7 +90,9 @@ pub(crate) struct Turn<'a> {
     /// The thread that polls: others may have the waker, by reference, and may wake with it and clone
     /// it, but nothing else.
     thread: usize,
-    node: NodeId,
+    owners: Owners,
+    /// Whose poll it is.
+    owner: Owner,
     /// The process's polls so far: what an end has touched in this one, it marks with it.
     number: u64,
     /// Operations this poll may still complete.
@@ -107,7 +111,8 @@ impl<'a> Turn<'a> {
         Turn {
             net,
             thread: here(),
-            node: NodeId(0),
+            owners: net.owners,
+            owner: net.owners.of(NodeId(0)),
             number: 0,
             left: Cell::new(0),
             pending: Cell::new(NONE),
@@ -118,15 +123,16 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The next poll is this process's, its `number`th, for so many operations.
+    /// The next poll is this process's, its `number`th, for so many operations. Gives its owner.
     #[inline]
-    pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) {
-        (self.node, self.number) = (node, number);
+    pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) -> Owner {
+        (self.owner, self.number) = (self.owners.of(node), number);
         self.left.set(budget);
         self.pending.set(pending);
         self.rest.set(Rest::Foreign);
         *self.cloned.get_mut() = false;
         self.touched.clear();
+        self.owner
     }
 
     /// Polls the process with this turn as its waker.
@@ -140,41 +146,56 @@ impl<'a> Turn<'a> {
         future.poll(&mut Context::from_waker(&waker))
     }
 
-    /// The turn of the process that polls with this context, which must be that of `node`.
+    /// The turn of the process that polls with this context, which must be `owner`, for an operation.
     ///
     /// # Panics
     /// Where an end is polled by anything else.
     #[inline]
-    pub(crate) fn of<'c>(cx: &'c Context<'_>, node: NodeId) -> &'c Turn<'c> {
-        let turn = Turn::current(cx);
-        if turn.node != node {
-            refuse_end();
+    pub(crate) fn of<'c>(cx: &'c Context<'_>, owner: Owner, operation: u64) -> &'c Turn<'c> {
+        let Some(turn) = Turn::current(cx) else { refuse_waker(operation) };
+        if turn.owner != owner {
+            turn.refuse_end(owner, operation);
         }
         turn
     }
 
-    /// The turn of the process that polls with this context.
-    ///
-    /// # Panics
-    /// As [`Turn::of`].
+    /// The turn of the process that polls with this context on this thread, if one does.
     #[inline]
-    pub(crate) fn current<'c>(cx: &'c Context<'_>) -> &'c Turn<'c> {
+    pub(crate) fn current<'c>(cx: &'c Context<'_>) -> Option<&'c Turn<'c>> {
         let waker = cx.waker();
         if !std::ptr::eq(waker.vtable(), &VTABLE) {
-            refuse_waker();
+            return None;
         }
         // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context;
         // clones have another.
         let turn: &Turn<'c> = unsafe { &*waker.data().cast() };
-        if turn.thread != here() {
-            refuse_waker();
+        (turn.thread == here()).then_some(turn)
+    }
+
+    /// # Panics
+    /// In any case: an end of another process was polled in this turn.
+    #[cold]
+    #[inline(never)]
+    fn refuse_end(&self, owner: Owner, operation: u64) -> ! {
+        const RULE: &str = "an end works in the poll of its own process alone: send on what it receives, \
+                            or send to it what it is to send";
+        match self.owners.node(owner) {
+            Some(other) => panic!(
+                "it used {}, which is an end of another process, `{}`: {RULE}",
+                self.net.end_name(operation),
+                self.net.graph.node(other).name
+            ),
+            None => panic!("it used an end of another run: {RULE}"),
         }
-        turn
+    }
+
+    fn node(&self) -> NodeId {
+        self.owners.node(self.owner).expect("a turn of this run")
     }
 
     /// The process's name.
     pub(crate) fn name(&self) -> &'a str {
-        &self.net.graph.node(self.node).name
+        &self.net.graph.node(self.node()).name
     }
 
     /// An operation begins, or goes on. True if it may complete in this turn.
@@ -276,17 +297,14 @@ fn refuse() -> ! {
 
 #[cold]
 #[inline(never)]
-fn refuse_waker() -> ! {
+fn refuse_waker(operation: u64) -> ! {
+    let side = if sends(operation) { "send" } else { "receive" };
     panic!(
-        "an operation was polled with another waker than its process's: a combinator that brings its own \
-         lets a process see which channel is ready, and so depend on timing"
+        "a {side} on channel {} was polled outside of its process's poll, or with another waker than its \
+         process's: await it in the process itself; a combinator that brings its own waker lets a process \
+         see which channel is ready, and so depend on timing",
+        channel(operation).0
     )
-}
-
-#[cold]
-#[inline(never)]
-fn refuse_end() -> ! {
-    panic!("an end is used in another process than the one it was given to")
 }
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop);
@@ -320,8 +338,9 @@ unsafe fn wake(turn: *const ()) {
 
 /// What wakes the process of this turn from anywhere.
 fn foreign(turn: &Turn<'_>) -> Foreign {
-    let sleeper = turn.net.nodes[turn.node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
-    Foreign { signals: turn.net.signals.clone(), node: turn.node, sleeper }
+    let node = turn.node();
+    let sleeper = turn.net.nodes[node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
+    Foreign { signals: turn.net.signals.clone(), node, sleeper }
 }
 
 /// A turn's waker owns nothing.
@@ -341,7 +360,7 @@ impl Wake for Foreign {
     fn wake(self: Arc<Self>) {
         match self.sleeper {
             Some(sleeper) => self.signals.sleep.wake_dedicated(sleeper),
-            None => self.signals.wake(self.node),
+            None => self.signals.leave_word(Word::Woken(self.node)),
         }
     }
 }
