@@ -8,6 +8,7 @@ use super::net::{Line, Loose, Wire};
 use super::ratio::{Ratio, whole};
 use crate::Diagnostic;
 use crate::flat::{Flat, NodeKind};
+use std::collections::{HashSet, VecDeque};
 
 /// How often nodes fire.
 pub(super) struct Balance {
@@ -86,7 +87,7 @@ impl<'a> Solver<'a> {
         let number = self.dead.len();
         self.dead.push(false);
         self.class[root] = number;
-        let (mut queue, mut first) = (std::collections::VecDeque::from([root]), None);
+        let (mut queue, mut first) = (VecDeque::from([root]), None);
         while let Some(node) = queue.pop_front() {
             for place in 0..self.near[node].len() {
                 let line = self.lines[self.near[node][place]];
@@ -101,10 +102,13 @@ impl<'a> Solver<'a> {
                     }
                     Some(there) if self.ratio[next] == there => {}
                     Some(_) => first = first.or(Some((line, false))),
-                    None => {
-                        self.class[next] = number;
+                    None if self.class[next] == NONE => {
+                        // One error is enough for all that it is connected with.
+                        (self.class[next], self.parent[next]) = (number, node);
+                        queue.push_back(next);
                         first = first.or(Some((line, true)));
                     }
+                    None => first = first.or(Some((line, true))),
                 }
             }
         }
@@ -233,12 +237,12 @@ impl<'a> Solver<'a> {
 
 /// Whether one class leads to another, or is it.
 fn leads(next: &[Vec<usize>], from: usize, to: usize) -> bool {
-    let (mut seen, mut queue) = (vec![false; next.len()], vec![from]);
+    let (mut seen, mut queue) = (HashSet::new(), vec![from]);
     while let Some(class) = queue.pop() {
         if class == to {
             return true;
         }
-        if !std::mem::replace(&mut seen[class], true) {
+        if seen.insert(class) {
             queue.extend(&next[class]);
         }
     }

@@ -44,7 +44,7 @@ fn too_few(flat: &Flat, part: &Part, way: usize) -> Diagnostic {
             format!("the feedback loop `{name}` waits for itself: {count}, and it needs {needed}")
         }
         None => format!(
-            "the feedback loop `{name}` waits for itself: {count}, and those around it lack items too"
+            "the feedback loop `{name}` waits for itself: {count}, and loops around or inside it lack items too"
         ),
     };
     let hint = match needed {

@@ -55,7 +55,7 @@ pub struct Region {
 pub enum Phase {
     /// A node fires so many times; its first firing of all is its `prework`, where it has one.
     Fire(NodeId, u64),
-    /// These, so many times one after the other.
+    /// These, so many times one after the other; at most two such are one in the other.
     Repeat(u64, Vec<Phase>),
 }
 

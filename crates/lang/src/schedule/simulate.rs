@@ -3,9 +3,11 @@
 //! A node that is in no loop fires as often as it shall in one go. A loop is gone round: each of its nodes
 //! fires as often as it can and shall, one after the other, until all have (class-S algorithms: Lee and
 //! Messerschmitt, "Static scheduling of synchronous data flow programs", 1987). Such a round is repeated
-//! in one step as often as its channels let it, so that long loops take few steps.
+//! in one step as often as its channels let it, and so are several rounds after which the loop is as it was
+//! before them, so that long loops take few steps.
 
 use super::Phase;
+use super::net::Line;
 use super::part::Part;
 use crate::flat::NodeId;
 use std::ops::Range;
@@ -81,28 +83,72 @@ impl<'a> State<'a> {
         phases: &mut Vec<Phase>,
     ) -> Result<(), Stuck> {
         let lines = self.part.lines_of(unit);
+        let mut mark = self.mark(unit, &lines, phases.len());
+        let mut patience = 1;
         for _ in 0..MOST_ROUNDS {
-            let round = self.round(unit, &lines, left);
+            let mut round = self.round(unit, &lines, left);
             if round.fires.is_empty() {
                 let done = unit.clone().all(|node| left[node] == 0);
                 return if done { Ok(()) } else { Err(self.blame(unit, left)) };
             }
-            let more = self.repeat(&round, &lines, left);
-            let fires = round.fires.iter().map(|(node, count)| self.phase(*node, *count));
-            if more == 0 {
-                phases.extend(fires);
-            } else {
-                phases.push(Phase::Repeat(more + 1, fires.collect()));
+            let more = self.repeat(&mut round, &lines, left);
+            self.note(&round, more, phases);
+            mark.rounds.add(&round);
+            mark.count += 1;
+            if self.is_back(unit, &lines, &mark) {
+                mark.rounds.fires = self.fired_since(unit, &mark);
+                let more = self.repeat(&mut mark.rounds, &lines, left);
+                if more > 0 {
+                    let several = phases.split_off(mark.phases);
+                    phases.push(Phase::Repeat(more + 1, several));
+                    mark = self.mark(unit, &lines, phases.len());
+                }
+            }
+            // Marks twice as far apart each time find any period (Brent, 1980).
+            if mark.count == patience {
+                patience *= 2;
+                mark = self.mark(unit, &lines, phases.len());
             }
         }
         Err(Stuck::TooLong(unit.start))
     }
 
+    fn note(&self, round: &Round, more: u64, phases: &mut Vec<Phase>) {
+        let fires = round.fires.iter().map(|(node, count)| self.phase(*node, *count));
+        if more == 0 {
+            phases.extend(fires);
+        } else {
+            phases.push(Phase::Repeat(more + 1, fires.collect()));
+        }
+    }
+
+    fn mark(&self, unit: &Range<usize>, lines: &[usize], phases: usize) -> Mark {
+        Mark { phases, count: 0, fired: self.fired[unit.clone()].to_vec(), rounds: self.start(lines) }
+    }
+
+    /// Whether the loop is as it was at a mark; what is before and after it may not be.
+    fn is_back(&self, unit: &Range<usize>, lines: &[usize], mark: &Mark) -> bool {
+        mark.count > 1
+            && lines.iter().zip(&mark.rounds.before).all(|(line, before)| {
+                let Line { from, to, .. } = self.part.lines[*line];
+                !(unit.contains(&from) && unit.contains(&to)) || self.held[*line] == *before
+            })
+    }
+
+    fn fired_since(&self, unit: &Range<usize>, mark: &Mark) -> Vec<(usize, u64)> {
+        let since = |(node, before): (usize, &u64)| (node, self.fired[node] - before);
+        unit.clone().zip(&mark.fired).map(since).filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// A round in which nothing has been fired yet.
+    fn start(&self, lines: &[usize]) -> Round {
+        let before: Vec<u128> = lines.iter().map(|line| self.held[*line]).collect();
+        Round { slack: before.clone(), most: before.clone(), before, fires: Vec::new(), same: true }
+    }
+
     /// Each node once, as often as it can.
     fn round(&mut self, unit: &Range<usize>, lines: &[usize], left: &mut [u64]) -> Round {
-        let before: Vec<u128> = lines.iter().map(|line| self.held[*line]).collect();
-        let mut round =
-            Round { slack: before.clone(), most: before.clone(), before, fires: Vec::new(), same: true };
+        let mut round = self.start(lines);
         for node in unit.clone() {
             let count = self.able(node, left[node]);
             if count == 0 {
@@ -124,15 +170,15 @@ impl<'a> State<'a> {
         round
     }
 
-    /// Repeats a round just gone as often as it can be, and says how often.
-    fn repeat(&mut self, round: &Round, lines: &[usize], left: &mut [u64]) -> u64 {
+    /// Repeats rounds just gone as often as it can be done, and says how often.
+    fn repeat(&mut self, round: &mut Round, lines: &[usize], left: &mut [u64]) -> u64 {
         let mut times = round.fires.iter().map(|(node, count)| left[*node] / count).min().unwrap_or(0);
         if !round.same {
             return 0;
         }
         for (place, line) in lines.iter().enumerate() {
             let lost = round.before[place].saturating_sub(self.held[*line]);
-            // Each time there are fewer to spare by what one round takes away.
+            // Each time there are fewer to spare by what is lost at one.
             let rounds = round.slack[place].checked_div(lost).map(u64::try_from);
             if let Some(Ok(rounds)) = rounds {
                 times = times.min(rounds);
@@ -142,7 +188,9 @@ impl<'a> State<'a> {
             let (before, after) = (round.before[place], self.held[*line]);
             let gained = after.saturating_sub(before) * u128::from(times);
             let lost = before.saturating_sub(after) * u128::from(times);
-            self.most[*line] = self.most[*line].max(round.most[place] + gained);
+            round.most[place] += gained;
+            round.slack[place] -= lost;
+            self.most[*line] = self.most[*line].max(round.most[place]);
             self.held[*line] = after + gained - lost;
         }
         for (node, count) in &round.fires {
@@ -223,11 +271,11 @@ impl<'a> State<'a> {
     }
 }
 
-/// A round of a loop; what is said of lines is said in their order.
+/// One or more rounds of a loop; what is said of lines is said in their order.
 struct Round {
     fires: Vec<(usize, u64)>,
     before: Vec<u128>,
-    /// Items that were not needed.
+    /// Items that were not needed, where there were fewest.
     slack: Vec<u128>,
     most: Vec<u128>,
     /// No first firing was in it that is another than the others.
@@ -238,4 +286,21 @@ impl Round {
     fn place(&self, lines: &[usize], line: usize) -> usize {
         lines.binary_search(&line).unwrap_or(0)
     }
+
+    /// One more has been gone.
+    fn add(&mut self, round: &Round) {
+        self.same &= round.same;
+        self.slack.iter_mut().zip(&round.slack).for_each(|(all, one)| *all = (*all).min(*one));
+        self.most.iter_mut().zip(&round.most).for_each(|(all, one)| *all = (*all).max(*one));
+    }
+}
+
+/// Where rounds began that may be repeated together.
+struct Mark {
+    /// How many phases there were.
+    phases: usize,
+    /// Rounds gone since.
+    count: usize,
+    fired: Vec<u64>,
+    rounds: Round,
 }

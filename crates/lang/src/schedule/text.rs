@@ -69,7 +69,7 @@ impl Shown<'_> {
                 Phase::Fire(node, count) => writeln!(f, "{} {count}", self.flat.node(*node).name)?,
                 Phase::Repeat(count, phases) => {
                     writeln!(f, "repeat {count}")?;
-                    // A round within a round does not come up, so this goes one deep.
+                    // Rounds are at most two deep.
                     self.phases(phases, depth + 1, f)?;
                 }
             }

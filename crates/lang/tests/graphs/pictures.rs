@@ -75,3 +75,40 @@ fn deep_trees_are_no_special_case() {
         assert!(draw(&tree, &flat, form).contains('A'));
     }
 }
+
+/// The boxes of a drawing: left, top, right, bottom.
+fn boxes(svg: &str) -> Vec<[i64; 4]> {
+    let number = |line: &str, key: &str| -> i64 {
+        let rest = &line[line.find(key).unwrap() + key.len()..];
+        rest[..rest.find('"').unwrap()].parse().unwrap()
+    };
+    let area = |line: &str| {
+        let (x, y) = (number(line, " x=\""), number(line, " y=\""));
+        [x, y, x + number(line, " width=\""), y + number(line, " height=\"")]
+    };
+    svg.lines().filter(|line| line.trim_start().starts_with("<rect")).map(area).collect()
+}
+
+fn beside(a: [i64; 4], b: [i64; 4]) -> bool {
+    a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1]
+}
+
+fn within(a: [i64; 4], b: [i64; 4]) -> bool {
+    a[0] > b[0] && a[1] > b[1] && a[2] < b[2] && a[3] < b[3]
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn boxes_are_beside_or_within_each_other(plan in random::plan(true)) {
+        let tree = tree(random::program(&plan, 2, 3));
+        let boxes = boxes(&drawn(&tree, Form::Svg));
+        assert!(boxes.len() > tree.filters.len());
+        for (place, a) in boxes.iter().enumerate() {
+            for b in &boxes[..place] {
+                assert!(beside(*a, *b) || within(*a, *b), "{a:?} and {b:?}");
+            }
+        }
+    }
+}

@@ -127,12 +127,13 @@ fn what_a_weight_of_nothing_leads_to_never_fires() {
 
 #[test]
 fn rates_of_nothing_are_told() {
-    let null = SplitJoin("Null", round([0, 0]), vec![filter("A", 1, 1), filter("B", 1, 1)], round([1, 1]));
-    let weights = SplitJoin("Some", round([1, 0]), vec![filter("C", 1, 1), filter("D", 1, 1)], round([0, 1]));
-    insta::assert_snapshot!(scheduled(Pipeline(
-        "Main",
-        vec![filter("S", 0, 1), null, weights, filter("E", 1, 0)]
-    )));
+    let branches = |split: [u32; 2], join: [u32; 2]| {
+        let children = vec![filter("A", 1, 1), filter("B", 1, 1)];
+        let both = SplitJoin("Both", round(split), children, round(join));
+        scheduled(Pipeline("Main", vec![filter("S", 0, 1), both, filter("E", 1, 0)]))
+    };
+    let told = [branches([0, 0], [1, 1]), branches([1, 0], [1, 1]), branches([1, 1], [1, 0])];
+    insta::assert_snapshot!(told.join("----\n"));
 }
 
 #[test]
@@ -150,6 +151,39 @@ fn large_numbers_are_no_special_case() {
     let flat = flatten(&tree);
     let schedule = schedule(&flat, &tree).unwrap();
     insta::assert_snapshot!(schedule.show(&flat));
+}
+
+/// Rounds of a loop in a loop, and of rates that divide each other badly, repeat in groups.
+#[test]
+fn rounds_repeat_in_groups() {
+    let inner = feedback("In", [1, 1], filter("B", 2, 2), [1, 1], filter("C", 1, 1), 1);
+    let outer = feedback("Out", [1, 2], inner, [1, 2], filter("D", 1, 1), 2);
+    let uneven = feedback("Uneven", [1, 5], filter("F", 6, 8), [1, 7], filter("G", 7, 5), 13);
+    let filters = vec![filter("S", 0, 1_000_000), outer, uneven, filter("E", 1, 0)];
+    let tree = tree(Pipeline("Main", filters));
+    let flat = flatten(&tree);
+    let schedule = schedule(&flat, &tree).unwrap();
+    execution::verify(&flat, &tree, &schedule).unwrap();
+    insta::assert_snapshot!(schedule.show(&flat));
+}
+
+/// Time goes with the size of a graph, whatever its form.
+#[test]
+fn many_nodes_are_no_special_case() {
+    let wide = SplitJoin("Wide", Weights::Duplicate, many(20_000), round(vec![1; 20_000]));
+    let mut long = many(20_000);
+    long.insert(10_000, dynamic("Pick", any(), any()));
+    let filters = vec![filter("S", 0, 1), wide, Pipeline("Long", long), filter("E", 1, 0)];
+    let tree = tree(Pipeline("Main", filters));
+    let flat = flatten(&tree);
+    let schedule = schedule(&flat, &tree).unwrap();
+    let sizes: Vec<usize> = schedule.regions.iter().map(|region| region.nodes.len()).collect();
+    assert_eq!(sizes, [30_003, 1, 10_001]);
+    assert_eq!(schedule.buffers.iter().flatten().max(), Some(&20_000));
+}
+
+fn many(count: usize) -> Vec<Draft> {
+    (0..count).map(|_| filter("F", 1, 1)).collect()
 }
 
 /// A filter that looks further at first, and moves other numbers.
