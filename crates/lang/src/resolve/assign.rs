@@ -51,8 +51,8 @@ impl<'a> Resolver<'a> {
                 let element = match ty {
                     Some(Type::Array(element)) => Some(&**element),
                     Some(other) => {
-                        let name = self.type_name(other);
-                        let error = Diagnostic::new(*span, format!("a list for a `{name}`"));
+                        let name = self.a_type(other);
+                        let error = Diagnostic::new(*span, format!("a list for {name}"));
                         return self.error(error.label("lists are values of arrays"));
                     }
                     None => None,
@@ -147,9 +147,9 @@ impl<'a> Resolver<'a> {
                 Some(super::convert::converted(value, Type::String))
             }
             other => {
-                let name = self.type_name(other);
-                let error = Diagnostic::new(value.span, format!("a `{name}` cannot be printed"));
-                self.error(error.label(format!("this is a `{name}`")).hint("print what it is made of"))
+                let name = self.a_type(other);
+                let error = Diagnostic::new(value.span, format!("{name} cannot be printed"));
+                self.error(error.label(format!("this is {name}")).hint("print what it is made of"))
             }
         }
     }
@@ -181,6 +181,8 @@ impl<'a> Resolver<'a> {
 
     /// Notes a call.
     pub fn calls(&mut self, callee: Callee) {
+        let frame = self.frame();
+        frame.calls_handlers |= matches!(callee, Callee::Function(at) if at >= frame.plain_functions);
         let effects = &mut self.code().effects;
         match callee {
             Callee::Native(_) | Callee::Builtin(hir::Builtin::Random) => effects.state = true,
@@ -197,9 +199,9 @@ impl<'a> Resolver<'a> {
     pub fn step(&mut self, place: &'a ast::Expr, by: i32, before: bool, span: Span) -> Option<Expr> {
         let (place, ty) = self.target(place)?;
         if !matches!(ty, Type::Int | Type::Float) {
-            let name = self.type_name(&ty);
+            let name = self.a_type(&ty);
             let sign = if by < 0 { "--" } else { "++" };
-            let error = Diagnostic::new(span, format!("`{sign}` of a `{name}`"));
+            let error = Diagnostic::new(span, format!("`{sign}` of {name}"));
             return self.error(error.label("it steps integers and floats"));
         }
         Some(Expr { kind: ExprKind::Step { place, by, before }, ty, span })

@@ -114,9 +114,9 @@ impl<'a> Resolver<'a> {
         };
         let ty = self.type_of(root)?;
         let Type::Portal(to) = ty else {
-            let name = self.type_name(&ty);
+            let name = self.a_type(&ty);
             let error = Diagnostic::new(portal.span, format!("`{}` is no portal", portal.text));
-            return self.error(error.label(format!("this is a `{name}`")));
+            return self.error(error.label(format!("this is {name}")));
         };
         let filter = self.ast.streams[to.0 as usize].name.as_ref()?;
         match &creator.kind {

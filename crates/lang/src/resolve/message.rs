@@ -20,9 +20,9 @@ impl<'a> Resolver<'a> {
             return match self.type_of(root)? {
                 Type::Portal(to) => self.send(message, (place, to), args, latency?, span),
                 other => {
-                    let name = self.type_name(&other);
+                    let name = self.a_type(&other);
                     let error = Diagnostic::new(message.receiver.span, "messages are sent to portals");
-                    self.error(error.label(format!("this is a `{name}`")))
+                    self.error(error.label(format!("this is {name}")))
                 }
             };
         }

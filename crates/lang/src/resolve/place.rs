@@ -67,9 +67,9 @@ impl<'a> Resolver<'a> {
                 let index = self.expr(index).and_then(|index| self.integer(index));
                 let (mut place, ty, span) = from?;
                 let Type::Array(element) = ty else {
-                    let name = self.type_name(&ty);
+                    let name = self.a_type(&ty);
                     let error = Diagnostic::new(span, "only arrays have elements");
-                    return self.error(error.label(format!("this is a `{name}`")));
+                    return self.error(error.label(format!("this is {name}")));
                 };
                 let index = index?;
                 if super::constant::integer(&index).is_some_and(|index| index < 0) {
@@ -96,8 +96,8 @@ impl<'a> Resolver<'a> {
             Type::Vector(3) => &["x", "y", "z"],
             Type::Vector(_) => &["x", "y", "z", "w"],
             _ => {
-                let is = self.type_name(ty);
-                let error = Diagnostic::new(name.span, format!("a `{is}` has no part `{}`", name.text));
+                let is = self.a_type(ty);
+                let error = Diagnostic::new(name.span, format!("{is} has no part `{}`", name.text));
                 let error = error.label("only structures, complex numbers and vectors have parts");
                 return self.error(error);
             }
@@ -105,8 +105,8 @@ impl<'a> Resolver<'a> {
         match components.iter().position(|component| name.text == *component) {
             Some(at) => Some((at as u32, Type::Float)),
             None => {
-                let is = self.type_name(ty);
-                let error = Diagnostic::new(name.span, format!("a `{is}` has no part `{}`", name.text));
+                let is = self.a_type(ty);
+                let error = Diagnostic::new(name.span, format!("{is} has no part `{}`", name.text));
                 self.error(error.label(format!("its parts are `{}`", components.join("`, `"))))
             }
         }

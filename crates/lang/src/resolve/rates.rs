@@ -70,6 +70,7 @@ impl<'a> Resolver<'a> {
         let (input, output) = (self.frame().input.clone(), self.frame().output.clone());
         let looks = rates.peek.as_ref().is_some_and(|peek| !is_zero(peek));
         let takes = !is_zero(&rates.pop) || looks;
+        self.check_window(rates, done);
         let gives = !is_zero(&rates.push);
         if input == Some(Type::Void) && takes {
             self.void_rate(work, "takes items, but the filter's input is `void`");
@@ -86,8 +87,27 @@ impl<'a> Resolver<'a> {
         }
         if place == Where::Work {
             // A rate of 0 that is written is meant.
-            self.idle(work, "pop", input, work.rates.pop.is_some() || work.rates.peek.is_some());
-            self.idle(work, "push", output, work.rates.push.is_some());
+            let said = &work.rates;
+            self.idle(
+                work,
+                "pop",
+                input,
+                said.pop.is_some() || said.peek.is_some() || done.pop.or(done.peek).is_some(),
+            );
+            self.idle(work, "push", output, said.push.is_some() || done.push.is_some());
+        }
+    }
+
+    /// The farthest look ahead against how far can be looked, where both are known.
+    fn check_window(&mut self, rates: &Rates, done: &Effects) {
+        let window = rate(rates.peek.as_ref().unwrap_or(&rates.pop));
+        let (Some(window), Some((index, span))) = (window, done.farthest) else { return };
+        if window > 0 && index >= window {
+            let message = format!("`peek({index})` where {window} items can be looked at");
+            let error = Diagnostic::new(span, message).label("this is beyond them");
+            self.error::<()>(
+                error.hint(format!("declare how many are looked at: `peek {}`", i64::from(index) + 1)),
+            );
         }
     }
 

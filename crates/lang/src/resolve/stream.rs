@@ -40,6 +40,9 @@ impl<'a> Resolver<'a> {
                 filter.map(|filter| hir::StreamBody::Filter(Box::new(filter)))
             }
             StreamBody::Composite(kind, block) => {
+                if *kind == ast::Composite::FeedbackLoop {
+                    self.frame().loop_item = self.loop_type(&block.stmts);
+                }
                 let (body, _) = self.body(Code::new(Where::Composite(*kind)), &[], block);
                 self.check_flow(*kind, block, stream);
                 body.map(|body| hir::StreamBody::Composite(*kind, body))

@@ -90,22 +90,18 @@ impl<'a> Resolver<'a> {
         self.error(error.label("it has no types").hint("write them: `int->int filter { ... }`"))
     }
 
-    /// The type of what goes round the feedback loop we are in, where it is seen.
-    pub fn loop_type(&mut self) -> Option<hir::Type> {
-        let frame = self.frame();
-        if let Some(input) = frame.input.clone().filter(|ty| *ty != hir::Type::Void) {
-            return Some(input);
-        }
-        let around = frame.written.0.filter(|ty| !is_void(ty));
-        let ty = around.or_else(|| {
-            let (stmts, _) = self.frame().beside?;
+    /// The type of what goes round the feedback loop with this code, where it is seen.
+    pub fn loop_type(&mut self, stmts: &'a [ast::Stmt]) -> Option<hir::Type> {
+        let around = self.frame().written.0.filter(|ty| !is_void(ty));
+        let parts = || {
             stmts.iter().find_map(|stmt| match &stmt.kind {
                 StmtKind::Body(creator) => self.types_of(creator).0,
                 StmtKind::Loop(creator) => self.types_of(creator).1,
                 _ => None,
             })
-        });
-        self.value_type(ty?)
+        };
+        let ty = around.or_else(parts)?;
+        self.value_type(ty)
     }
 }
 
