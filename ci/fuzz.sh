@@ -29,5 +29,12 @@ if [ ${#targets[@]} -eq 0 ]; then
 fi
 for target in "${targets[@]}"; do
     echo "==> $target"
-    cargo +nightly fuzz run "$target" -- -max_total_time="${SECONDS_EACH:-60}" -rss_limit_mb=2048
+    seeds=() dictionary=()
+    if [ "$target" = parse ]; then
+        mkdir -p fuzz/corpus/parse
+        seeds=(fuzz/corpus/parse crates/lang/tests/syntax/programs)
+        dictionary=(-dict=fuzz/parse.dict)
+    fi
+    cargo +nightly fuzz run "$target" "${seeds[@]}" -- "${dictionary[@]}" \
+        -max_total_time="${SECONDS_EACH:-60}" -rss_limit_mb=2048
 done

@@ -117,7 +117,7 @@ pub struct Filter {
     pub prework: Option<Work>,
     /// A firing.
     pub work: Work,
-    /// Functions.
+    /// Functions; where handlers are called like functions, all of those as well, behind the others.
     pub functions: Vec<Function>,
     /// What is done with messages, between firings.
     pub handlers: Vec<Function>,
@@ -152,9 +152,9 @@ pub struct Function {
 pub struct Rates {
     /// Items given.
     pub push: Rate,
-    /// Items taken.
+    /// Items taken. Who takes fewer of a static rate leaves the rest to be dropped after the firing.
     pub pop: Rate,
-    /// Items looked at, those taken included; as many as are taken, where it is not said.
+    /// Items looked at, those taken included; as many as are taken, where it is not said, or less is.
     pub peek: Option<Rate>,
 }
 

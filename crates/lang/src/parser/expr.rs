@@ -15,6 +15,14 @@ pub(super) struct Tall {
     pub(super) height: u32,
 }
 
+/// An operator whose right side is not known yet.
+struct Waiting {
+    left: Tall,
+    start: Span,
+    level: u8,
+    op: BinaryOp,
+}
+
 /// The level of an operator, and the operator.
 fn operator(kind: Kind) -> Option<(u8, BinaryOp)> {
     Some(match kind {
@@ -64,7 +72,7 @@ impl Parser<'_> {
     pub(super) fn tall_expr(&mut self) -> Parsed<Tall> {
         let value = self.value_of_statement()?;
         if assignment(self.kind()).is_some() {
-            self.assignment_as_value()?;
+            self.assignments_as_values()?;
         }
         Ok(value)
     }
@@ -74,8 +82,8 @@ impl Parser<'_> {
         self.nested(Parser::ternary)
     }
 
-    /// Reports an assignment where a value is wanted, and skips it.
-    fn assignment_as_value(&mut self) -> Parsed<()> {
+    /// Reports an assignment where a value is wanted, and skips it and those that follow.
+    fn assignments_as_values(&mut self) -> Parsed<()> {
         let hint = if self.at(Kind::Assign) {
             "`==` compares; an assignment is written as a statement of its own"
         } else {
@@ -83,14 +91,17 @@ impl Parser<'_> {
         };
         let error = Diagnostic::new(self.span(), "an assignment is a statement and has no value").hint(hint);
         self.complain(error);
-        self.bump();
-        self.expr().map(|_| ())
+        while assignment(self.kind()).is_some() {
+            self.bump();
+            self.value_of_statement()?;
+        }
+        Ok(())
     }
 
     /// `ternary := lor ['?' ternary ':' ternary]`
     fn ternary(&mut self) -> Parsed<Tall> {
         let start = self.span();
-        let condition = self.binary(1)?;
+        let condition = self.operations()?;
         if !self.eat(Kind::Question) {
             return Ok(condition);
         }
@@ -102,17 +113,28 @@ impl Parser<'_> {
         self.grow(ExprKind::Ternary(parts.0, parts.1, parts.2), start, height)
     }
 
-    /// Operators of a level and tighter ones.
-    fn binary(&mut self, least: u8) -> Parsed<Tall> {
-        let start = self.span();
-        let mut left = self.cast()?;
-        while let Some((level, op)) = operator(self.kind()).filter(|(level, _)| *level >= least) {
+    /// Values with operators between: each operator waits until a looser one, or the end, shows what is to its
+    /// right. One frame for all levels keeps the stack small.
+    fn operations(&mut self) -> Parsed<Tall> {
+        let mut waiting: Vec<Waiting> = Vec::new();
+        loop {
+            let mut start = self.span();
+            let mut value = self.cast()?;
+            let next = operator(self.kind());
+            let level = next.map_or(0, |(level, _)| level);
+            while let Some(before) = waiting.pop_if(|before| before.level >= level) {
+                start = before.start;
+                value = self.join(before, value)?;
+            }
+            let Some((level, op)) = next else { return Ok(value) };
             self.bump();
-            let right = self.binary(level + 1)?;
-            let kind = ExprKind::Binary(op, Box::new(left.expr), Box::new(right.expr));
-            left = self.grow(kind, start, left.height.max(right.height))?;
+            waiting.push(Waiting { left: value, start, level, op });
         }
-        Ok(left)
+    }
+
+    fn join(&mut self, Waiting { left, start, op, .. }: Waiting, right: Tall) -> Parsed<Tall> {
+        let kind = ExprKind::Binary(op, Box::new(left.expr), Box::new(right.expr));
+        self.grow(kind, start, left.height.max(right.height))
     }
 
     /// An expression of others, the highest of which has a height.

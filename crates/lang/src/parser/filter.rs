@@ -1,6 +1,6 @@
 //! Bodies of filters.
 
-use super::{Failed, Parsed, Parser};
+use super::{Parsed, Parser};
 use crate::ast::{Filter, Function, Param, Type, TypeKind, Work};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
@@ -21,8 +21,8 @@ impl Parser<'_> {
         while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.at_item() {
             let before = self.at;
             match self.part(&mut filter) {
-                Ok(()) => self.lost = false,
-                Err(Failed) => self.next_part(before),
+                Ok(()) if self.at > before => self.lost = false,
+                _ => self.next_part(before),
             }
         }
         self.close_brace(start);
@@ -31,12 +31,9 @@ impl Parser<'_> {
 
     /// Goes to where a part may begin, after one that could not be read.
     pub(super) fn next_part(&mut self, before: usize) {
-        self.skip_statement();
+        self.skip_from(before);
         if self.at(Kind::OpenBrace) {
             self.skip_group();
-        }
-        if self.at == before && !matches!(self.kind(), Kind::CloseBrace | Kind::End) {
-            self.bump();
         }
     }
 

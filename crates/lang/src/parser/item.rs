@@ -1,5 +1,6 @@
 //! What stands at the top of a file.
 
+use super::recover::starts_type;
 use super::{Parsed, Parser};
 use crate::ast::{Function, Name};
 use crate::ast::{Global, Helper, Native, Param, Program, Struct, Type};
@@ -13,9 +14,9 @@ impl Parser<'_> {
             let before = self.at;
             if self.item(program).is_err() {
                 self.skip_item();
-                if self.at == before {
-                    self.bump();
-                }
+            }
+            if self.at == before {
+                self.bump();
             }
         }
     }
@@ -34,10 +35,23 @@ impl Parser<'_> {
             Stateful | Filter | Pipeline | SplitJoin | FeedbackLoop => {
                 program.streams.push(self.named_stream()?);
             }
-            kind if super::recover::starts_type(kind) => program.streams.push(self.named_stream()?),
+            kind if starts_type(kind) && self.ahead(1) == Kind::Name && self.ahead(2) == Kind::Open => {
+                self.function_outside();
+            }
+            kind if starts_type(kind) => program.streams.push(self.named_stream()?),
             _ => return self.unexpected("a stream, `struct`, `static`, `native` or `helper`"),
         }
         Ok(())
+    }
+
+    /// Reports a function outside filters, and skips it.
+    fn function_outside(&mut self) {
+        let error = Diagnostic::new(self.span(), "a function stands outside filters")
+            .hint("put it into the filter that calls it, or into `helper Name { ... }`");
+        self.complain(error);
+        if self.skip_to_block() {
+            self.skip_group();
+        }
     }
 
     fn brace_too_many(&mut self) {
@@ -134,7 +148,8 @@ impl Parser<'_> {
         let start = self.expect(Kind::OpenBrace, "after it")?;
         while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.at_item() {
             let before = self.at;
-            if !self.eat(Kind::Semicolon) && part(self).is_err() {
+            let read = self.eat(Kind::Semicolon) || part(self).is_ok();
+            if !read || self.at == before {
                 self.next_part(before);
             }
         }

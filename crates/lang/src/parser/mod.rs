@@ -25,7 +25,7 @@ use crate::lexer::{Token, lex};
 use crate::source::{Source, Sources, Span};
 
 /// Levels of nesting that are read: of braces, brackets, parentheses and statements together.
-pub const MAX_DEPTH: u32 = 256;
+pub const MAX_DEPTH: u32 = 200;
 
 /// Operators and values one inside the other that an expression may have, chains such as `a + b + c` included.
 pub const MAX_HEIGHT: u32 = 512;

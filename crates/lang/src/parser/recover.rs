@@ -30,6 +30,15 @@ impl Parser<'_> {
         between.start > between.end || self.text_at(between).contains('\n')
     }
 
+    /// Skips the rest of a statement that began at a token, so that something is skipped at any rate.
+    pub(super) fn skip_from(&mut self, first: usize) {
+        let stops = matches!(self.kind(), Kind::Semicolon | Kind::OpenBrace | Kind::CloseBrace | Kind::End);
+        if self.at == first && !stops {
+            self.bump();
+        }
+        self.skip_statement();
+    }
+
     /// Skips the rest of a statement, its `;` included; stops before braces and before what begins another.
     pub(super) fn skip_statement(&mut self) {
         loop {
@@ -74,7 +83,7 @@ impl Parser<'_> {
     /// Skips from a `{` to its `}`.
     pub(super) fn skip_group(&mut self) {
         let mut open = 0_u32;
-        while !self.at(Kind::End) && !(open > 0 && self.at_item()) {
+        while !self.at(Kind::End) && (open == 0 || !self.at_item()) {
             match self.kind() {
                 Kind::OpenBrace => open += 1,
                 Kind::CloseBrace => open -= 1,

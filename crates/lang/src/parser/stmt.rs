@@ -1,6 +1,6 @@
 //! Blocks and statements.
 
-use super::{Failed, Parsed, Parser};
+use super::{Parsed, Parser};
 use crate::ast::{Block, Expr, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
@@ -14,8 +14,8 @@ impl Parser<'_> {
         while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.ends_block() {
             let before = self.at;
             match self.stmt() {
-                Ok(stmt) => stmts.push(stmt),
-                Err(Failed) => self.next_statement(before),
+                Ok(stmt) if self.at > before => stmts.push(stmt),
+                _ => self.next_statement(before),
             }
         }
         self.close_brace(start);
@@ -25,15 +25,12 @@ impl Parser<'_> {
     /// Goes to where a statement may begin, after one that could not be read.
     fn next_statement(&mut self, before: usize) {
         let lacks_meaning = matches!(self.kind(), Kind::Switch | Kind::Case | Kind::Default);
-        self.skip_statement();
+        self.skip_from(before);
         if lacks_meaning && self.at(Kind::OpenBrace) {
             self.skip_group();
         }
         // Its condition is what could not be read; what is done otherwise is a statement too.
         self.eat(Kind::Else);
-        if self.at == before && !matches!(self.kind(), Kind::CloseBrace | Kind::End) {
-            self.bump();
-        }
     }
 
     /// Takes the `}` of a `{`; if there is none, goes on as if there were.
@@ -190,12 +187,15 @@ impl Parser<'_> {
         Ok(Box::new(Stmt { kind, span: self.since(start) }))
     }
 
-    /// A part of a filter within a block: the block's `}` is missing, or the block is no filter.
+    /// A part of a filter in the code of something else, which is skipped.
     fn part_of_filter(&mut self) -> Parsed<StmtKind> {
         let text = self.text_at(self.span());
-        let error =
-            Diagnostic::new(self.span(), format!("`{text}` stands in the body of a filter, not in code"))
-                .hint("perhaps a `}` is missing before it");
-        self.fail(error)
+        let error = Diagnostic::new(self.span(), format!("`{text}` stands in the body of a filter alone"))
+            .hint("this is the code of a pipeline, splitjoin or feedbackloop");
+        let failed = self.fail(error);
+        if self.skip_to_block() {
+            self.skip_group();
+        }
+        failed
     }
 }

@@ -37,9 +37,7 @@ impl Parser<'_> {
     /// `type '->' type`
     fn stream_types(&mut self) -> Parsed<(Type, Type)> {
         let input = self.ty()?;
-        if self.at(Kind::Name) && self.ahead(1) == Kind::Open {
-            return self.function_outside();
-        }
+
         if super::recover::starts_type(self.kind()) && self.ahead(1) != Kind::OpenBrace {
             let from = self.text_at(input.span);
             let hint = format!("write `{from}->{}`", self.text_at(self.span()));
@@ -50,17 +48,6 @@ impl Parser<'_> {
             self.expect(Kind::Arrow, "after the type of what the stream takes")?;
         }
         Ok((input, self.ty()?))
-    }
-
-    /// Reports a function outside filters, and skips it.
-    fn function_outside<T>(&mut self) -> Parsed<T> {
-        let error = Diagnostic::new(self.span(), "a function stands outside filters")
-            .hint("put it into the filter that calls it, or into `helper Name { ... }`");
-        let failed = self.fail(error);
-        if self.skip_to_block() {
-            self.skip_group();
-        }
-        failed
     }
 
     fn lost_types(&mut self) -> Option<(Type, Type)> {

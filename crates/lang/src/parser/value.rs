@@ -230,7 +230,7 @@ impl Parser<'_> {
                 let name = self.name("the name of a field")?;
                 whole = self.grow(ExprKind::Member(Box::new(whole.expr), name), start, whole.height)?;
             } else if self.eat(Kind::OpenBracket) {
-                let index = self.tall_expr()?;
+                let index = self.value_of_statement()?;
                 self.expect(Kind::CloseBracket, "after the index")?;
                 let kind = ExprKind::Index(Box::new(whole.expr), Box::new(index.expr));
                 whole = self.grow(kind, start, whole.height.max(index.height))?;

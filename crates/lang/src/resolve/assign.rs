@@ -51,8 +51,8 @@ impl<'a> Resolver<'a> {
                 let element = match ty {
                     Some(Type::Array(element)) => Some(&**element),
                     Some(other) => {
-                        let name = self.type_name(other);
-                        let error = Diagnostic::new(*span, format!("a list for a `{name}`"));
+                        let name = self.a_type(other);
+                        let error = Diagnostic::new(*span, format!("a list for {name}"));
                         return self.error(error.label("lists are values of arrays"));
                     }
                     None => None,
@@ -101,8 +101,8 @@ impl<'a> Resolver<'a> {
                 let Some(via) = common(ty, &value.ty).and_then(|ty| calculated(op, ty)) else {
                     return self.no_operator(op, ty, &value.ty, span);
                 };
-                if !promotes(&via, ty) {
-                    // As with `=`, a float is not cut to an integer unless somebody says so.
+                // Unlike with `=`, published programs count on it that a float is cut to an integer.
+                if !promotes(&via, ty) && (&via, ty) != (&Type::Float, &Type::Int) {
                     self.convert(Expr { ty: via, ..value }, ty)?;
                     return None;
                 }
@@ -147,9 +147,9 @@ impl<'a> Resolver<'a> {
                 Some(super::convert::converted(value, Type::String))
             }
             other => {
-                let name = self.type_name(other);
-                let error = Diagnostic::new(value.span, format!("a `{name}` cannot be printed"));
-                self.error(error.label(format!("this is a `{name}`")).hint("print what it is made of"))
+                let name = self.a_type(other);
+                let error = Diagnostic::new(value.span, format!("{name} cannot be printed"));
+                self.error(error.label(format!("this is {name}")).hint("print what it is made of"))
             }
         }
     }
@@ -167,7 +167,9 @@ impl<'a> Resolver<'a> {
             hir::Root::Param(at) if (at as usize) < self.frame().own_params() => {
                 ("a parameter of the stream", "copy it into a variable and change that")
             }
-            hir::Root::Param(_) => ("a variable of what is around", "a stream gets copies of what is around it"),
+            hir::Root::Param(_) => {
+                ("a variable of what is around", "a stream gets copies of what is around it")
+            }
         };
         let variable = self.variable(root).map(|variable| (variable.name.clone(), variable.span));
         let (name, declared) = variable.unwrap_or_default();
@@ -179,6 +181,8 @@ impl<'a> Resolver<'a> {
 
     /// Notes a call.
     pub fn calls(&mut self, callee: Callee) {
+        let frame = self.frame();
+        frame.calls_handlers |= matches!(callee, Callee::Function(at) if at >= frame.plain_functions);
         let effects = &mut self.code().effects;
         match callee {
             Callee::Native(_) | Callee::Builtin(hir::Builtin::Random) => effects.state = true,
@@ -195,9 +199,9 @@ impl<'a> Resolver<'a> {
     pub fn step(&mut self, place: &'a ast::Expr, by: i32, before: bool, span: Span) -> Option<Expr> {
         let (place, ty) = self.target(place)?;
         if !matches!(ty, Type::Int | Type::Float) {
-            let name = self.type_name(&ty);
+            let name = self.a_type(&ty);
             let sign = if by < 0 { "--" } else { "++" };
-            let error = Diagnostic::new(span, format!("`{sign}` of a `{name}`"));
+            let error = Diagnostic::new(span, format!("`{sign}` of {name}"));
             return self.error(error.label("it steps integers and floats"));
         }
         Some(Expr { kind: ExprKind::Step { place, by, before }, ty, span })
@@ -209,7 +213,9 @@ pub(super) fn calculated(op: AstOp, common: Type) -> Option<Type> {
     use Type::{Bit, Boolean, Complex, Float, Int, Vector};
     match (op, common) {
         (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, Bit | Boolean) => Some(Int),
-        (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, ty @ (Int | Float | Complex | Vector(_))) => Some(ty),
+        (AstOp::Add | AstOp::Sub | AstOp::Mul | AstOp::Div, ty @ (Int | Float | Complex | Vector(_))) => {
+            Some(ty)
+        }
         (AstOp::Rem, Bit | Boolean | Int) => Some(Int),
         (AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor, ty @ (Bit | Boolean | Int)) => Some(ty),
         (AstOp::Lt | AstOp::Le | AstOp::Gt | AstOp::Ge, Bit | Boolean | Int) => Some(Int),

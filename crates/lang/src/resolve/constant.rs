@@ -9,7 +9,9 @@ pub(super) fn integer(expr: &Expr) -> Option<i32> {
         ExprKind::Constant(Value::Int(value)) => Some(*value),
         ExprKind::Constant(Value::Bool(value)) => Some(i32::from(*value)),
         ExprKind::Convert(value) if expr.ty == Type::Int && value.ty != Type::Float => integer(value),
-        ExprKind::Unary(UnaryOp::Negate, value) if expr.ty == Type::Int => Some(integer(value)?.wrapping_neg()),
+        ExprKind::Unary(UnaryOp::Negate, value) if expr.ty == Type::Int => {
+            Some(integer(value)?.wrapping_neg())
+        }
         ExprKind::Binary(op, first, second) if expr.ty == Type::Int => {
             arithmetic(*op, integer(first)?, integer(second)?)
         }

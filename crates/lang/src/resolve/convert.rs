@@ -13,7 +13,7 @@ pub(super) fn promotes(from: &Type, to: &Type) -> bool {
     use Type::{Bit, Boolean, Complex, Float, Int, Vector};
     match (from, to) {
         (Boolean, Bit | Int | Float | Complex | Vector(_)) => true,
-        (Bit, Boolean | Int | Float | Complex | Vector(_)) => true,
+        (Bit, Int | Float | Complex | Vector(_)) => true,
         (Int, Bit | Float | Complex | Vector(_)) => true,
         (Float, Complex | Vector(_)) => true,
         _ => from == to,
@@ -69,9 +69,9 @@ impl Resolver<'_> {
 
     /// Reports that a value has another type than the one that is wanted.
     fn mismatch<T>(&mut self, value: &Expr, to: &Type) -> Option<T> {
-        let (is, wanted) = (self.type_name(&value.ty), self.type_name(to));
-        let error = Diagnostic::new(value.span, format!("a `{wanted}` is wanted here, not a `{is}`"))
-            .label(format!("this is a `{is}`"));
+        let (is, wanted) = (self.a_type(&value.ty), self.a_type(to));
+        let error = Diagnostic::new(value.span, format!("{wanted} is wanted here, not {is}"))
+            .label(format!("this is {is}"));
         self.error(match hint(&value.ty, to) {
             Some(hint) => error.hint(hint),
             None => error,
@@ -97,7 +97,7 @@ fn hint(from: &Type, to: &Type) -> Option<&'static str> {
     Some(match (from, to) {
         (Type::Float, Type::Int) => "`(int)` before the value drops what is behind the point",
         (Type::Float, Type::Bit) => "compare it, or convert it with `(int)` before",
-        (Type::Int | Type::Float, Type::Boolean) => "compare it: `value != 0`",
+        (Type::Bit | Type::Int | Type::Float, Type::Boolean) => "compare it: `value != 0`",
         (Type::Complex, Type::Float | Type::Int) => "take a part of it (`.real`, `.imag`) or `abs`",
         (Type::Vector(_), Type::Float | Type::Int) => "take a component of it: `.x`, `.y`, `.z`, `.w`",
         _ => return None,

@@ -114,13 +114,15 @@ impl<'a> Resolver<'a> {
         };
         let ty = self.type_of(root)?;
         let Type::Portal(to) = ty else {
-            let name = self.type_name(&ty);
+            let name = self.a_type(&ty);
             let error = Diagnostic::new(portal.span, format!("`{}` is no portal", portal.text));
-            return self.error(error.label(format!("this is a `{name}`")));
+            return self.error(error.label(format!("this is {name}")));
         };
         let filter = self.ast.streams[to.0 as usize].name.as_ref()?;
         match &creator.kind {
-            CreatorKind::Named(name, ..) if name.text == filter.text => Some(Place { root, path: Vec::new() }),
+            CreatorKind::Named(name, ..) if name.text == filter.text => {
+                Some(Place { root, path: Vec::new() })
+            }
             _ => {
                 let error = Diagnostic::new(portal.span, format!("this portal is of `{}`", filter.text))
                     .label("another stream cannot hear it")

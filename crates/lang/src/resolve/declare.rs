@@ -1,7 +1,7 @@
 //! What stands at the top of files: names, and types of what can be used from elsewhere.
 
-use super::{Fields, Resolver};
 use super::frame::Callable;
+use super::{Fields, Resolver};
 use crate::ast::{self, StreamBody};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Callee, StreamId, Type};
@@ -136,12 +136,9 @@ impl<'a> Resolver<'a> {
     }
 
     fn handlers(&mut self, filter: &'a ast::Filter) -> Vec<Callable<'a>> {
-        let mut names = Table::new();
         let mut handlers = Vec::new();
         for (at, handler) in filter.handlers.iter().enumerate() {
-            let twice = insert(&mut names, &handler.name, at);
-            self.twice("handler", &handler.name, twice);
-            // What a handler is among callees is never asked.
+            // Messages find a handler by its place; calls have other numbers, in the filter.
             let callee = Callee::Function(at as u32);
             handlers.push(self.callable(&handler.result, &handler.name, &handler.params, callee));
         }
@@ -158,10 +155,11 @@ impl<'a> Resolver<'a> {
         };
         let earlier = place(self, first);
         for &other in others {
-            let error = Diagnostic::new(place(self, other), "there are two streams that could be the program")
-                .label("this is `void->void`")
-                .other(earlier, "and this is")
-                .hint("exactly one stream of a program takes nothing and gives nothing");
+            let error =
+                Diagnostic::new(place(self, other), "there are two streams that could be the program")
+                    .label("this is `void->void`")
+                    .other(earlier, "and this is")
+                    .hint("exactly one stream of a program takes nothing and gives nothing");
             self.error::<()>(error);
         }
         self.refuse_top_params(first);
@@ -175,7 +173,8 @@ impl<'a> Resolver<'a> {
 
     fn no_top<T>(&mut self) -> Option<T> {
         let last = self.ast.streams.last();
-        let span = last.map_or(Span::default(), |stream| stream.name.as_ref().map_or(stream.span, |n| n.span));
+        let span =
+            last.map_or(Span::default(), |stream| stream.name.as_ref().map_or(stream.span, |n| n.span));
         self.error(
             Diagnostic::new(span, "no stream of the program is `void->void`")
                 .hint("the program itself is a stream that takes nothing and gives nothing: `void->void pipeline Main { ... }`"),

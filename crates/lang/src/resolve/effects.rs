@@ -12,6 +12,8 @@ pub(super) struct Effects {
     pub pop: Option<Span>,
     /// Looks at items.
     pub peek: Option<Span>,
+    /// The greatest constant index that is looked at.
+    pub farthest: Option<(i32, Span)>,
     /// Changes a field, prints, draws random numbers, sends messages, or calls what is elsewhere.
     pub state: bool,
     /// Functions of the filter and helpers that it calls.
@@ -39,10 +41,18 @@ impl Effects {
         all
     }
 
+    /// Notes a constant index.
+    pub fn looks_at(&mut self, index: i32, span: Span) {
+        if self.farthest.is_none_or(|(farthest, _)| farthest < index) {
+            self.farthest = Some((index, span));
+        }
+    }
+
     fn add(&mut self, other: &Effects) {
         self.push = self.push.or(other.push);
         self.pop = self.pop.or(other.pop);
         self.peek = self.peek.or(other.peek);
+        other.farthest.into_iter().for_each(|(index, span)| self.looks_at(index, span));
         self.state |= other.state;
         self.calls.extend(&other.calls);
     }

@@ -55,9 +55,9 @@ impl<'a> Resolver<'a> {
         } else if scalar(&value.ty) && scalar(&to) {
             converted(value, to)
         } else {
-            let (from, to) = (self.type_name(&value.ty), self.type_name(&to));
-            let error = Diagnostic::new(span, format!("a `{from}` cannot be converted to a `{to}`"));
-            return self.error(error.label(format!("this is a `{from}`")));
+            let (from, to) = (self.a_type(&value.ty), self.a_type(&to));
+            let error = Diagnostic::new(span, format!("{from} cannot be converted to {to}"));
+            return self.error(error.label(format!("this is {from}")));
         };
         Some(Expr { span, ..cast })
     }
@@ -78,9 +78,13 @@ impl<'a> Resolver<'a> {
         effects.peek = effects.peek.or(Some(span));
         let ty = self.item("peek", span)?;
         let index = index?;
-        if super::constant::integer(&index).is_some_and(|index| index < 0) {
-            let error = Diagnostic::new(index.span, "what has been taken cannot be looked at any more");
-            return self.error(error.label("an index is 0 at least"));
+        match super::constant::integer(&index) {
+            Some(at) if at < 0 => {
+                let error = Diagnostic::new(index.span, "what has been taken cannot be looked at any more");
+                return self.error(error.label("an index is 0 at least"));
+            }
+            Some(at) => self.code().effects.looks_at(at, span),
+            None => {}
         }
         Some(Expr { kind: ExprKind::Peek(Box::new(index)), ty, span })
     }

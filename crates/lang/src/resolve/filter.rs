@@ -11,21 +11,36 @@ use crate::source::Span;
 /// A filter's functions, or handlers, and what each does.
 type Functions = (Option<Vec<hir::Function>>, Vec<Effects>);
 
+/// Functions with the handlers behind them, in the order in which they are numbered for calls.
+fn with_handlers(
+    functions: Option<Vec<hir::Function>>,
+    handlers: &Option<Vec<hir::Function>>,
+) -> Option<Vec<hir::Function>> {
+    let mut all = functions?;
+    all.extend(handlers.iter().flatten().cloned());
+    Some(all)
+}
+
 impl<'a> Resolver<'a> {
     /// A filter, in its frame.
     pub fn filter(&mut self, filter: &'a ast::Filter, span: Span) -> Option<hir::Filter> {
         self.filter_functions(filter);
         let fields = self.fields(filter);
-        let init = self.init_block(filter);
-        let functions = self.frame().functions.clone();
-        let (functions, effects) = self.function_bodies(Where::Function, &filter.functions, &functions);
-        let handlers = self.handler_callables(filter);
-        let (handlers, handled) = self.function_bodies(Where::Handler, &filter.handlers, &handlers);
+        let (init, init_effects) = self.init_block(filter);
+        let callables = self.frame().functions.clone();
+        let (callables, handlers) = callables.split_at(filter.functions.len());
+        let (functions, mut effects) = self.function_bodies(Where::Function, &filter.functions, callables);
+        let (handlers, handled) = self.function_bodies(Where::Handler, &filter.handlers, handlers);
+        effects.extend(handled);
+        self.check_init(&init_effects.closed(&effects, &self.helper_effects));
         let prework = self.prework(filter, &effects);
         let work = self.work_block(filter, span, &effects);
         let (prework, prework_effects) = prework?;
         let (work, work_effects) = work?;
-        let keeps_state = !handled.is_empty() || prework_effects.state || work_effects.state;
+        // Only now it is known whether they are called.
+        let called = self.frame().calls_handlers;
+        let functions = if called { with_handlers(functions, &handlers) } else { functions };
+        let keeps_state = !filter.handlers.is_empty() || prework_effects.state || work_effects.state;
         Some(hir::Filter {
             stateful: filter.stateful,
             keeps_state,
@@ -38,20 +53,16 @@ impl<'a> Resolver<'a> {
         })
     }
 
+    /// Functions, and after them handlers, which can be called like functions.
     fn filter_functions(&mut self, filter: &'a ast::Filter) {
-        for (at, function) in filter.functions.iter().enumerate() {
+        for (at, function) in filter.functions.iter().chain(&filter.handlers).enumerate() {
             let callee = Callee::Function(at as u32);
             let callable = self.callable(&function.result, &function.name, &function.params, callee);
-            let twice = self.frame().add_function(callable);
+            let frame = self.frame();
+            let twice = frame.add_function(callable);
+            frame.plain_functions = filter.functions.len() as u32;
             self.twice("function", &function.name, twice);
         }
-    }
-
-    fn handler_callables(&mut self, filter: &'a ast::Filter) -> Vec<Callable<'a>> {
-        let callable = |this: &mut Self, handler: &'a ast::Function| {
-            this.callable(&handler.result, &handler.name, &handler.params, Callee::Function(0))
-        };
-        filter.handlers.iter().map(|handler| callable(self, handler)).collect()
     }
 
     fn fields(&mut self, filter: &'a ast::Filter) -> Option<Vec<hir::Variable>> {
@@ -59,17 +70,27 @@ impl<'a> Resolver<'a> {
         for field in &filter.fields {
             let (variable, resolved) = self.state_variable(field);
             let twice = self.frame().add_field(variable);
-            self.twice("field or parameter", &field.name, twice);
+            self.twice("field", &field.name, twice);
             fields.push(resolved);
         }
         fields.into_iter().collect()
     }
 
-    #[expect(clippy::option_option, reason = "wrong and not there are two things")]
-    fn init_block(&mut self, filter: &'a ast::Filter) -> Option<Option<Body>> {
+    fn init_block(&mut self, filter: &'a ast::Filter) -> (Option<Option<Body>>, Effects) {
         self.only_one("init", filter.inits.iter().map(|block| block.span));
-        let Some(block) = filter.inits.first() else { return Some(None) };
-        self.body(Code::new(Where::Init), &[], block).0.map(Some)
+        let Some(block) = filter.inits.first() else { return (Some(None), Effects::default()) };
+        let (body, code) = self.body(Code::new(Where::Init), &[], block);
+        (body.map(Some), code.effects)
+    }
+
+    /// Reports items that are moved before there are any; in `init` itself that has been done.
+    fn check_init(&mut self, done: &Effects) {
+        for (what, done) in [("push", done.push), ("pop", done.pop), ("peek", done.peek)] {
+            let Some(span) = done else { continue };
+            let message = format!("`{what}` in a function that `init` calls");
+            let error = Diagnostic::new(span, message).label("no items are moved before work begins");
+            self.error::<()>(error);
+        }
     }
 
     fn function_bodies(
@@ -78,13 +99,18 @@ impl<'a> Resolver<'a> {
         functions: &'a [ast::Function],
         callables: &[Callable<'a>],
     ) -> Functions {
-        let both = functions.iter().zip(callables);
-        let (functions, effects): (Vec<_>, _) =
-            both.map(|(function, callable)| self.function(place, function, callable)).unzip();
+        // What functions say of rates is for readers; what they do is counted with who calls them.
+        functions.iter().for_each(|function| {
+            self.rates(&function.rates, function.name.span);
+        });
+        let (functions, effects): (Vec<_>, _) = functions
+            .iter()
+            .zip(callables)
+            .map(|(function, callable)| self.function(place, function, callable))
+            .unzip();
         (functions.into_iter().collect(), effects)
     }
 
-    #[expect(clippy::option_option, reason = "wrong and not there are two things")]
     fn prework(
         &mut self,
         filter: &'a ast::Filter,
@@ -119,8 +145,9 @@ impl<'a> Resolver<'a> {
         let rates = self.rates(&work.rates, work.span);
         let (body, code) = self.body(Code::new(place), &[], &work.body);
         let effects = code.effects.closed(functions, &self.helper_effects);
-        let (rates, body) = (rates?, body?);
+        let rates = rates?;
         self.check_rates(place, work, &rates, &effects);
+        let body = body?;
         let resolved = hir::Work { rates, body, span: work.span };
         self.check_counts(work, &resolved);
         Some((resolved, effects))

@@ -29,11 +29,7 @@ impl Ways {
     const ONCE: Ways = Ways { once: true, ..Ways::NONE };
 
     fn or(self, other: Ways) -> Ways {
-        Ways {
-            never: self.never | other.never,
-            once: self.once | other.once,
-            more: self.more | other.more,
-        }
+        Ways { never: self.never | other.never, once: self.once | other.once, more: self.more | other.more }
     }
 
     fn then(self, next: Ways) -> Ways {
@@ -68,7 +64,8 @@ impl Resolver<'_> {
     }
 
     fn report_flow(&mut self, kind: Composite, word: &str, ways: Ways, found: &[Span], stream: &Stream) {
-        let name = stream.name.as_ref().map_or(Span { end: stream.span.start + 1, ..stream.span }, |name| name.span);
+        let name =
+            stream.name.as_ref().map_or(Span { end: stream.span.start + 1, ..stream.span }, |name| name.span);
         let kind = composite_name(kind);
         let error = match found {
             [] => Diagnostic::new(name, format!("a {kind} without `{word}`")).label("it is missing here"),
@@ -76,7 +73,8 @@ impl Resolver<'_> {
                 .label("this may be another")
                 .other(*first, "this is the first"),
             [first, ..] if ways.never => {
-                let error = Diagnostic::new(*first, format!("a {kind} needs a `{word}` on every way through it"));
+                let error =
+                    Diagnostic::new(*first, format!("a {kind} needs a `{word}` on every way through it"));
                 error.label("this is not always executed")
             }
             _ => return,

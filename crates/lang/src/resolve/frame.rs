@@ -103,6 +103,10 @@ pub(super) struct Frame<'a> {
     /// Names of parameters that were written, and of fields.
     names: HashMap<SmolStr, Root>,
     pub functions: Vec<Callable<'a>>,
+    /// How many of them are no handlers.
+    pub plain_functions: u32,
+    /// Handlers are called like functions.
+    pub calls_handlers: bool,
     /// Functions by their names.
     pub function_names: HashMap<&'a str, u32>,
     /// What it takes; none where that is wrong or not said.
@@ -113,6 +117,8 @@ pub(super) struct Frame<'a> {
     pub written: (Option<&'a ast::Type>, Option<&'a ast::Type>),
     /// The statements of a pipeline we are in, and at which, where they are executed once.
     pub beside: Option<(&'a [ast::Stmt], usize)>,
+    /// What goes round a feedback loop, where that is seen.
+    pub loop_item: Option<Type>,
     pub code: Code,
 }
 
@@ -126,11 +132,14 @@ impl<'a> Frame<'a> {
             fields: Vec::new(),
             names: HashMap::new(),
             functions: Vec::new(),
+            plain_functions: 0,
+            calls_handlers: false,
             function_names: HashMap::new(),
             input: None,
             output: None,
             written: (None, None),
             beside: None,
+            loop_item: None,
             code: Code::new(Where::Head),
         }
     }

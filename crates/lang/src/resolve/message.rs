@@ -20,9 +20,9 @@ impl<'a> Resolver<'a> {
             return match self.type_of(root)? {
                 Type::Portal(to) => self.send(message, (place, to), args, latency?, span),
                 other => {
-                    let name = self.type_name(&other);
+                    let name = self.a_type(&other);
                     let error = Diagnostic::new(message.receiver.span, "messages are sent to portals");
-                    self.error(error.label(format!("this is a `{name}`")))
+                    self.error(error.label(format!("this is {name}")))
                 }
             };
         }
@@ -95,7 +95,6 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    #[expect(clippy::option_option, reason = "wrong and not said are two things")]
     fn latency_bound(&mut self, bound: Option<&'a ast::Expr>) -> Option<Option<Expr>> {
         let Some(bound) = bound else { return Some(None) };
         let value = self.expr(bound)?;
@@ -108,7 +107,8 @@ impl<'a> Resolver<'a> {
         if least <= most {
             return Some(());
         }
-        let error = Diagnostic::new(max.span, format!("at least {least} and at most {most} executions later"));
+        let error =
+            Diagnostic::new(max.span, format!("at least {least} and at most {most} executions later"));
         self.error(error.label("the second bound is less than the first"))
     }
 }

@@ -5,6 +5,12 @@
 //! What is wrong is reported and left out: a function that could not resolve something answers `None`,
 //! and who gets `None` says nothing more about it. So a mistake is told once, and the rest is checked.
 //!
+//! **Where the programs decide.** Published programs count on some things that the language's description
+//! does not say or says otherwise, so they are accepted: an integer for a bit; conditions that are integers;
+//! `i += 2.5`, which cuts the sum to an integer; handlers called like functions; `exp`, `log`, `sin`, `cos`
+//! and `sqrt` of complex numbers; a rate of 0, where it is written, beside a type that is not `void`; a
+//! peek rate less than the pop rate; taking fewer items than declared.
+//!
 //! | file | what |
 //! |---|---|
 //! | `declare`, `outside` | what stands at the top of files: names and signatures, then globals, structures, helpers |
@@ -46,8 +52,8 @@ use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, StreamId, Type};
 use declare::{Signature, Tables};
-use frame::{Callable, Frame, Variable};
 use effects::Effects;
+use frame::{Callable, Frame, Variable};
 use smol_str::SmolStr;
 use std::collections::HashMap;
 

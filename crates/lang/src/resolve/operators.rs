@@ -128,13 +128,15 @@ impl<'a> Resolver<'a> {
     /// Reports operands that an operator does not take.
     pub fn no_operator<T>(&mut self, op: AstOp, first: &Type, second: &Type, span: Span) -> Option<T> {
         let sign = sign(op);
-        let (left, right) = (self.type_name(first), self.type_name(second));
-        let error = Diagnostic::new(span, format!("`{sign}` does not take a `{left}` and a `{right}`"))
-            .label(format!("`{left}` {sign} `{right}`"));
+        let (left, right) = (self.a_type(first), self.a_type(second));
+        let error = Diagnostic::new(span, format!("`{sign}` does not take {left} and {right}"))
+            .label(format!("{left} {sign} {right}"));
         let whole = matches!(op, AstOp::Rem | AstOp::ShiftLeft | AstOp::ShiftRight)
             || matches!(op, AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
         if whole && (*first == Type::Float || *second == Type::Float) {
-            return self.error(error.hint("it takes integers: `(int)` before a float drops what is behind the point"));
+            return self.error(
+                error.hint("it takes integers: `(int)` before a float drops what is behind the point"),
+            );
         }
         self.error(error)
     }
@@ -147,14 +149,16 @@ impl<'a> Resolver<'a> {
             (ast::UnaryOp::Negate, Type::Int | Type::Float | Type::Complex | Type::Vector(_)) => {
                 (UnaryOp::Negate, value)
             }
-            (ast::UnaryOp::Negate, Type::Bit | Type::Boolean) => (UnaryOp::Negate, promoted(value, &Type::Int)),
+            (ast::UnaryOp::Negate, Type::Bit | Type::Boolean) => {
+                (UnaryOp::Negate, promoted(value, &Type::Int))
+            }
             (ast::UnaryOp::Complement, Type::Int | Type::Bit) => (UnaryOp::Complement, value),
             (ast::UnaryOp::Complement, Type::Boolean) => (UnaryOp::Complement, promoted(value, &Type::Bit)),
             (_, ty) => {
                 let sign = if op == ast::UnaryOp::Negate { "-" } else { "~" };
-                let name = self.type_name(ty);
-                let error = Diagnostic::new(span, format!("`{sign}` does not take a `{name}`"));
-                return self.error(error.label(format!("this is a `{name}`")));
+                let name = self.a_type(ty);
+                let error = Diagnostic::new(span, format!("`{sign}` does not take {name}"));
+                return self.error(error.label(format!("this is {name}")));
             }
         };
         let ty = value.ty.clone();
@@ -175,8 +179,8 @@ impl<'a> Resolver<'a> {
         let (left, right) = (first.ty.clone(), second.ty.clone());
         let (first, second) = (as_bit(first, &right), as_bit(second, &left));
         let Some(ty) = common(&first.ty, &second.ty) else {
-            let (left, right) = (self.type_name(&left), self.type_name(&right));
-            let message = format!("a choice between a `{left}` and a `{right}`");
+            let (left, right) = (self.a_type(&left), self.a_type(&right));
+            let message = format!("a choice between {left} and {right}");
             return self.error(Diagnostic::new(span, message).label("both must be of one type"));
         };
         let (first, second) = (promoted(first, &ty), promoted(second, &ty));

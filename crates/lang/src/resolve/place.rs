@@ -34,7 +34,7 @@ impl<'a> Resolver<'a> {
         let start = self.root(root);
         let mut at = start.map(|(place, ty)| (place, ty, root.span));
         while let Some((step, span)) = steps.pop() {
-            at = self.into_part(at, step).map(|(place, ty)| (place, ty, span));
+            at = self.part_of(at, step).map(|(place, ty)| (place, ty, span));
         }
         at.map(|(place, ty, _)| (place, ty))
     }
@@ -61,15 +61,15 @@ impl<'a> Resolver<'a> {
     }
 
     /// A step further in. An index is looked at whether or not what it stands in is right.
-    fn into_part(&mut self, from: Option<(Place, Type, Span)>, step: Written<'a>) -> Option<(Place, Type)> {
+    fn part_of(&mut self, from: Option<(Place, Type, Span)>, step: Written<'a>) -> Option<(Place, Type)> {
         match step {
             Written::Index(index) => {
                 let index = self.expr(index).and_then(|index| self.integer(index));
                 let (mut place, ty, span) = from?;
                 let Type::Array(element) = ty else {
-                    let name = self.type_name(&ty);
+                    let name = self.a_type(&ty);
                     let error = Diagnostic::new(span, "only arrays have elements");
-                    return self.error(error.label(format!("this is a `{name}`")));
+                    return self.error(error.label(format!("this is {name}")));
                 };
                 let index = index?;
                 if super::constant::integer(&index).is_some_and(|index| index < 0) {
@@ -96,8 +96,8 @@ impl<'a> Resolver<'a> {
             Type::Vector(3) => &["x", "y", "z"],
             Type::Vector(_) => &["x", "y", "z", "w"],
             _ => {
-                let is = self.type_name(ty);
-                let error = Diagnostic::new(name.span, format!("a `{is}` has no part `{}`", name.text));
+                let is = self.a_type(ty);
+                let error = Diagnostic::new(name.span, format!("{is} has no part `{}`", name.text));
                 let error = error.label("only structures, complex numbers and vectors have parts");
                 return self.error(error);
             }
@@ -105,8 +105,8 @@ impl<'a> Resolver<'a> {
         match components.iter().position(|component| name.text == *component) {
             Some(at) => Some((at as u32, Type::Float)),
             None => {
-                let is = self.type_name(ty);
-                let error = Diagnostic::new(name.span, format!("a `{is}` has no part `{}`", name.text));
+                let is = self.a_type(ty);
+                let error = Diagnostic::new(name.span, format!("{is} has no part `{}`", name.text));
                 self.error(error.label(format!("its parts are `{}`", components.join("`, `"))))
             }
         }

@@ -19,7 +19,10 @@ impl<'a> Resolver<'a> {
             Some(peek) => self.rate(peek).map(Some),
             None => Some(None),
         };
-        Some(Rates { push: push?, pop: pop?, peek: peek? })
+        let (push, pop, peek) = (push?, pop?, peek?);
+        // Published programs write `pop 4 peek 1`: what is taken is looked at, whatever is said.
+        let window = peek.filter(|peek| rate(peek).zip(rate(&pop)).is_none_or(|(peek, pop)| peek > pop));
+        Some(Rates { push, pop, peek: window })
     }
 
     fn rate_or_zero(&mut self, rate: Option<&'a ast::Rate>, span: Span) -> Option<Rate> {
@@ -43,7 +46,6 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    #[expect(clippy::option_option, reason = "wrong and not bounded are two things")]
     fn bound(&mut self, bound: &'a ast::Bound) -> Option<Option<Expr>> {
         match bound {
             ast::Bound::Any(_) => Some(None),
@@ -68,6 +70,7 @@ impl<'a> Resolver<'a> {
         let (input, output) = (self.frame().input.clone(), self.frame().output.clone());
         let looks = rates.peek.as_ref().is_some_and(|peek| !is_zero(peek));
         let takes = !is_zero(&rates.pop) || looks;
+        self.check_window(rates, done);
         let gives = !is_zero(&rates.push);
         if input == Some(Type::Void) && takes {
             self.void_rate(work, "takes items, but the filter's input is `void`");
@@ -83,10 +86,29 @@ impl<'a> Resolver<'a> {
             self.undeclared("push", done.push.filter(|_| !gives), work.span);
         }
         if place == Where::Work {
-            self.idle(work, "pop", input, takes);
-            self.idle(work, "push", output, gives);
+            // A rate of 0 that is written is meant.
+            let said = &work.rates;
+            self.idle(
+                work,
+                "pop",
+                input,
+                said.pop.is_some() || said.peek.is_some() || done.pop.or(done.peek).is_some(),
+            );
+            self.idle(work, "push", output, said.push.is_some() || done.push.is_some());
         }
-        self.narrow_peek(work, rates);
+    }
+
+    /// The farthest look ahead against how far can be looked, where both are known.
+    fn check_window(&mut self, rates: &Rates, done: &Effects) {
+        let window = rate(rates.peek.as_ref().unwrap_or(&rates.pop));
+        let (Some(window), Some((index, span))) = (window, done.farthest) else { return };
+        if window > 0 && index >= window {
+            let message = format!("`peek({index})` where {window} items can be looked at");
+            let error = Diagnostic::new(span, message).label("this is beyond them");
+            self.error::<()>(
+                error.hint(format!("declare how many are looked at: `peek {}`", i64::from(index) + 1)),
+            );
+        }
     }
 
     fn void_rate(&mut self, work: &ast::Work, what: &str) {
@@ -103,24 +125,13 @@ impl<'a> Resolver<'a> {
         self.error::<()>(error);
     }
 
-    fn idle(&mut self, work: &ast::Work, what: &str, item: Option<Type>, moves: bool) {
-        let Some(item) = item.filter(|item| *item != Type::Void && !moves) else { return };
+    fn idle(&mut self, work: &ast::Work, what: &str, item: Option<Type>, said: bool) {
+        let Some(item) = item.filter(|item| *item != Type::Void && !said) else { return };
         let (verb, side) = if what == "pop" { ("takes", "input") } else { ("gives", "output") };
         let name = self.type_name(&item);
         let message = format!("this {verb} nothing, but the filter's {side} is `{name}`");
-        let error = Diagnostic::new(head(work), message).label(format!("no `{what}` rate, or 0"));
+        let error = Diagnostic::new(head(work), message).label(format!("no `{what}` rate"));
         self.error::<()>(error.hint(format!("declare a rate (`{what} 1`), or make the {side} `void`")));
-    }
-
-    fn narrow_peek(&mut self, work: &ast::Work, rates: &Rates) {
-        let peek = rates.peek.as_ref().and_then(rate);
-        if let (Some(peek), Some(pop)) = (peek, rate(&rates.pop))
-            && peek < pop
-        {
-            let message = format!("it looks at {peek} items and takes {pop} of them");
-            let error = Diagnostic::new(head(work), message).label("the peek rate is less than the pop rate");
-            self.error::<()>(error.hint("`peek` counts all items that are looked at, those taken included"));
-        }
     }
 }
 

@@ -189,7 +189,7 @@ impl<'a> Resolver<'a> {
                 StmtKind::Join(self.weights(weights)?)
             }
             ast::StmtKind::Enqueue(value) => {
-                let wanted = self.loop_type();
+                let wanted = self.frame().loop_item.clone();
                 let value = self.expr(value)?;
                 StmtKind::Enqueue(match wanted {
                     Some(wanted) => self.convert(value, &wanted)?,

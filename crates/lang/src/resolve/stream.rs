@@ -40,6 +40,9 @@ impl<'a> Resolver<'a> {
                 filter.map(|filter| hir::StreamBody::Filter(Box::new(filter)))
             }
             StreamBody::Composite(kind, block) => {
+                if *kind == ast::Composite::FeedbackLoop {
+                    self.frame().loop_item = self.loop_type(&block.stmts);
+                }
                 let (body, _) = self.body(Code::new(Where::Composite(*kind)), &[], block);
                 self.check_flow(*kind, block, stream);
                 body.map(|body| hir::StreamBody::Composite(*kind, body))
@@ -65,7 +68,6 @@ impl<'a> Resolver<'a> {
 
     /// The types of a stream: outer none where they are wrong, inner none where a composite leaves them
     /// to what it is made of.
-    #[expect(clippy::option_option, reason = "wrong and not said are two things")]
     fn stream_types(&mut self, stream: &'a ast::Stream) -> Option<Option<(Shaped, Shaped)>> {
         if let Some((input, output)) = &stream.types {
             self.frame().written = (Some(input), Some(output));

@@ -1,7 +1,7 @@
 //! Types that anonymous streams leave out, from what is around them.
 
 use super::Resolver;
-use crate::ast::{self, Composite, CreatorKind, StmtKind, StreamBody, Type, TypeKind};
+use crate::ast::{self, Composite, CreatorKind, StmtKind, Type, TypeKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::source::Span;
@@ -57,7 +57,8 @@ impl<'a> Resolver<'a> {
                 Some(&(id, _)) => {
                     let stream = &self.ast.streams[id as usize];
                     let (input, output) = written(stream);
-                    let same = |ty: &&Type| stream.params.is_empty() || !matches!(ty.kind, TypeKind::Array(..));
+                    let same =
+                        |ty: &&Type| stream.params.is_empty() || !matches!(ty.kind, TypeKind::Array(..));
                     (input.filter(same), output.filter(same))
                 }
                 None => match name.text.as_str() {
@@ -82,26 +83,25 @@ impl<'a> Resolver<'a> {
             return Some(());
         }
         let unseen = if input.is_none() { "takes" } else { "gives" };
-        let error = Diagnostic::new(Span { end: stream.span.start + 1, ..stream.span }, format!("what this filter {unseen} cannot be seen from its surroundings"));
+        let error = Diagnostic::new(
+            Span { end: stream.span.start + 1, ..stream.span },
+            format!("what this filter {unseen} cannot be seen from its surroundings"),
+        );
         self.error(error.label("it has no types").hint("write them: `int->int filter { ... }`"))
     }
 
-    /// The type of what goes round the feedback loop we are in, where it is seen.
-    pub fn loop_type(&mut self) -> Option<hir::Type> {
-        let frame = self.frame();
-        if let Some(input) = frame.input.clone().filter(|ty| *ty != hir::Type::Void) {
-            return Some(input);
-        }
-        let around = frame.written.0.filter(|ty| !is_void(ty));
-        let ty = around.or_else(|| {
-            let (stmts, _) = self.frame().beside?;
+    /// The type of what goes round the feedback loop with this code, where it is seen.
+    pub fn loop_type(&mut self, stmts: &'a [ast::Stmt]) -> Option<hir::Type> {
+        let around = self.frame().written.0.filter(|ty| !is_void(ty));
+        let parts = || {
             stmts.iter().find_map(|stmt| match &stmt.kind {
                 StmtKind::Body(creator) => self.types_of(creator).0,
                 StmtKind::Loop(creator) => self.types_of(creator).1,
                 _ => None,
             })
-        });
-        self.value_type(ty?)
+        };
+        let ty = around.or_else(parts)?;
+        self.value_type(ty)
     }
 }
 
@@ -120,11 +120,10 @@ fn written(stream: &ast::Stream) -> Types<'_> {
 fn is_plain(stmt: &ast::Stmt) -> bool {
     matches!(
         stmt.kind,
-        StmtKind::Declare(_) | StmtKind::Assign(..) | StmtKind::Expr(_) | StmtKind::Message(_) | StmtKind::Empty
+        StmtKind::Declare(_)
+            | StmtKind::Assign(..)
+            | StmtKind::Expr(_)
+            | StmtKind::Message(_)
+            | StmtKind::Empty
     )
-}
-
-/// Whether code makes streams itself.
-pub(super) fn is_composite(stream: &ast::Stream) -> bool {
-    matches!(stream.body, StreamBody::Composite(..))
 }

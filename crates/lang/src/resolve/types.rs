@@ -111,6 +111,13 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// The same in a sentence: "an `int`".
+    pub fn a_type(&self, ty: &Type) -> String {
+        let name = self.type_name(ty);
+        let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} `{name}`")
+    }
+
     /// A type as a user would write it, but for lengths.
     pub fn type_name(&self, ty: &Type) -> String {
         match ty {

@@ -1,0 +1,52 @@
+//! Portals, handlers and messages.
+
+use crate::common::{accepted, refused};
+
+fn program(parts: &str, send: &str) -> String {
+    format!(
+        "void->void pipeline Main {{ portal<Take> p; int n; add Make(p); {parts} }}
+         void->int filter Make(portal<Take> p) {{ work push 1 {{ push(1); {send} }} }}
+         int->void filter Take() {{
+            float gain;
+            work pop 1 {{ println(pop() * gain); }}
+            handler set(float g, int n) {{ gain = g; }}
+         }}"
+    )
+}
+
+#[test]
+fn messages_go_to_handlers_with_their_types() {
+    let parts = "add Take() to p;";
+    accepted(&program(parts, "p.set(1, 2);"));
+    accepted(&program(parts, "int k = 2; p.set(1.5, 2) [k:k + 3]; p.set(1, 2) [-1:]; p.set(1, 2) [*];"));
+    refused(&program(parts, "p.sett(1, 2);"), &["there is no handler `sett`"]);
+    refused(&program(parts, "p.set(1);"), &["`set` takes 2 arguments, not 1"]);
+    refused(&program(parts, "p.set(1, 2.5);"), &["an `int` is wanted here, not a `float`"]);
+    refused(&program(parts, "p.set(1, 2) [3:1];"), &["at least 3 and at most 1 executions later"]);
+    refused(&program(parts, "p.set(1, 2) [1.5:2];"), &["an `int` is wanted here, not a `float`"]);
+}
+
+#[test]
+fn messages_are_sent_to_portals_by_filters() {
+    refused(&program("add Take() to p; p.set(1, 2);", ""), &["a message is sent where nothing runs"]);
+    refused(&program("add Take() to p;", "int q; q.set(1, 2);"), &["messages are sent to portals"]);
+    refused(&program("add Take() to p;", "q.set(1, 2);"), &["there is no variable `q`"]);
+}
+
+#[test]
+fn portals_are_heard_by_their_filter() {
+    refused(&program("add Take() to n;", ""), &["`n` is no portal"]);
+    refused(&program("add Identity<int>() to p; add Take();", ""), &["this portal is of `Take`"]);
+    refused(&program("portal<Main> q; add Take();", ""), &["a portal is of a filter, and `Main` is none"]);
+    refused(&program("portal<Tike> q; add Take();", ""), &["there is no filter `Tike`"]);
+}
+
+#[test]
+fn handlers_can_be_called_like_functions() {
+    let program = accepted(
+        "void->void filter Main { int n; work { set(iter()); println(n); } handler set(int k) { n = k; } }",
+    );
+    let filter = crate::common::filter_of(&program, "Main");
+    assert_eq!((filter.functions.len(), filter.handlers.len()), (1, 1));
+    assert_eq!(filter.functions, filter.handlers);
+}

@@ -1,0 +1,117 @@
+//! Names and scopes.
+
+use crate::common::{accepted, hinted, refused, with_code, with_filter};
+
+#[test]
+fn variables_are_found_in_their_scopes() {
+    accepted(&with_code("int x = 1; { int y = x; x = y; } for (int i = 0; i < 2; i++) x = i;"));
+    refused(&with_code("{ int x = 1; } x = 2;"), &["there is no variable `x`"]);
+    refused(&with_code("for (int i = 0; i < 2; i++) { } i = 0;"), &["there is no variable `i`"]);
+    refused(&with_code("if (true) int x = 1; else x = 2;"), &["there is no variable `x`"]);
+    refused(&with_code("int x = x;"), &["there is no variable `x`"]);
+}
+
+#[test]
+fn misspelt_names_are_corrected() {
+    hinted(&with_code("int weight; wieght = 1;"), "did you mean `weight`?");
+    hinted(&with_code("float x = squrt(2.0);"), "did you mean `sqrt`?");
+    hinted(
+        "void->void pipeline Main { add Sourc(); } void->int filter Source() { work push 1 { push(1); } }",
+        "did you mean `Source`?",
+    );
+    hinted(&with_code("flot x;"), "did you mean `float`?");
+    hinted(
+        &format!("struct Pair {{ int left; int right; }} {}", with_code("Pair p; p.rigth = 1;")),
+        "did you mean `right`?",
+    );
+}
+
+#[test]
+fn inner_variables_hide_outer_ones_but_not_twice_in_a_block() {
+    accepted(&with_code("int x = 1; { float x = 2.5; }"));
+    refused(&with_code("int x = 1; float x = 2.5;"), &["`x` is declared twice in one block"]);
+    accepted(&with_filter(
+        "float->float filter Test() { int x; work pop 1 push 1 { int x = 1; push(pop()); } }",
+    ));
+}
+
+#[test]
+fn locals_must_not_hide_parameters() {
+    let program = |code: &str| {
+        format!(
+            "void->void pipeline Main {{ add Make(3); add FileWriter<int>(\"out\"); }}
+             void->int filter Make(int n) {{ work push 1 {{ {code} push(n); }} }}"
+        )
+    };
+    accepted(&program("int m = n;"));
+    refused(&program("int n = 1;"), &["`n` hides a parameter of the stream"]);
+    refused(&program("{ int n = 1; }"), &["`n` hides a parameter of the stream"]);
+}
+
+#[test]
+fn parameters_of_streams_cannot_be_changed() {
+    let program = |code: &str| {
+        format!(
+            "void->void pipeline Main {{ add Make(3); add FileWriter<int>(\"out\"); }}
+             void->int filter Make(int n) {{ work push 1 {{ {code} push(n); }} int f(int k) {{ k++; return k; }} }}"
+        )
+    };
+    accepted(&program("f(n);"));
+    let message = "`n` is a parameter of the stream and cannot be changed";
+    refused(&program("n = 1;"), &[message]);
+    refused(&program("n += 1;"), &[message]);
+    refused(&program("n++;"), &[message]);
+}
+
+#[test]
+fn static_variables_are_seen_everywhere_and_set_in_their_block() {
+    let program = |work: &str| {
+        format!(
+            "static {{ int N = 4; float[N] table; init {{ for (int i = 0; i < N; i++) table[i] = i; }} }}
+             {}",
+            with_filter(&format!("float->float filter Test() {{ work pop N push 1 {{ {work} }} }}"))
+        )
+    };
+    accepted(&program("push(table[2]);"));
+    refused(&program("N = 3; push(1.0);"), &["`N` is a `static` variable and cannot be changed"]);
+    refused("static { int A = B; int B = 1; } void->void pipeline Main { }", &["there is no variable `B`"]);
+}
+
+#[test]
+fn names_of_the_top_are_there_once() {
+    let main = "void->void pipeline Main { add Make(); add FileWriter<int>(\"out\"); }";
+    let make = "void->int filter Make() { work push 1 { push(1); } }";
+    accepted(&format!("{main} {make}"));
+    refused(&format!("{main} {make} {make}"), &["there are two streams `Make`"]);
+    refused(
+        &format!("struct S {{ int a; }} struct S {{ int b; }} {main} {make}"),
+        &["there are two structures `S`"],
+    );
+    refused(&format!("static {{ int a; int a; }} {main} {make}"), &["there are two static variables `a`"]);
+    refused(&format!("struct S {{ int a; float a; }} {main} {make}"), &["there are two fields `a`"]);
+}
+
+#[test]
+fn names_in_a_filter_are_there_once() {
+    let filter = |body: &str| {
+        with_filter(&format!("float->float filter Test() {{ {body} work pop 1 push 1 {{ push(pop()); }} }}"))
+    };
+    accepted(&filter("int a; int f() { return 1; } void g() { }"));
+    refused(&filter("int a; float a;"), &["there are two fields `a`"]);
+    refused(&filter("void f() { } int f() { return 1; }"), &["there are two functions `f`"]);
+}
+
+#[test]
+fn a_mistake_is_told_once_and_the_rest_is_checked() {
+    refused(
+        &with_code("int a = nothing + 1; a = a + 1.5 * 2; float b = missing(a) + other; b = b;"),
+        &[
+            "there is no variable `nothing`",
+            "an `int` is wanted here, not a `float`",
+            "there is no function `missing`",
+            "there is no variable `other`",
+        ],
+    );
+    // What is declared with a wrong type is known, and nothing more is said about it.
+    refused(&with_code("Unknown x; x = 1; x.a = x[2];"), &["there is no type `Unknown`"]);
+}

@@ -1,0 +1,119 @@
+//! Rates against types, and against what is done.
+
+use crate::common::{accepted, refused, with_filter};
+
+fn filter(rates: &str, code: &str) -> String {
+    with_filter(&format!(
+        "float->float filter Test() {{ int n = 2; work {rates} {{ {code} }} void f() {{ push(1); }} }}"
+    ))
+}
+
+#[test]
+fn items_are_moved_only_where_rates_allow_some() {
+    accepted(&filter("pop 1 push 1", "push(pop());"));
+    accepted(&filter("peek 2 push 1", "push(peek(1));"));
+    accepted(&filter("pop * push [1, *]", "while (pop() > 0) push(1);"));
+    refused(&filter("pop 1 push 0", "push(pop());"), &["`push` where the rates allow none"]);
+    refused(&filter("pop 0 push 1", "push(pop());"), &["`pop` where the rates allow none"]);
+    refused(&filter("pop 0 push 1", "push(peek(0));"), &["`peek` where the rates allow none"]);
+    // What functions do that are called counts.
+    refused(&filter("pop 1 push 0", "pop(); f();"), &["`push` where the rates allow none"]);
+}
+
+#[test]
+fn prework_has_rates_of_its_own() {
+    let prework = |rates: &str, code: &str| {
+        with_filter(&format!(
+            "float->float filter Test() {{ prework {rates} {{ {code} }} work pop 1 push 1 {{ push(pop()); }} }}"
+        ))
+    };
+    accepted(&prework("peek 3", "float x = peek(2);"));
+    accepted(&prework("push 2", "push(0); push(0);"));
+    refused(&prework("", "push(0);"), &["`push` where the rates allow none"]);
+}
+
+#[test]
+fn sides_that_are_not_void_have_rates() {
+    refused(&filter("push 1", "push(1);"), &["this takes nothing, but the filter's input is `float`"]);
+    refused(&filter("pop 1", "pop();"), &["this gives nothing, but the filter's output is `float`"]);
+    // A 0 that is written is meant.
+    accepted(&filter("pop 0 push 1", "push(1);"));
+    let source = |rates: &str| {
+        format!(
+            "void->void pipeline Main {{ add Make(); add FileWriter<int>(\"out\"); }}
+             void->int filter Make() {{ work {rates} {{ push(1); }} }}"
+        )
+    };
+    accepted(&source("push 1 pop 0"));
+    refused(&source("push 1 pop 1"), &["this takes items, but the filter's input is `void`"]);
+}
+
+#[test]
+fn counts_that_are_seen_fit_the_rates() {
+    accepted(&filter("pop 2 push 2", "push(pop()); for (int i = 0; i < 1; i++) push(pop());"));
+    accepted(&filter("pop 1 push 2", "float x = pop(); push(x); if (x > 0) push(1); else push(2);"));
+    accepted(&filter("pop n push 1", "push(pop());"));
+    // The rest of what is declared is dropped.
+    accepted(&filter("pop 3 push 1", "push(pop());"));
+    accepted(&filter("pop 1 push 2", "push(pop()); f();"));
+    refused(&filter("pop 1 push 2", "push(pop());"), &["the push rate is 2, but this gives 1"]);
+    refused(&filter("pop 1 push 1", "push(pop() + pop());"), &["the pop rate is 1, but this takes 2"]);
+    refused(
+        &filter("pop 1 push 3", "push(pop()); if (n) push(1);"),
+        &["the push rate is 3, but this gives at most 2"],
+    );
+    refused(
+        &filter("pop 1 push 1", "push(pop()); push(1); while (n) push(1);"),
+        &["the push rate is 1, but this gives at least 2"],
+    );
+}
+
+#[test]
+fn rates_are_integers_that_are_not_negative() {
+    accepted(&filter("pop n * 2 push 1 + 1", "push(pop()); push(1);"));
+    refused(&filter("pop 1.5 push 1", "push(pop());"), &["an `int` is wanted here, not a `float`"]);
+    refused(&filter("pop 1 push 1 - 2", "push(pop());"), &["a rate cannot be negative"]);
+}
+
+#[test]
+fn what_is_taken_is_looked_at_whatever_is_said() {
+    let program = accepted(&filter("pop 2 peek 1 push 1", "push(pop() + pop());"));
+    assert_eq!(crate::common::filter_of(&program, "Test").work.rates.peek, None);
+    let program = accepted(&filter("pop 2 peek 3 push 1", "push(pop() + peek(1));"));
+    assert!(crate::common::filter_of(&program, "Test").work.rates.peek.is_some());
+    refused(
+        &filter("pop 1 peek 2 push 1", "push(pop() + peek(-1));"),
+        &["what has been taken cannot be looked at any more"],
+    );
+}
+
+#[test]
+fn looks_ahead_that_are_known_stay_in_the_window() {
+    accepted(&filter("pop 1 peek 3 push 1", "push(pop() + peek(1) + peek(2));"));
+    refused(
+        &filter("pop 1 peek 3 push 1", "push(peek(3) + pop());"),
+        &["`peek(3)` where 3 items can be looked at"],
+    );
+    refused(&filter("pop 2 push 1", "push(peek(2));"), &["`peek(2)` where 2 items can be looked at"]);
+}
+
+#[test]
+fn init_moves_nothing_by_functions_either() {
+    refused(
+        &with_filter(
+            "float->float filter Test() { init { f(); } work pop 1 push 1 { pop(); f(); } void f() { push(1); } }",
+        ),
+        &["`push` in a function that `init` calls"],
+    );
+}
+
+#[test]
+fn rates_of_functions_are_resolved_and_not_held_against_them() {
+    let with = |rates: &str| {
+        with_filter(&format!(
+            "float->float filter Test() {{ work pop 2 push 1 {{ f(); }} void f() {rates} {{ push(pop() + pop()); }} }}"
+        ))
+    };
+    accepted(&with("pop 1 push 7"));
+    refused(&with("pop m"), &["there is no variable `m`"]);
+}
