@@ -1,0 +1,1 @@
+//! Changes that must not change what a program prints and writes.
