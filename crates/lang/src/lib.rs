@@ -49,12 +49,20 @@ pub struct Compiled {
 /// # Errors
 /// What is wrong with it, as far as it can be seen at once: errors of one arrow hide those of the next.
 pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
+    compile_within(sources, &elaborate::Limits::default())
+}
+
+/// Compiles a program that may do so much while its streams are made.
+///
+/// # Errors
+/// What is wrong with it, as with [`compile`].
+pub fn compile_within(sources: &Sources, limits: &elaborate::Limits) -> Result<Compiled, Vec<Diagnostic>> {
     let (syntax, errors) = parse(sources);
     if !errors.is_empty() {
         return Err(errors);
     }
     let program = resolve::resolve(&syntax)?;
-    let tree = elaborate::elaborate(&program)?;
+    let tree = elaborate::elaborate_within(&program, limits)?;
     let flat = flat::flatten(&tree);
     let schedule = schedule::schedule(&flat, &tree)?;
     Ok(Compiled { program, tree, flat, schedule })

@@ -170,7 +170,7 @@ impl Coder<'_> {
         match self.choices.below(9) {
             0 => self.logic("&&", AND, depth),
             1 => self.logic("||", OR, depth),
-            2 => Expr(format!("!{}", self.any(&Ty::Boolean, depth).at(VALUE)), SIGN),
+            2 => Expr(format!("!{}", self.any(&Ty::Boolean, depth).at(VALUE)), CAST),
             3 | 4 => self.equality(depth),
             5 => self.binary("^", BITS, (&Ty::Boolean, &Ty::Boolean), depth),
             _ => {

@@ -35,7 +35,7 @@ pub use model::Program;
 
 use code::{Coder, Var, World};
 use filter::{Rates, plain_function};
-use model::{Composite, Head, Stream};
+use model::{Composite, Stream};
 use streams::{Maker, Place};
 use types::any;
 
@@ -140,11 +140,7 @@ fn top(maker: &mut Maker<'_>) -> Stream {
     let place = Place { depth, unit: false, fixed: false, alone: true, windows: true, around: None };
     if maker.choices.chance(4) {
         let (ty, other) = (maker.ty(), maker.ty());
-        let mut top = maker.turning((&ty, 0), (&other, 0), &place, (None, None));
-        if let Stream::Loop(of) = &mut top {
-            of.head = Head { named: true, variable: None, ..of.head.clone() };
-        }
-        return top;
+        return maker.turning((&ty, 0), (&other, 0), &place, (None, None));
     }
     let mut head = maker.head("Main", (None, None));
     (head.named, head.variable) = (true, None);

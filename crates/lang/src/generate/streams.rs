@@ -191,9 +191,24 @@ impl Maker<'_> {
     /// A branch from the splitter to the joiner.
     fn branch(&mut self, (input, output): (&Ty, &Ty), place: &Place, duplicate: bool, to: &mut Branches) {
         let weight = if duplicate { 1 } else { self.rate() };
+        if self.choices.chance(15) {
+            return self.equal_branches((input, output), place, weight, to);
+        }
         let (child, gain) = self.through(input, output, place);
         let out = gain.map(|gain| gain.times(Ratio(weight, 1)));
         to.add(child, weight, out);
+    }
+
+    /// Branches that are all alike, made in a loop.
+    fn equal_branches(&mut self, (input, output): (&Ty, &Ty), place: &Place, weight: u32, to: &mut Branches) {
+        let (variable, count) = (format!("r{}", self.number()), self.choices.within(1, 3));
+        let around = Some(variable.clone());
+        let place = Place { depth: place.depth.min(1), fixed: true, alone: false, around, ..place.clone() };
+        let (child, gain) = self.through(input, output, &place);
+        let out = gain.map(|gain| gain.times(Ratio(weight, 1)));
+        let child = Stream::Repeat(variable, count, Box::new(child));
+        (0..count).for_each(|_| to.add(child.clone(), weight, out));
+        to.children.truncate(to.children.len() + 1 - count as usize);
     }
 
     /// A branch that only takes, or only gives.
@@ -230,7 +245,11 @@ impl Maker<'_> {
         place: &Place,
         ends: (Option<&Ty>, Option<&Ty>),
     ) -> Stream {
-        let head = self.head("L", ends);
+        let mut head = self.head("L", ends);
+        if ends == (None, None) {
+            // It is the program.
+            (head.named, head.variable) = (true, None);
+        }
         let place = self.inner(place, &head);
         let place = Place { fixed: true, depth: 0, unit: false, ..place };
         let (turns, back) = (self.rate(), self.rate());

@@ -31,12 +31,14 @@ pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMu
     Ok(iterations)
 }
 
-/// After the end of the input: everything that takes items fires as long as it can.
+/// After the end of the input: everything that takes items fires as long as it can. A feedback loop
+/// without input from outside takes only its own, and would do so for ever.
 fn flush(world: &World, fires: &mut Nodes<'_>) -> Result<(), Stop> {
+    let flat = &world.compiled.flat;
     let mut goes_on = true;
     while std::mem::take(&mut goes_on) {
-        for (at, node) in world.compiled.flat.nodes.iter().enumerate() {
-            while !node.inputs.is_empty()
+        for (at, node) in flat.nodes.iter().enumerate() {
+            while node.inputs.iter().any(|input| !flat.channel(*input).back)
                 && !world.interrupted()
                 && fires.try_fire(NodeId(at as u32))? == Fired::Yes
             {

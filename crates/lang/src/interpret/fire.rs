@@ -154,7 +154,8 @@ impl World {
             functions: &code.functions,
             output: &filter.output,
         };
-        let (mut scratch, mut budget) = (Scratch::default(), Budget::unlimited());
+        let mut scratch = Scratch::default();
+        let mut budget = Budget { steps: self.steps, ..Budget::unlimited() };
         let globals = Globals::Fixed(&self.compiled.tree.globals);
         let mut machine = Machine::new(scope, globals, fields, &mut host, &mut scratch, &mut budget);
         for mail in self.arrived(node, firings + 1) {

@@ -94,7 +94,22 @@ pub fn interpret(
     options: Options,
     around: Surroundings<'_>,
 ) -> Result<Outcome, Stop> {
-    let world = World::new(compiled.clone(), options, around.files, around.out, around.interrupted)?;
+    interpret_within(compiled, options, u64::MAX, around)
+}
+
+/// Runs a program in which a firing that takes more than so many steps is an error: statements, and turns
+/// of loops.
+///
+/// # Errors
+/// It ends before its time.
+pub fn interpret_within(
+    compiled: &Arc<Compiled>,
+    options: Options,
+    steps: u64,
+    around: Surroundings<'_>,
+) -> Result<Outcome, Stop> {
+    let mut world = World::new(compiled.clone(), options, around.files, around.out, around.interrupted)?;
+    world.steps = steps;
     let world = Rc::new(world);
     world.print(&compiled.tree.printed).map_err(Stop::Output)?;
     let iterations = drive::drive(&world, options, around.progress)?;

@@ -30,6 +30,8 @@ pub(super) struct World {
     pub(super) wavefronts: RefCell<Wavefronts>,
     out: RefCell<Box<dyn Write>>,
     interrupted: Box<dyn Fn() -> bool>,
+    /// What each firing may do.
+    pub(super) steps: u64,
 }
 
 /// What a node keeps.
@@ -79,6 +81,7 @@ impl World {
             wavefronts: RefCell::default(),
             out: RefCell::new(out),
             interrupted,
+            steps: u64::MAX,
             compiled,
         })
     }

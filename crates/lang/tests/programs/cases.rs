@@ -34,3 +34,13 @@ pub fn for_each(percent: u64, options: &Options, check: impl Fn(&Program, u64) -
         }
     }
 }
+
+/// Reports where two runs differ.
+pub fn equal(what: &str, found: &crate::run::Run, wanted: &crate::run::Run) -> Finding {
+    if found == wanted {
+        return Ok(());
+    }
+    let (found, wanted) = (format!("{found:#?}"), format!("{wanted:#?}"));
+    let lines = wanted.lines().zip(found.lines()).find(|(wanted, found)| wanted != found);
+    Err(format!("{what} differs: {lines:?}"))
+}
