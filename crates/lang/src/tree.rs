@@ -1,5 +1,9 @@
 //! The streams that there are: what is left when all code that makes streams has been executed.
 
+mod print;
+
+pub use print::describe;
+
 use crate::hir::StreamId;
 use crate::source::Span;
 use crate::value::{Shape, Value};

@@ -1,4 +1,25 @@
 //! Values, and what the language does with them: the arithmetic that everything else must agree with.
+//!
+//! **Integers** have 32 bits and wrap; `/` and `%` go toward zero. Division by zero is a fault;
+//! `-2147483648 / -1` wraps to itself, and leaves 0. Shifts go by the low five bits of their second
+//! operand.
+//!
+//! **Floats** are IEEE binary32, each operation rounded by itself: nothing is contracted or reordered.
+//! Functions are those of [`Builtin`](crate::hir::Builtin), see [`builtin`](Value::builtin).
+//!
+//! **Complex numbers** are two floats. Products and quotients are the textbook's, in the order written
+//! at [`binary`](Value::binary).
+//!
+//! **Conversions** are at [`convert`](Value::convert), the text that is printed at
+//! [`to_text`](Value::to_text).
+
+mod arithmetic;
+mod builtin;
+mod convert;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod text;
 
 use crate::hir::{StructId, Type};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The syntax tree: what the user wrote, with places, and nothing that follows from it.
 
 mod expr;
+mod print;
 mod stmt;
 mod stream;
 

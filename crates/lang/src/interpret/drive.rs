@@ -11,11 +11,7 @@ use crate::schedule::{Phase, Region};
 use std::rc::Rc;
 
 /// Runs until the iterations are done, the input is over, or somebody interrupts; how many there were.
-pub(super) fn drive(
-    world: &Rc<World>,
-    options: Options,
-    progress: &mut dyn FnMut(u64),
-) -> Result<u64, Stop> {
+pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMut(u64)) -> Result<u64, Stop> {
     let mut fires = Nodes { world, suspended: world.nodes.iter().map(|_| None).collect() };
     let regions = &world.compiled.schedule.regions;
     let mut order: Box<dyn Order + '_> = match &regions[..] {
@@ -40,7 +36,10 @@ fn flush(world: &World, fires: &mut Nodes<'_>) -> Result<(), Stop> {
     let mut goes_on = true;
     while std::mem::take(&mut goes_on) {
         for (at, node) in world.compiled.flat.nodes.iter().enumerate() {
-            while !node.inputs.is_empty() && !world.interrupted() && fires.try_fire(NodeId(at as u32))? == Fired::Yes {
+            while !node.inputs.is_empty()
+                && !world.interrupted()
+                && fires.try_fire(NodeId(at as u32))? == Fired::Yes
+            {
                 goes_on = true;
             }
         }

@@ -66,7 +66,9 @@ impl World {
         match weights {
             Weights::Duplicate => {
                 let item = input.pop_front().expect("it was looked for");
-                node.outputs.iter().for_each(|output| self.channel(*output).borrow_mut().push_back(item.clone()));
+                node.outputs
+                    .iter()
+                    .for_each(|output| self.channel(*output).borrow_mut().push_back(item.clone()));
             }
             Weights::RoundRobin(weights) => {
                 for (output, weight) in node.outputs.iter().zip(weights) {

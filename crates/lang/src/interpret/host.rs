@@ -1,9 +1,8 @@
 //! What a filter's code sees of the world while it fires.
 
 use super::fire::Wait;
-use super::random::Random;
 use super::world::World;
-use crate::eval::{Fault, Host};
+use crate::eval::{Fault, Host, Random};
 use crate::flat::{ChannelId, NodeId};
 use crate::tree::{Rate, Rates};
 use crate::value::Value;
@@ -95,7 +94,7 @@ impl Host for FilterHost<'_> {
     }
 
     fn random(&mut self) -> f32 {
-        self.random.number()
+        self.random.next_float()
     }
 
     fn executions(&self) -> i32 {

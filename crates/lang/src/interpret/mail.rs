@@ -62,7 +62,8 @@ impl World {
             ));
         }
         let mut wavefronts = self.wavefronts.borrow_mut();
-        let wavefront = wavefronts.entry((up, down)).or_insert_with(|| Wavefront::new(&self.compiled, up, down));
+        let wavefront =
+            wavefronts.entry((up, down)).or_insert_with(|| Wavefront::new(&self.compiled, up, down));
         let sent = self.firings[from.0 as usize].get() + 1;
         let never = || format!("`{receiver}` can never fire so often");
         match way {
@@ -91,7 +92,8 @@ impl World {
         let (after, before) = (reached(flat, up, false), reached(flat, down, true));
         let dynamic = |(at, channel): (usize, &crate::flat::Channel)| {
             let on_way = after[channel.from.0 as usize] && before[channel.to.0 as usize];
-            (on_way && flat.is_dynamic(&self.compiled.tree, ChannelId(at as u32))).then_some((channel.from, channel.to))
+            (on_way && flat.is_dynamic(&self.compiled.tree, ChannelId(at as u32)))
+                .then_some((channel.from, channel.to))
         };
         flat.channels.iter().enumerate().find_map(dynamic)
     }

@@ -86,7 +86,11 @@ pub struct Surroundings<'a> {
 ///
 /// # Errors
 /// It ends before its time.
-pub fn interpret(compiled: &Arc<Compiled>, options: Options, around: Surroundings<'_>) -> Result<Outcome, Stop> {
+pub fn interpret(
+    compiled: &Arc<Compiled>,
+    options: Options,
+    around: Surroundings<'_>,
+) -> Result<Outcome, Stop> {
     let world = World::new(compiled.clone(), options, around.files, around.out, around.interrupted)?;
     let world = Rc::new(world);
     world.print(&compiled.tree.printed).map_err(Stop::Output)?;

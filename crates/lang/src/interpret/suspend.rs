@@ -16,7 +16,8 @@ pub(super) struct Suspended(Coroutine<(), Result<Fired, Stop>, ()>);
 
 impl Suspended {
     pub(super) fn new(world: &Rc<World>, node: NodeId) -> Result<Suspended, Stop> {
-        let stack = DefaultStack::new(STACK).map_err(|error| world.fault(node, &format!("no stack: {error}")))?;
+        let stack =
+            DefaultStack::new(STACK).map_err(|error| world.fault(node, &format!("no stack: {error}")))?;
         let world = world.clone();
         let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
             let input = world.compiled.flat.node(node).inputs[0];

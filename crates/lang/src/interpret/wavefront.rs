@@ -23,7 +23,11 @@ struct Counts {
 }
 
 impl Wavefront {
-    pub(super) fn new(compiled: &std::sync::Arc<Compiled>, upstream: NodeId, downstream: NodeId) -> Wavefront {
+    pub(super) fn new(
+        compiled: &std::sync::Arc<Compiled>,
+        upstream: NodeId,
+        downstream: NodeId,
+    ) -> Wavefront {
         let flat = &compiled.flat;
         let counts = Counts {
             compiled: compiled.clone(),

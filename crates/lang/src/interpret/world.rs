@@ -33,8 +33,14 @@ pub(super) struct World {
 /// What a node keeps.
 pub(super) enum State {
     /// A filter of the program.
-    Written { fields: Vec<Value>, random: Random },
-    Reader { source: Box<dyn Source>, again: bool },
+    Written {
+        fields: Vec<Value>,
+        random: Random,
+    },
+    Reader {
+        source: Box<dyn Source>,
+        again: bool,
+    },
     Writer(Option<Box<dyn Sink>>),
     /// A splitter, a joiner, an identity.
     Nothing,
@@ -60,7 +66,8 @@ impl World {
             NodeKind::Split(_) | NodeKind::Join(_) => Ok(State::Nothing),
         });
         let nodes = states.map(|state| state.map(RefCell::new)).collect::<Result<Vec<_>, Stop>>()?;
-        let initial = |channel: &crate::flat::Channel| RefCell::new(channel.initial.iter().cloned().collect());
+        let initial =
+            |channel: &crate::flat::Channel| RefCell::new(channel.initial.iter().cloned().collect());
         Ok(World {
             channels: compiled.flat.channels.iter().map(initial).collect(),
             firings: nodes.iter().map(|_| Cell::new(0)).collect(),

@@ -1,0 +1,103 @@
+//! Structures, and variables of `static` blocks.
+
+use super::Elaborator;
+use crate::Span;
+use crate::eval::{MAX_CELLS, Outcome};
+use crate::hir::{Struct, StructId, Type};
+use crate::value::{Shape, Value};
+use std::ops::Range;
+
+/// How deep structures may be in each other.
+const MAX_NESTING: usize = 100;
+
+/// What globals are before their block is reached: nothing can be computed with it.
+pub(super) const NOT_YET: Value = Value::Portal(u32::MAX);
+
+impl Elaborator<'_> {
+    /// Gives all globals their values; whether they all have one.
+    ///
+    /// A structure's lengths may use globals: what it looks like is known as soon as all that it uses
+    /// have their values, and so it is tried before each block, and after the last.
+    pub(super) fn make_globals(&mut self) -> bool {
+        if let Some(deep) = too_deep(&self.program.structs) {
+            let text = format!("structures are nested more than {MAX_NESTING} deep in `{}`", deep.name);
+            self.error(struct_span(deep), text);
+            return false;
+        }
+        let mut waiting: Vec<usize> = (0..self.program.structs.len()).collect();
+        for (range, body) in &self.program.global_inits {
+            waiting.retain(|at| self.make_struct(*at).is_err());
+            if self.make_block(range.clone()).is_none() {
+                return false;
+            }
+            let done = self.machine(&[], &mut [], &[]).run(body);
+            let span = body.stmts.first().map_or(Span::default(), |stmt| stmt.span);
+            if self.accept(done, span).is_none() {
+                return false;
+            }
+        }
+        for at in waiting {
+            let made = self.make_struct(at);
+            self.accept(made, struct_span(&self.program.structs[at]));
+        }
+        self.errors.is_empty()
+    }
+
+    fn make_block(&mut self, range: Range<u32>) -> Option<()> {
+        let program = self.program;
+        let range = range.start as usize..(range.end as usize).min(program.globals.len());
+        let mut shapes = Vec::new();
+        for at in range.clone() {
+            let variable = &program.globals[at];
+            let shape = self.machine(&[], &mut [], &[]).shape(&variable.ty);
+            let shape = self.accept(shape, variable.span)?;
+            self.keep(shape.cells(&self.structs, MAX_CELLS).unwrap_or(MAX_CELLS), variable.span)?;
+            self.globals[at] = Value::zero(&shape, &self.structs);
+            shapes.push(shape);
+        }
+        for (at, shape) in range.zip(shapes) {
+            let variable = &program.globals[at];
+            if let Some(init) = &variable.init {
+                let value = self.machine(&[], &mut [], &[]).first_value(&shape, Some(init), variable.span);
+                self.globals[at] = self.accept(value, variable.span)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Finds out what a structure looks like.
+    fn make_struct(&mut self, at: usize) -> Outcome<()> {
+        let program = self.program;
+        let mut machine = self.machine(&[], &mut [], &[]);
+        let fields = program.structs[at].fields.iter().map(|(_, ty)| machine.shape(ty));
+        let shapes = fields.collect::<Outcome<Vec<Shape>>>()?;
+        self.structs[at] = shapes;
+        Ok(())
+    }
+}
+
+/// A structure with too many in each other, if there is one: depths grow round by round, and stand
+/// still after as many rounds as the deepest has.
+fn too_deep(structs: &[Struct]) -> Option<&Struct> {
+    let mut depths = vec![1; structs.len()];
+    for _ in 0..=MAX_NESTING {
+        for (at, known) in structs.iter().enumerate() {
+            let inner = known.fields.iter().filter_map(|(_, field)| struct_in(&field.ty));
+            let deepest = inner.filter_map(|id| depths.get(id.0 as usize)).max();
+            depths[at] = deepest.map_or(1, |depth| depth + 1);
+        }
+    }
+    depths.iter().position(|depth| *depth > MAX_NESTING).map(|at| &structs[at])
+}
+
+fn struct_in(ty: &Type) -> Option<StructId> {
+    match ty {
+        Type::Array(element) => struct_in(element),
+        Type::Struct(id) => Some(*id),
+        _ => None,
+    }
+}
+
+fn struct_span(of: &Struct) -> Span {
+    of.fields.iter().find_map(|(_, ty)| ty.lengths.first()).map_or(Span::default(), |length| length.span)
+}

@@ -1,0 +1,108 @@
+//! Rates as numbers.
+
+use super::Elaborator;
+use super::stream::Making;
+use crate::Span;
+use crate::eval::{Failure, Fault, Machine, Outcome};
+use crate::hir::{self, Expr};
+use crate::tree::{Rate, Rates};
+use crate::value::Value;
+
+/// A rate before it is known to make sense: it may be negative.
+#[derive(Clone, Copy)]
+enum Raw {
+    Static(i32),
+    Dynamic { min: Option<i32>, average: Option<i32>, max: Option<i32> },
+}
+
+impl<'p> Elaborator<'p> {
+    /// Evaluates the rates of a firing; nothing if they make no sense, which has been reported.
+    pub(super) fn rates(&mut self, making: Making<'p, '_>, work: &'p hir::Work) -> Option<Rates> {
+        let mut machine = self.machine(making.params, &mut [], &[]);
+        let push = raw(&mut machine, &work.rates.push);
+        let pop = raw(&mut machine, &work.rates.pop);
+        let peek = work.rates.peek.as_ref().map(|rate| raw(&mut machine, rate)).transpose();
+        let push = self.rate(push, "push", work.span);
+        let pop = self.rate(pop, "pop", work.span);
+        let peek = match self.accept(peek, work.span)? {
+            Some(peek) => Some(self.rate(Ok(peek), "peek", work.span)?),
+            None => None,
+        };
+        let (push, pop) = (push?, pop?);
+        let peek = self.window(pop, peek, work.span)?;
+        Some(Rates { push, pop, peek })
+    }
+
+    fn rate(&mut self, rate: Outcome<Raw>, what: &str, span: Span) -> Option<Rate> {
+        let rate = self.accept(rate, span)?;
+        let mut number = |value: i32| {
+            if value < 0 {
+                self.error(span, format!("the {what} rate is {value}, which is negative"));
+            }
+            u32::try_from(value).ok()
+        };
+        match rate {
+            Raw::Static(count) => Some(Rate::Static(number(count)?)),
+            Raw::Dynamic { min, average, max } => {
+                let min = number(min.unwrap_or(0))?;
+                let average = average.map_or(Some(None), |value| number(value).map(Some))?;
+                let max = max.map_or(Some(None), |value| number(value).map(Some))?;
+                let rate = Rate::Dynamic { min, average, max };
+                self.check_range(rate, what, span)
+            }
+        }
+    }
+
+    fn check_range(&mut self, rate: Rate, what: &str, span: Span) -> Option<Rate> {
+        let Rate::Dynamic { min, average, max } = rate else { return Some(rate) };
+        let top = max.unwrap_or(u32::MAX);
+        let middle = average.unwrap_or(min);
+        if min <= middle && middle <= top && top > 0 {
+            return Some(rate);
+        }
+        self.error(span, format!("the {what} rate {rate} is not a range: its numbers go up, and not to 0"));
+        None
+    }
+
+    /// The items that must be there: those that are popped, where nothing is said.
+    fn window(&mut self, pop: Rate, peek: Option<Rate>, span: Span) -> Option<u32> {
+        let popped = least(pop);
+        let Some(peek) = peek else { return Some(popped) };
+        if let (Some(pop), Some(peek)) = (pop.fixed(), peek.fixed())
+            && peek < pop
+        {
+            self.error(span, format!("the peek rate {peek} is less than the pop rate {pop}"));
+            return None;
+        }
+        Some(least(peek).max(popped))
+    }
+}
+
+fn least(rate: Rate) -> u32 {
+    match rate {
+        Rate::Static(count) => count,
+        Rate::Dynamic { min, .. } => min,
+    }
+}
+
+fn raw<'p>(machine: &mut Machine<'p, '_>, rate: &'p hir::Rate) -> Outcome<Raw> {
+    match rate {
+        hir::Rate::Static(count) => Ok(Raw::Static(integer(machine, count)?)),
+        hir::Rate::Dynamic { min, average, max } => {
+            let mut bound =
+                |expr: &'p Option<Expr>| expr.as_ref().map(|expr| integer(machine, expr)).transpose();
+            Ok(Raw::Dynamic { min: bound(min)?, average: bound(average)?, max: bound(max)? })
+        }
+    }
+}
+
+fn integer<'p>(machine: &mut Machine<'p, '_>, expr: &'p Expr) -> Outcome<i32> {
+    match machine.evaluate(expr)? {
+        Value::Bool(value) => Ok(value.into()),
+        Value::Int(value) => Ok(value),
+        other => {
+            let fault = Fault(format!("{} where a rate is needed", other.kind()));
+            Err(Box::new(Failure { fault, span: expr.span }))
+        }
+    }
+}

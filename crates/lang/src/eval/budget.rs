@@ -1,0 +1,61 @@
+//! How much code may do.
+
+/// How many calls may be nested.
+pub const MAX_CALLS: u32 = 1000;
+
+/// The most scalars that one value may hold.
+pub const MAX_CELLS: u64 = 1 << 24;
+
+/// Bytes of stack that code is given where nothing else is said, from where a machine is told to run:
+/// whoever runs it sees to it that there are some more.
+pub const STACK: usize = 768 << 10;
+
+/// What code may still use. It is used up by what a machine does, and can be shared by several one
+/// after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// Statements and turns of loops; copying arrays and text counts as well, by size.
+    pub steps: u64,
+    /// Scalars in variables that live at one time.
+    pub cells: u64,
+    /// Bytes of stack.
+    pub stack: usize,
+}
+
+impl Budget {
+    /// No bound on time or on the sum of all variables.
+    pub fn unlimited() -> Budget {
+        Budget { steps: u64::MAX, cells: u64::MAX, stack: STACK }
+    }
+
+    /// Uses up steps, if there are as many.
+    #[inline]
+    pub fn step(&mut self, steps: u64) -> bool {
+        match self.steps.checked_sub(steps) {
+            Some(rest) => {
+                self.steps = rest;
+                true
+            }
+            None => {
+                self.steps = 0;
+                false
+            }
+        }
+    }
+
+    /// Takes room for scalars, if there is as much.
+    pub fn take(&mut self, cells: u64) -> bool {
+        match self.cells.checked_sub(cells) {
+            Some(rest) => {
+                self.cells = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Gives room back.
+    pub fn give(&mut self, cells: u64) {
+        self.cells = self.cells.saturating_add(cells);
+    }
+}

@@ -1,0 +1,103 @@
+//! Calls.
+
+use super::declare::check_lengths;
+use super::machine::{At, Machine, Outcome, fail, failure};
+use super::{MAX_CELLS, files};
+use crate::hir::{Builtin, Callee, Expr, Function, Type};
+use crate::source::Span;
+use crate::value::{Shape, Value};
+
+impl<'p> Machine<'p, '_> {
+    /// The value of a call.
+    pub(super) fn call(&mut self, callee: Callee, args: &'p [Expr], span: Span) -> Outcome<Value> {
+        let program = self.code.program;
+        let function = match callee {
+            Callee::Builtin(builtin) => return self.call_builtin(builtin, args, span),
+            Callee::Function(at) => self.code.functions.get(at as usize),
+            Callee::Helper(at) => program.helpers.get(at as usize),
+            Callee::Native(at) => {
+                let name = program.natives.get(at as usize).map_or("", |native| &native.name);
+                return fail(span, format!("the native function `{name}` is not part of the program"));
+            }
+        };
+        let function = function.ok_or_else(|| failure(span, "there is no such function"))?;
+        let frame = self.scratch.locals.len();
+        for arg in args {
+            let value = self.eval(arg)?;
+            self.scratch.locals.push(value);
+        }
+        self.apply(function, frame, span)
+    }
+
+    /// Executes a function whose arguments are the locals from `frame` on.
+    pub(super) fn apply(&mut self, function: &'p Function, frame: usize, span: Span) -> Outcome<Value> {
+        self.call_in(span)?;
+        let caller = (self.frame, std::mem::take(&mut self.frame_cells));
+        self.enter(&function.body, frame);
+        self.check_args(function, span)?;
+        self.exec_all(&function.body.stmts)?;
+        let result = self.take_result(function, span)?;
+        self.leave(caller.0, caller.1);
+        self.call_out();
+        Ok(result)
+    }
+
+    /// Arrays that are given must have the lengths that are declared, and take room.
+    fn check_args(&mut self, function: &'p Function, span: Span) -> Outcome<()> {
+        for (at, param) in function.params.iter().enumerate() {
+            if !matches!(param.ty, Type::Array(_) | Type::Struct(_)) {
+                continue;
+            }
+            let shape = self.shape(param)?;
+            let given = self.scratch.locals.get(self.frame + at);
+            let given = given.ok_or_else(|| failure(span, "an argument is missing"))?;
+            check_lengths(given, &shape, self.code.structs, span)?;
+            let cells = given.cells();
+            self.take_room(cells, span)?;
+        }
+        Ok(())
+    }
+
+    fn take_result(&mut self, function: &'p Function, span: Span) -> Outcome<Value> {
+        let result = self.result.take();
+        let ty = &function.result.ty;
+        if !matches!(ty, Type::Array(_) | Type::Struct(_)) {
+            return Ok(result.unwrap_or_else(|| Value::zero_scalar(ty)));
+        }
+        let shape = self.shape(&function.result)?;
+        match result {
+            None => Ok(Value::zero(&shape, self.code.structs)),
+            Some(value) => {
+                check_lengths(&value, &shape, self.code.structs, span)?;
+                Ok(value)
+            }
+        }
+    }
+
+    fn call_builtin(&mut self, function: Builtin, args: &'p [Expr], span: Span) -> Outcome<Value> {
+        match (function, args) {
+            (Builtin::Random, []) => Ok(Value::Float(self.host.random())),
+            (Builtin::LoadInts | Builtin::LoadFloats, [name, count]) => {
+                self.load(function, name, count, span)
+            }
+            (_, [x]) => Value::builtin(function, &[self.eval(x)?]).at(span),
+            (_, [x, y]) => Value::builtin(function, &[self.eval(x)?, self.eval(y)?]).at(span),
+            _ => fail(span, format!("{function:?} is given {} arguments", args.len())),
+        }
+    }
+
+    fn load(&mut self, function: Builtin, name: &'p Expr, count: &'p Expr, span: Span) -> Outcome<Value> {
+        let Value::String(path) = self.eval(name)? else {
+            return fail(name.span, "a file's name is needed");
+        };
+        let length = self.length(count)?;
+        if length as u64 > MAX_CELLS {
+            return fail(count.span, format!("{length} elements are more than {MAX_CELLS}"));
+        }
+        self.step(length as u64, span)?;
+        let element = if function == Builtin::LoadInts { Type::Int } else { Type::Float };
+        let mut values = files::load(&path, length, &element).at(span)?;
+        values.resize(length, Value::zero(&Shape::Scalar(element), &[]));
+        Ok(Value::Array(values))
+    }
+}

@@ -1,0 +1,105 @@
+//! Expressions.
+
+use super::machine::{At, Machine, Outcome, fail};
+use crate::hir::{Expr, ExprKind, Type};
+use crate::source::Span;
+use crate::value::Value;
+
+impl<'p> Machine<'p, '_> {
+    /// The value of an expression.
+    pub(super) fn eval(&mut self, expr: &'p Expr) -> Outcome<Value> {
+        match &expr.kind {
+            ExprKind::Constant(value) => Ok(value.clone()),
+            ExprKind::Read(place) => self.read(place, expr.span),
+            _ => {
+                self.guard(expr.span)?;
+                self.eval_compound(expr)
+            }
+        }
+    }
+
+    fn eval_compound(&mut self, expr: &'p Expr) -> Outcome<Value> {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Constant(value) => Ok(value.clone()),
+            ExprKind::Read(place) => self.read(place, span),
+            ExprKind::Unary(op, operand) => self.eval(operand)?.unary(*op).at(span),
+            ExprKind::Binary(op, first, second) => {
+                let first = self.eval(first)?;
+                let second = self.eval(second)?;
+                let result = Value::binary(*op, &first, &second).at(span)?;
+                self.made(result, &expr.ty, span)
+            }
+            ExprKind::And(first, second) => {
+                Ok(Value::Bool(self.eval_bool(first)? && self.eval_bool(second)?))
+            }
+            ExprKind::Or(first, second) => Ok(Value::Bool(self.eval_bool(first)? || self.eval_bool(second)?)),
+            ExprKind::Ternary(condition, first, second) => {
+                if self.eval_bool(condition)? {
+                    self.eval(first)
+                } else {
+                    self.eval(second)
+                }
+            }
+            ExprKind::Convert(operand) => {
+                let value = self.eval(operand)?;
+                value.convert(&operand.ty, &expr.ty).at(span)
+            }
+            ExprKind::Step { place, by, before } => self.change_by(place, *by, *before, span),
+            ExprKind::Call(callee, args) => self.call(*callee, args, span),
+            ExprKind::Pop => self.host.pop().at(span),
+            ExprKind::Peek(index) => {
+                let index = self.eval_int(index)?;
+                self.host.peek(index).at(span)
+            }
+            ExprKind::Iter => Ok(Value::Int(self.host.executions())),
+            ExprKind::Compose(parts) => self.compose(parts, expr),
+        }
+    }
+
+    /// Strings cost what they are long; vectors lose what they do not have.
+    #[inline]
+    fn made(&mut self, result: Value, ty: &Type, span: Span) -> Outcome<Value> {
+        match (&result, ty) {
+            (Value::String(_), _) => self.step(result.cells(), span)?,
+            (Value::Vector(_), Type::Vector(count)) => return Ok(result.trimmed(*count)),
+            _ => {}
+        }
+        Ok(result)
+    }
+
+    /// The value of a condition.
+    pub(super) fn eval_bool(&mut self, expr: &'p Expr) -> Outcome<bool> {
+        match self.eval(expr)? {
+            Value::Bool(value) => Ok(value),
+            other => fail(expr.span, format!("{} where a condition is needed", other.kind())),
+        }
+    }
+
+    /// The value of an integer; a bit is 0 or 1.
+    #[inline]
+    pub(super) fn eval_int(&mut self, expr: &'p Expr) -> Outcome<i32> {
+        match self.eval(expr)? {
+            Value::Int(value) => Ok(value),
+            Value::Bool(value) => Ok(value.into()),
+            other => fail(expr.span, format!("{} where an integer is needed", other.kind())),
+        }
+    }
+
+    fn compose(&mut self, parts: &'p [Expr], expr: &Expr) -> Outcome<Value> {
+        let mut floats = [0.0; 4];
+        if parts.len() > floats.len() {
+            return fail(expr.span, "a vector has four components at most");
+        }
+        for (part, slot) in parts.iter().zip(&mut floats) {
+            *slot = match self.eval(part)? {
+                Value::Float(x) => x,
+                other => return fail(part.span, format!("{} where a float is needed", other.kind())),
+            };
+        }
+        Ok(match expr.ty {
+            Type::Complex => Value::Complex(floats[0], floats[1]),
+            _ => Value::Vector(floats),
+        })
+    }
+}

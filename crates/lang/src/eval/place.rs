@@ -1,0 +1,242 @@
+//! Places: variables, and what is in them.
+
+use super::Fault;
+use super::machine::{At, Machine, Outcome, fail};
+use crate::hir::{BinaryOp, Expr, Place, Step, Type};
+use crate::source::Span;
+use crate::value::Value;
+
+impl<'p> Machine<'p, '_> {
+    /// A copy of what stands in a place.
+    #[inline]
+    pub(super) fn read(&mut self, place: &'p Place, span: Span) -> Outcome<Value> {
+        if place.path.is_empty() {
+            let value = self.root(place.root, span)?.clone();
+            return self.copied(value, span);
+        }
+        let mark = self.indices(place)?;
+        let root = self.root(place.root, span)?;
+        let value = find(root, &place.path, &self.scratch.indices[mark..], span)?;
+        self.scratch.indices.truncate(mark);
+        self.copied(value, span)
+    }
+
+    /// Copies of arrays and structures take time.
+    #[inline]
+    fn copied(&mut self, value: Value, span: Span) -> Outcome<Value> {
+        if matches!(value, Value::Array(_) | Value::Struct(_)) {
+            self.step(value.cells() / 8, span)?;
+        }
+        Ok(value)
+    }
+
+    /// Evaluates a place's indices, and puts them on the stack of indices; where they begin there.
+    fn indices(&mut self, place: &'p Place) -> Outcome<usize> {
+        let mark = self.scratch.indices.len();
+        for step in &place.path {
+            if let Step::Index(index) = step {
+                let index = self.eval_int(index)?;
+                self.scratch.indices.push(index);
+            }
+        }
+        Ok(mark)
+    }
+
+    /// Does something with the place whose indices begin at `mark`.
+    fn with_slot<T>(
+        &mut self,
+        place: &'p Place,
+        mark: usize,
+        span: Span,
+        act: impl FnOnce(Slot<'_>) -> Result<T, Fault>,
+    ) -> Outcome<T> {
+        // They are moved out of the way of the borrow, and back.
+        let indices = std::mem::take(&mut self.scratch.indices);
+        let done = self
+            .root_mut(place.root, span)
+            .and_then(|root| find_mut(root, &place.path, &indices[mark..], span))
+            .and_then(|slot| act(slot).at(span));
+        self.scratch.indices = indices;
+        done
+    }
+
+    /// `place = value`.
+    pub(super) fn assign(&mut self, place: &'p Place, value: &'p Expr, span: Span) -> Outcome<()> {
+        let mark = self.indices(place)?;
+        let value = self.eval(value)?;
+        self.with_slot(place, mark, span, |slot| slot.set(value))?;
+        self.scratch.indices.truncate(mark);
+        Ok(())
+    }
+
+    /// `place op= value`.
+    pub(super) fn update(
+        &mut self,
+        place: &'p Place,
+        op: BinaryOp,
+        value: &'p Expr,
+        via: &Type,
+        span: Span,
+    ) -> Outcome<()> {
+        let mark = self.indices(place)?;
+        let old = self.with_slot(place, mark, span, |slot| Ok(slot.get()))?;
+        let ty = type_of(&old, via);
+        let old = old.convert(&ty, via).at(span)?;
+        let value = self.eval(value)?;
+        self.step(old.cells() / 8, span)?;
+        let new = Value::binary(op, &old, &value).at(span)?.convert(via, &ty).at(span)?;
+        self.with_slot(place, mark, span, |slot| slot.set(new))?;
+        self.scratch.indices.truncate(mark);
+        Ok(())
+    }
+
+    /// `++` and `--`.
+    pub(super) fn change_by(
+        &mut self,
+        place: &'p Place,
+        by: i32,
+        before: bool,
+        span: Span,
+    ) -> Outcome<Value> {
+        let mark = self.indices(place)?;
+        let value = self.with_slot(place, mark, span, |slot| {
+            let old = slot.get();
+            let new = stepped(&old, by)?;
+            slot.set(new.clone())?;
+            Ok(if before { new } else { old })
+        })?;
+        self.scratch.indices.truncate(mark);
+        Ok(value)
+    }
+}
+
+fn stepped(old: &Value, by: i32) -> Result<Value, Fault> {
+    Ok(match old {
+        Value::Int(x) => Value::Int(x.wrapping_add(by)),
+        Value::Float(x) => Value::Float(x + by as f32),
+        Value::Bool(x) => Value::Bool(i32::from(*x) + by != 0),
+        other => return Err(Fault(format!("{} cannot be counted up or down", other.kind()))),
+    })
+}
+
+/// The type of a place by what stands in it: bits and booleans do not differ in what they become.
+fn type_of(old: &Value, via: &Type) -> Type {
+    match old {
+        Value::Bool(_) => Type::Bit,
+        Value::Int(_) => Type::Int,
+        Value::Float(_) => Type::Float,
+        Value::Complex(..) => Type::Complex,
+        _ => via.clone(),
+    }
+}
+
+/// What a place is: a whole value, or a component of one.
+enum Slot<'v> {
+    Whole(&'v mut Value),
+    Part(&'v mut f32),
+}
+
+impl Slot<'_> {
+    fn get(&self) -> Value {
+        match self {
+            Slot::Whole(value) => (*value).clone(),
+            Slot::Part(part) => Value::Float(**part),
+        }
+    }
+
+    /// Stores a value; an array only in place of one with the same lengths.
+    fn set(self, new: Value) -> Result<(), Fault> {
+        match (self, new) {
+            (Slot::Whole(old), new) => {
+                if let (Value::Array(_), Value::Array(_)) = (&*old, &new)
+                    && !same_lengths(old, &new)
+                {
+                    let (given, wanted) = (new.lengths(), old.lengths());
+                    return Err(Fault(format!("an array {given} is assigned to one of {wanted}")));
+                }
+                *old = new;
+                Ok(())
+            }
+            (Slot::Part(part), Value::Float(x)) => {
+                *part = x;
+                Ok(())
+            }
+            (Slot::Part(_), other) => Err(Fault(format!("{} cannot be a component", other.kind()))),
+        }
+    }
+}
+
+/// Whether arrays, which are rectangular, have the same lengths.
+fn same_lengths(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one.first().zip(other.first()).is_none_or(|(one, other)| same_lengths(one, other))
+        }
+        _ => true,
+    }
+}
+
+fn find(root: &Value, path: &[Step], indices: &[i32], span: Span) -> Outcome<Value> {
+    let (mut value, mut indices) = (root, indices.iter());
+    for step in path {
+        value = match (step, value) {
+            (Step::Index(index), Value::Array(elements)) => {
+                let at = indices.next().copied().unwrap_or(0);
+                let element = usize::try_from(at).ok().and_then(|at| elements.get(at));
+                match element {
+                    Some(element) => element,
+                    None => return outside(index, at, elements.len()),
+                }
+            }
+            (Step::Field(at), Value::Struct(fields)) => match fields.get(*at as usize) {
+                Some(field) => field,
+                None => return fail(span, "there is no such field"),
+            },
+            (Step::Field(at), Value::Complex(..) | Value::Vector(_)) => return component(value, *at, span),
+            (_, other) => return fail(span, format!("{} has no such part", other.kind())),
+        };
+    }
+    Ok(value.clone())
+}
+
+fn component(of: &Value, at: u32, span: Span) -> Outcome<Value> {
+    match (of, at) {
+        (Value::Complex(re, _), 0) => Ok(Value::Float(*re)),
+        (Value::Complex(_, im), 1) => Ok(Value::Float(*im)),
+        (Value::Vector(parts), 0..4) => Ok(Value::Float(parts[at as usize])),
+        _ => fail(span, "there is no such component"),
+    }
+}
+
+fn find_mut<'v>(root: &'v mut Value, path: &[Step], indices: &[i32], span: Span) -> Outcome<Slot<'v>> {
+    let (mut value, mut indices) = (root, indices.iter());
+    for step in path {
+        value = match (step, value) {
+            (Step::Index(index), Value::Array(elements)) => {
+                let at = indices.next().copied().unwrap_or(0);
+                let length = elements.len();
+                match usize::try_from(at).ok().and_then(|at| elements.get_mut(at)) {
+                    Some(element) => element,
+                    None => return outside(index, at, length),
+                }
+            }
+            (Step::Field(at), Value::Struct(fields)) => match fields.get_mut(*at as usize) {
+                Some(field) => field,
+                None => return fail(span, "there is no such field"),
+            },
+            (Step::Field(0), Value::Complex(re, _)) => return Ok(Slot::Part(re)),
+            (Step::Field(1), Value::Complex(_, im)) => return Ok(Slot::Part(im)),
+            (Step::Field(at @ 0..4), Value::Vector(parts)) => {
+                return Ok(Slot::Part(&mut parts[*at as usize]));
+            }
+            (_, other) => return fail(span, format!("{} has no such part", other.kind())),
+        };
+    }
+    Ok(Slot::Whole(value))
+}
+
+#[cold]
+fn outside<T>(index: &Expr, at: i32, length: usize) -> Outcome<T> {
+    fail(index.span, format!("index {at} is outside an array of length {length}"))
+}

@@ -1,0 +1,113 @@
+//! Bodies of filters.
+
+use super::{Failed, Parsed, Parser};
+use crate::ast::{Filter, Function, Param, Type, TypeKind, Work};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::Kind;
+
+impl Parser<'_> {
+    /// `filterbody`
+    pub(super) fn filter(&mut self, stateful: bool) -> Parsed<Filter> {
+        let start = self.expect(Kind::OpenBrace, "before the body of the filter")?;
+        let mut filter = Filter {
+            stateful,
+            fields: Vec::new(),
+            inits: Vec::new(),
+            preworks: Vec::new(),
+            works: Vec::new(),
+            functions: Vec::new(),
+            handlers: Vec::new(),
+        };
+        while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.at_item() {
+            let before = self.at;
+            match self.part(&mut filter) {
+                Ok(()) => self.lost = false,
+                Err(Failed) => self.next_part(before),
+            }
+        }
+        self.close_brace(start);
+        Ok(filter)
+    }
+
+    /// Goes to where a part may begin, after one that could not be read.
+    pub(super) fn next_part(&mut self, before: usize) {
+        self.skip_statement();
+        if self.at(Kind::OpenBrace) {
+            self.skip_group();
+        }
+        if self.at == before && !matches!(self.kind(), Kind::CloseBrace | Kind::End) {
+            self.bump();
+        }
+    }
+
+    fn part(&mut self, filter: &mut Filter) -> Parsed<()> {
+        match self.kind() {
+            Kind::Semicolon => {
+                self.bump();
+            }
+            Kind::Init => {
+                self.bump();
+                filter.inits.push(self.block()?);
+            }
+            Kind::Prework => filter.preworks.push(self.work()?),
+            Kind::Work => filter.works.push(self.work()?),
+            Kind::Handler => filter.handlers.push(self.handler()?),
+            _ => self.field_or_function(filter)?,
+        }
+        Ok(())
+    }
+
+    /// `('work'|'prework') rates block`
+    fn work(&mut self) -> Parsed<Work> {
+        let start = self.bump();
+        let rates = self.rates()?;
+        let body = self.block()?;
+        Ok(Work { rates, body, span: self.since(start) })
+    }
+
+    /// `'handler' ID params block`
+    fn handler(&mut self) -> Parsed<Function> {
+        let span = self.bump();
+        self.function(Type { kind: TypeKind::Void, span })
+    }
+
+    /// `type ID params rates block`, from the name on.
+    pub(super) fn function(&mut self, result: Type) -> Parsed<Function> {
+        let name = self.name("the name of a function")?;
+        let params = if self.at(Kind::OpenBrace) { self.lost_params() } else { self.params_or_skip()? };
+        let rates = self.rates()?;
+        let body = self.block()?;
+        Ok(Function { result, name, params, rates, body })
+    }
+
+    fn lost_params(&mut self) -> Vec<Param> {
+        let name = self.text_at(self.last()).to_string();
+        let error = Diagnostic::new(self.last(), "a function has parentheses behind its name")
+            .hint(format!("write `{name}()`"));
+        self.complain(error);
+        Vec::new()
+    }
+
+    /// What is no part of a filter; mostly a statement behind a brace too many, and others follow it.
+    fn no_part(&mut self) -> Parsed<()> {
+        if !super::recover::starts_statement(self.kind()) && !self.at(Kind::OpenBrace) {
+            return self.unexpected("a field, a function, `init`, `work`, `prework` or `handler`");
+        }
+        let start = self.span();
+        self.outside_code(start)
+    }
+
+    fn field_or_function(&mut self, filter: &mut Filter) -> Parsed<()> {
+        if !super::recover::starts_type(self.kind()) {
+            return self.no_part();
+        }
+        let ty = self.ty()?;
+        if self.at(Kind::Name) && matches!(self.ahead(1), Kind::Open | Kind::OpenBrace) {
+            filter.functions.push(self.function(ty)?);
+            return Ok(());
+        }
+        filter.fields.extend(self.fields(ty)?);
+        self.semicolon("a field");
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! Blocks and statements.
+
+use super::{Failed, Parsed, Parser};
+use crate::ast::{Block, Expr, Stmt, StmtKind};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::Kind;
+use crate::source::Span;
+
+impl Parser<'_> {
+    /// `block := '{' stmt* '}'`
+    pub(super) fn block(&mut self) -> Parsed<Block> {
+        let start = self.expect(Kind::OpenBrace, "")?;
+        let mut stmts = Vec::new();
+        while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.ends_block() {
+            let before = self.at;
+            match self.stmt() {
+                Ok(stmt) => stmts.push(stmt),
+                Err(Failed) => self.next_statement(before),
+            }
+        }
+        self.close_brace(start);
+        Ok(Block { stmts, span: self.since(start) })
+    }
+
+    /// Goes to where a statement may begin, after one that could not be read.
+    fn next_statement(&mut self, before: usize) {
+        let lacks_meaning = matches!(self.kind(), Kind::Switch | Kind::Case | Kind::Default);
+        self.skip_statement();
+        if lacks_meaning && self.at(Kind::OpenBrace) {
+            self.skip_group();
+        }
+        // Its condition is what could not be read; what is done otherwise is a statement too.
+        self.eat(Kind::Else);
+        if self.at == before && !matches!(self.kind(), Kind::CloseBrace | Kind::End) {
+            self.bump();
+        }
+    }
+
+    /// Takes the `}` of a `{`; if there is none, goes on as if there were.
+    pub(super) fn close_brace(&mut self, open: Span) {
+        if self.eat(Kind::CloseBrace) {
+            return;
+        }
+        let error = Diagnostic::new(self.span(), format!("expected `}}`, found {}", self.found()))
+            .label("a `}` is missing before this")
+            .other(open, "this is not closed");
+        self.complain(error);
+    }
+
+    /// A statement.
+    pub(super) fn stmt(&mut self) -> Parsed<Stmt> {
+        let start = self.span();
+        let kind = self.nested(Parser::stmt_kind)?;
+        Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    fn stmt_kind(&mut self) -> Parsed<StmtKind> {
+        match self.kind() {
+            Kind::Add => self.create(StmtKind::Add),
+            Kind::Body => self.create(StmtKind::Body),
+            Kind::Loop => self.create(StmtKind::Loop),
+            Kind::Split => self.weights(StmtKind::Split),
+            Kind::Join => self.weights(StmtKind::Join),
+            Kind::Enqueue => self.enqueue(),
+            Kind::OpenBrace => Ok(StmtKind::Block(self.block()?)),
+            Kind::Break => self.keyword(StmtKind::Break, "`break`"),
+            Kind::Continue => self.keyword(StmtKind::Continue, "`continue`"),
+            Kind::Return => self.return_stmt(),
+            Kind::If => self.if_stmt(),
+            Kind::While => self.while_stmt(),
+            Kind::Do => self.do_stmt(),
+            Kind::For => self.for_stmt(),
+            Kind::Semicolon => {
+                self.bump();
+                Ok(StmtKind::Empty)
+            }
+            Kind::Else => self.lone_else(),
+            Kind::Switch | Kind::Case | Kind::Default | Kind::Template => self.unexpected("a statement"),
+            Kind::Init | Kind::Work | Kind::Prework | Kind::Handler => self.part_of_filter(),
+            _ => self.simple_stmt(),
+        }
+    }
+
+    fn simple_stmt(&mut self) -> Parsed<StmtKind> {
+        let kind = self.simple()?;
+        let what = match kind {
+            StmtKind::Declare(_) => "a declaration",
+            StmtKind::Assign(..) => "an assignment",
+            StmtKind::Push(_) => "`push`",
+            _ => "a statement",
+        };
+        self.semicolon(what);
+        Ok(kind)
+    }
+
+    fn keyword(&mut self, kind: StmtKind, what: &str) -> Parsed<StmtKind> {
+        self.bump();
+        self.semicolon(what);
+        Ok(kind)
+    }
+
+    fn enqueue(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let value = self.expr()?;
+        self.semicolon("what is enqueued");
+        Ok(StmtKind::Enqueue(value))
+    }
+
+    fn return_stmt(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let value =
+            if matches!(self.kind(), Kind::Semicolon | Kind::CloseBrace) { None } else { Some(self.expr()?) };
+        self.semicolon("`return`");
+        Ok(StmtKind::Return(value))
+    }
+
+    fn if_stmt(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let condition = self.condition("if")?;
+        let first = Box::new(self.stmt()?);
+        let second = if self.eat(Kind::Else) { Some(Box::new(self.stmt()?)) } else { None };
+        Ok(StmtKind::If(condition, first, second))
+    }
+
+    /// `'(' expr ')'`
+    fn condition(&mut self, word: &str) -> Parsed<Expr> {
+        let open = self.eat(Kind::Open);
+        if !open {
+            let error =
+                Diagnostic::new(self.span(), format!("expected `(` after `{word}`, found {}", self.found()))
+                    .hint("a condition stands in parentheses");
+            self.complain(error);
+        }
+        let condition = self.expr()?;
+        if open || self.at(Kind::Close) {
+            self.expect(Kind::Close, "after the condition")?;
+        }
+        Ok(condition)
+    }
+
+    /// An `else` that no `if` precedes, mostly for a `;` or a brace too many.
+    fn lone_else(&mut self) -> Parsed<StmtKind> {
+        let error = Diagnostic::new(self.span(), "this `else` has no `if`")
+            .hint("between an `if` and its `else` stands one statement, or a block in braces");
+        self.complain(error);
+        self.bump();
+        self.stmt().map(|stmt| stmt.kind)
+    }
+
+    fn while_stmt(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let condition = self.condition("while")?;
+        Ok(StmtKind::While(condition, Box::new(self.stmt()?)))
+    }
+
+    fn do_stmt(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        let body = Box::new(self.stmt()?);
+        self.expect(Kind::While, "after what `do` repeats")?;
+        let condition = self.condition("while")?;
+        self.semicolon("`do` and `while`");
+        Ok(StmtKind::DoWhile(body, condition))
+    }
+
+    /// `'for' '(' [vardecl|exprstmt] ';' [expr] ';' [exprstmt] ')' stmt`
+    fn for_stmt(&mut self) -> Parsed<StmtKind> {
+        self.bump();
+        self.expect(Kind::Open, "after `for`")?;
+        let init = if self.at(Kind::Semicolon) { None } else { Some(self.part_of_for()?) };
+        self.semicolon_in_for("the first part")?;
+        let condition = if self.at(Kind::Semicolon) { None } else { Some(self.expr()?) };
+        self.semicolon_in_for("the condition")?;
+        let step = if self.at(Kind::Close) { None } else { Some(self.part_of_for()?) };
+        self.expect(Kind::Close, "after the last part of `for`")?;
+        let body = Box::new(self.stmt()?);
+        Ok(StmtKind::For { init, condition, step, body })
+    }
+
+    fn semicolon_in_for(&mut self, after: &str) -> Parsed<()> {
+        if self.eat(Kind::Semicolon) {
+            return Ok(());
+        }
+        let expected = format!("`;` after {after} of `for`");
+        self.unexpected_with(&expected, Some("the three parts of `for` have `;` between them".to_string()))
+    }
+
+    fn part_of_for(&mut self) -> Parsed<Box<Stmt>> {
+        let start = self.span();
+        let kind = self.simple()?;
+        Ok(Box::new(Stmt { kind, span: self.since(start) }))
+    }
+
+    /// A part of a filter within a block: the block's `}` is missing, or the block is no filter.
+    fn part_of_filter(&mut self) -> Parsed<StmtKind> {
+        let text = self.text_at(self.span());
+        let error =
+            Diagnostic::new(self.span(), format!("`{text}` stands in the body of a filter, not in code"))
+                .hint("perhaps a `}` is missing before it");
+        self.fail(error)
+    }
+}

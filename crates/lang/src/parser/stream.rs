@@ -1,0 +1,117 @@
+//! Streams: their heads, and the bodies of composites.
+
+use super::{Parsed, Parser};
+use crate::ast::{Composite, Param, Stream, StreamBody, Type};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::Kind;
+
+impl Parser<'_> {
+    /// `stream := type '->' type (...)` with a name.
+    pub(super) fn named_stream(&mut self) -> Parsed<Stream> {
+        let start = self.span();
+        let types = if self.at_stream_word() { self.lost_types() } else { Some(self.stream_types()?) };
+        let stateful = self.eat(Kind::Stateful);
+        let word = self.stream_word()?;
+        let name = Some(self.name("the name of the stream")?);
+        let params = self.optional_params()?;
+        let body = self.stream_body(word, stateful)?;
+        Ok(Stream { name, types, params, body, span: self.since(start) })
+    }
+
+    /// A stream where it is used: no name and no parameters, and the types may be left out.
+    pub(super) fn anonymous_stream(&mut self) -> Parsed<Stream> {
+        let start = self.span();
+        let types = if self.at_stream_word() { None } else { Some(self.stream_types()?) };
+        let stateful = self.eat(Kind::Stateful);
+        let word = self.stream_word()?;
+        self.no_name_here()?;
+        let body = self.stream_body(word, stateful)?;
+        Ok(Stream { name: None, types, params: Vec::new(), body, span: self.since(start) })
+    }
+
+    pub(super) fn at_stream_word(&self) -> bool {
+        use Kind::{FeedbackLoop, Filter, Pipeline, SplitJoin, Stateful};
+        matches!(self.kind(), Stateful | Filter | Pipeline | SplitJoin | FeedbackLoop)
+    }
+
+    /// `type '->' type`
+    fn stream_types(&mut self) -> Parsed<(Type, Type)> {
+        let input = self.ty()?;
+        if self.at(Kind::Name) && self.ahead(1) == Kind::Open {
+            return self.function_outside();
+        }
+        if super::recover::starts_type(self.kind()) && self.ahead(1) != Kind::OpenBrace {
+            let from = self.text_at(input.span);
+            let hint = format!("write `{from}->{}`", self.text_at(self.span()));
+            let error =
+                Diagnostic::new(self.span(), format!("expected `->` before this, found {}", self.found()));
+            self.complain(error.hint(hint));
+        } else {
+            self.expect(Kind::Arrow, "after the type of what the stream takes")?;
+        }
+        Ok((input, self.ty()?))
+    }
+
+    /// Reports a function outside filters, and skips it.
+    fn function_outside<T>(&mut self) -> Parsed<T> {
+        let error = Diagnostic::new(self.span(), "a function stands outside filters")
+            .hint("put it into the filter that calls it, or into `helper Name { ... }`");
+        let failed = self.fail(error);
+        if self.skip_to_block() {
+            self.skip_group();
+        }
+        failed
+    }
+
+    fn lost_types(&mut self) -> Option<(Type, Type)> {
+        let word = self.text_at(self.span()).to_string();
+        let error = Diagnostic::new(self.span(), "a stream with a name says what it takes and what it gives")
+            .hint(format!("write the types before it, such as `float->float {word}`"));
+        self.complain(error);
+        None
+    }
+
+    /// The word that says what a stream is: of composites, which; none for a filter.
+    fn stream_word(&mut self) -> Parsed<Option<Composite>> {
+        let word = match self.kind() {
+            Kind::Filter => None,
+            Kind::Pipeline => Some(Composite::Pipeline),
+            Kind::SplitJoin => Some(Composite::SplitJoin),
+            Kind::FeedbackLoop => Some(Composite::FeedbackLoop),
+            _ => return self.unexpected("`filter`, `pipeline`, `splitjoin` or `feedbackloop`"),
+        };
+        self.bump();
+        Ok(word)
+    }
+
+    /// Reports a name, and skips it and its parameters.
+    fn no_name_here(&mut self) -> Parsed<()> {
+        if !self.at(Kind::Name) {
+            return Ok(());
+        }
+        let error = Diagnostic::new(self.span(), "a stream that stands where it is used has no name")
+            .hint("leave the name out, or write the stream outside and its name here");
+        self.complain(error);
+        self.bump();
+        self.optional_params().map(|_| ())
+    }
+
+    fn optional_params(&mut self) -> Parsed<Vec<Param>> {
+        if self.at(Kind::Open) { self.params_or_skip() } else { Ok(Vec::new()) }
+    }
+
+    /// Parameters; what cannot be read is left out, if a block follows.
+    pub(super) fn params_or_skip(&mut self) -> Parsed<Vec<Param>> {
+        self.params().or_else(|failed| if self.skip_to_block() { Ok(Vec::new()) } else { Err(failed) })
+    }
+
+    fn stream_body(&mut self, word: Option<Composite>, stateful: bool) -> Parsed<StreamBody> {
+        let outer = std::mem::replace(&mut self.in_filter, word.is_none());
+        let body = self.nested(|parser| match word {
+            None => Ok(StreamBody::Filter(parser.filter(stateful)?)),
+            Some(composite) => Ok(StreamBody::Composite(composite, parser.block()?)),
+        });
+        self.in_filter = outer;
+        body
+    }
+}

@@ -1,0 +1,116 @@
+//! Functions that the language has.
+
+use super::Resolver;
+use super::convert::common;
+use crate::ast;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Builtin, Callee, Expr, ExprKind, Type};
+use crate::source::Span;
+
+/// Which values a function takes, and what it gives.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// So many floats, to a float.
+    Floats(usize),
+    /// One number, to the same type.
+    Abs,
+    /// Two numbers, to their common type.
+    Extreme,
+    /// Nothing, to a float.
+    Random,
+    /// A file's name and a count, to an array.
+    Load(fn() -> Type),
+}
+
+/// All of them, in alphabetical order.
+const BUILTINS: [(&str, Builtin, Kind); 30] = [
+    ("abs", Builtin::Abs, Kind::Abs),
+    ("acos", Builtin::Acos, Kind::Floats(1)),
+    ("acosh", Builtin::Acosh, Kind::Floats(1)),
+    ("asin", Builtin::Asin, Kind::Floats(1)),
+    ("asinh", Builtin::Asinh, Kind::Floats(1)),
+    ("atan", Builtin::Atan, Kind::Floats(1)),
+    ("atan2", Builtin::Atan2, Kind::Floats(2)),
+    ("atanh", Builtin::Atanh, Kind::Floats(1)),
+    ("ceil", Builtin::Ceil, Kind::Floats(1)),
+    ("cos", Builtin::Cos, Kind::Floats(1)),
+    ("cosh", Builtin::Cosh, Kind::Floats(1)),
+    ("exp", Builtin::Exp, Kind::Floats(1)),
+    ("floor", Builtin::Floor, Kind::Floats(1)),
+    ("init_array_1D_float", Builtin::LoadFloats, Kind::Load(|| Type::Float)),
+    ("init_array_1D_int", Builtin::LoadInts, Kind::Load(|| Type::Int)),
+    ("log", Builtin::Log, Kind::Floats(1)),
+    ("log10", Builtin::Log10, Kind::Floats(1)),
+    ("max", Builtin::Max, Kind::Extreme),
+    ("min", Builtin::Min, Kind::Extreme),
+    ("pow", Builtin::Pow, Kind::Floats(2)),
+    ("random", Builtin::Random, Kind::Random),
+    ("rint", Builtin::Rint, Kind::Floats(1)),
+    ("round", Builtin::Round, Kind::Floats(1)),
+    ("sin", Builtin::Sin, Kind::Floats(1)),
+    ("sinh", Builtin::Sinh, Kind::Floats(1)),
+    ("sqrt", Builtin::Sqrt, Kind::Floats(1)),
+    ("tan", Builtin::Tan, Kind::Floats(1)),
+    ("tanh", Builtin::Tanh, Kind::Floats(1)),
+    // Two names of what prints, for suggestions; they are statements, and resolved there.
+    ("print", Builtin::Random, Kind::Random),
+    ("println", Builtin::Random, Kind::Random),
+];
+
+/// Names of functions of the language.
+pub(super) fn names<'n>() -> impl Iterator<Item = &'n str> {
+    BUILTINS.iter().map(|(name, ..)| *name)
+}
+
+fn find(name: &str) -> Option<(Builtin, Kind)> {
+    let found = BUILTINS.iter().find(|(known, ..)| *known == name);
+    found.map(|(_, builtin, kind)| (*builtin, *kind))
+}
+
+fn arity(kind: Kind) -> usize {
+    match kind {
+        Kind::Floats(count) => count,
+        Kind::Abs => 1,
+        Kind::Extreme | Kind::Load(_) => 2,
+        Kind::Random => 0,
+    }
+}
+
+impl<'a> Resolver<'a> {
+    /// A call of one of them; the outer none if there is none of that name.
+    #[expect(clippy::option_option, reason = "wrong and not there are two things")]
+    pub fn builtin(&mut self, name: &ast::Name, args: &'a [ast::Expr], span: Span) -> Option<Option<Expr>> {
+        if name.text == "print" || name.text == "println" {
+            let error = Diagnostic::new(span, format!("`{}` gives no value", name.text));
+            return Some(self.error(error.label("it is a statement of its own")));
+        }
+        let (builtin, kind) = find(&name.text)?;
+        let args: Vec<_> = args.iter().map(|arg| self.expr(arg)).collect();
+        let Some(args) = args.into_iter().collect::<Option<Vec<_>>>() else { return Some(None) };
+        if args.len() != arity(kind) {
+            let error = self.wrong_count(&name.text, arity(kind), args.len(), span);
+            return Some(self.error(error));
+        }
+        Some(self.builtin_call(builtin, kind, args, span))
+    }
+
+    fn builtin_call(&mut self, builtin: Builtin, kind: Kind, args: Vec<Expr>, span: Span) -> Option<Expr> {
+        let (builtin, wanted, ty) = match kind {
+            Kind::Floats(count) => (builtin, vec![Type::Float; count], Type::Float),
+            Kind::Random => (builtin, Vec::new(), Type::Float),
+            Kind::Load(element) => (builtin, vec![Type::String, Type::Int], Type::Array(Box::new(element()))),
+            Kind::Abs if args[0].ty == Type::Complex => {
+                (Builtin::AbsComplex, vec![Type::Complex], Type::Float)
+            }
+            Kind::Abs | Kind::Extreme => {
+                let ty = args.iter().try_fold(Type::Int, |ty, arg| common(&ty, &arg.ty));
+                let ty = ty.filter(|ty| *ty == Type::Int).unwrap_or(Type::Float);
+                (builtin, vec![ty.clone(); args.len()], ty)
+            }
+        };
+        let args: Vec<_> = args.into_iter().zip(&wanted).map(|(arg, ty)| self.convert(arg, ty)).collect();
+        let args = args.into_iter().collect::<Option<_>>()?;
+        self.calls(Callee::Builtin(builtin));
+        Some(Expr { kind: ExprKind::Call(Callee::Builtin(builtin), args), ty, span })
+    }
+}

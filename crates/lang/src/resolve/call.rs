@@ -1,0 +1,104 @@
+//! Calls.
+
+use super::Resolver;
+use super::builtins;
+use super::frame::Callable;
+use super::names::unknown;
+use crate::ast;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Expr, ExprKind, Type};
+use crate::source::Span;
+
+impl<'a> Resolver<'a> {
+    /// `function(arguments)`: the filter's own functions go before those of the language.
+    pub fn call(&mut self, name: &'a ast::Name, args: &'a [ast::Expr], span: Span) -> Option<Expr> {
+        if let Some(&at) = self.frame().function_names.get(name.text.as_str()) {
+            let callable = self.frame().functions[at as usize].clone();
+            return self.call_of(&callable, args, span);
+        }
+        if let Some(call) = self.builtin(name, args, span) {
+            return call;
+        }
+        self.values(args);
+        let known = self.frames.iter().flat_map(|frame| frame.function_names.keys().copied());
+        let error = unknown("function", &name.text, name.span, known.chain(builtins::names()));
+        self.error(error)
+    }
+
+    /// `Block.function(arguments)`.
+    pub fn outside_call(
+        &mut self,
+        block: &'a ast::Name,
+        name: &'a ast::Name,
+        args: &'a [ast::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let natives = self.tables.natives.get(block.text.as_str());
+        let helpers = self.tables.helpers.get(block.text.as_str());
+        let native = natives.and_then(|functions| functions.get(name.text.as_str()));
+        let helper = helpers.and_then(|functions| functions.get(name.text.as_str()));
+        let callable = match (native, helper) {
+            (Some(&(at, _)), _) => self.natives[at as usize].clone(),
+            (None, Some(&(at, _))) => self.helpers[at as usize].clone(),
+            (None, None) => {
+                let error = self.unknown_outside(block, name);
+                self.values(args);
+                return self.error(error);
+            }
+        };
+        self.call_of(&callable, args, span)
+    }
+
+    fn unknown_outside(&self, block: &ast::Name, name: &ast::Name) -> Diagnostic {
+        let (natives, helpers) = (&self.tables.natives, &self.tables.helpers);
+        let of = |block: &str| natives.get(block).into_iter().chain(helpers.get(block));
+        let mut functions = of(&block.text).flat_map(|functions| functions.keys().copied()).peekable();
+        if functions.peek().is_some() {
+            return unknown("function", &name.text, name.span, functions);
+        }
+        let blocks = natives.keys().chain(helpers.keys()).copied();
+        unknown("helper or native block", &block.text, block.span, blocks)
+    }
+
+    /// Resolves values for what is wrong in them.
+    pub fn values(&mut self, args: &'a [ast::Expr]) -> Vec<Option<Expr>> {
+        args.iter().map(|arg| self.expr(arg)).collect()
+    }
+
+    fn call_of(&mut self, callable: &Callable<'a>, args: &'a [ast::Expr], span: Span) -> Option<Expr> {
+        self.calls(callable.callee);
+        let args = self.arguments(callable.name, &callable.params, args, span)?;
+        let ty = callable.result.clone()?;
+        Some(Expr { kind: ExprKind::Call(callable.callee, args), ty, span })
+    }
+
+    /// Arguments for parameters of these types.
+    pub fn arguments(
+        &mut self,
+        of: &ast::Name,
+        params: &[Option<Type>],
+        args: &'a [ast::Expr],
+        span: Span,
+    ) -> Option<Vec<Expr>> {
+        let values = self.values(args);
+        if values.len() != params.len() {
+            let error = self.wrong_count(&of.text, params.len(), values.len(), span);
+            return self.error(error.other(of.span, "declared here"));
+        }
+        let convert = |(value, ty): (Option<Expr>, &Option<Type>)| self.convert(value?, ty.as_ref()?);
+        let converted: Vec<_> = values.into_iter().zip(params).map(convert).collect();
+        converted.into_iter().collect()
+    }
+
+    /// What is said when arguments are missing, or too many.
+    pub fn wrong_count(&self, name: &str, wanted: usize, given: usize, span: Span) -> Diagnostic {
+        let plural = if wanted == 1 { "" } else { "s" };
+        let message = format!("`{name}` takes {wanted} argument{plural}, not {given}");
+        Diagnostic::new(span, message).label(format!("{given} given"))
+    }
+
+    /// Whether a name is a native or helper block.
+    pub fn is_block(&self, name: &str) -> bool {
+        self.tables.natives.contains_key(name) || self.tables.helpers.contains_key(name)
+    }
+}

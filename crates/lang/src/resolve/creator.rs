@@ -1,0 +1,134 @@
+//! Streams that are made.
+
+use super::Resolver;
+use super::names::unknown;
+use crate::ast::{self, CreatorKind, StmtKind};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Creator, Expr, Made, Place, Shaped, StreamId, Type};
+
+/// Streams that the language has.
+const BUILTIN: [&str; 3] = ["Identity", "FileReader", "FileWriter"];
+
+impl<'a> Resolver<'a> {
+    /// What a statement makes.
+    pub fn creator(&mut self, creator: &'a ast::Creator, role: &'a StmtKind) -> Option<Creator> {
+        let made = match &creator.kind {
+            CreatorKind::Anonymous(stream) => {
+                let around = if stream.types.is_none() { self.surroundings(role) } else { (None, None) };
+                let (id, captures) = self.anonymous_stream(stream, around);
+                self.capture_args(&captures, creator.span).map(|args| (Made::Stream(id), args))
+            }
+            CreatorKind::Named(name, ty, args) => self.named(name, ty.as_ref(), args, creator, role),
+        };
+        let portals: Vec<_> = creator.portals.iter().map(|portal| self.heard(portal, creator)).collect();
+        let (made, args) = made?;
+        let portals = portals.into_iter().collect::<Option<_>>()?;
+        Some(Creator { made, args, portals, span: creator.span })
+    }
+
+    fn named(
+        &mut self,
+        name: &'a ast::Name,
+        ty: Option<&'a ast::Type>,
+        args: &'a [ast::Expr],
+        creator: &'a ast::Creator,
+        role: &'a StmtKind,
+    ) -> Option<(Made, Vec<Expr>)> {
+        let Some(&(id, declared)) = self.tables.streams.get(name.text.as_str()) else {
+            if BUILTIN.contains(&name.text.as_str()) {
+                return self.builtin_stream(name, ty, args, creator, role);
+            }
+            self.values(args);
+            let names = self.tables.streams.keys().copied().chain(BUILTIN);
+            let error = unknown("stream", &name.text, name.span, names);
+            return self.error(error);
+        };
+        if let Some(ty) = ty {
+            let error = Diagnostic::new(ty.span, format!("`{}` takes no type", name.text));
+            self.error::<()>(error.label("it has types of its own").other(declared, "declared here"));
+        }
+        let signature = &self.signatures[id as usize];
+        if (&signature.input, &signature.output) == (&Some(Type::Void), &Some(Type::Void)) {
+            let message = format!("`{}` takes nothing and gives nothing", name.text);
+            let error = Diagnostic::new(name.span, message).label("it cannot be part of another stream");
+            self.error::<()>(error.other(declared, "declared here"));
+        }
+        let params: Vec<_> = self.signatures[id as usize].params.iter().map(|(_, ty)| ty.clone()).collect();
+        let of = self.ast.streams[id as usize].name.as_ref()?;
+        let args = self.arguments(of, &params, args, creator.span)?;
+        Some((Made::Stream(StreamId(id)), args))
+    }
+
+    fn builtin_stream(
+        &mut self,
+        name: &'a ast::Name,
+        ty: Option<&'a ast::Type>,
+        args: &'a [ast::Expr],
+        creator: &'a ast::Creator,
+        role: &'a StmtKind,
+    ) -> Option<(Made, Vec<Expr>)> {
+        let values = self.values(args);
+        let ty = self.builtin_type(name, ty, role);
+        let files = name.text != "Identity";
+        if values.len() != usize::from(files) {
+            let error = self.wrong_count(&name.text, usize::from(files), values.len(), creator.span);
+            return self.error(error);
+        }
+        let convert = |value: Option<Expr>| self.convert(value?, &Type::String);
+        let args: Vec<_> = values.into_iter().map(convert).collect();
+        let (ty, args) = (ty?, args.into_iter().collect::<Option<_>>()?);
+        let made = match name.text.as_str() {
+            "Identity" => Made::Identity(ty),
+            "FileReader" => Made::FileReader(ty),
+            _ => Made::FileWriter(ty),
+        };
+        Some((made, args))
+    }
+
+    fn builtin_type(
+        &mut self,
+        name: &'a ast::Name,
+        ty: Option<&'a ast::Type>,
+        role: &'a StmtKind,
+    ) -> Option<Shaped> {
+        let around = |this: &mut Self| {
+            let (input, output) = this.surroundings(role);
+            match name.text.as_str() {
+                "Identity" => input.or(output),
+                "FileReader" => output,
+                _ => input,
+            }
+        };
+        let Some(ty) = ty.or_else(|| around(self)) else {
+            let error = Diagnostic::new(name.span, format!("`{}` of which type?", name.text));
+            return self.error(error.hint(format!("say what it carries: `{}<int>`", name.text)));
+        };
+        self.value_type(ty)?;
+        self.shaped(ty)
+    }
+
+    /// A portal that a stream hears.
+    fn heard(&mut self, portal: &'a ast::Name, creator: &'a ast::Creator) -> Option<Place> {
+        let Some(root) = self.lookup(&portal.text) else {
+            return self.unknown_variable(&portal.text, portal.span);
+        };
+        let ty = self.type_of(root)?;
+        let Type::Portal(to) = ty else {
+            let name = self.type_name(&ty);
+            let error = Diagnostic::new(portal.span, format!("`{}` is no portal", portal.text));
+            return self.error(error.label(format!("this is a `{name}`")));
+        };
+        let filter = self.ast.streams[to.0 as usize].name.as_ref()?;
+        match &creator.kind {
+            CreatorKind::Named(name, ..) if name.text == filter.text => {
+                Some(Place { root, path: Vec::new() })
+            }
+            _ => {
+                let error = Diagnostic::new(portal.span, format!("this portal is of `{}`", filter.text))
+                    .label("another stream cannot hear it")
+                    .other(creator.span, "this is made");
+                self.error(error)
+            }
+        }
+    }
+}

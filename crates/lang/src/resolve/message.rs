@@ -1,0 +1,115 @@
+//! Messages.
+
+use super::Resolver;
+use super::frame::Where;
+use super::names::unknown;
+use crate::ast;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Expr, ExprKind, Latency, Place, Send, StmtKind, StreamId, Type};
+use crate::source::Span;
+use crate::value::Value;
+
+impl<'a> Resolver<'a> {
+    /// `portal.handler(arguments) [latency];`, or a call of a helper or native function.
+    pub fn message(&mut self, message: &'a ast::Message, span: Span) -> Option<StmtKind> {
+        if let Some(root) = self.lookup(&message.receiver.text) {
+            let place = Place { root, path: Vec::new() };
+            let args = self.values(&message.arguments);
+            let latency = self.latency(&message.latency, span);
+            self.can_send(span)?;
+            return match self.type_of(root)? {
+                Type::Portal(to) => self.send(message, (place, to), args, latency?, span),
+                other => {
+                    let name = self.type_name(&other);
+                    let error = Diagnostic::new(message.receiver.span, "messages are sent to portals");
+                    self.error(error.label(format!("this is a `{name}`")))
+                }
+            };
+        }
+        if self.is_block(&message.receiver.text) {
+            if message.latency != ast::Latency::Unsaid {
+                let error = Diagnostic::new(span, "a call has no latency");
+                self.error::<()>(error.label("this is no message"));
+            }
+            let call = self.outside_call(&message.receiver, &message.name, &message.arguments, span)?;
+            return Some(StmtKind::Expr(call));
+        }
+        self.values(&message.arguments);
+        self.unknown_variable(&message.receiver.text, message.receiver.span)
+    }
+
+    fn can_send(&mut self, span: Span) -> Option<()> {
+        match self.code().place {
+            Where::Work | Where::Prework | Where::Function | Where::Handler => {
+                self.code().effects.state = true;
+                Some(())
+            }
+            _ => {
+                let error = Diagnostic::new(span, "a message is sent where nothing runs");
+                self.error(error.label("messages are sent by filters while they work"))
+            }
+        }
+    }
+
+    fn send(
+        &mut self,
+        message: &'a ast::Message,
+        (portal, to): (Place, StreamId),
+        args: Vec<Option<Expr>>,
+        latency: Latency,
+        span: Span,
+    ) -> Option<StmtKind> {
+        let name = &message.name;
+        let handlers = &self.signatures[to.0 as usize].handlers;
+        let Some(at) = handlers.iter().position(|handler| handler.name.text == name.text) else {
+            let names = handlers.iter().map(|handler| handler.name.text.as_str());
+            let mut error = unknown("handler", &name.text, name.span, names);
+            if let Some(filter) = &self.ast.streams[to.0 as usize].name {
+                error = error.other(filter.span, "the portal is of this filter");
+            }
+            return self.error(error);
+        };
+        let handler = handlers[at].clone();
+        if args.len() != handler.params.len() {
+            let error = self.wrong_count(&name.text, handler.params.len(), args.len(), span);
+            return self.error(error.other(handler.name.span, "declared here"));
+        }
+        let convert = |(value, ty): (Option<Expr>, &Option<Type>)| self.convert(value?, ty.as_ref()?);
+        let args: Vec<_> = args.into_iter().zip(&handler.params).map(convert).collect();
+        let args = args.into_iter().collect::<Option<_>>()?;
+        Some(StmtKind::Send(Box::new(Send { portal, to, handler: at as u32, args, latency })))
+    }
+
+    fn latency(&mut self, latency: &'a ast::Latency, span: Span) -> Option<Latency> {
+        let zero = || Some(Expr { kind: ExprKind::Constant(Value::Int(0)), ty: Type::Int, span });
+        match latency {
+            ast::Latency::Any => Some(Latency::Any),
+            ast::Latency::Unsaid => Some(Latency::Between(zero(), zero())),
+            ast::Latency::Between(min, max) => {
+                let min = self.latency_bound(min.as_deref());
+                let max = self.latency_bound(max.as_deref());
+                let (min, max) = (min?, max?);
+                self.latency_order(min.as_ref(), max.as_ref())?;
+                Some(Latency::Between(min, max))
+            }
+        }
+    }
+
+    #[expect(clippy::option_option, reason = "wrong and not said are two things")]
+    fn latency_bound(&mut self, bound: Option<&'a ast::Expr>) -> Option<Option<Expr>> {
+        let Some(bound) = bound else { return Some(None) };
+        let value = self.expr(bound)?;
+        self.integer(value).map(Some)
+    }
+
+    fn latency_order(&mut self, min: Option<&Expr>, max: Option<&Expr>) -> Option<()> {
+        let known = |bound: Option<&Expr>| bound.and_then(super::constant::integer);
+        let (Some(least), Some(most), Some(max)) = (known(min), known(max), max) else { return Some(()) };
+        if least <= most {
+            return Some(());
+        }
+        let error =
+            Diagnostic::new(max.span, format!("at least {least} and at most {most} executions later"));
+        self.error(error.label("the second bound is less than the first"))
+    }
+}

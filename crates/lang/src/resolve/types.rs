@@ -1,0 +1,133 @@
+//! Types.
+
+use super::Resolver;
+use super::names::unknown;
+use crate::ast::{self, Primitive, TypeKind};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Shaped, StreamId, Type};
+
+const PRIMITIVES: [&str; 10] =
+    ["boolean", "bit", "int", "float", "complex", "float2", "float3", "float4", "void", "String"];
+
+/// A type with a keyword. There is no type of 64 bits: `double` is `float`.
+pub(super) fn primitive(primitive: Primitive) -> Type {
+    match primitive {
+        Primitive::Boolean => Type::Boolean,
+        Primitive::Bit => Type::Bit,
+        Primitive::Int => Type::Int,
+        Primitive::Float | Primitive::Double => Type::Float,
+        Primitive::Complex => Type::Complex,
+        Primitive::Float2 => Type::Vector(2),
+        Primitive::Float3 => Type::Vector(3),
+        Primitive::Float4 => Type::Vector(4),
+    }
+}
+
+impl<'a> Resolver<'a> {
+    /// A type without its lengths.
+    pub fn ty(&mut self, ty: &'a ast::Type) -> Option<Type> {
+        match &ty.kind {
+            TypeKind::Void => Some(Type::Void),
+            TypeKind::Primitive(kind) => Some(primitive(*kind)),
+            TypeKind::Named(name) => self.named_type(name),
+            TypeKind::Array(element, _) => {
+                let inner = self.ty(element)?;
+                self.not_void(&inner, element.span)?;
+                Some(Type::Array(Box::new(inner)))
+            }
+            TypeKind::Portal(name) => self.portal(name),
+        }
+    }
+
+    /// The type of something that has a value.
+    pub fn value_type(&mut self, ty: &'a ast::Type) -> Option<Type> {
+        let resolved = self.ty(ty)?;
+        self.not_void(&resolved, ty.span)?;
+        Some(resolved)
+    }
+
+    fn not_void(&mut self, ty: &Type, span: crate::Span) -> Option<()> {
+        if *ty == Type::Void {
+            let error = Diagnostic::new(span, "nothing can be kept in a `void`");
+            return self.error(error.label("a type with values is wanted"));
+        }
+        Some(())
+    }
+
+    fn named_type(&mut self, name: &'a ast::Name) -> Option<Type> {
+        if let Some(&(id, _)) = self.tables.structs.get(name.text.as_str()) {
+            return Some(Type::Struct(crate::hir::StructId(id)));
+        }
+        // It is no keyword: the programs have it from the language that theirs was translated to.
+        if name.text == "String" || name.text == "string" {
+            return Some(Type::String);
+        }
+        let names = self.tables.structs.keys().copied().chain(PRIMITIVES);
+        let error = unknown("type", &name.text, name.span, names);
+        self.error(error)
+    }
+
+    fn portal(&mut self, name: &'a ast::Name) -> Option<Type> {
+        let Some(&(id, span)) = self.tables.streams.get(name.text.as_str()) else {
+            let error = unknown("filter", &name.text, name.span, self.tables.streams.keys().copied());
+            return self.error(error);
+        };
+        if let ast::StreamBody::Composite(..) = self.ast.streams[id as usize].body {
+            let message = format!("a portal is of a filter, and `{}` is none", name.text);
+            return self.error(
+                Diagnostic::new(name.span, message)
+                    .label("handlers are in filters only")
+                    .other(span, "declared here"),
+            );
+        }
+        Some(Type::Portal(StreamId(id)))
+    }
+
+    /// A type with its lengths, as integers of the code we are in.
+    pub fn shaped(&mut self, ty: &'a ast::Type) -> Option<Shaped> {
+        let resolved = self.ty(ty);
+        let mut lengths = Some(Vec::new());
+        let mut inner = ty;
+        while let TypeKind::Array(element, length) = &inner.kind {
+            let length = self.length(length);
+            lengths = lengths.zip(length).map(|(mut all, length)| {
+                all.push(length);
+                all
+            });
+            inner = element;
+        }
+        Some(Shaped { ty: resolved?, lengths: lengths? })
+    }
+
+    fn length(&mut self, length: &'a ast::Expr) -> Option<crate::hir::Expr> {
+        let value = self.expr(length)?;
+        let value = self.integer(value)?;
+        match super::constant::integer(&value) {
+            Some(count) if count < 0 => {
+                let error = Diagnostic::new(length.span, format!("an array cannot have {count} elements"));
+                self.error(error.label("a length is 0 at least"))
+            }
+            _ => Some(value),
+        }
+    }
+
+    /// A type as a user would write it, but for lengths.
+    pub fn type_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::Void => "void".into(),
+            Type::Bit => "bit".into(),
+            Type::Boolean => "boolean".into(),
+            Type::Int => "int".into(),
+            Type::Float => "float".into(),
+            Type::Complex => "complex".into(),
+            Type::Vector(size) => format!("float{size}"),
+            Type::String => "String".into(),
+            Type::Struct(id) => self.ast.structs[id.0 as usize].name.text.to_string(),
+            Type::Array(element) => format!("{}[]", self.type_name(element)),
+            Type::Portal(id) => match &self.ast.streams[id.0 as usize].name {
+                Some(name) => format!("portal<{}>", name.text),
+                None => "portal".into(),
+            },
+        }
+    }
+}

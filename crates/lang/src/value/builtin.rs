@@ -1,0 +1,100 @@
+//! Functions of the language.
+
+use super::Value;
+use crate::eval::Fault;
+use crate::hir::Builtin;
+
+impl Value {
+    /// The result of a function of the language; for those that need more than their arguments (random
+    /// numbers, files) see [`eval`](crate::eval).
+    ///
+    /// A function of floats is the function of that name of the system's mathematics library for
+    /// binary64 (which is what Rust's `f64` calls, and C), of the arguments as they are, and its result
+    /// is rounded to binary32 once. Where Rust has a formula of its own in place of the library's, the
+    /// formula is this, in binary64, with `a` for the absolute value of `x`:
+    /// - `asinh`: `log1p(a + a*a / (1 + sqrt(a*a + 1)))` with the sign of `x`;
+    /// - `acosh`: `log(x + sqrt((x - 1) * (x + 1)))`;
+    /// - `atanh`: `0.5 * log1p(2*x / (1 - x))`;
+    /// - `abs` of a complex number: `sqrt(re*re + im*im)`.
+    ///
+    /// `round` is `floor(x + 0.5)` in binary64, so that halves go up; `rint` takes halves to the even
+    /// number. `max(a, b)` is `a > b ? a : b` and `min(a, b)` is `a < b ? a : b`, so that with NaN they
+    /// are `b`. `abs` of the least integer wraps to itself.
+    ///
+    /// # Errors
+    /// The function is not one of such values.
+    pub fn builtin(function: Builtin, args: &[Value]) -> Result<Value, Fault> {
+        let result = match args {
+            [Value::Float(x)] => float1(function, *x),
+            [Value::Float(x), Value::Float(y)] => float2(function, *x, *y),
+            [Value::Int(x)] if function == Builtin::Abs => Some(Value::Int(x.wrapping_abs())),
+            [Value::Int(x), Value::Int(y)] => int2(function, *x, *y),
+            [Value::Complex(re, im)] if function == Builtin::AbsComplex => {
+                let (re, im) = (f64::from(*re), f64::from(*im));
+                Some(Value::Float((re * re + im * im).sqrt() as f32))
+            }
+            _ => None,
+        };
+        result.ok_or_else(|| {
+            let kinds: Vec<&str> = args.iter().map(Value::kind).collect();
+            Fault(format!("{function:?} is not a function of {}", kinds.join(" and ")))
+        })
+    }
+}
+
+fn float1(function: Builtin, argument: f32) -> Option<Value> {
+    let x = f64::from(argument);
+    let result = match function {
+        Builtin::Acos => x.acos(),
+        Builtin::Acosh => acosh(x),
+        Builtin::Asin => x.asin(),
+        Builtin::Asinh => asinh(x),
+        Builtin::Atan => x.atan(),
+        Builtin::Atanh => 0.5 * (2.0 * x / (1.0 - x)).ln_1p(),
+        Builtin::Ceil => x.ceil(),
+        Builtin::Cos => x.cos(),
+        Builtin::Cosh => x.cosh(),
+        Builtin::Exp => x.exp(),
+        Builtin::Floor => x.floor(),
+        Builtin::Log => x.ln(),
+        Builtin::Log10 => x.log10(),
+        Builtin::Rint => x.round_ties_even(),
+        Builtin::Round => (x + 0.5).floor(),
+        Builtin::Sin => x.sin(),
+        Builtin::Sinh => x.sinh(),
+        Builtin::Sqrt => x.sqrt(),
+        Builtin::Tan => x.tan(),
+        Builtin::Tanh => x.tanh(),
+        Builtin::Abs => x.abs(),
+        _ => return None,
+    };
+    Some(Value::Float(result as f32))
+}
+
+fn acosh(x: f64) -> f64 {
+    (x + ((x - 1.0) * (x + 1.0)).sqrt()).ln()
+}
+
+fn asinh(x: f64) -> f64 {
+    let a = x.abs();
+    (a + a * a / (1.0 + (a * a + 1.0).sqrt())).ln_1p().copysign(x)
+}
+
+fn float2(function: Builtin, x: f32, y: f32) -> Option<Value> {
+    Some(Value::Float(match function {
+        Builtin::Atan2 => f64::from(x).atan2(f64::from(y)) as f32,
+        Builtin::Pow => f64::from(x).powf(f64::from(y)) as f32,
+        Builtin::Max if x > y => x,
+        Builtin::Min if x < y => x,
+        Builtin::Max | Builtin::Min => y,
+        _ => return None,
+    }))
+}
+
+fn int2(function: Builtin, x: i32, y: i32) -> Option<Value> {
+    match function {
+        Builtin::Max => Some(Value::Int(x.max(y))),
+        Builtin::Min => Some(Value::Int(x.min(y))),
+        _ => None,
+    }
+}

@@ -1,0 +1,183 @@
+//! What values look like, and the first value of each look.
+
+use super::{Shape, Value};
+use crate::hir::{Struct, StructId, Type};
+use std::fmt;
+use std::sync::Arc;
+
+impl Shape {
+    /// What carries nothing.
+    pub const VOID: Shape = Shape::Scalar(Type::Void);
+
+    /// Whether it is nothing.
+    pub fn is_void(&self) -> bool {
+        *self == Shape::VOID
+    }
+
+    /// An array of so many.
+    pub fn array(element: Shape, length: usize) -> Shape {
+        Shape::Array(Arc::new(element), length)
+    }
+
+    /// The shape of a type without arrays in it.
+    pub fn of(ty: &Type) -> Shape {
+        match ty {
+            Type::Struct(id) => Shape::Struct(*id),
+            other => Shape::Scalar(other.clone()),
+        }
+    }
+
+    /// How many scalars a value of this shape holds, if not more than so many; `structs` says what
+    /// structures look like. Each structure, and an array of nothing, counts for one besides, since it
+    /// takes room too. The time it takes is in proportion to the result.
+    pub fn cells(&self, structs: &[Vec<Shape>], most: u64) -> Option<u64> {
+        let cells = match self {
+            Shape::Scalar(_) | Shape::Array(_, 0) => 1,
+            Shape::Array(element, length) => {
+                let most = most / *length as u64;
+                element.cells(structs, most)?.checked_mul(*length as u64)?
+            }
+            Shape::Struct(id) => {
+                let fields = structs.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
+                let mut sum = 1;
+                for field in fields {
+                    sum += field.cells(structs, most.checked_sub(sum)?)?;
+                }
+                sum
+            }
+        };
+        (cells <= most).then_some(cells)
+    }
+}
+
+/// As in the language; a structure by its number, since only the program knows its name
+/// ([`Shape::named`]).
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written(|id| format!("struct#{}", id.0)))
+    }
+}
+
+impl Shape {
+    /// As in the language.
+    pub fn named(&self, structs: &[Struct]) -> String {
+        self.written(|id| structs.get(id.0 as usize).map_or("struct", |known| &known.name).to_owned())
+    }
+
+    fn written(&self, name: impl Fn(StructId) -> String) -> String {
+        let (mut lengths, mut innermost) = (String::new(), self);
+        while let Shape::Array(element, length) = innermost {
+            lengths.push_str(&format!("[{length}]"));
+            innermost = element;
+        }
+        match innermost {
+            Shape::Struct(id) => name(*id) + &lengths,
+            Shape::Scalar(ty) => scalar_name(ty).to_owned() + &lengths,
+            Shape::Array(..) => lengths,
+        }
+    }
+}
+
+fn scalar_name(ty: &Type) -> &'static str {
+    match ty {
+        Type::Void => "void",
+        Type::Bit => "bit",
+        Type::Boolean => "boolean",
+        Type::Int => "int",
+        Type::Float => "float",
+        Type::Complex => "complex",
+        Type::Vector(2) => "float2",
+        Type::Vector(3) => "float3",
+        Type::Vector(_) => "float4",
+        Type::String => "string",
+        Type::Portal(_) => "portal",
+        Type::Struct(_) => "struct",
+        Type::Array(_) => "array",
+    }
+}
+
+impl Value {
+    /// The value that everything of a shape begins with: 0, `false`, nothing.
+    pub fn zero(shape: &Shape, structs: &[Vec<Shape>]) -> Value {
+        match shape {
+            Shape::Scalar(ty) => Value::zero_scalar(ty),
+            // The element is not even made where there are none: it may be huge.
+            Shape::Array(_, 0) => Value::Array(Vec::new()),
+            Shape::Array(element, length) => Value::Array(vec![Value::zero(element, structs); *length]),
+            Shape::Struct(id) => {
+                let fields = structs.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
+                Value::Struct(fields.iter().map(|field| Value::zero(field, structs)).collect())
+            }
+        }
+    }
+
+    /// The first value of a type without parts. Nothing is the integer 0, and a portal is one that
+    /// nobody hears.
+    pub fn zero_scalar(ty: &Type) -> Value {
+        match ty {
+            Type::Bit | Type::Boolean => Value::Bool(false),
+            Type::Float => Value::Float(0.0),
+            Type::Complex => Value::Complex(0.0, 0.0),
+            Type::Vector(_) => Value::Vector([0.0; 4]),
+            Type::String => Value::String(Arc::from("")),
+            Type::Portal(_) => Value::Portal(u32::MAX),
+            Type::Int | Type::Void => Value::Int(0),
+            Type::Struct(_) => Value::Struct(Vec::new()),
+            Type::Array(_) => Value::Array(Vec::new()),
+        }
+    }
+
+    /// Whether it looks like this: arrays have these lengths, all the way in.
+    pub fn fits(&self, shape: &Shape, structs: &[Vec<Shape>]) -> bool {
+        match (self, shape) {
+            (Value::Array(elements), Shape::Array(element, length)) => {
+                let rest_is_equal = matches!(**element, Shape::Scalar(_));
+                let looked_at = if rest_is_equal { elements.len().min(1) } else { elements.len() };
+                elements.len() == *length
+                    && elements[..looked_at].iter().all(|value| value.fits(element, structs))
+            }
+            (Value::Struct(values), Shape::Struct(id)) => structs.get(id.0 as usize).is_some_and(|fields| {
+                fields.len() == values.len()
+                    && values.iter().zip(fields).all(|(value, field)| value.fits(field, structs))
+            }),
+            (value, Shape::Scalar(ty)) => value.is_of(ty),
+            _ => false,
+        }
+    }
+
+    fn is_of(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Bit | Type::Boolean => matches!(self, Value::Bool(_)),
+            Type::Int => matches!(self, Value::Int(_)),
+            Type::Float => matches!(self, Value::Float(_)),
+            Type::Complex => matches!(self, Value::Complex(..)),
+            Type::Vector(_) => matches!(self, Value::Vector(_)),
+            Type::String => matches!(self, Value::String(_)),
+            Type::Portal(_) => matches!(self, Value::Portal(_)),
+            Type::Void | Type::Struct(_) | Type::Array(_) => false,
+        }
+    }
+
+    /// The lengths of an array, as in `[2][3]`; nothing of other values.
+    pub fn lengths(&self) -> String {
+        let (mut text, mut rest) = (String::new(), Some(self));
+        while let Some(Value::Array(elements)) = rest {
+            text.push_str(&format!("[{}]", elements.len()));
+            rest = elements.first();
+        }
+        text
+    }
+
+    /// How many scalars it holds: what copying it costs.
+    pub fn cells(&self) -> u64 {
+        match self {
+            Value::Array(elements) => match elements.first() {
+                Some(Value::Array(_) | Value::Struct(_)) => elements.iter().map(Value::cells).sum(),
+                _ => elements.len() as u64,
+            },
+            Value::Struct(fields) => fields.iter().map(Value::cells).sum::<u64>() + 1,
+            Value::String(text) => text.len() as u64 / 16 + 1,
+            _ => 1,
+        }
+    }
+}
