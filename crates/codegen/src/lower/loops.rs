@@ -365,7 +365,8 @@ impl<'a> Lower<'a> {
             if !moves {
                 continue;
             }
-            let (low, high) = self.cursor_range(&self.cursor(takes).clone());
+            let cursor = self.cursor(takes).clone();
+            let (low, high) = self.cursor_range(&cursor);
             let var = self.own_cursor(takes);
             self.settle_cursor(var, takes);
             if let (Some(moved), Some(turns)) = (moved, turns) {

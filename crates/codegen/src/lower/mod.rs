@@ -34,7 +34,7 @@ use thalweg_lang::source::Span;
 use thalweg_lang::tree::{self, Rates, Tree};
 use thalweg_lang::value::{Shape, Value};
 
-pub(crate) use shape::{cell_of, cells_of};
+pub(crate) use shape::{cell_of, cells_of, flatten, shape_of};
 
 /// Why code cannot be made native.
 pub(crate) type Unable = String;

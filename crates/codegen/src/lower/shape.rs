@@ -62,7 +62,7 @@ pub(super) fn components(ty: &Type) -> Option<usize> {
 }
 
 /// The shape of a value of a type.
-pub(super) fn shape_of(value: &Value, ty: &Type, structs: &[Vec<Shape>]) -> Shape {
+pub(crate) fn shape_of(value: &Value, ty: &Type, structs: &[Vec<Shape>]) -> Shape {
     match (value, ty) {
         (Value::Array(elements), Type::Array(element)) => {
             let inner = match elements.first() {
