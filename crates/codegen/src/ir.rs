@@ -220,7 +220,13 @@ impl Ex {
             Ex::Const(scalar) => scalar.kind(),
             Ex::Var(var) => code.vars[var.0 as usize].kind,
             Ex::Load(_, _, kind) | Ex::Unary(_, kind, _) | Ex::Select(kind, _) => *kind,
-            Ex::Binary(op, kind, _, _) => if compares(*op) { Kind::Bool } else { *kind },
+            Ex::Binary(op, kind, _, _) => {
+                if compares(*op) {
+                    Kind::Bool
+                } else {
+                    *kind
+                }
+            }
             Ex::Convert(_, to, _) => *to,
             Ex::Math(_, kind, _) => *kind,
             Ex::Iter => Kind::Int,

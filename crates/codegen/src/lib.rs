@@ -66,7 +66,9 @@ impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Refusal::Unable(why) => write!(f, "this program cannot be made native: {why}"),
-            Refusal::NoCompiler => f.write_str("there is no C compiler: neither `$CC` nor `cc`, `gcc`, `clang`"),
+            Refusal::NoCompiler => {
+                f.write_str("there is no C compiler: neither `$CC` nor `cc`, `gcc`, `clang`")
+            }
             Refusal::Failed(why) => write!(f, "native code could not be made: {why}"),
         }
     }

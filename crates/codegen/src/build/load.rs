@@ -172,7 +172,9 @@ impl Memory {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: words are bytes, and the slice is as long as they are.
-        unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.blocks.len() * size_of::<Block>()) }
+        unsafe {
+            std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.blocks.len() * size_of::<Block>())
+        }
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {

@@ -122,7 +122,9 @@ impl Writer<'_> {
                 format!("({a} {} {by})", symbol(op))
             }
             (BinaryOp::Rem, Kind::Float) => format!("fmodf({a}, {b})"),
-            (BinaryOp::Div, Kind::Int) if y.as_int().is_none_or(|by| by == -1) => format!("quotient({a}, {b})"),
+            (BinaryOp::Div, Kind::Int) if y.as_int().is_none_or(|by| by == -1) => {
+                format!("quotient({a}, {b})")
+            }
             (BinaryOp::Rem, Kind::Int) if y.as_int().is_none_or(|by| by == -1) => format!("rest({a}, {b})"),
             _ => format!("({a} {} {b})", symbol(op)),
         }
@@ -149,7 +151,9 @@ impl Writer<'_> {
     pub(crate) fn cell(&self, area: &Area, at: &Ex) -> String {
         match area {
             Area::Mem(mem) => format!("{}[{}]", mem_name(self.code, mem.0), bare(&self.ex(at))),
-            Area::In(item) => format!("in[{}]", self.input.place("read", &self.ex(item), item.as_int(), &self.ex(at))),
+            Area::In(item) => {
+                format!("in[{}]", self.input.place("read", &self.ex(item), item.as_int(), &self.ex(at)))
+            }
             Area::Out(item) => {
                 format!("out[{}]", self.output.place("write", &self.ex(item), item.as_int(), &self.ex(at)))
             }

@@ -68,7 +68,8 @@ impl Items {
     /// The place of an item's cell, from where the firing begins; `known` is the item where it is.
     pub(crate) fn place(&self, ring: &str, item: &str, known: Option<i32>, cell: &str) -> String {
         let cells = self.cells as i64;
-        let scaled = |item: &str, by: i64| if by == 1 { bare(item).to_owned() } else { format!("{item} * {by}") };
+        let scaled =
+            |item: &str, by: i64| if by == 1 { bare(item).to_owned() } else { format!("{item} * {by}") };
         let place = match (&self.pattern, known.map(i64::from)) {
             (Pattern::Ring, _) if cells == 1 => return format!("({ring} + {}) & {ring}_mask", bare(item)),
             (Pattern::Ring, _) => format!("(({ring} + {}) & {ring}_mask) * {cells}", bare(item)),

@@ -72,7 +72,8 @@ impl Varies {
                 St::Set(..) => true,
                 St::Store(Area::Out(item), at, ..) => !self.ex(item) && !self.ex(at),
                 St::Store(Area::Mem(mem), ..) => {
-                    code.mems[mem.0 as usize].kind == MemKind::Local && code.mems[mem.0 as usize].cell != Cell::Mixed
+                    code.mems[mem.0 as usize].kind == MemKind::Local
+                        && code.mems[mem.0 as usize].cell != Cell::Mixed
                 }
                 St::If(..) => true,
                 St::For { var, from, to, .. } => !self.var(*var) && !self.ex(from) && !self.ex(to),
@@ -106,7 +107,9 @@ fn has_no_state(code: &Code) -> bool {
             St::Set(var, _) | St::For { var, .. } => code.vars[var.0 as usize].field.is_none(),
             St::Store(Area::Mem(mem), ..) => !matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
             St::Store(..) | St::If(..) => true,
-            St::Loop(_) | St::Block(..) | St::Leave(_) | St::Check(..) | St::Random(_) | St::Print(..) => false,
+            St::Loop(_) | St::Block(..) | St::Leave(_) | St::Check(..) | St::Random(_) | St::Print(..) => {
+                false
+            }
         };
     });
     // The cells of a table of booleans are bytes, which is no matter; those of mixed ones are no vectors.

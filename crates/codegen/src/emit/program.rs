@@ -114,7 +114,8 @@ impl Writer<'_> {
         let nodes: Vec<u32> = self.nodes().map(|(node, _)| node).collect();
         for node in nodes {
             let fields = self.fields(node)?;
-            let fields: Vec<_> = fields.into_iter().map(|(at, (name, cell, cells))| (at, name, cell, cells)).collect();
+            let fields: Vec<_> =
+                fields.into_iter().map(|(at, (name, cell, cells))| (at, name, cell, cells)).collect();
             let text = structure(&fields);
             let name = match self.structures.get(&text) {
                 Some(name) => name.clone(),
@@ -133,8 +134,11 @@ impl Writer<'_> {
     /// Fields that a node's code uses, and changes.
     fn fields(&self, node: u32) -> Result<BTreeMap<u32, (String, Cell, usize)>, String> {
         let Some(codes) = &self.codes[node as usize] else { return Ok(BTreeMap::new()) };
-        let NodeKind::Filter(id) = self.compiled.flat.nodes[node as usize].kind else { return Ok(BTreeMap::new()) };
-        let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code else {
+        let NodeKind::Filter(id) = self.compiled.flat.nodes[node as usize].kind else {
+            return Ok(BTreeMap::new());
+        };
+        let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code
+        else {
             return Ok(BTreeMap::new());
         };
         let StreamBody::Filter(filter) = &self.compiled.program.streams[stream.0 as usize].body else {
@@ -151,7 +155,10 @@ impl Writer<'_> {
                 let structs = &self.compiled.tree.structs;
                 let variable = &filter.fields[field as usize];
                 let shape = shape_of(&fields[field as usize], &variable.ty.ty, structs);
-                used.insert(field, (variable.name.to_string(), cell_of(&shape, structs)?, cells_of(&shape, structs)));
+                used.insert(
+                    field,
+                    (variable.name.to_string(), cell_of(&shape, structs)?, cells_of(&shape, structs)),
+                );
             }
         }
         Ok(used)
@@ -171,8 +178,13 @@ impl Writer<'_> {
         }
         let name = format!("{}_{}", ["work", "prework"][which as usize], self.functions.len());
         let comment = &self.compiled.flat.nodes[node as usize].name;
-        let attribute = if seldom { "__attribute__((cold, noinline)) " } else { "__attribute__((noinline)) " };
-        let _ = write!(self.text, "\n/* {} */\nstatic {attribute}void {name}{text}", comment.replace("*/", "* /"));
+        let attribute =
+            if seldom { "__attribute__((cold, noinline)) " } else { "__attribute__((noinline)) " };
+        let _ = write!(
+            self.text,
+            "\n/* {} */\nstatic {attribute}void {name}{text}",
+            comment.replace("*/", "* /")
+        );
         self.functions.insert(text, name.clone());
         name
     }
@@ -242,7 +254,10 @@ impl Writer<'_> {
                     let _ = writeln!(out, "{indent}{f} += {count};");
                 }
                 Round::Repeat(times, inner) => {
-                    let _ = writeln!(out, "{indent}for (int64_t t{depth} = 0; t{depth} < {times}; t{depth}++) {{");
+                    let _ = writeln!(
+                        out,
+                        "{indent}for (int64_t t{depth} = 0; t{depth} < {times}; t{depth}++) {{"
+                    );
                     self.rounds(out, plan, names, inner, depth + 1);
                     let _ = writeln!(out, "{indent}}}");
                 }
@@ -338,7 +353,8 @@ impl Writer<'_> {
     }
 
     fn queue_items(&self, channel: Option<&ChannelId>, moved: u64) -> Result<Items, String> {
-        let (cell, cells) = channel.map_or(Ok((Cell::Of(Kind::Int), 1)), |channel| self.facts.item(*channel))?;
+        let (cell, cells) =
+            channel.map_or(Ok((Cell::Of(Kind::Int), 1)), |channel| self.facts.item(*channel))?;
         let made = if self.ring() { Items::in_ring } else { Items::in_line };
         Ok(made(cell, cells, moved as i64))
     }
@@ -354,7 +370,13 @@ impl Writer<'_> {
         self.fire_which(out, node, Firing::Later, ("n", "    "))
     }
 
-    fn fire_which(&mut self, out: &mut String, node: u32, firing: Firing, (n, indent): (&str, &str)) -> Result<(), String> {
+    fn fire_which(
+        &mut self,
+        out: &mut String,
+        node: u32,
+        firing: Firing,
+        (n, indent): (&str, &str),
+    ) -> Result<(), String> {
         let flat = &self.compiled.flat;
         let (ports, id) = (&flat.nodes[node as usize], NodeId(node));
         let pop = flat.pop(&self.compiled.tree, id, 0, firing).ok_or("a dynamic rate")?;
@@ -369,7 +391,10 @@ impl Writer<'_> {
                 (None, false) => "0".to_owned(),
                 (None, true) => "0, 0, 0".to_owned(),
                 (Some(ChannelId(at)), false) => {
-                    format!("({cell} *)state->queues[{at}].items + state->queues[{at}].{end} * {}", items.cells)
+                    format!(
+                        "({cell} *)state->queues[{at}].items + state->queues[{at}].{end} * {}",
+                        items.cells
+                    )
                 }
                 (Some(ChannelId(at)), true) => format!(
                     "({cell} *)state->queues[{at}].items, state->queues[{at}].{end}, state->queues[{at}].mask"
@@ -378,7 +403,10 @@ impl Writer<'_> {
         };
         let (input, output) =
             (side(ports.inputs.first(), &input, "read"), side(ports.outputs.first(), &output, "written"));
-        let _ = writeln!(out, "{indent}{name}(&state->env, {node}, &state->node_{node}, {input}, {output}, 0, {n});");
+        let _ = writeln!(
+            out,
+            "{indent}{name}(&state->env, {node}, &state->node_{node}, {input}, {output}, 0, {n});"
+        );
         self.advance(out, ports.inputs.first(), "read", &format!("{n} * {pop}"), indent);
         self.advance(out, ports.outputs.first(), "written", &format!("{n} * {push}"), indent);
         let _ = writeln!(out, "{indent}state->node_{node}.fired += {n};");
@@ -400,16 +428,25 @@ impl Writer<'_> {
         };
         use thalweg_lang::flat::Flat;
         let mut sides = [Vec::new(), Vec::new()];
-        for (side, (channels, takes)) in sides.iter_mut().zip([(&ports.inputs, true), (&ports.outputs, false)]) {
+        for (side, (channels, takes)) in
+            sides.iter_mut().zip([(&ports.inputs, true), (&ports.outputs, false)])
+        {
             for (port, channel) in channels.iter().enumerate() {
-                side.push((*channel, moved(port, takes), self.queue_items(Some(channel), moved(port, takes))?));
+                side.push((
+                    *channel,
+                    moved(port, takes),
+                    self.queue_items(Some(channel), moved(port, takes))?,
+                ));
             }
         }
         let pointer = |(channel, _, items): &(ChannelId, u64, Items), end: &str| {
             let (at, cell) = (channel.0, cell_type(items.cell));
             match self.ring() {
                 true => format!("({cell} *)state->queues[{at}].items"),
-                false => format!("({cell} *)state->queues[{at}].items + state->queues[{at}].{end} * {}", items.cells),
+                false => format!(
+                    "({cell} *)state->queues[{at}].items + state->queues[{at}].{end} * {}",
+                    items.cells
+                ),
             }
         };
         let ins = sides[0].iter().map(|side| (pointer(side, "read"), &side.2)).collect();
@@ -418,7 +455,8 @@ impl Writer<'_> {
             for (side, (name, end)) in sides.iter().zip([("in", "read"), ("out", "written")]) {
                 for (port, (channel, _, _)) in side.iter().enumerate() {
                     let at = channel.0;
-                    let _ = writeln!(out, "    const int64_t {name}{port}_begin = state->queues[{at}].{end};");
+                    let _ =
+                        writeln!(out, "    const int64_t {name}{port}_begin = state->queues[{at}].{end};");
                     let _ = writeln!(out, "    const int64_t {name}{port}_mask = state->queues[{at}].mask;");
                 }
             }
@@ -436,7 +474,11 @@ impl Writer<'_> {
     fn state(&mut self, buffers: usize) {
         let queues = self.compiled.flat.channels.len();
         self.line("\nstruct state {\n    struct env env;");
-        self.line(format!("    struct queue queues[{}];\n    struct buffer buffers[{}];", queues.max(1), buffers.max(1)));
+        self.line(format!(
+            "    struct queue queues[{}];\n    struct buffer buffers[{}];",
+            queues.max(1),
+            buffers.max(1)
+        ));
         for (node, kept) in self.kept.clone() {
             self.line(format!("    struct {kept} node_{node};"));
         }
@@ -448,10 +490,13 @@ impl Writer<'_> {
         let mut body = String::new();
         for (node, _) in self.kept.clone() {
             let NodeKind::Filter(id) = self.compiled.flat.nodes[node as usize].kind else { continue };
-            let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code else {
+            let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code
+            else {
                 continue;
             };
-            let StreamBody::Filter(filter) = &self.compiled.program.streams[stream.0 as usize].body else { continue };
+            let StreamBody::Filter(filter) = &self.compiled.program.streams[stream.0 as usize].body else {
+                continue;
+            };
             // As the interpreter numbers its sequences.
             let seed = u64::from(id.0) << 2 | 1;
             let _ = writeln!(body, "    state->node_{node}.random = {seed}u;");
@@ -475,7 +520,11 @@ impl Writer<'_> {
                     })
                     .collect();
                 self.line(format!("static const {} {name}[] = {{{}}};", cell_type(cell), values.join(", ")));
-                let _ = writeln!(body, "    memcpy(state->node_{node}.{}, {name}, sizeof {name});", field_name(at));
+                let _ = writeln!(
+                    body,
+                    "    memcpy(state->node_{node}.{}, {name}, sizeof {name});",
+                    field_name(at)
+                );
             }
         }
         self.line(format!("\nvoid thalweg_begin(struct state *state)\n{{\n    (void)state;\n{body}}}"));
@@ -501,7 +550,10 @@ impl Writer<'_> {
                     }
                 }
                 Phase::Repeat(times, inner) => {
-                    let _ = writeln!(out, "{indent}for (int64_t t{depth} = 0; t{depth} < {times}; t{depth}++) {{");
+                    let _ = writeln!(
+                        out,
+                        "{indent}for (int64_t t{depth} = 0; t{depth} < {times}; t{depth}++) {{"
+                    );
                     self.phases(out, inner, depth + 1);
                     let _ = writeln!(out, "{indent}}}");
                 }
@@ -584,11 +636,14 @@ fn copy(
 /// The programs that several filters' code prints in.
 pub(crate) fn printers(codes: &[Option<NodeCode>]) -> usize {
     let prints = |code: &Code| !code.formats.is_empty();
-    codes.iter().flatten().filter(|codes| prints(&codes.work) || codes.prework.as_ref().is_some_and(prints)).count()
+    codes
+        .iter()
+        .flatten()
+        .filter(|codes| prints(&codes.work) || codes.prework.as_ref().is_some_and(prints))
+        .count()
 }
 
 /// Whether some code may fail.
 pub(crate) fn may_fail(codes: &[Option<NodeCode>]) -> bool {
     codes.iter().flatten().any(|codes| !codes.work.sites.is_empty())
 }
-

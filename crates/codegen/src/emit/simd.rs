@@ -30,7 +30,17 @@ pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) 
     }
     let beside = beside(code, &varies);
     let inner = Writer { code, input, output, text: String::new(), depth: 2, which: 0 };
-    let mut writer = Vectors { inner, varies, lanes, beside, strides, picked: picked(code, output, strides.1), k: 0, mask: None, masks: 0 };
+    let mut writer = Vectors {
+        inner,
+        varies,
+        lanes,
+        beside,
+        strides,
+        picked: picked(code, output, strides.1),
+        k: 0,
+        mask: None,
+        masks: 0,
+    };
     Some(writer.write())
 }
 
@@ -57,7 +67,9 @@ fn pays(code: &Code, varies: &Varies, (input, output): (i64, i64)) -> bool {
     walk_exprs(&code.body, &mut |ex| match ex {
         Ex::Load(Area::In(_), ..) => apart += usize::from(input > NARROW),
         Ex::Load(_, at, _) if varies.ex(at) => apart += 1,
-        Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) => work += usize::from(varies.ex(ex)),
+        Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) => {
+            work += usize::from(varies.ex(ex))
+        }
         Ex::Math(function, ..) => {
             let cheap = matches!(function, Builtin::Abs | Builtin::Max | Builtin::Min | Builtin::Sqrt);
             work += usize::from(cheap && varies.ex(ex)) * 2;
@@ -87,7 +99,9 @@ fn beside(code: &Code, varies: &Varies) -> usize {
 /// The items of a firing, if they are all given at known places, as a whole run, and are few: then they
 /// are put together at the end.
 fn picked(code: &Code, output: &Items, stride: i64) -> Option<i64> {
-    let whole = output.pattern == Pattern::Every(1) && output.group == 1 && (2..=NARROW).contains(&stride);
+    let dense = output.window * output.cells as i64 == stride;
+    let whole =
+        output.pattern == Pattern::Every(1) && output.group == 1 && dense && (2..=NARROW).contains(&stride);
     let mut known = true;
     walk(&code.body, &mut |st| {
         if let St::Store(Area::Out(item), at, ..) = st {
@@ -320,7 +334,11 @@ impl Vectors<'_> {
             Some(mask) => format!("choose({mask}_{k}, {value}, {})", load(kind, &first, stride)),
         };
         let name = letter(kind);
-        if stride == 1 { format!("store_{name}({first}, {});", bare(&value)) } else { format!("spread_{name}({first}, {stride}, {});", bare(&value)) }
+        if stride == 1 {
+            format!("store_{name}({first}, {});", bare(&value))
+        } else {
+            format!("spread_{name}({first}, {stride}, {});", bare(&value))
+        }
     }
 
     /// Items that were picked are written together.
@@ -398,7 +416,9 @@ impl Vectors<'_> {
 
     fn binary(&self, op: BinaryOp, kind: Kind, x: &Ex, y: &Ex) -> String {
         let (a, b) = (self.operand(x, kind), self.operand(y, kind));
-        use BinaryOp::{Add, BitAnd, BitOr, BitXor, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Rem, ShiftLeft, ShiftRight, Sub};
+        use BinaryOp::{
+            Add, BitAnd, BitOr, BitXor, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Rem, ShiftLeft, ShiftRight, Sub,
+        };
         let sign = super::expr::symbol(op);
         match (op, kind) {
             (Eq, Kind::Bool) => format!("(~({a} ^ {b}))"),
@@ -426,7 +446,11 @@ impl Vectors<'_> {
             (Builtin::Abs, Kind::Float) => format!("(VF)((VI){a} & 0x7fffffff)"),
             (Builtin::Abs, _) => format!("choose((VI)({a} < 0), -{a}, {a})"),
             _ => {
-                let inner = if args.len() == 2 { ["x[l]", "y[l]"].map(String::from).to_vec() } else { vec!["x[l]".into()] };
+                let inner = if args.len() == 2 {
+                    ["x[l]", "y[l]"].map(String::from).to_vec()
+                } else {
+                    vec!["x[l]".into()]
+                };
                 let one = super::expr::math(function, kind, &inner);
                 let y = if args.len() == 2 { format!("const VF y = {b}; ") } else { String::new() };
                 format!("({{ const VF x = {a}; {y}VF r; for (int l = 0; l < LANES; l++) r[l] = {one}; r; }})")
@@ -447,8 +471,10 @@ impl Vectors<'_> {
                 match (self.varies.mem(*mem), self.varies.ex(at)) {
                     (true, false) => format!("{name}_{k}[{}]", bare(&self.inner.ex(at))),
                     (own, _) => {
-                        let element = if own { format!("{name}_{k}[at[l]][l]") } else { format!("{name}[at[l]]") };
-                        let element = if !own && kind == Kind::Bool { format!("-{element}") } else { element };
+                        let element =
+                            if own { format!("{name}_{k}[at[l]][l]") } else { format!("{name}[at[l]]") };
+                        let element =
+                            if !own && kind == Kind::Bool { format!("-{element}") } else { element };
                         let at = self.vx(at);
                         format!(
                             "({{ const VI at = {}; {} r; for (int l = 0; l < LANES; l++) r[l] = {element}; r; }})",
@@ -525,7 +551,13 @@ fn pick(stride: i64, letter: &str, ty: &str, element: &str, lanes: i64) -> Strin
     let of = |part: i64| (0..lanes).map(move |l| (l, l * stride / lanes == part, l * stride % lanes));
     let first = of(0).chain([]).map(|(l, own, at)| {
         let second = l * stride / lanes == 1;
-        if own { at } else if second { lanes + at } else { 0 }
+        if own {
+            at
+        } else if second {
+            lanes + at
+        } else {
+            0
+        }
     });
     let _ = writeln!(text, "    {ty} r = __builtin_shuffle(v0, v1, (VI){{{}}});", list(first));
     for part in 2..stride {

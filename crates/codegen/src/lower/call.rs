@@ -81,7 +81,8 @@ impl<'a> Lower<'a> {
             }
             Val::Area(Area::Mem(mem), from, shape)
                 if from.as_int() == Some(0)
-                    && crate::lower::cells_of(&shape, &self.tree.structs) == self.code.mems[mem.0 as usize].cells
+                    && crate::lower::cells_of(&shape, &self.tree.structs)
+                        == self.code.mems[mem.0 as usize].cells
                     && !changes_local(&function.body, at)
                     && !self.is_changed(mem, roots) =>
             {
@@ -169,9 +170,10 @@ impl<'a> Lower<'a> {
             };
             lengths.push(length.ok_or("an array's length depends on data")?);
         }
-        let shape = lengths.into_iter().rev().fold(Shape::of(innermost), |element, length| {
-            Shape::Array(std::sync::Arc::new(element), length)
-        });
+        let shape = lengths
+            .into_iter()
+            .rev()
+            .fold(Shape::of(innermost), |element, length| Shape::Array(std::sync::Arc::new(element), length));
         if super::cells_of(&shape, &self.tree.structs) > 1 << 22 {
             return Err("a local array is too large".into());
         }

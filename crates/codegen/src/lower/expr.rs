@@ -144,7 +144,9 @@ impl<'a> Lower<'a> {
                 (Val::Cells(a), Val::Cells(b)) => {
                     let condition = self.spill(condition);
                     let parts = a.into_iter().zip(b);
-                    return Ok(Val::Cells(parts.map(|(a, b)| self.select(condition.clone(), a, b)).collect()));
+                    return Ok(Val::Cells(
+                        parts.map(|(a, b)| self.select(condition.clone(), a, b)).collect(),
+                    ));
                 }
                 _ => {}
             }
@@ -210,7 +212,9 @@ impl<'a> Lower<'a> {
 
     pub(super) fn get(&mut self, bind: &super::Bind) -> Outcome<Val> {
         match bind {
-            super::Bind::Scalar(var) => Ok(Val::Scalar(self.known.constant(*var).map_or(Ex::Var(*var), Ex::Const))),
+            super::Bind::Scalar(var) => {
+                Ok(Val::Scalar(self.known.constant(*var).map_or(Ex::Var(*var), Ex::Const)))
+            }
             super::Bind::Area(mem, shape) => self.load_cells(&Area::Mem(*mem), &Ex::int(0), &shape.clone()),
             super::Bind::Text(parts) => Ok(Val::Text(parts.clone())),
             super::Bind::None => Ok(Val::Nothing),
@@ -265,7 +269,8 @@ impl<'a> Lower<'a> {
             let rest = self.binary_scalar(BinaryOp::Sub, Kind::Int, Ex::int(window), self.taken.place());
             let above = self.compare(BinaryOp::Ge, index.clone(), rest);
             let outside = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, below, above);
-            let why = format!("`peek({{0}})` after {{1}} items were popped is outside of the window of {window}");
+            let why =
+                format!("`peek({{0}})` after {{1}} items were popped is outside of the window of {window}");
             let taken = self.taken.place();
             self.check(outside, why, vec![index.clone(), taken]);
         }
@@ -308,7 +313,13 @@ impl<'a> Lower<'a> {
         self.budget()
     }
 
-    fn merge_cursors(&mut self, theirs: super::Cursor, takes: bool, first: &mut Vec<St>, second: &mut Vec<St>) {
+    fn merge_cursors(
+        &mut self,
+        theirs: super::Cursor,
+        takes: bool,
+        first: &mut Vec<St>,
+        second: &mut Vec<St>,
+    ) {
         let ours = self.cursor(takes).clone();
         if theirs == ours {
             return;

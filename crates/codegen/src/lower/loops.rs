@@ -50,7 +50,8 @@ impl<'a> Lower<'a> {
         }
         if !what.pops && !what.pushes || what.size < 64 {
             let mark = self.mark();
-            let (stmts, done) = self.aside(|lower| lower.unroll(condition, step, body, body_first, &what, TURNS))?;
+            let (stmts, done) =
+                self.aside(|lower| lower.unroll(condition, step, body, body_first, &what, TURNS))?;
             if done {
                 self.out.extend(stmts);
                 return Ok(());
@@ -361,7 +362,9 @@ impl<'a> Lower<'a> {
         inside: Range,
     ) -> Outcome<()> {
         let mut own = [None, None];
-        for ((own, moved), (takes, moves)) in own.iter_mut().zip(moved).zip([(true, what.pops), (false, what.pushes)]) {
+        for ((own, moved), (takes, moves)) in
+            own.iter_mut().zip(moved).zip([(true, what.pops), (false, what.pushes)])
+        {
             if !moves {
                 continue;
             }
@@ -488,7 +491,9 @@ fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
             BinaryOp::Sub => constant(value)?.checked_neg(),
             _ => None,
         },
-        StmtKind::Assign(stepped, Expr { kind: ExprKind::Binary(op, first, second), .. }) if stepped == place => {
+        StmtKind::Assign(stepped, Expr { kind: ExprKind::Binary(op, first, second), .. })
+            if stepped == place =>
+        {
             let same = matches!(&first.kind, ExprKind::Read(read) if read == place);
             match op {
                 BinaryOp::Add if same => constant(second),

@@ -53,7 +53,12 @@ pub(crate) enum Which {
 }
 
 /// Makes a firing's code.
-pub(crate) fn lower(program: &hir::Program, tree: &Tree, filter: &tree::Filter, which: Which) -> Outcome<Code> {
+pub(crate) fn lower(
+    program: &hir::Program,
+    tree: &Tree,
+    filter: &tree::Filter,
+    which: Which,
+) -> Outcome<Code> {
     let tree::Code::Written { stream, params, fields } = &filter.code else {
         return Err("it has no code".into());
     };
@@ -61,7 +66,9 @@ pub(crate) fn lower(program: &hir::Program, tree: &Tree, filter: &tree::Filter, 
         return Err("it is no filter".into());
     };
     let (work, rates) = match which {
-        Which::Prework => (hir.prework.as_ref().ok_or("it has no prework")?, filter.prework.unwrap_or(filter.work)),
+        Which::Prework => {
+            (hir.prework.as_ref().ok_or("it has no prework")?, filter.prework.unwrap_or(filter.work))
+        }
         Which::Work => (&hir.work, filter.work),
     };
     let mut lower = Lower::new(program, tree, hir, filter, (params, fields), rates)?;
@@ -298,7 +305,12 @@ impl<'a> Lower<'a> {
     /// Where things stand, to come back to.
     fn mark(&self) -> Mark {
         Mark {
-            lengths: (self.code.vars.len(), self.code.mems.len(), self.code.formats.len(), self.code.sites.len()),
+            lengths: (
+                self.code.vars.len(),
+                self.code.mems.len(),
+                self.code.formats.len(),
+                self.code.sites.len(),
+            ),
             known: self.known.clone(),
             cursors: (self.taken.clone(), self.given.clone()),
             alive: self.alive,

@@ -110,7 +110,8 @@ impl Lower<'_> {
 
     /// As written at [`Value::binary`].
     fn complex(&mut self, op: BinaryOp, a: Vec<Ex>, b: Vec<Ex>) -> Outcome<Val> {
-        let mut spilled = |parts: Vec<Ex>| -> Vec<Ex> { parts.into_iter().map(|part| self.spill(part)).collect() };
+        let mut spilled =
+            |parts: Vec<Ex>| -> Vec<Ex> { parts.into_iter().map(|part| self.spill(part)).collect() };
         let (first, second) = (spilled(a), spilled(b));
         let ([a, b], [c, d]) = (&first[..], &second[..]) else { return Err("no complex numbers".into()) };
         let mut two = |op, x: &Ex, y: &Ex| self.binary_scalar(op, Kind::Float, x.clone(), y.clone());

@@ -26,6 +26,9 @@ enum LocKind {
 /// The longest run of cells that is copied without a loop.
 const SHORT: usize = 8;
 
+/// The longest local that is cleared without one: as long as it may become scalars.
+const SHORT_CLEAR: usize = 64;
+
 impl<'a> Lower<'a> {
     /// Where a place is; its indices are evaluated now, and checked when it is used.
     pub(super) fn place(&mut self, place: &'a Place) -> Outcome<Loc> {
@@ -65,7 +68,13 @@ impl<'a> Lower<'a> {
         self.walk(area, shape, &place.path, indices)
     }
 
-    fn walk(&mut self, area: Area, mut shape: Shape, path: &[Step], indices: Vec<(Ex, Span)>) -> Outcome<Loc> {
+    fn walk(
+        &mut self,
+        area: Area,
+        mut shape: Shape,
+        path: &[Step],
+        indices: Vec<(Ex, Span)>,
+    ) -> Outcome<Loc> {
         let structs = &self.tree.structs;
         let (mut at, mut indices, mut checks) = (Ex::int(0), indices.into_iter(), Vec::new());
         for step in path {
@@ -209,9 +218,9 @@ impl<'a> Lower<'a> {
         let load = |at: Ex, kind| Ex::Load(area.clone(), Box::new(at), kind);
         Ok(match shape {
             Shape::Scalar(ty) => match components(ty) {
-                Some(count) => {
-                    Val::Cells((0..count as i64).map(|part| load(at.clone().plus(Ex::int(part)), Kind::Float)).collect())
-                }
+                Some(count) => Val::Cells(
+                    (0..count as i64).map(|part| load(at.clone().plus(Ex::int(part)), Kind::Float)).collect(),
+                ),
                 None => Val::Scalar(load(at.clone(), kind_of(ty)?)),
             },
             _ => Val::Area(area.clone(), at.clone(), shape.clone()),
@@ -242,7 +251,12 @@ impl<'a> Lower<'a> {
                 // All parts first: they may be calculated from what stands there now.
                 let parts: Vec<Ex> = parts.into_iter().map(|part| self.spill(part)).collect();
                 for (part, value) in parts.into_iter().enumerate() {
-                    self.emit(St::Store(area.clone(), at.clone().plus(Ex::int(part as i64)), Kind::Float, value));
+                    self.emit(St::Store(
+                        area.clone(),
+                        at.clone().plus(Ex::int(part as i64)),
+                        Kind::Float,
+                        value,
+                    ));
                 }
                 Ok(())
             }
@@ -307,7 +321,7 @@ impl<'a> Lower<'a> {
             Cell::Mixed => Kind::Int,
         };
         let store = |at: Ex| St::Store(area.clone(), at, kind, Ex::Const(Scalar::zero(kind)));
-        if cells <= SHORT {
+        if cells <= SHORT_CLEAR {
             (0..cells).for_each(|cell| self.emit(store(Ex::int(cell as i64))));
         } else {
             self.over_cells(cells, |lower, cell| lower.emit(store(cell)));
@@ -409,7 +423,6 @@ fn find(value: &Value, ty: Type, path: &[Step], indices: &[(Ex, Span)]) -> Optio
     let whole = path.is_empty() && matches!(value, Value::Array(_) | Value::Struct(_));
     (!whole && !matches!(value, Value::Array(_) | Value::Struct(_))).then(|| (value.clone(), ty))
 }
-
 
 impl Lower<'_> {
     /// A place whose indices do not change with what follows.

@@ -44,9 +44,8 @@ impl Lower<'_> {
                 let corners = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
                 (corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
             }
-            BinaryOp::Div if b.0 > 0 => (a.0.min(a.0 / b.0), a.1.max(a.1 / b.0)).pipe(|(low, high)| {
-                if positive { (a.0 / b.1, a.1 / b.0) } else { (low, high) }
-            }),
+            BinaryOp::Div if b.0 > 0 => (a.0.min(a.0 / b.0), a.1.max(a.1 / b.0))
+                .pipe(|(low, high)| if positive { (a.0 / b.1, a.1 / b.0) } else { (low, high) }),
             BinaryOp::Rem if b.0 > 0 && positive => (0, a.1.min(b.1 - 1)),
             BinaryOp::Rem if b.0 > 0 => (1 - b.1, b.1 - 1),
             BinaryOp::BitAnd if b.0 >= 0 && positive => (0, a.1.min(b.1)),
@@ -55,7 +54,9 @@ impl Lower<'_> {
             BinaryOp::BitOr | BinaryOp::BitXor if positive && b.0 >= 0 => (0, ones(a.1.max(b.1))),
             BinaryOp::ShiftRight if b.0 == b.1 && (0..32).contains(&b.0) => (a.0 >> b.0, a.1 >> b.0),
             BinaryOp::ShiftRight if positive => (0, a.1),
-            BinaryOp::ShiftLeft if b.0 == b.1 && (0..32).contains(&b.0) && positive => (a.0 << b.0, a.1 << b.0),
+            BinaryOp::ShiftLeft if b.0 == b.1 && (0..32).contains(&b.0) && positive => {
+                (a.0 << b.0, a.1 << b.0)
+            }
             _ => ANY,
         })
     }

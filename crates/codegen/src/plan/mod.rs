@@ -125,7 +125,8 @@ impl<'a> Facts<'a> {
         let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
         let from = flat.channel(channel).from;
         let push = |firing| flat.push(tree, from, port, firing);
-        flat.channel(channel).initial.len() as i64 + Facts::total(push(Firing::First), push(Firing::Later), firings)
+        flat.channel(channel).initial.len() as i64
+            + Facts::total(push(Firing::First), push(Firing::Later), firings)
     }
 
     /// Items that have been taken from a channel when its consumer has fired so often.
@@ -144,9 +145,7 @@ impl<'a> Facts<'a> {
 
     pub(crate) fn is_identity(&self, node: NodeId) -> bool {
         match self.compiled.flat.node(node).kind {
-            NodeKind::Filter(filter) => {
-                self.compiled.tree.filters[filter.0 as usize].code == Code::Identity
-            }
+            NodeKind::Filter(filter) => self.compiled.tree.filters[filter.0 as usize].code == Code::Identity,
             _ => false,
         }
     }
@@ -186,7 +185,8 @@ fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
     let flat = &facts.compiled.flat;
     let mut kept = vec![false; flat.nodes.len()];
     for (at, channel) in flat.channels.iter().enumerate() {
-        let starts = |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_)) || facts.is_identity(node);
+        let starts =
+            |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_)) || facts.is_identity(node);
         if !channel.initial.is_empty() && starts(channel.from) {
             kept[channel.from.0 as usize] = true;
         }

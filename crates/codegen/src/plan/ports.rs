@@ -33,10 +33,12 @@ pub(super) fn actors(
         }
         let side = |channels: &[ChannelId], takes: bool| {
             let ports = channels.iter().enumerate();
-            let ports = ports.map(|(port, channel)| side(facts, places, &roots, *node, port, *channel, takes));
+            let ports =
+                ports.map(|(port, channel)| side(facts, places, &roots, *node, port, *channel, takes));
             ports.collect::<Option<Vec<Port>>>()
         };
-        let (inputs, outputs) = (side(&flat.node(*node).inputs, true), side(&flat.node(*node).outputs, false));
+        let (inputs, outputs) =
+            (side(&flat.node(*node).inputs, true), side(&flat.node(*node).outputs, false));
         match (inputs, outputs) {
             (Some(inputs), Some(outputs)) => actors.push(Actor { node: *node, inputs, outputs, firings }),
             _ => match in_the_way(facts, kept, *node) {

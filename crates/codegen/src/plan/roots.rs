@@ -48,8 +48,9 @@ pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<R
         }
         let (cell, cells) = facts.item(channel)?;
         let from = flat.channel(channel).from;
-        let advance = facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize] + facts.firings[from.0 as usize])
-            - facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize]);
+        let advance =
+            facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize] + facts.firings[from.0 as usize])
+                - facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize]);
         roots.push(Root {
             channel,
             cell,
@@ -66,7 +67,12 @@ pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<R
 
 /// The items that are in a channel after so many steady states: from the first up to the last, counted
 /// from the first of all.
-pub(crate) fn held(facts: &Facts<'_>, channel: ChannelId, (out, into): (usize, usize), steady: u64) -> (i64, i64) {
+pub(crate) fn held(
+    facts: &Facts<'_>,
+    channel: ChannelId,
+    (out, into): (usize, usize),
+    steady: u64,
+) -> (i64, i64) {
     let ends = facts.compiled.flat.channel(channel);
     let fired = |node: thalweg_lang::flat::NodeId| {
         facts.begun[node.0 as usize] + steady * facts.firings[node.0 as usize]

@@ -54,7 +54,9 @@ impl Ends {
                 let message = format!("`{}`: the file `{name}`: {error}", filter.path);
                 Stop::Fault(Box::new(Diagnostic::new(filter.span, message)))
             };
-            let bytes = |shape: &Shape| cell_of(shape, structs).map_or(0, |cell| cell_bytes(cell) * cells_of(shape, structs));
+            let bytes = |shape: &Shape| {
+                cell_of(shape, structs).map_or(0, |cell| cell_bytes(cell) * cells_of(shape, structs))
+            };
             let node_id = NodeId(at as u32);
             match &filter.code {
                 Code::FileReader(name) => {

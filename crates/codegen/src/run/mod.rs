@@ -155,7 +155,8 @@ impl<'a> Run<'a> {
         let compiled = &self.native.compiled;
         let name = &compiled.flat.nodes[node as usize].name;
         let codes = self.native.codes[node as usize].as_ref();
-        let code = codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
+        let code =
+            codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
         let Some(site) = code.and_then(|code| code.sites.get(site as usize)) else {
             return Stop::Output(format!("`{name}` failed"));
         };
@@ -186,9 +187,11 @@ impl Printer<'_> {
 impl Host for Printer<'_> {
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
         let codes = self.codes[node as usize].as_ref();
-        let code = codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
+        let code =
+            codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
         let Some(pieces) = code.and_then(|code| code.formats.get(format as usize)) else { return false };
-        let count = pieces.iter().map(|piece| if let Piece::Value(ty) = piece { scalars(ty) } else { 0 }).sum();
+        let count =
+            pieces.iter().map(|piece| if let Piece::Value(ty) = piece { scalars(ty) } else { 0 }).sum();
         let scalars = args(count);
         let text = text(pieces, &scalars);
         match self.write(&text) {

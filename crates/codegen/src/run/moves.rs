@@ -57,7 +57,13 @@ impl Run<'_> {
                 if self.ends.is_reader(*node) {
                     let count = n * self.facts.firings[node.0 as usize];
                     let items = self.ends.read(*node, count).unwrap_or_default();
-                    native.compiled.flat.node(*node).outputs.iter().for_each(|output| self.put(*output, &items));
+                    native
+                        .compiled
+                        .flat
+                        .node(*node)
+                        .outputs
+                        .iter()
+                        .for_each(|output| self.put(*output, &items));
                 }
             }
             return;
@@ -115,7 +121,8 @@ impl Run<'_> {
     pub(super) fn move_on(&mut self, n: u64) {
         let Some(plan) = &self.native.plan else { return };
         for (root, memory) in plan.roots.iter().zip(&mut self.buffers) {
-            let (from, keep) = (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
+            let (from, keep) =
+                (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
             if keep > 0 && from > 0 {
                 memory.bytes_mut().copy_within(from..from + keep, 0);
             }

@@ -1,9 +1,9 @@
 //! Nodes one by one, from queue to queue.
 
 use super::{Flow, Run};
+use crate::Level;
 use crate::build::{Memory, Queue};
 use crate::emit::expr::cell_bytes;
-use crate::Level;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::interpret::Stop;
 use thalweg_lang::schedule::Phase;
@@ -203,7 +203,10 @@ impl Run<'_> {
                 held -= flat.pop(tree, node, port, first).unwrap_or(0);
                 firings = 1;
             }
-            let (pop, peek) = (flat.pop(tree, node, port, Firing::Later).unwrap_or(0), flat.peek(tree, node, port, Firing::Later));
+            let (pop, peek) = (
+                flat.pop(tree, node, port, Firing::Later).unwrap_or(0),
+                flat.peek(tree, node, port, Firing::Later),
+            );
             firings += match held.checked_sub(peek) {
                 None => 0,
                 Some(_) if pop == 0 => want,
@@ -233,4 +236,3 @@ impl Run<'_> {
         Ok(())
     }
 }
-

@@ -148,8 +148,8 @@ pub fn agree(text: &str, files: &Memory, iterations: Option<u64>) -> Seen {
     let meant = interpreted(&compiled, files, iterations);
     for level in LEVELS {
         let config = Config { level, cache: Cache::None, compiler: None };
-        let native = thalweg_codegen::build(&compiled, &config)
-            .unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
+        let native =
+            thalweg_codegen::build(&compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
         let done = run_native(&native, files, iterations);
         if meant != done {
             let source = thalweg_codegen::source(&compiled, level).unwrap();
@@ -171,7 +171,8 @@ pub fn floats(name: &str, count: usize) -> Memory {
 /// A file of integers.
 pub fn ints(name: &str, count: usize) -> Memory {
     let mut memory = Memory::default();
-    let items = (0..count).map(|i| Value::Int((i as i32).wrapping_mul(1_103_515_245).wrapping_add(12345) >> 5));
+    let items =
+        (0..count).map(|i| Value::Int((i as i32).wrapping_mul(1_103_515_245).wrapping_add(12345) >> 5));
     memory.given.insert(name.into(), items.collect());
     memory
 }
