@@ -171,6 +171,10 @@ pub(crate) fn mem_name(code: &Code, mem: u32) -> String {
 /// Without parentheses around the whole.
 pub(crate) fn bare(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
+    // Parentheses around braces make an expression of statements.
+    if inner.starts_with('{') {
+        return text;
+    }
     let mut depth = 0;
     for c in inner.chars() {
         match c {
