@@ -8,7 +8,6 @@ mod flatten;
 mod moves;
 
 pub use flatten::flatten;
-pub(crate) use flatten::is_void;
 pub use moves::Firing;
 
 use crate::source::Span;

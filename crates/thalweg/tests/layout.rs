@@ -35,7 +35,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
-    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount"]),
+    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-str", &["thalweg-lang"]),
+    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang"]),
     (
         "thalweg-bench",
         &[

@@ -2,6 +2,7 @@
 
 mod check;
 mod graph;
+mod media;
 mod run;
 
 pub(crate) use check::Check;

@@ -1,17 +1,20 @@
 //! `thalweg run`.
 
+use super::media::Media;
 use super::{Files, complain};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::standard;
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use thalweg_lang::files::{Disk, Form};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::tree::Code;
 
 /// Run a StreamIt program.
 ///
@@ -21,7 +24,8 @@ use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg run Radio.str Filters.str --iterations 1000
-  thalweg run Sort.str --text < numbers")]
+  thalweg run Echo.str --in voice.wav --out echo.wav
+  thalweg run Sort.str --text --in - --out - < numbers")]
 pub(crate) struct Run {
     #[command(flatten)]
     files: Files,
@@ -29,6 +33,12 @@ pub(crate) struct Run {
     /// interrupted)
     #[arg(short, long, value_name = "N")]
     iterations: Option<u64>,
+    /// Read this in place of what the program's reader names; `.wav` is sound
+    #[arg(long = "in", value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Write this in place of what the program's writer names; `.wav` is sound
+    #[arg(long = "out", value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Files are numbers in text, not bytes
     #[arg(long)]
     text: bool,
@@ -40,6 +50,10 @@ pub(crate) struct Run {
 impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let (sources, compiled) = self.files.compile()?;
+        let ends =
+            |is: fn(&Code) -> bool| compiled.tree.filters.iter().filter(|filter| is(&filter.code)).count();
+        only("--in", self.input.is_some(), "reads", ends(|code| matches!(code, Code::FileReader(_))))?;
+        only("--out", self.output.is_some(), "writes", ends(|code| matches!(code, Code::FileWriter(_))))?;
         let _guard = interrupt.guard();
         let progress = Progress::steps(self.iterations);
         let out = Shared(Rc::new(RefCell::new(BufWriter::new(standard::stdout()?))));
@@ -50,7 +64,12 @@ impl Run {
             &Arc::new(compiled),
             Options { iterations: self.iterations, repeat_input: self.repeat_input },
             Surroundings {
-                files: &mut Disk { input: form, output: form },
+                files: &mut Media {
+                    input: self.input,
+                    output: self.output,
+                    disk: Disk { input: form, output: form },
+                    sound: SOUND,
+                },
                 out: Box::new(out.clone()),
                 interrupted: Box::new(move || stop.is_asked()),
                 progress: &mut |_| {
@@ -75,6 +94,15 @@ impl Run {
             }
         }
     }
+}
+
+/// Samples a second and channels of sound where none is read.
+const SOUND: (u32, u16) = (44_100, 1);
+
+/// An option for the one file that a program reads, or writes.
+fn only(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
+    ensure!(!given || files == 1, "{option} is for programs that have one file; this one {does} {files}");
+    Ok(())
 }
 
 /// Standard output, written to by the program and flushed by us.

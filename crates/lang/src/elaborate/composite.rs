@@ -58,6 +58,7 @@ impl<'p> Elaborator<'p> {
         found: (Shape, Shape),
     ) -> Option<(Shape, Shape)> {
         let Some(declared) = declared else { return Some(found) };
+        let declared = believed(making, declared, &found);
         let mut fine = true;
         for (declared, found, does) in [(&declared.0, &found.0, "take"), (&declared.1, &found.1, "give")] {
             if declared != found {
@@ -70,4 +71,18 @@ impl<'p> Elaborator<'p> {
         }
         fine.then_some(declared)
     }
+}
+
+/// What is declared, but for the ends of a stream without a name that is said to take or to give
+/// nothing and does: published programs say so, and mean what the stream is made of.
+pub(super) fn believed(
+    making: Making<'_, '_>,
+    (input, output): (Shape, Shape),
+    found: &(Shape, Shape),
+) -> (Shape, Shape) {
+    if !making.stream.is_anonymous() {
+        return (input, output);
+    }
+    let end = |declared: Shape, found: &Shape| if declared.is_void() { found.clone() } else { declared };
+    (end(input, &found.0), end(output, &found.1))
 }

@@ -17,16 +17,16 @@ impl<'p> Elaborator<'p> {
         portals: &[u32],
     ) -> Option<(Shape, Shape, StreamKind)> {
         let declared = self.declared(making)?;
-        let fields = self.first_fields(making, filter);
-        let work = self.rates(making, &filter.work);
-        let prework = filter.prework.as_ref().map(|work| self.rates(making, work));
+        let mut fields = self.first_fields(making, filter)?;
+        let work = self.rates(making, &mut fields, &filter.work);
+        let prework = filter.prework.as_ref().map(|work| self.rates(making, &mut fields, work));
         let Some((input, output)) = declared else {
             let error = Diagnostic::new(making.stream.span, "the types of the filter are not known")
                 .hint("write what it takes and gives before it: `int->int filter`");
             self.report(error);
             return None;
         };
-        let (fields, work, prework) = (fields?, work?, prework.map_or(Some(None), |rates| rates.map(Some))?);
+        let (work, prework) = (work?, prework.map_or(Some(None), |rates| rates.map(Some))?);
         let fine = self.check_ends(making, filter, (&input, &output), (work, prework));
         let made = Filter {
             path: self.path().into(),
@@ -54,18 +54,17 @@ impl<'p> Elaborator<'p> {
     fn run_init(&mut self, making: Making<'p, '_>, filter: &'p hir::Filter) -> Option<Vec<Value>> {
         let params = making.params;
         self.keep(params.iter().map(Value::cells).sum(), making.span)?;
-        let (mut shapes, mut fields) = (Vec::new(), Vec::new());
-        for field in &filter.fields {
+        // What stands later can be seen, as zero.
+        let mut fields: Vec<Value> =
+            filter.fields.iter().map(|field| Value::zero_scalar(&field.ty.ty)).collect();
+        for (at, field) in filter.fields.iter().enumerate() {
             let shape = self.machine(params, &mut fields, &filter.functions).shape(&field.ty);
             let shape = self.accept(shape, field.span)?;
             self.keep(shape.cells(&self.structs, MAX_CELLS).unwrap_or(MAX_CELLS), field.span)?;
-            fields.push(Value::zero(&shape, &self.structs));
-            shapes.push(shape);
-        }
-        for (at, field) in filter.fields.iter().enumerate() {
+            fields[at] = Value::zero(&shape, &self.structs);
             if let Some(init) = &field.init {
                 let mut machine = self.machine(params, &mut fields, &filter.functions);
-                let value = machine.first_value(&shapes[at], Some(init), field.span);
+                let value = machine.first_value(&shape, Some(init), field.span);
                 fields[at] = self.accept(value, field.span)?;
             }
         }

@@ -3,7 +3,7 @@
 use super::Elaborator;
 use crate::Span;
 use crate::eval::{MAX_CELLS, Outcome};
-use crate::hir::{Struct, StructId, Type};
+use crate::hir::{Body, Struct, StructId, Type};
 use crate::value::{Shape, Value};
 use std::ops::Range;
 
@@ -13,11 +13,12 @@ const MAX_NESTING: usize = 100;
 /// What globals are before their block is reached: nothing can be computed with it.
 pub(super) const NOT_YET: Value = Value::Portal(u32::MAX);
 
-impl Elaborator<'_> {
+impl<'p> Elaborator<'p> {
     /// Gives all globals their values; whether they all have one.
     ///
     /// A structure's lengths may use globals: what it looks like is known as soon as all that it uses
-    /// have their values, and so it is tried before each block, and after the last.
+    /// have their values, and so it is tried before each block, and after the last; within a block that
+    /// has no `init` also after each variable.
     pub(super) fn make_globals(&mut self) -> bool {
         if let Some(deep) = too_deep(&self.program.structs) {
             let text = format!("structures are nested more than {MAX_NESTING} deep in `{}`", deep.name);
@@ -26,13 +27,7 @@ impl Elaborator<'_> {
         }
         let mut waiting: Vec<usize> = (0..self.program.structs.len()).collect();
         for (range, body) in &self.program.global_inits {
-            waiting.retain(|at| self.make_struct(*at).is_err());
-            if self.make_block(range.clone()).is_none() {
-                return false;
-            }
-            let done = self.machine(&[], &mut [], &[]).run(body);
-            let span = body.stmts.first().map_or(Span::default(), |stmt| stmt.span);
-            if self.accept(done, span).is_none() {
+            if self.make_block(range.clone(), body, &mut waiting).is_none() {
                 return false;
             }
         }
@@ -43,24 +38,30 @@ impl Elaborator<'_> {
         self.errors.is_empty()
     }
 
-    fn make_block(&mut self, range: Range<u32>) -> Option<()> {
-        let program = self.program;
-        let range = range.start as usize..(range.end as usize).min(program.globals.len());
-        let mut shapes = Vec::new();
-        for at in range.clone() {
-            let variable = &program.globals[at];
-            let shape = self.machine(&[], &mut [], &[]).shape(&variable.ty);
-            let shape = self.accept(shape, variable.span)?;
-            self.keep(shape.cells(&self.structs, MAX_CELLS).unwrap_or(MAX_CELLS), variable.span)?;
-            self.globals[at] = Value::zero(&shape, &self.structs);
-            shapes.push(shape);
-        }
-        for (at, shape) in range.zip(shapes) {
-            let variable = &program.globals[at];
-            if let Some(init) = &variable.init {
-                let value = self.machine(&[], &mut [], &[]).first_value(&shape, Some(init), variable.span);
-                self.globals[at] = self.accept(value, variable.span)?;
+    /// Gives the variables of a block their values, in order, and executes its `init`.
+    fn make_block(&mut self, range: Range<u32>, init: &'p Body, waiting: &mut Vec<usize>) -> Option<()> {
+        waiting.retain(|at| self.make_struct(*at).is_err());
+        for at in range.start as usize..(range.end as usize).min(self.globals.len()) {
+            self.make_global(at)?;
+            // What `init` is still to change must not be looked at.
+            if init.stmts.is_empty() {
+                waiting.retain(|at| self.make_struct(*at).is_err());
             }
+        }
+        let done = self.machine(&[], &mut [], &[]).run(init);
+        let span = init.stmts.first().map_or(Span::default(), |stmt| stmt.span);
+        self.accept(done, span)
+    }
+
+    fn make_global(&mut self, at: usize) -> Option<()> {
+        let variable = &self.program.globals[at];
+        let shape = self.machine(&[], &mut [], &[]).shape(&variable.ty);
+        let shape = self.accept(shape, variable.span)?;
+        self.keep(shape.cells(&self.structs, MAX_CELLS).unwrap_or(MAX_CELLS), variable.span)?;
+        self.globals[at] = Value::zero(&shape, &self.structs);
+        if let Some(init) = &variable.init {
+            let value = self.machine(&[], &mut [], &[]).first_value(&shape, Some(init), variable.span);
+            self.globals[at] = self.accept(value, variable.span)?;
         }
         Some(())
     }

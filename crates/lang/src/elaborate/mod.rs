@@ -12,6 +12,26 @@
 //! What does not end is ended: by [`Limits`] on steps, on memory, on the number of streams and on how
 //! deep they are nested. An error is reported once for each place in the source, with the first stream
 //! it was found in.
+//!
+//! ```
+//! use thalweg_lang::{Sources, elaborate, parse, resolve, tree};
+//!
+//! let sources = Sources::of("ones.str", "
+//!     void->void pipeline Ones { add One(3); add Print(); }
+//!     void->int filter One(int n) { work push n { for (int i = 0; i < n; i++) push(1); } }
+//!     int->void filter Print { work pop 1 { println(pop()); } }
+//! ");
+//! let (parsed, errors) = parse(&sources);
+//! assert!(errors.is_empty());
+//! let program = resolve::resolve(&parsed).expect("names and types are right");
+//! let made = elaborate::elaborate(&program).expect("its streams can be made");
+//! let text = "\
+//! Ones: void->void pipeline
+//!   One: void->int filter, push 3
+//!   Print: int->void filter, pop 1
+//! ";
+//! assert_eq!(tree::describe(&made, &program), text);
+//! ```
 
 mod composite;
 mod dealing;
@@ -71,6 +91,9 @@ pub fn elaborate_within(program: &Program, limits: &Limits) -> Result<Tree, Vec<
         }
     })
 }
+
+/// What composites push, as it were.
+static NOTHING: Shape = Shape::VOID;
 
 /// What has been made so far.
 struct Elaborator<'p> {
@@ -141,7 +164,7 @@ impl<'p> Elaborator<'p> {
         functions: &'p [Function],
     ) -> Machine<'p, 'a> {
         let code =
-            Code { program: self.program, structs: &self.structs, params, functions, output: &Shape::VOID };
+            Code { program: self.program, structs: &self.structs, params, functions, output: &NOTHING };
         let globals = Globals::Changing(&mut self.globals);
         Machine::new(code, globals, fields, &mut self.outside, &mut self.scratch, &mut self.budget)
     }

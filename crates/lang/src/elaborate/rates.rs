@@ -16,9 +16,15 @@ enum Raw {
 }
 
 impl<'p> Elaborator<'p> {
-    /// Evaluates the rates of a firing; nothing if they make no sense, which has been reported.
-    pub(super) fn rates(&mut self, making: Making<'p, '_>, work: &'p hir::Work) -> Option<Rates> {
-        let mut machine = self.machine(making.params, &mut [], &[]);
+    /// Evaluates the rates of a firing; nothing if they make no sense, which has been reported. They
+    /// may use the fields, as they are after `init`: published programs do.
+    pub(super) fn rates(
+        &mut self,
+        making: Making<'p, '_>,
+        fields: &mut [Value],
+        work: &'p hir::Work,
+    ) -> Option<Rates> {
+        let mut machine = self.machine(making.params, fields, &[]);
         let push = raw(&mut machine, &work.rates.push);
         let pop = raw(&mut machine, &work.rates.pop);
         let peek = work.rates.peek.as_ref().map(|rate| raw(&mut machine, rate)).transpose();
@@ -29,7 +35,8 @@ impl<'p> Elaborator<'p> {
             None => None,
         };
         let (push, pop) = (push?, pop?);
-        let peek = self.window(pop, peek, work.span)?;
+        // Those that are popped at least, as published programs have it.
+        let peek = peek.map_or(0, least).max(least(pop));
         Some(Rates { push, pop, peek })
     }
 
@@ -62,19 +69,6 @@ impl<'p> Elaborator<'p> {
         }
         self.error(span, format!("the {what} rate {rate} is not a range: its numbers go up, and not to 0"));
         None
-    }
-
-    /// The items that must be there: those that are popped, where nothing is said.
-    fn window(&mut self, pop: Rate, peek: Option<Rate>, span: Span) -> Option<u32> {
-        let popped = least(pop);
-        let Some(peek) = peek else { return Some(popped) };
-        if let (Some(pop), Some(peek)) = (pop.fixed(), peek.fixed())
-            && peek < pop
-        {
-            self.error(span, format!("the peek rate {peek} is less than the pop rate {pop}"));
-            return None;
-        }
-        Some(least(peek).max(popped))
     }
 }
 

@@ -42,6 +42,10 @@ impl Elaborator<'_> {
         if !self.reported.insert((error.span, error.message.clone())) {
             return;
         }
+        if error.label.is_empty() {
+            // Without words there is no mark in the excerpt.
+            error.label = "here".to_owned();
+        }
         if !self.path.is_empty() {
             error.message = format!("`{}`: {}", self.shown_path(), error.message);
         }
@@ -70,9 +74,9 @@ impl Elaborator<'_> {
         self.report(error);
     }
 
-    /// A shape as the user writes it.
+    /// A shape as the user writes it, in a sentence.
     pub(super) fn shape_name(&self, shape: &Shape) -> String {
-        shape.named(&self.program.structs)
+        if shape.is_void() { "nothing".to_owned() } else { shape.named(&self.program.structs) }
     }
 
     /// Takes room for good, or reports that there is none.

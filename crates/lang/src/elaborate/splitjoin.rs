@@ -1,6 +1,7 @@
 //! Splitjoins.
 
 use super::Elaborator;
+use super::composite::believed;
 use super::dealing::Side;
 use super::names::Names;
 use super::stream::Making;
@@ -49,8 +50,14 @@ impl<'p> Elaborator<'p> {
         let split = self.needed(dealings.split, Side::Split, making);
         let join = self.needed(dealings.join, Side::Join, making);
         let children = children.into_iter().collect::<Option<Vec<Stream>>>()?;
+        if children.is_empty() {
+            return None;
+        }
         let found = (common(&children, |child| &child.input), common(&children, |child| &child.output));
-        let (input, output) = declared.unwrap_or(found);
+        let (input, output) = match declared {
+            Some(declared) => believed(making, declared, &found),
+            None => found,
+        };
         let (split, join) = (split?, join?);
         let split_weights = self.weights(Side::Split, &split, children.len(), input.is_void());
         let join_weights = self.weights(Side::Join, &join, children.len(), output.is_void());

@@ -104,7 +104,7 @@ impl<'p> Elaborator<'p> {
             return None;
         }
         if self.path.len() >= self.limits.depth as usize {
-            self.report_depth(&name, id, span);
+            self.report_depth(name, id, span);
             self.stopped = true;
             return None;
         }
@@ -113,19 +113,19 @@ impl<'p> Elaborator<'p> {
     }
 
     /// Says which stream comes back in itself.
-    fn report_depth(&mut self, name: &SmolStr, id: Option<StreamId>, span: Span) {
+    fn report_depth(&mut self, name: SmolStr, id: Option<StreamId>, span: Span) {
         let depth = self.limits.depth;
         let mut error = Diagnostic::new(span, format!("streams are nested more than {depth} deep"));
-        let same = |known: &(SmolStr, Option<StreamId>)| id.is_some() && known.1 == id;
-        if let Some(last) = self.path.iter().rposition(same) {
-            let round: Vec<&str> = self.path[last..].iter().map(|(name, _)| name.as_str()).collect();
-            error.message =
-                format!("{}: {} > {name} comes back without end", error.message, round.join(" > "));
-            error = error
-                .hint("a stream that makes itself does so under a condition that some time does not hold");
+        // The path is put aside: it is too long to be shown before the text.
+        let mut path = std::mem::take(&mut self.path);
+        path.push((name, id));
+        if let Some(round) = last_round(&path) {
+            error.message = format!("{}, and {round} comes back without end", error.message);
+            error =
+                error.hint("a stream may make itself only under a condition that in the end does not hold");
         }
-        let path = std::mem::take(&mut self.path);
         self.report(error);
+        path.pop();
         self.path = path;
     }
 
@@ -211,4 +211,14 @@ impl<'p> Elaborator<'p> {
             }
         }
     }
+}
+
+/// The innermost streams from one to where it comes again: `A > B > A`.
+fn last_round(path: &[(SmolStr, Option<StreamId>)]) -> Option<String> {
+    (0..path.len()).rev().find_map(|last| {
+        let id = path[last].1?;
+        let first = path[..last].iter().rposition(|known| known.1 == Some(id))?;
+        let names: Vec<String> = path[first..=last].iter().map(|(name, _)| format!("`{name}`")).collect();
+        Some(names.join(" > "))
+    })
 }

@@ -170,14 +170,20 @@ impl Writer {
     fn finish(self) -> io::Result<()> {
         match self {
             Writer::Standard(mut out) => out.flush(),
-            Writer::File(file, path) => {
-                // A temporary file is its owner's alone; one made in the usual way is not.
-                let made = readable(&file);
-                file.persist(path).map_err(|error| error.error)?;
-                made
-            }
+            Writer::File(file, path) => appear(file, &path),
         }
     }
+}
+
+/// Gives a file that is complete its name. A temporary file is its owner's alone; one with a name of
+/// its own is not.
+///
+/// # Errors
+/// It cannot have this name.
+pub fn appear(file: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
+    let readable = readable(&file);
+    file.persist(path).map_err(|error| error.error)?;
+    readable
 }
 
 #[cfg(unix)]

@@ -251,6 +251,6 @@ fn of_ports(weights: &Weights, there: &[bool], passes: bool) -> Weights {
 }
 
 /// Whether nothing is taken, or given.
-pub(crate) fn is_void(shape: &Shape) -> bool {
+fn is_void(shape: &Shape) -> bool {
     *shape == Shape::Scalar(Type::Void)
 }

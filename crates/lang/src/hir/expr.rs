@@ -180,6 +180,12 @@ pub enum Builtin {
     Abs,
     /// The absolute value of a complex number.
     AbsComplex,
+    /// Of a complex number, with one as the result; as the following.
+    CosComplex,
+    ExpComplex,
+    LogComplex,
+    SinComplex,
+    SqrtComplex,
     /// Of two integers or two floats.
     Max,
     /// Of two integers or two floats.

@@ -10,6 +10,7 @@
 //! further parameters (the last [`Stream::captures`] of them) and arguments where they are made.
 
 mod expr;
+mod print;
 mod stmt;
 mod stream;
 

@@ -39,7 +39,7 @@ pub struct Struct {
 pub struct Variable {
     /// Its name.
     pub name: SmolStr,
-    /// Its type; lengths use parameters and globals.
+    /// Its type; lengths use parameters, globals and the fields before it.
     pub ty: Shaped,
     /// Its first value; zero where there is none.
     pub init: Option<Init>,
@@ -74,6 +74,13 @@ pub struct Stream {
     pub captures: u32,
     /// What it does.
     pub body: StreamBody,
+}
+
+impl Stream {
+    /// Whether it stands where it is used: its name is then a keyword, which no other can have.
+    pub fn is_anonymous(&self) -> bool {
+        matches!(self.name.as_str(), "filter" | "pipeline" | "splitjoin" | "feedbackloop")
+    }
 }
 
 /// What a stream is.
@@ -140,7 +147,7 @@ pub struct Function {
     pub body: Body,
 }
 
-/// Items that a firing moves. Expressions use parameters and globals.
+/// Items that a firing moves. Expressions use parameters, globals and fields, as these are after `init`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rates {
     /// Items given.

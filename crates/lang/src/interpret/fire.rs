@@ -22,6 +22,9 @@ pub(super) enum Fired {
     Over,
 }
 
+/// Firings in a row that move nothing after which a filter of dynamic rates never will again.
+const IDLE: u32 = 1 << 16;
+
 /// How a firing of dynamic rate waits for items that are not there yet.
 pub(super) type Wait<'a> = &'a dyn Fn();
 
@@ -57,6 +60,9 @@ impl World {
             None => flat.peek(tree, node, at, firing).max(1),
         };
         let mut inputs = flat.node(node).inputs.iter().enumerate();
+        if self.idle[node.0 as usize].get() >= IDLE {
+            return inputs.next().map(|(_, channel)| *channel);
+        }
         inputs.find(|(at, channel)| self.items(**channel) < needs(*at)).map(|(_, channel)| *channel)
     }
 
@@ -156,7 +162,9 @@ impl World {
             machine.run_function(handler, mail.args).map_err(|failure| self.failed(node, &failure))?;
         }
         machine.run(&prework.unwrap_or(&code.work).body).map_err(|failure| self.failed(node, &failure))?;
-        host.check().map_err(|what| self.fault(node, &what))?;
+        host.end().map_err(|what| self.fault(node, &what))?;
+        let idle = &self.idle[node.0 as usize];
+        idle.set(if host.popped + host.pushed > 0 { 0 } else { idle.get() + 1 });
         Ok(Fired::Yes)
     }
 

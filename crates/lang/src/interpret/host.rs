@@ -24,8 +24,14 @@ pub(super) struct FilterHost<'a> {
 }
 
 impl FilterHost<'_> {
-    /// The firing has ended: it has moved what its rates say.
-    pub(super) fn check(&self) -> Result<(), String> {
+    /// The firing has ended: it has moved what its rates say. What it has not taken of a static rate is
+    /// dropped.
+    pub(super) fn end(&mut self) -> Result<(), String> {
+        if let (Some(input), Rate::Static(pop)) = (self.input, self.rates.pop) {
+            let rest = pop.saturating_sub(self.popped);
+            self.world.channel(input).borrow_mut().drain(..rest as usize);
+            self.popped += rest;
+        }
         kept("pops", self.popped, self.rates.pop)?;
         kept("pushes", self.pushed, self.rates.push)
     }

@@ -1,9 +1,12 @@
 //! The interpreter: what programs mean.
 //!
 //! **Meaning.** Each filter is a sequential process that executes its work again and again; channels
-//! are queues without bounds; splitters and joiners move items as their weights say. A firing of a static
+//! are queues without bounds; splitters and joiners move items as their weights say. What a firing does
+//! not take of a static rate is dropped when it ends; giving fewer items than such a rate says, or more of
+//! either, is an error. A firing of a static
 //! rate begins when its whole window is there, one of a dynamic rate when at least one item is, and waits
-//! in its middle for more. So what comes through each channel is a function of the program and its input.
+//! in its middle for more. (One that has fired 65536 times in a row without moving an item, though some
+//! wait for it, would do so for ever, and is over.) So what comes through each channel is a function of the program and its input.
 //!
 //! **Order** shows where several filters print. A program of static rates runs its initialisation
 //! schedule once, and then steady states one after the other, each with the phases of its schedule in

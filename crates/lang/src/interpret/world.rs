@@ -23,6 +23,8 @@ pub(super) struct World {
     pub(super) nodes: Vec<RefCell<State>>,
     /// Firings of each node so far.
     pub(super) firings: Vec<Cell<u64>>,
+    /// Latest firings of each node that moved no item.
+    pub(super) idle: Vec<Cell<u32>>,
     /// Messages on their way, by node.
     pub(super) mail: Vec<RefCell<Vec<Mail>>>,
     pub(super) wavefronts: RefCell<Wavefronts>,
@@ -71,6 +73,7 @@ impl World {
         Ok(World {
             channels: compiled.flat.channels.iter().map(initial).collect(),
             firings: nodes.iter().map(|_| Cell::new(0)).collect(),
+            idle: nodes.iter().map(|_| Cell::new(0)).collect(),
             mail: nodes.iter().map(|_| RefCell::default()).collect(),
             nodes,
             wavefronts: RefCell::default(),

@@ -101,8 +101,8 @@ impl<'a> Resolver<'a> {
                 let Some(via) = common(ty, &value.ty).and_then(|ty| calculated(op, ty)) else {
                     return self.no_operator(op, ty, &value.ty, span);
                 };
-                if !promotes(&via, ty) {
-                    // As with `=`, a float is not cut to an integer unless somebody says so.
+                // Unlike with `=`, published programs count on it that a float is cut to an integer.
+                if !promotes(&via, ty) && (&via, ty) != (&Type::Float, &Type::Int) {
                     self.convert(Expr { ty: via, ..value }, ty)?;
                     return None;
                 }

@@ -8,7 +8,7 @@ use crate::hir::{Builtin, Callee, Expr, ExprKind, Type};
 use crate::source::Span;
 
 /// Which values a function takes, and what it gives.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Kind {
     /// So many floats, to a float.
     Floats(usize),
@@ -20,6 +20,19 @@ enum Kind {
     Random,
     /// A file's name and a count, to an array.
     Load(fn() -> Type),
+}
+
+/// The same function of complex numbers.
+fn of_complex(builtin: Builtin) -> Option<Builtin> {
+    Some(match builtin {
+        Builtin::Abs => Builtin::AbsComplex,
+        Builtin::Cos => Builtin::CosComplex,
+        Builtin::Exp => Builtin::ExpComplex,
+        Builtin::Log => Builtin::LogComplex,
+        Builtin::Sin => Builtin::SinComplex,
+        Builtin::Sqrt => Builtin::SqrtComplex,
+        _ => return None,
+    })
 }
 
 /// All of them, in alphabetical order.
@@ -78,7 +91,6 @@ fn arity(kind: Kind) -> usize {
 
 impl<'a> Resolver<'a> {
     /// A call of one of them; the outer none if there is none of that name.
-    #[expect(clippy::option_option, reason = "wrong and not there are two things")]
     pub fn builtin(&mut self, name: &ast::Name, args: &'a [ast::Expr], span: Span) -> Option<Option<Expr>> {
         if name.text == "print" || name.text == "println" {
             let error = Diagnostic::new(span, format!("`{}` gives no value", name.text));
@@ -95,14 +107,16 @@ impl<'a> Resolver<'a> {
     }
 
     fn builtin_call(&mut self, builtin: Builtin, kind: Kind, args: Vec<Expr>, span: Span) -> Option<Expr> {
-        let (builtin, wanted, ty) = match kind {
-            Kind::Floats(count) => (builtin, vec![Type::Float; count], Type::Float),
-            Kind::Random => (builtin, Vec::new(), Type::Float),
-            Kind::Load(element) => (builtin, vec![Type::String, Type::Int], Type::Array(Box::new(element()))),
-            Kind::Abs if args[0].ty == Type::Complex => {
-                (Builtin::AbsComplex, vec![Type::Complex], Type::Float)
+        let complex = args.iter().any(|arg| arg.ty == Type::Complex);
+        let (builtin, wanted, ty) = match (of_complex(builtin).filter(|_| complex), kind) {
+            (Some(Builtin::AbsComplex), _) => (Builtin::AbsComplex, vec![Type::Complex], Type::Float),
+            (Some(builtin), _) => (builtin, vec![Type::Complex], Type::Complex),
+            (None, Kind::Floats(count)) => (builtin, vec![Type::Float; count], Type::Float),
+            (None, Kind::Random) => (builtin, Vec::new(), Type::Float),
+            (None, Kind::Load(element)) => {
+                (builtin, vec![Type::String, Type::Int], Type::Array(Box::new(element())))
             }
-            Kind::Abs | Kind::Extreme => {
+            (None, Kind::Abs | Kind::Extreme) => {
                 let ty = args.iter().try_fold(Type::Int, |ty, arg| common(&ty, &arg.ty));
                 let ty = ty.filter(|ty| *ty == Type::Int).unwrap_or(Type::Float);
                 (builtin, vec![ty.clone(); args.len()], ty)

@@ -4,8 +4,7 @@ use super::Resolver;
 use super::constant::rate;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{Expr, ExprKind, Init, Place, Rate, Step, Stmt, StmtKind, Work};
-use crate::source::Span;
+use crate::hir::{Expr, ExprKind, Init, Place, Step, Stmt, StmtKind, Work};
 
 /// At least, and at most where there is a bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -42,41 +41,38 @@ enum Moved {
 }
 
 impl Resolver<'_> {
-    /// Rates that are known against counts that are.
+    /// Rates that are known against counts that are. Less may be taken than is declared: the rest is
+    /// dropped, and published programs do so.
     pub fn check_counts(&mut self, work: &ast::Work, resolved: &Work) {
-        self.check_count("push", "gives", Moved::Push, work, resolved, &resolved.rates.push);
-        self.check_count("pop", "takes", Moved::Pop, work, resolved, &resolved.rates.pop);
+        for what in [Moved::Push, Moved::Pop] {
+            self.check_count(what, work, resolved);
+        }
     }
 
-    fn check_count(
-        &mut self,
-        word: &str,
-        verb: &str,
-        what: Moved,
-        work: &ast::Work,
-        of: &Work,
-        declared: &Rate,
-    ) {
-        let Some(declared) = rate(declared) else { return };
+    fn check_count(&mut self, what: Moved, work: &ast::Work, resolved: &Work) {
+        let (word, verb, declared) = match what {
+            Moved::Push => ("push", "gives", &resolved.rates.push),
+            Moved::Pop => ("pop", "takes", &resolved.rates.pop),
+        };
+        // That nothing may be done is said where it is done.
+        let Some(declared) = rate(declared).filter(|declared| *declared != 0) else { return };
+        let declared = u64::from(declared.unsigned_abs());
         let mut counter = Counter { what, leaves: false };
-        let mut counted = counter.stmts(&of.body.stmts);
+        let mut counted = counter.stmts(&resolved.body.stmts);
         if counter.leaves {
             counted.min = 0;
         }
-        let declared = u64::from(declared.unsigned_abs());
-        let fits = counted.min <= declared && counted.max.is_none_or(|max| declared <= max);
-        // That nothing may be done is said where it is done.
-        if fits || declared == 0 {
-            return;
-        }
+        let exact = counted.max == Some(counted.min);
         let found = match counted.max {
-            Some(max) if max == counted.min => format!("{max}"),
-            Some(max) if max < declared => format!("at most {max}"),
-            _ => format!("at least {}", counted.min),
+            _ if counted.min > declared && exact => format!("{}", counted.min),
+            _ if counted.min > declared => format!("at least {}", counted.min),
+            Some(max) if max < declared && what == Moved::Push && exact => format!("{max}"),
+            Some(max) if max < declared && what == Moved::Push => format!("at most {max}"),
+            _ => return,
         };
         let message = format!("the {word} rate is {declared}, but this {verb} {found}");
-        let span = if work.body.span == Span::default() { work.span } else { work.body.span };
-        self.error::<()>(Diagnostic::new(span, message).label(format!("{found} counted here")));
+        let error = Diagnostic::new(work.span, message).label(format!("{found} counted here"));
+        self.error::<()>(error.hint("rates say how many items each firing moves"));
     }
 }
 

@@ -136,12 +136,9 @@ impl<'a> Resolver<'a> {
     }
 
     fn handlers(&mut self, filter: &'a ast::Filter) -> Vec<Callable<'a>> {
-        let mut names = Table::new();
         let mut handlers = Vec::new();
         for (at, handler) in filter.handlers.iter().enumerate() {
-            let twice = insert(&mut names, &handler.name, at);
-            self.twice("handler", &handler.name, twice);
-            // What a handler is among callees is never asked.
+            // Messages find a handler by its place; calls have other numbers, in the filter.
             let callee = Callee::Function(at as u32);
             handlers.push(self.callable(&handler.result, &handler.name, &handler.params, callee));
         }

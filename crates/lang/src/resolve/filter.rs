@@ -11,21 +11,33 @@ use crate::source::Span;
 /// A filter's functions, or handlers, and what each does.
 type Functions = (Option<Vec<hir::Function>>, Vec<Effects>);
 
+/// Functions with the handlers behind them, in the order in which they are numbered for calls.
+fn with_handlers(
+    functions: Option<Vec<hir::Function>>,
+    handlers: &Option<Vec<hir::Function>>,
+) -> Option<Vec<hir::Function>> {
+    let mut all = functions?;
+    all.extend(handlers.iter().flatten().cloned());
+    Some(all)
+}
+
 impl<'a> Resolver<'a> {
     /// A filter, in its frame.
     pub fn filter(&mut self, filter: &'a ast::Filter, span: Span) -> Option<hir::Filter> {
         self.filter_functions(filter);
         let fields = self.fields(filter);
         let init = self.init_block(filter);
-        let functions = self.frame().functions.clone();
-        let (functions, effects) = self.function_bodies(Where::Function, &filter.functions, &functions);
-        let handlers = self.handler_callables(filter);
-        let (handlers, handled) = self.function_bodies(Where::Handler, &filter.handlers, &handlers);
+        let callables = self.frame().functions.clone();
+        let (callables, handlers) = callables.split_at(filter.functions.len());
+        let (functions, mut effects) = self.function_bodies(Where::Function, &filter.functions, callables);
+        let (handlers, handled) = self.function_bodies(Where::Handler, &filter.handlers, handlers);
+        let functions = with_handlers(functions, &handlers);
+        effects.extend(handled);
         let prework = self.prework(filter, &effects);
         let work = self.work_block(filter, span, &effects);
         let (prework, prework_effects) = prework?;
         let (work, work_effects) = work?;
-        let keeps_state = !handled.is_empty() || prework_effects.state || work_effects.state;
+        let keeps_state = !filter.handlers.is_empty() || prework_effects.state || work_effects.state;
         Some(hir::Filter {
             stateful: filter.stateful,
             keeps_state,
@@ -38,20 +50,14 @@ impl<'a> Resolver<'a> {
         })
     }
 
+    /// Functions, and after them handlers, which can be called like functions.
     fn filter_functions(&mut self, filter: &'a ast::Filter) {
-        for (at, function) in filter.functions.iter().enumerate() {
+        for (at, function) in filter.functions.iter().chain(&filter.handlers).enumerate() {
             let callee = Callee::Function(at as u32);
             let callable = self.callable(&function.result, &function.name, &function.params, callee);
             let twice = self.frame().add_function(callable);
             self.twice("function", &function.name, twice);
         }
-    }
-
-    fn handler_callables(&mut self, filter: &'a ast::Filter) -> Vec<Callable<'a>> {
-        let callable = |this: &mut Self, handler: &'a ast::Function| {
-            this.callable(&handler.result, &handler.name, &handler.params, Callee::Function(0))
-        };
-        filter.handlers.iter().map(|handler| callable(self, handler)).collect()
     }
 
     fn fields(&mut self, filter: &'a ast::Filter) -> Option<Vec<hir::Variable>> {
@@ -65,7 +71,6 @@ impl<'a> Resolver<'a> {
         fields.into_iter().collect()
     }
 
-    #[expect(clippy::option_option, reason = "wrong and not there are two things")]
     fn init_block(&mut self, filter: &'a ast::Filter) -> Option<Option<Body>> {
         self.only_one("init", filter.inits.iter().map(|block| block.span));
         let Some(block) = filter.inits.first() else { return Some(None) };
@@ -84,7 +89,6 @@ impl<'a> Resolver<'a> {
         (functions.into_iter().collect(), effects)
     }
 
-    #[expect(clippy::option_option, reason = "wrong and not there are two things")]
     fn prework(
         &mut self,
         filter: &'a ast::Filter,

@@ -95,7 +95,6 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    #[expect(clippy::option_option, reason = "wrong and not said are two things")]
     fn latency_bound(&mut self, bound: Option<&'a ast::Expr>) -> Option<Option<Expr>> {
         let Some(bound) = bound else { return Some(None) };
         let value = self.expr(bound)?;

@@ -90,7 +90,7 @@ impl<'a> Resolver<'a> {
     /// Reports structures that contain themselves: those that are left when all that contain only
     /// others that are finite have been taken away.
     pub fn refuse_endless_structs(&mut self) {
-        let within: Vec<Vec<usize>> = self.structs.iter().map(|fields| contained(fields)).collect();
+        let within: Vec<Vec<usize>> = self.structs.iter().map(contained).collect();
         let mut left: Vec<usize> = within.iter().map(Vec::len).collect();
         let mut users = vec![Vec::new(); within.len()];
         for (user, parts) in within.iter().enumerate() {

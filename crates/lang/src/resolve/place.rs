@@ -34,7 +34,7 @@ impl<'a> Resolver<'a> {
         let start = self.root(root);
         let mut at = start.map(|(place, ty)| (place, ty, root.span));
         while let Some((step, span)) = steps.pop() {
-            at = self.into_part(at, step).map(|(place, ty)| (place, ty, span));
+            at = self.part_of(at, step).map(|(place, ty)| (place, ty, span));
         }
         at.map(|(place, ty, _)| (place, ty))
     }
@@ -61,7 +61,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A step further in. An index is looked at whether or not what it stands in is right.
-    fn into_part(&mut self, from: Option<(Place, Type, Span)>, step: Written<'a>) -> Option<(Place, Type)> {
+    fn part_of(&mut self, from: Option<(Place, Type, Span)>, step: Written<'a>) -> Option<(Place, Type)> {
         match step {
             Written::Index(index) => {
                 let index = self.expr(index).and_then(|index| self.integer(index));

@@ -19,7 +19,10 @@ impl<'a> Resolver<'a> {
             Some(peek) => self.rate(peek).map(Some),
             None => Some(None),
         };
-        Some(Rates { push: push?, pop: pop?, peek: peek? })
+        let (push, pop, peek) = (push?, pop?, peek?);
+        // Published programs write `pop 4 peek 1`: what is taken is looked at, whatever is said.
+        let window = peek.filter(|peek| rate(peek).zip(rate(&pop)).is_none_or(|(peek, pop)| peek > pop));
+        Some(Rates { push, pop, peek: window })
     }
 
     fn rate_or_zero(&mut self, rate: Option<&'a ast::Rate>, span: Span) -> Option<Rate> {
@@ -43,7 +46,6 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    #[expect(clippy::option_option, reason = "wrong and not bounded are two things")]
     fn bound(&mut self, bound: &'a ast::Bound) -> Option<Option<Expr>> {
         match bound {
             ast::Bound::Any(_) => Some(None),
@@ -83,10 +85,10 @@ impl<'a> Resolver<'a> {
             self.undeclared("push", done.push.filter(|_| !gives), work.span);
         }
         if place == Where::Work {
-            self.idle(work, "pop", input, takes);
-            self.idle(work, "push", output, gives);
+            // A rate of 0 that is written is meant.
+            self.idle(work, "pop", input, work.rates.pop.is_some() || work.rates.peek.is_some());
+            self.idle(work, "push", output, work.rates.push.is_some());
         }
-        self.narrow_peek(work, rates);
     }
 
     fn void_rate(&mut self, work: &ast::Work, what: &str) {
@@ -103,24 +105,13 @@ impl<'a> Resolver<'a> {
         self.error::<()>(error);
     }
 
-    fn idle(&mut self, work: &ast::Work, what: &str, item: Option<Type>, moves: bool) {
-        let Some(item) = item.filter(|item| *item != Type::Void && !moves) else { return };
+    fn idle(&mut self, work: &ast::Work, what: &str, item: Option<Type>, said: bool) {
+        let Some(item) = item.filter(|item| *item != Type::Void && !said) else { return };
         let (verb, side) = if what == "pop" { ("takes", "input") } else { ("gives", "output") };
         let name = self.type_name(&item);
         let message = format!("this {verb} nothing, but the filter's {side} is `{name}`");
-        let error = Diagnostic::new(head(work), message).label(format!("no `{what}` rate, or 0"));
+        let error = Diagnostic::new(head(work), message).label(format!("no `{what}` rate"));
         self.error::<()>(error.hint(format!("declare a rate (`{what} 1`), or make the {side} `void`")));
-    }
-
-    fn narrow_peek(&mut self, work: &ast::Work, rates: &Rates) {
-        let peek = rates.peek.as_ref().and_then(rate);
-        if let (Some(peek), Some(pop)) = (peek, rate(&rates.pop))
-            && peek < pop
-        {
-            let message = format!("it looks at {peek} items and takes {pop} of them");
-            let error = Diagnostic::new(head(work), message).label("the peek rate is less than the pop rate");
-            self.error::<()>(error.hint("`peek` counts all items that are looked at, those taken included"));
-        }
     }
 }
 

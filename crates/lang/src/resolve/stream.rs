@@ -65,7 +65,6 @@ impl<'a> Resolver<'a> {
 
     /// The types of a stream: outer none where they are wrong, inner none where a composite leaves them
     /// to what it is made of.
-    #[expect(clippy::option_option, reason = "wrong and not said are two things")]
     fn stream_types(&mut self, stream: &'a ast::Stream) -> Option<Option<(Shaped, Shaped)>> {
         if let Some((input, output)) = &stream.types {
             self.frame().written = (Some(input), Some(output));

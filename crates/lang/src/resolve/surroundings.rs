@@ -1,7 +1,7 @@
 //! Types that anonymous streams leave out, from what is around them.
 
 use super::Resolver;
-use crate::ast::{self, Composite, CreatorKind, StmtKind, StreamBody, Type, TypeKind};
+use crate::ast::{self, Composite, CreatorKind, StmtKind, Type, TypeKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::source::Span;
@@ -130,9 +130,4 @@ fn is_plain(stmt: &ast::Stmt) -> bool {
             | StmtKind::Message(_)
             | StmtKind::Empty
     )
-}
-
-/// Whether code makes streams itself.
-pub(super) fn is_composite(stream: &ast::Stream) -> bool {
-    matches!(stream.body, StreamBody::Composite(..))
 }

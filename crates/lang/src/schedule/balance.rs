@@ -4,7 +4,7 @@
 //! They are solved before regions are cut, so that what is on both sides of a cut must balance too.
 
 use super::complaint;
-use super::net::Line;
+use super::net::{Line, Loose, Wire};
 use super::ratio::{Ratio, whole};
 use crate::Diagnostic;
 use crate::flat::{Flat, NodeKind};
@@ -41,14 +41,14 @@ impl Balance {
 ///
 /// # Errors
 /// One for each set of nodes whose rates do not go together.
-pub(super) fn balance(flat: &Flat, lines: &[Line]) -> Result<Balance, Vec<Diagnostic>> {
+pub(super) fn balance(flat: &Flat, wires: &[Wire], lines: &[Line]) -> Result<Balance, Vec<Diagnostic>> {
     let mut solver = Solver::new(flat, lines);
     for node in 0..flat.nodes.len() {
         if solver.class[node] == NONE {
             solver.spread(node);
         }
     }
-    solver.find_dead();
+    solver.find_dead(wires);
     let Solver { class, ratio, dead, errors, .. } = solver;
     if errors.is_empty() { Ok(Balance { class, ratio, dead }) } else { Err(errors) }
 }
@@ -167,23 +167,19 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Lines on which only one end moves items: a stream that gets none never fires, which is as it should
-    /// be behind a weight of 0, and before one.
-    fn find_dead(&mut self) {
+    /// Channels on which only one end moves items: a stream that gets none never fires, which is as it
+    /// should be behind a weight of 0, and before one.
+    fn find_dead(&mut self, wires: &[Wire]) {
+        let lines = self.lines;
         let one_sided = |line: &&Line| (line.push.later == 0) != (line.pop.later == 0);
-        let lines: Vec<Line> = self.lines.iter().filter(one_sided).copied().collect();
-        let by_weight = |line: &Line, flat: &Flat| {
-            let node = &flat.nodes[line.from];
-            matches!(node.kind, NodeKind::Split(_)) && !node.inputs.is_empty()
-        };
-        for line in lines.iter().filter(|line| line.push.later == 0) {
-            if by_weight(line, self.flat) && self.class[line.from] != self.class[line.to] {
-                self.dead[self.class[line.to]] = true;
-            } else {
-                self.errors.push(self.starved(line));
-            }
-        }
-        for line in lines.iter().filter(|line| line.pop.later == 0) {
+        let (starving, flooding): (Vec<&Line>, Vec<&Line>) =
+            lines.iter().filter(one_sided).partition(|line| line.push.later == 0);
+        let loose = |wire: &Wire| if let Wire::Dynamic(loose) = wire { Some(*loose) } else { None };
+        let loose: Vec<Loose> = wires.iter().filter_map(loose).collect();
+        let starved = starving.iter().map(|line| (line.from, line.to));
+        let starved = starved.chain(loose.iter().filter(|it| !it.gives).map(|it| (it.from, it.to)));
+        self.bury(starved.collect(), &loose);
+        for line in flooding {
             let joins = matches!(self.flat.nodes[line.to].kind, NodeKind::Join(_));
             if !(joins && self.dead[self.class[line.from]]) {
                 self.errors.push(self.flooded(line));
@@ -191,12 +187,35 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn starved(&self, line: &Line) -> Diagnostic {
-        let (a, b, pop) = (self.name(line.from), self.name(line.to), line.pop.later);
-        let message =
-            format!("`{b}` takes {pop} item{} at each firing, but `{a}` gives it none", plural(pop.into()));
-        complaint(self.flat, line.to, message)
-            .hint("give it a weight or a push rate above 0, or a type of `void`")
+    /// Marks what takes where nothing is given, and what takes from that by dynamic rates.
+    fn bury(&mut self, starved: Vec<(usize, usize)>, loose: &[Loose]) {
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.dead.len()];
+        for it in loose.iter().filter(|it| it.gives && it.takes) {
+            next[self.class[it.from]].push(self.class[it.to]);
+        }
+        for (from, to) in starved {
+            let (giver, taker) = (self.class[from], self.class[to]);
+            let node = &self.flat.nodes[from];
+            let by_weight = matches!(node.kind, NodeKind::Split(_)) && !node.inputs.is_empty();
+            if !by_weight || leads(&next, taker, giver) {
+                self.errors.push(self.starved(from, to));
+            }
+            self.dead[taker] = true;
+        }
+        let mut queue: Vec<usize> = (0..self.dead.len()).filter(|class| self.dead[*class]).collect();
+        while let Some(class) = queue.pop() {
+            for next in &next[class] {
+                if !std::mem::replace(&mut self.dead[*next], true) {
+                    queue.push(*next);
+                }
+            }
+        }
+    }
+
+    fn starved(&self, from: usize, to: usize) -> Diagnostic {
+        let (a, b) = (self.name(from), self.name(to));
+        let message = format!("`{b}` never gets anything: it takes from `{a}`, which gives it nothing");
+        complaint(self.flat, to, message).hint("give it a weight or a push rate above 0, or a type of `void`")
     }
 
     fn flooded(&self, line: &Line) -> Diagnostic {
@@ -210,6 +229,20 @@ impl<'a> Solver<'a> {
     fn name(&self, node: usize) -> &str {
         &self.flat.nodes[node].name
     }
+}
+
+/// Whether one class leads to another, or is it.
+fn leads(next: &[Vec<usize>], from: usize, to: usize) -> bool {
+    let (mut seen, mut queue) = (vec![false; next.len()], vec![from]);
+    while let Some(class) = queue.pop() {
+        if class == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[class], true) {
+            queue.extend(&next[class]);
+        }
+    }
+    false
 }
 
 /// Whether items go in and come out.

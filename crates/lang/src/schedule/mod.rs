@@ -79,7 +79,7 @@ impl Schedule {
 pub fn schedule(flat: &Flat, tree: &Tree) -> Result<Schedule, Vec<Diagnostic>> {
     let wires = net::wires(flat, tree);
     let lines: Vec<Line> = wires.iter().filter_map(line).collect();
-    let balance = balance::balance(flat, &lines)?;
+    let balance = balance::balance(flat, &wires, &lines)?;
     let regions = partition::partition(flat.nodes.len(), &wires);
     let mut schedule = Schedule { regions: Vec::new(), buffers: vec![None; flat.channels.len()] };
     let mut errors = Vec::new();

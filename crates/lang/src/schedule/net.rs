@@ -52,9 +52,21 @@ pub(super) enum Wire {
     /// Its rates are static.
     Static(Line),
     /// Some firing decides.
-    Dynamic { from: usize, to: usize, back: bool },
+    Dynamic(Loose),
     /// It carries nothing, and means nothing.
     Idle,
+}
+
+/// A channel with a dynamic rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loose {
+    pub from: usize,
+    pub to: usize,
+    pub back: bool,
+    /// Whether anything may go in.
+    pub gives: bool,
+    /// Whether anything may come out.
+    pub takes: bool,
 }
 
 /// The channels of a graph as numbers, by id.
@@ -70,7 +82,8 @@ fn wire(flat: &Flat, tree: &Tree, id: ChannelId, (output, input): (usize, usize)
     let pop = twice(|firing| flat.pop(tree, NodeId(to as u32), input, firing));
     let peek = twice(|firing| Some(flat.peek(tree, NodeId(to as u32), input, firing)));
     let (Some(push), Some(pop), Some(peek)) = (push, pop, peek) else {
-        return Wire::Dynamic { from, to, back };
+        let some = |rate: Option<Twice>| rate != Some(Twice { first: 0, later: 0 });
+        return Wire::Dynamic(Loose { from, to, back, gives: some(push), takes: some(pop) });
     };
     let line = Line { id, from, to, push, pop, peek, initial: channel.initial.len() as u64, back };
     if line.is_idle() { Wire::Idle } else { Wire::Static(line) }

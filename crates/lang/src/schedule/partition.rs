@@ -47,7 +47,7 @@ struct Link {
 fn links(count: usize, wires: &[Wire]) -> Vec<Link> {
     let ends = |wire: &Wire| match *wire {
         Wire::Static(line) => Some((line.from, line.to, line.back, false)),
-        Wire::Dynamic { from, to, back } => Some((from, to, back, true)),
+        Wire::Dynamic(loose) => Some((loose.from, loose.to, loose.back, true)),
         Wire::Idle => None,
     };
     let all: Vec<_> = wires.iter().filter_map(ends).collect();

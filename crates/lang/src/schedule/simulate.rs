@@ -132,9 +132,10 @@ impl<'a> State<'a> {
         }
         for (place, line) in lines.iter().enumerate() {
             let lost = round.before[place].saturating_sub(self.held[*line]);
-            if lost > 0 {
-                // The next time there are fewer spare by what one round takes away.
-                times = times.min(u64::try_from(round.slack[place] / lost).unwrap_or(u64::MAX));
+            // Each time there are fewer to spare by what one round takes away.
+            let rounds = round.slack[place].checked_div(lost).map(u64::try_from);
+            if let Some(Ok(rounds)) = rounds {
+                times = times.min(rounds);
             }
         }
         for (place, line) in lines.iter().enumerate() {

@@ -134,7 +134,19 @@ fn conversions_follow_the_document() {
 #[test]
 fn text_is_short_and_plain() {
     let text = |x: f32| Value::Float(x).to_text(&Type::Float);
-    let written = [1.0, 0.5, -0.0, 1e8, 1.234_567e6, 1e7, 9_999_999.0, 0.001, 1.5e-7, 1.414_213_5, f32::MAX];
+    let written = [
+        1.0,
+        0.5,
+        -0.0,
+        1e8,
+        1.234_567e6,
+        1e7,
+        9_999_999.0,
+        0.001,
+        1.5e-7,
+        std::f32::consts::SQRT_2,
+        f32::MAX,
+    ];
     let texts: Vec<String> = written.into_iter().map(text).collect();
     let expected = "1.0 0.5 -0.0 1.0E8 1234567.0 1.0E7 9999999.0 0.001 1.5E-7 1.4142135 3.4028235E38";
     assert_eq!(texts.join(" "), expected);

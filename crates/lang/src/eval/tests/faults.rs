@@ -1,0 +1,94 @@
+use super::{fault, fire_within, printed};
+use crate::eval::Budget;
+
+/// What a program fails with, within a budget.
+fn within(body: &str, budget: &mut Budget) -> String {
+    let text = format!("void->void filter F {{ work {{ {body} }} }}");
+    fire_within(&text, Vec::new(), budget).0.expect_err("a failure")
+}
+
+#[test]
+fn indices_outside_are_told_with_the_length() {
+    assert_eq!(fault("", "int[4] a; int i = 5; a[i] = 1;"), "index 5 is outside an array of length 4 at `i`");
+    assert_eq!(
+        fault("int[4] a; int z;", "println(a[z-1]);"),
+        "index -1 is outside an array of length 4 at `z-1`"
+    );
+    assert_eq!(
+        fault("", "int[2][3] a; int i = 3; a[1][i]++;"),
+        "index 3 is outside an array of length 3 at `i`"
+    );
+}
+
+#[test]
+fn division_by_zero_is_told_with_its_place() {
+    assert_eq!(fault("int z;", "println(1 + 7 / z);"), "7 is divided by zero at `7 / z`");
+    assert_eq!(printed("float z; println(1 / z);"), "Infinity\n");
+}
+
+#[test]
+fn lengths_must_make_sense() {
+    assert_eq!(
+        fault("int z;", "int[z - 1] a;"),
+        "the length of an array is -1, which is negative at `z - 1`"
+    );
+    let huge = fault("int z;", "int[z + 2000000000][2000000000] a;");
+    assert!(huge.starts_with("`int[2000000000][2000000000]` is too large"), "{huge}");
+    assert_eq!(fault("", "int[2] a; int[3] b; a = b;"), "an array [3] is assigned to one of [2] at `a = b;`");
+    assert_eq!(fault("", "int[1] a = {1, 2};"), "2 values are given for an array of length 1 at `int[1] a`");
+}
+
+#[test]
+fn lengths_of_arguments_are_those_of_parameters() {
+    let text = fault("int f(int[2] a) { return a[0]; }", "int[3] a; f(a);");
+    assert_eq!(text, "an array [3] is given for `int[2]` at `f(a)`");
+}
+
+#[test]
+fn what_the_host_refuses_fails_where_it_is_asked() {
+    let text = "void->void pipeline Main { add S(); add F(); }
+         void->int filter S { work push 1 { push(0); } }
+         int->void filter F { work pop 1 { println(1 + pop()); } }";
+    let (done, _) = fire_within(text, Vec::new(), &mut Budget::unlimited());
+    assert_eq!(done, Err("there is no item to pop at `pop()`".to_owned()));
+}
+
+#[test]
+fn what_does_not_end_uses_up_its_budget() {
+    let mut budget = Budget { steps: 10_000, ..Budget::unlimited() };
+    assert_eq!(
+        within("while (true) { }", &mut budget),
+        "this takes too long: it may not end at `while (true) { }`"
+    );
+    assert_eq!(budget.steps, 0);
+    let mut budget = Budget { steps: 10_000, ..Budget::unlimited() };
+    let copies = "int[1000] a; for (int i = 0; i < 1000; i++) { int[1000] b = a; }";
+    assert!(within(copies, &mut budget).starts_with("this takes too long"));
+}
+
+#[test]
+fn variables_use_up_room_and_give_it_back() {
+    let mut budget = Budget { cells: 1000, ..Budget::unlimited() };
+    assert!(within("int[600] a; int[600] b;", &mut budget).starts_with("all variables together"));
+    let text = "void->void filter F {
+        void f() { int[600] a; }
+        work { for (int i = 0; i < 9; i++) { f(); int[300] b; } }
+    }";
+    let mut budget = Budget { cells: 1000, ..Budget::unlimited() };
+    assert_eq!(fire_within(text, Vec::new(), &mut budget).0, Ok(()));
+    assert_eq!(budget.cells, 1000);
+}
+
+#[test]
+fn calls_without_end_are_ended() {
+    let text = fault("int f(int n) { return f(n + 1); }", "f(0);");
+    assert!(text.contains("nested"), "{text}");
+}
+
+#[test]
+fn deep_nesting_fails_before_the_stack_is_used_up() {
+    let text = format!("void->void filter F {{ work {{ int x = {}1; }} }}", "1 + ".repeat(100));
+    let mut budget = Budget { stack: 4096, ..Budget::unlimited() };
+    let (done, _) = fire_within(&text, Vec::new(), &mut budget);
+    assert!(done.expect_err("a failure").starts_with("calls, statements or expressions are nested too deep"));
+}

@@ -1,0 +1,122 @@
+//! Expressions as text.
+
+use super::Printer;
+use crate::hir::{BinaryOp, Callee, Expr, ExprKind, Init, Place, Root, Step, Type, UnaryOp};
+use crate::value::Value;
+
+impl Printer<'_> {
+    pub fn expr(&self, expr: &Expr) -> String {
+        match &expr.kind {
+            ExprKind::Constant(value) => constant(value, &expr.ty),
+            ExprKind::Read(place) => self.place(place),
+            ExprKind::Unary(op, value) => format!("{}{}", unary_sign(*op), self.expr(value)),
+            ExprKind::Binary(op, first, second) => self.infix(binary_sign(*op), first, second),
+            ExprKind::And(first, second) => self.infix("&&", first, second),
+            ExprKind::Or(first, second) => self.infix("||", first, second),
+            ExprKind::Ternary(condition, first, second) => {
+                format!("({} ? {} : {})", self.expr(condition), self.expr(first), self.expr(second))
+            }
+            ExprKind::Convert(value) => format!("{}({})", self.ty(&expr.ty), self.expr(value)),
+            ExprKind::Step { place, by, before } => {
+                let sign = if *by < 0 { "--" } else { "++" };
+                let place = self.place(place);
+                if *before { format!("{sign}{place}") } else { format!("{place}{sign}") }
+            }
+            ExprKind::Call(callee, args) => format!("{}({})", self.callee(*callee), self.exprs(args)),
+            ExprKind::Pop => "pop()".into(),
+            ExprKind::Peek(index) => format!("peek({})", self.expr(index)),
+            ExprKind::Iter => "iter()".into(),
+            ExprKind::Compose(parts) => format!("{}{{{}}}", self.ty(&expr.ty), self.exprs(parts)),
+        }
+    }
+
+    pub fn exprs(&self, exprs: &[Expr]) -> String {
+        exprs.iter().map(|expr| self.expr(expr)).collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn init(&self, init: &Init) -> String {
+        match init {
+            Init::Value(value) => self.expr(value),
+            Init::List(inits) => {
+                let inits: Vec<_> = inits.iter().map(|init| self.init(init)).collect();
+                format!("{{{}}}", inits.join(", "))
+            }
+        }
+    }
+
+    pub fn place(&self, place: &Place) -> String {
+        let mut text = self.root(place.root);
+        for step in &place.path {
+            match step {
+                Step::Field(at) => text.push_str(&format!(".{at}")),
+                Step::Index(index) => text.push_str(&format!("[{}]", self.expr(index))),
+            }
+        }
+        text
+    }
+
+    pub fn root(&self, root: Root) -> String {
+        let (name, sign, at) = match root {
+            Root::Local(at) => (self.locals.get(at as usize).map(|(name, _)| name), '#', at),
+            Root::Param(at) => (self.params.get(at as usize).map(|(name, _)| name), '$', at),
+            Root::Field(at) => (self.fields.get(at as usize).map(|field| &field.name), '@', at),
+            Root::Global(at) => (self.program.globals.get(at as usize).map(|global| &global.name), '!', at),
+        };
+        format!("{}{sign}{at}", name.map_or("?", |name| name.as_str()))
+    }
+
+    fn infix(&self, sign: &str, first: &Expr, second: &Expr) -> String {
+        format!("({} {sign} {})", self.expr(first), self.expr(second))
+    }
+
+    fn callee(&self, callee: Callee) -> String {
+        match callee {
+            Callee::Function(at) => format!("function#{at}"),
+            Callee::Helper(at) => self.program.helpers.get(at as usize).map_or("?", |f| &f.name).to_string(),
+            Callee::Native(at) => self.program.natives.get(at as usize).map_or("?", |f| &f.name).to_string(),
+            Callee::Builtin(builtin) => format!("{builtin:?}"),
+        }
+    }
+}
+
+fn constant(value: &Value, ty: &Type) -> String {
+    match (value, ty) {
+        (Value::Bool(value), Type::Bit) => format!("{}b", u8::from(*value)),
+        (Value::Bool(value), _) => value.to_string(),
+        (Value::Int(value), _) => value.to_string(),
+        (Value::Float(value), _) => format!("{value:?}"),
+        (Value::Complex(real, imaginary), _) => format!("({real:?}, {imaginary:?}i)"),
+        (Value::String(text), _) => format!("{text:?}"),
+        (other, _) => format!("{other:?}"),
+    }
+}
+
+fn unary_sign(op: UnaryOp) -> &'static str {
+    match op {
+        UnaryOp::Negate => "-",
+        UnaryOp::Not => "!",
+        UnaryOp::Complement => "~",
+    }
+}
+
+/// The sign that the source has for an operator.
+pub(super) fn binary_sign(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::Rem => "%",
+        BinaryOp::ShiftLeft => "<<",
+        BinaryOp::ShiftRight => ">>",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
+        BinaryOp::BitXor => "^",
+        BinaryOp::Eq => "==",
+        BinaryOp::Ne => "!=",
+        BinaryOp::Lt => "<",
+        BinaryOp::Le => "<=",
+        BinaryOp::Gt => ">",
+        BinaryOp::Ge => ">=",
+    }
+}
