@@ -240,6 +240,13 @@ pub(crate) fn math(function: Builtin, kind: Kind, args: &[String]) -> String {
         Builtin::Sinh => library("sinh"),
         Builtin::Tan => library("tan"),
         Builtin::Tanh => library("tanh"),
-        Builtin::Random | Builtin::LoadInts | Builtin::LoadFloats => unreachable!("lowered to statements"),
+        Builtin::Random
+        | Builtin::LoadInts
+        | Builtin::LoadFloats
+        | Builtin::CosComplex
+        | Builtin::ExpComplex
+        | Builtin::LogComplex
+        | Builtin::SinComplex
+        | Builtin::SqrtComplex => unreachable!("no function of scalars comes out of `lower`"),
     }
 }

@@ -144,6 +144,9 @@ impl<'a> Lower<'a> {
         if matches!(builtin, Builtin::LoadInts | Builtin::LoadFloats) {
             return Err("it reads a file while it works".into());
         }
+        if is_of_complex(builtin) {
+            return Err("it calls functions of complex numbers".into());
+        }
         let values = self.operands(&args.iter().collect::<Vec<_>>())?;
         let mut scalars = Vec::new();
         for value in values {
@@ -188,4 +191,10 @@ impl<'a> Lower<'a> {
 
 fn strip(stmts: &mut Vec<St>, label: crate::ir::Label) {
     super::strip(stmts, label);
+}
+
+/// Functions whose result is a complex number.
+fn is_of_complex(builtin: Builtin) -> bool {
+    use Builtin::{CosComplex, ExpComplex, LogComplex, SinComplex, SqrtComplex};
+    matches!(builtin, CosComplex | ExpComplex | LogComplex | SinComplex | SqrtComplex)
 }

@@ -10,13 +10,16 @@ use std::sync::Arc;
 use thalweg_codegen::{Cache, Compiler, Config, Level, Native};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
-use thalweg_lang::value::Value;
+use thalweg_lang::hir::Type;
+use thalweg_lang::value::{Shape, Value};
 use thalweg_lang::{Compiled, Sources, compile};
 
 /// Files by name.
 #[derive(Clone, Default)]
 pub struct Memory {
     pub given: BTreeMap<String, Vec<Value>>,
+    /// So many items in each file that is not given.
+    pub any: Option<usize>,
     pub written: Rc<RefCell<BTreeMap<String, Vec<Value>>>>,
 }
 
@@ -47,9 +50,33 @@ impl Sink for Written {
     }
 }
 
+/// An item of a shape, of numbers that follow one another.
+fn made(shape: &Shape, structs: &[Vec<Shape>], next: &mut u32) -> Value {
+    let mut number = || {
+        *next = next.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *next >> 8
+    };
+    let mut float = || (number() % 20_001) as f32 / 1000.0 - 10.0;
+    match shape {
+        Shape::Scalar(Type::Bit | Type::Boolean) => Value::Bool(number() % 2 == 1),
+        Shape::Scalar(Type::Float) => Value::Float(float()),
+        Shape::Scalar(Type::Complex) => Value::Complex(float(), float()),
+        Shape::Scalar(_) => Value::Int(number() as i32),
+        Shape::Array(element, length) => {
+            Value::Array((0..*length).map(|_| made(element, structs, next)).collect())
+        }
+        Shape::Struct(id) => {
+            Value::Struct(structs[id.0 as usize].iter().map(|field| made(field, structs, next)).collect())
+        }
+    }
+}
+
 impl Files for Memory {
-    fn source(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
-        let items = self.given.get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
+    fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        let mut next = name.len() as u32;
+        let any = |count| (0..count).map(|_| made(item.shape, item.structs, &mut next)).collect();
+        let given = self.given.get(name).cloned();
+        let items = given.or_else(|| self.any.map(any)).ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(Given(items, 0)))
     }
 
@@ -95,7 +122,7 @@ fn bits(value: &Value) -> String {
 
 fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
     let out = Shared::default();
-    let mut files = Memory { given: files.given.clone(), written: Rc::default() };
+    let mut files = Memory { given: files.given.clone(), any: files.any, written: Rc::default() };
     let end = run(Surroundings {
         files: &mut files,
         out: Box::new(out.clone()),
@@ -144,20 +171,40 @@ pub const LEVELS: [Level; 3] = [Level::Plain, Level::Fused, Level::Vectors];
 
 /// Checks that native code at all levels does what the interpreter does; what that was.
 pub fn agree(text: &str, files: &Memory, iterations: Option<u64>) -> Seen {
-    let compiled = compiled(text);
-    let meant = interpreted(&compiled, files, iterations);
+    agree_compiled(&compiled(text), text, files, iterations)
+}
+
+/// The same of a program that has been compiled.
+pub fn agree_compiled(
+    compiled: &Arc<Compiled>,
+    name: &str,
+    files: &Memory,
+    iterations: Option<u64>,
+) -> Seen {
+    let meant = interpreted(compiled, files, iterations);
     for level in LEVELS {
         let config = Config { level, cache: Cache::None, compiler: None };
         let native =
-            thalweg_codegen::build(&compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
+            thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         let done = run_native(&native, files, iterations);
-        if meant != done {
-            let source = thalweg_codegen::source(&compiled, level).unwrap();
-            std::fs::write(format!("{}/disagree.c", env!("CARGO_TARGET_TMPDIR")), source).unwrap();
-        }
-        assert_eq!(meant, done, "at {level:?}:\n{text}");
+        assert!(meant == done, "at {level:?}:\n{name}\n{}", difference(&meant, &done));
     }
     meant
+}
+
+/// Where two runs differ first.
+fn difference(meant: &Seen, done: &Seen) -> String {
+    if meant.end != done.end || meant.printed != done.printed {
+        return format!("{:?}\n{:?}\n{}\n{}", meant.end, done.end, meant.printed, done.printed);
+    }
+    for (name, items) in &meant.written {
+        let theirs = done.written.get(name).map_or(&[][..], Vec::as_slice);
+        let at = items.iter().zip(theirs).position(|(a, b)| a != b).unwrap_or(items.len().min(theirs.len()));
+        if items != theirs {
+            return format!("`{name}`, item {at}: {:?} and {:?}", items.get(at), theirs.get(at));
+        }
+    }
+    "files that should not be there".into()
 }
 
 /// A file of floats.
