@@ -30,6 +30,22 @@ impl Source for BinarySource {
         }
     }
 
+    fn next_bytes(&mut self, room: &mut [u8]) -> Option<io::Result<usize>> {
+        if !is_as_in_memory(&self.item, &self.structs) {
+            return None;
+        }
+        let mut have = 0;
+        while have < room.len() {
+            match self.reader.bytes.read(&mut room[have..]) {
+                Ok(0) => break,
+                Ok(more) => have += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        Some(Ok(have))
+    }
+
     fn rewind(&mut self) -> io::Result<bool> {
         self.bits = (0, 0);
         self.reader.rewind()
@@ -106,6 +122,16 @@ impl Bytes<'_> {
     }
 }
 
+/// Whether an item is nothing but integers and floats, in the order of this machine.
+fn is_as_in_memory(shape: &Shape, structs: &[Vec<Shape>]) -> bool {
+    cfg!(target_endian = "little")
+        && match shape {
+            Shape::Scalar(ty) => matches!(ty, Type::Int | Type::Float | Type::Complex | Type::Vector(_)),
+            Shape::Array(element, _) => is_as_in_memory(element, structs),
+            Shape::Struct(id) => structs[id.0 as usize].iter().all(|field| is_as_in_memory(field, structs)),
+        }
+}
+
 fn no_such_items() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, "items of this type cannot stand in a file")
 }
@@ -168,6 +194,10 @@ impl Sink for BinarySink {
         let written = self.write(item, &shape);
         self.item = shape;
         written
+    }
+
+    fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
+        is_as_in_memory(&self.item, &self.structs).then(|| self.writer.write_all(items))
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

@@ -22,6 +22,15 @@ pub trait Source {
     /// It cannot be read, or the end is in the middle of an item.
     fn next(&mut self) -> io::Result<Option<Value>>;
 
+    /// The next items as bytes, if they stand in the file as in memory: scalars of 32 bits one after the
+    /// other, in this machine's order. How many bytes; fewer than there is room for only at the end.
+    ///
+    /// # Errors
+    /// As for [`Source::next`].
+    fn next_bytes(&mut self, _room: &mut [u8]) -> Option<io::Result<usize>> {
+        None
+    }
+
     /// Goes back to the beginning; false where that cannot be done.
     ///
     /// # Errors
@@ -36,6 +45,14 @@ pub trait Sink {
     /// # Errors
     /// It cannot be written.
     fn give(&mut self, item: &Value) -> io::Result<()>;
+
+    /// Takes items as bytes, if they stand in the file as in memory; see [`Source::next_bytes`].
+    ///
+    /// # Errors
+    /// They cannot be written.
+    fn give_bytes(&mut self, _items: &[u8]) -> Option<io::Result<()>> {
+        None
+    }
 
     /// All items have come: what was written appears under its name.
     ///
