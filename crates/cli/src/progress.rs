@@ -58,6 +58,11 @@ impl Progress {
         self.bar.inc(bytes);
     }
 
+    /// So many are done in all.
+    pub fn reach(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -38,7 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
     ("thalweg-str", &["thalweg-lang"]),
     ("thalweg-codegen", &["thalweg-lang", "thalweg-str"]),
-    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang"]),
+    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang", "thalweg-codegen"]),
     (
         "thalweg-bench",
         &[

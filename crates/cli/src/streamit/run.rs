@@ -6,12 +6,14 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::standard;
 use anyhow::{Result, bail, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use thalweg_codegen::{Config, Level, Native, build};
+use thalweg_lang::Compiled;
 use thalweg_lang::files::{Disk, Form};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::tree::Code;
@@ -39,6 +41,14 @@ pub(crate) struct Run {
     /// Write this in place of what the program's writer names; `.wav` is sound
     #[arg(long = "out", value_name = "FILE")]
     output: Option<PathBuf>,
+    /// How it is executed (default: native code where it can be, else the interpreter)
+    #[arg(long, value_enum)]
+    engine: Option<Engine>,
+    /// How much is made of native code: 0 a function for each filter, 1 regions fused, 2 several firings
+    /// at once
+    #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
+        value_parser = clap::value_parser!(u8).range(0..=2))]
+    optimise: u8,
     /// Files are numbers in text, not bytes
     #[arg(long)]
     text: bool,
@@ -60,26 +70,30 @@ impl Run {
         let at_once = io::stdout().is_terminal();
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
         let form = if self.text { Form::Text } else { Form::Binary };
-        let outcome = interpret(
-            &Arc::new(compiled),
-            Options { iterations: self.iterations, repeat_input: self.repeat_input },
-            Surroundings {
-                files: &mut Media {
-                    input: self.input,
-                    output: self.output,
-                    disk: Disk { input: form, output: form },
-                    sound: SOUND,
-                },
-                out: Box::new(out.clone()),
-                interrupted: Box::new(move || stop.is_asked()),
-                progress: &mut |_| {
-                    progress.advance(1);
-                    if at_once {
-                        _ = printed.flush();
-                    }
-                },
+        let compiled = Arc::new(compiled);
+        let native = self.native(&compiled)?;
+        let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
+        let mut files = Media {
+            input: self.input,
+            output: self.output,
+            disk: Disk { input: form, output: form },
+            sound: SOUND,
+        };
+        let around = Surroundings {
+            files: &mut files,
+            out: Box::new(out.clone()),
+            interrupted: Box::new(move || stop.is_asked()),
+            progress: &mut |done| {
+                progress.reach(done);
+                if at_once {
+                    _ = printed.flush();
+                }
             },
-        );
+        };
+        let outcome = match native {
+            Some(native) => native.run(options, around),
+            None => interpret(&compiled, options, around),
+        };
         progress.finish();
         // What it has printed before it failed comes before the error.
         _ = out.clone().flush();
@@ -103,6 +117,34 @@ const SOUND: (u32, u16) = (44_100, 1);
 fn only(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
     ensure!(!given || files == 1, "{option} is for programs that have one file; this one {does} {files}");
     Ok(())
+}
+
+/// How a program is executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Engine {
+    /// C, compiled for this machine
+    Native,
+    /// What defines the meaning; slow
+    Interpreter,
+}
+
+impl Run {
+    /// The program as native code; none where the interpreter is to run it, which is said unless it was
+    /// asked for.
+    fn native(&self, compiled: &Arc<Compiled>) -> Result<Option<Native>> {
+        if self.engine == Some(Engine::Interpreter) {
+            return Ok(None);
+        }
+        let level = [Level::Plain, Level::Fused, Level::Vectors][usize::from(self.optimise)];
+        match build(compiled, &Config { level, ..Config::default() }) {
+            Ok(native) => Ok(Some(native)),
+            Err(refusal) if self.engine == Some(Engine::Native) => Err(refusal.into()),
+            Err(refusal) => {
+                standard::complain(&format!("note: {refusal}; the interpreter runs it"));
+                Ok(None)
+            }
+        }
+    }
 }
 
 /// Standard output, written to by the program and flushed by us.
