@@ -152,7 +152,8 @@ agrees! {
     an_index_outside: around_int("int->int filter Middle() { int[5] a; work pop 1 push 1 { a[pop() % 7] = 2; push(a[0]); } }"), Memory::default(), Some(100);
     a_division_by_zero: around_int("int->int filter Middle() { work pop 1 push 1 { push(100 / (pop() % 4 - 2)); } }"), Memory::default(), Some(100);
     a_window_that_is_left: around_int("int->int filter Middle() { work pop 1 push 1 peek 4 { push(peek(peek(0) % 6)); pop(); } }"), Memory::default(), Some(100);
-    rates_that_are_not_kept: around_int("int->int filter Middle() { work pop 2 push 1 { if (pop() % 5 != 1) pop(); push(1); } }"), Memory::default(), Some(100);
+    items_that_are_not_given: around_int("int->int filter Middle() { work pop 2 push 1 { if (pop() % 5 != 1) push(pop()); } }"), Memory::default(), Some(100);
+    items_that_are_not_taken: around_int("int->int filter Middle() { work pop 2 push 1 { if (pop() % 5 != 1) pop(); push(1); } }"), Memory::default(), Some(100);
     an_array_as_an_item: around_float("float->float pipeline Middle { add Pack(); add Turn(); add Unpack(); }
             float->float[4] filter Pack() { work pop 4 push 1 { float[4] v; for (int i = 0; i < 4; i++) v[i] = pop(); push(v); } }
             float[4]->float[4] filter Turn() { work pop 1 push 1 peek 2 { float[4] a = peek(1); float[4] b = pop(); b[2] = a[0]; push(b); } }

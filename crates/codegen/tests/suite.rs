@@ -22,7 +22,11 @@ fn the_suite_agrees() {
             Ok(_) => {
                 let files = Memory { any: Some(ITEMS), ..Memory::default() };
                 let seen = agree_compiled(&Arc::new(compiled), program.name, &files, None);
-                assert!(seen.written.values().any(|items| !items.is_empty()), "{} writes nothing", program.name);
+                assert!(
+                    seen.written.values().any(|items| !items.is_empty()),
+                    "{} writes nothing",
+                    program.name
+                );
                 native.push(program.name);
             }
             Err(Refusal::Unable(why)) => {

@@ -15,6 +15,24 @@ pub(crate) struct Writer<'a> {
     pub(crate) depth: usize,
     /// 1 of a prework.
     pub(crate) which: u32,
+    /// Differences are kept from being put together with sums: see [`alternates`].
+    pub(crate) apart: bool,
+}
+
+/// Whether there are products, sums and differences of floats. GCC 12 makes one instruction of a product
+/// and a sum beside a difference, with one rounding in place of two, though it is told not to contract.
+pub(crate) fn alternates(code: &Code) -> bool {
+    use thalweg_lang::hir::{BinaryOp, UnaryOp};
+    let (mut products, mut sums, mut differences) = (false, false, false);
+    walk_exprs(&code.body, &mut |ex| match ex {
+        Ex::Binary(BinaryOp::Mul, Kind::Float, ..) => products = true,
+        Ex::Binary(BinaryOp::Add, Kind::Float, ..) => sums = true,
+        Ex::Binary(BinaryOp::Sub, Kind::Float, ..) | Ex::Unary(UnaryOp::Negate, Kind::Float, _) => {
+            differences = true
+        }
+        _ => {}
+    });
+    products && sums && differences
 }
 
 /// What a function is for.
@@ -47,7 +65,15 @@ const PARAMS: &str = "struct env *restrict env, uint32_t node";
 
 /// Writes a function that fires from `first` up to `last`.
 pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str, form: Form) -> Function {
-    let mut writer = Writer { code, input, output, text: String::new(), depth: 1, which: form.which };
+    let mut writer = Writer {
+        code,
+        input,
+        output,
+        text: String::new(),
+        depth: 1,
+        which: form.which,
+        apart: alternates(code),
+    };
     writer.head(fields, form);
     writer.begin_fields();
     let vector = if form.lanes > 1 { simd::firings(code, input, output, form.lanes) } else { None };

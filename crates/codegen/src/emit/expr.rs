@@ -94,6 +94,7 @@ impl Writer<'_> {
             Ex::Const(value) => scalar(*value),
             Ex::Var(var) => self.name(*var),
             Ex::Load(area, at, kind) => self.load(area, at, *kind),
+            Ex::Unary(UnaryOp::Negate, Kind::Float, x) if self.apart => format!("apart(-{})", self.ex(x)),
             Ex::Unary(UnaryOp::Negate, _, x) => format!("(-{})", self.ex(x)),
             Ex::Unary(UnaryOp::Complement, Kind::Int, x) => format!("(~{})", self.ex(x)),
             Ex::Unary(_, _, x) => format!("(!{})", self.ex(x)),
@@ -121,6 +122,7 @@ impl Writer<'_> {
                 };
                 format!("({a} {} {by})", symbol(op))
             }
+            (BinaryOp::Sub, Kind::Float) if self.apart => format!("apart({a} - {b})"),
             (BinaryOp::Rem, Kind::Float) => format!("fmodf({a}, {b})"),
             (BinaryOp::Div, Kind::Int) if y.as_int().is_none_or(|by| by == -1) => {
                 format!("quotient({a}, {b})")

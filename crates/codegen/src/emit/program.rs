@@ -154,7 +154,7 @@ impl Writer<'_> {
             for field in vars.chain(mems) {
                 let structs = &self.compiled.tree.structs;
                 let variable = &filter.fields[field as usize];
-                let shape = shape_of(&fields[field as usize], &variable.ty.ty, structs);
+                let shape = shape_of(&fields[field as usize], &variable.ty.ty);
                 used.insert(
                     field,
                     (variable.name.to_string(), cell_of(&shape, structs)?, cells_of(&shape, structs)),
@@ -503,7 +503,7 @@ impl Writer<'_> {
             for (at, (_, cell, _)) in self.fields(node)? {
                 let structs = &self.compiled.tree.structs;
                 let value = &fields[at as usize];
-                let shape = shape_of(value, &filter.fields[at as usize].ty.ty, structs);
+                let shape = shape_of(value, &filter.fields[at as usize].ty.ty);
                 let mut cells = Vec::new();
                 flatten(value, &shape, structs, &mut cells);
                 if cells.iter().all(|cell| *cell == crate::ir::Scalar::zero(cell.kind())) {

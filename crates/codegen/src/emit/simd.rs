@@ -29,7 +29,15 @@ pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) 
         return None;
     }
     let beside = beside(code, &varies);
-    let inner = Writer { code, input, output, text: String::new(), depth: 2, which: 0 };
+    let inner = Writer {
+        code,
+        input,
+        output,
+        text: String::new(),
+        depth: 2,
+        which: 0,
+        apart: super::code::alternates(code),
+    };
     let mut writer = Vectors {
         inner,
         varies,
@@ -138,7 +146,7 @@ impl Vectors<'_> {
         let groups = [self.inner.input, self.inner.output].map(|items| items.group).into_iter();
         let mut groups = groups.filter(|group| *group > 1);
         let aligned = groups.clone().next().is_some();
-        if groups.any(|group| group as usize % at_once != 0) {
+        if groups.any(|group| !(group as usize).is_multiple_of(at_once)) {
             self.beside = 1;
         }
         let at_once = self.lanes * self.beside;

@@ -39,6 +39,17 @@ static _Noreturn __attribute__((cold, noinline)) void fail(
     longjmp(*(jmp_buf *)env->out, 1);
 }
 
+/* A value that is not put together with others. */
+static inline float apart(float x)
+{
+#if defined __GNUC__ && defined __x86_64__
+    __asm__("" : "+x"(x));
+#elif defined __GNUC__ && defined __aarch64__
+    __asm__("" : "+w"(x));
+#endif
+    return x;
+}
+
 static inline int32_t bits_of(float x) { int32_t i; memcpy(&i, &x, 4); return i; }
 static inline float float_of(int32_t i) { float x; memcpy(&x, &i, 4); return x; }
 static inline int32_t quotient(int32_t a, int32_t b) { return b == -1 ? -a : a / b; }

@@ -281,7 +281,7 @@ impl<'a> Lower<'a> {
             if leaves {
                 lower.make_even(brk, what.pops, what.pushes);
             }
-            lower.emit_count(count, brk, (from.clone(), to, turns), body, what, moved, inside)?;
+            lower.emit_count(count, brk, (from.clone(), to, turns), (body, what), moved, inside)?;
             lower.know_last(count, &from, turns.filter(|_| !leaves));
             lower.close(brk)
         })?;
@@ -356,8 +356,7 @@ impl<'a> Lower<'a> {
         count: &Count<'a>,
         brk: Label,
         (from, to, turns): (Ex, Ex, Option<u64>),
-        body: &'a [Stmt],
-        what: &Does,
+        (body, what): (&'a [Stmt], &Does),
         moved: [Option<i64>; 2],
         inside: Range,
     ) -> Outcome<()> {
@@ -476,10 +475,7 @@ impl<'a> Lower<'a> {
 /// How a statement steps a local.
 fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
     let constant = |expr: &Expr| match &expr.kind {
-        ExprKind::Constant(value) => match value {
-            thalweg_lang::value::Value::Int(by) => Some(*by),
-            _ => None,
-        },
+        ExprKind::Constant(thalweg_lang::value::Value::Int(by)) => Some(*by),
         _ => None,
     };
     match &stmt.kind {

@@ -191,7 +191,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The whole firing, and the check that it has moved what it says.
+    /// The whole firing, and the check that it has given what it says.
     fn firing(&mut self, body: &'a Body) -> Outcome<()> {
         let end = self.label();
         if assigned::returns_early(&body.stmts) {
@@ -201,24 +201,22 @@ impl<'a> Lower<'a> {
         self.stmts(&body.stmts)?;
         self.close(end)?;
         self.frames.pop();
-        self.check_count("pops", true)?;
-        self.check_count("pushes", false)?;
+        self.check_given();
         let mut stmts = std::mem::take(&mut self.out);
         strip(&mut stmts, end);
         self.code.body = if leaves(&stmts, end) { vec![St::Block(end, stmts)] } else { stmts };
         Ok(())
     }
 
-    fn check_count(&mut self, does: &str, pops: bool) -> Outcome<()> {
-        let (cursor, said) = if pops { (&self.taken, self.pop) } else { (&self.given, self.push) };
-        let (moved, said) = (cursor.place(), i64::from(said));
-        if moved.as_int().map(i64::from) == Some(said) || !self.alive {
-            return Ok(());
+    /// What has not been taken is dropped; but all must have been given.
+    fn check_given(&mut self) {
+        let (given, said) = (self.given.place(), i64::from(self.push));
+        if given.as_int().map(i64::from) == Some(said) || !self.alive {
+            return;
         }
-        let why = format!("this firing {does} {{0}} items, but its rate says {said}");
-        let wrong = self.compare(hir::BinaryOp::Ne, moved.clone(), Ex::int(said));
-        self.check_as(wrong, why, vec![moved], true);
-        Ok(())
+        let why = format!("this firing pushes {{0}} items, but its rate says {said}");
+        let wrong = self.compare(hir::BinaryOp::Ne, given.clone(), Ex::int(said));
+        self.check_as(wrong, why, vec![given], true);
     }
 
     fn push_frame(&mut self, body: &'a Body, leave: Label, result: Option<Bind>) {

@@ -142,7 +142,7 @@ impl<'a> Lower<'a> {
     }
 
     pub(super) fn table(&mut self, value: &Value, ty: &Type) -> Outcome<Bind> {
-        let shape = shape_of(value, ty, &self.tree.structs);
+        let shape = shape_of(value, ty);
         let mut cells = Vec::new();
         flatten(value, &shape, &self.tree.structs, &mut cells);
         Ok(Bind::Area(self.mem(MemKind::Table(cells), &shape, "table")?, shape))
@@ -156,7 +156,7 @@ impl<'a> Lower<'a> {
             return Ok(Bind::Scalar(Var(self.code.vars.len() as u32 - 1)));
         }
         let value = self.fields.get(at as usize).ok_or("a field is missing")?;
-        let shape = shape_of(value, ty, &self.tree.structs);
+        let shape = shape_of(value, ty);
         Ok(Bind::Area(self.mem(MemKind::Field(at), &shape, &name)?, shape))
     }
 

@@ -62,11 +62,11 @@ pub(super) fn components(ty: &Type) -> Option<usize> {
 }
 
 /// The shape of a value of a type.
-pub(crate) fn shape_of(value: &Value, ty: &Type, structs: &[Vec<Shape>]) -> Shape {
+pub(crate) fn shape_of(value: &Value, ty: &Type) -> Shape {
     match (value, ty) {
         (Value::Array(elements), Type::Array(element)) => {
             let inner = match elements.first() {
-                Some(first) => shape_of(first, element, structs),
+                Some(first) => shape_of(first, element),
                 None => Shape::Scalar(Type::Int),
             };
             Shape::Array(std::sync::Arc::new(inner), elements.len())

@@ -178,7 +178,7 @@ impl Reader {
         match self.source.next_bytes(&mut self.ahead[before..]) {
             Some(Ok(bytes)) => {
                 self.ahead.truncate(before + bytes);
-                if self.ahead.len() % self.bytes != 0 {
+                if !self.ahead.len().is_multiple_of(self.bytes) {
                     self.ahead.truncate(self.ahead.len() / self.bytes * self.bytes);
                     self.fail("the file ends in the middle of an item");
                 }

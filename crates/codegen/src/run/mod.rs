@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
             return Ok(0);
         }
         let mut iterations = 0;
-        self.to_buffers();
+        self.fill_buffers();
         while iterations < most && !(around.interrupted)() {
             let want = self.native.scale.min(most - iterations);
             let n = self.ends.available(&self.facts, want)?;
@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
                 (around.progress)(iterations);
             }
             if n < want {
-                self.from_buffers(iterations);
+                self.empty_buffers(iterations);
                 return self.last(&region.steady, iterations, most, around);
             }
         }

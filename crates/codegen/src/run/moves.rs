@@ -8,7 +8,7 @@ use thalweg_lang::interpret::Stop;
 
 impl Run<'_> {
     /// What queues hold after the initialisation goes to its places in buffers.
-    pub(super) fn to_buffers(&mut self) {
+    pub(super) fn fill_buffers(&mut self) {
         let Some(plan) = &self.native.plan else { return };
         self.buffers = plan.roots.iter().map(|root| Memory::new(root.size as usize * root.bytes)).collect();
         for (at, memory) in self.buffers.iter_mut().enumerate() {
@@ -29,7 +29,7 @@ impl Run<'_> {
     }
 
     /// What buffers hold after so many steady states goes back into queues.
-    pub(super) fn from_buffers(&mut self, steady: u64) {
+    pub(super) fn empty_buffers(&mut self, steady: u64) {
         let Some(plan) = &self.native.plan else { return };
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {

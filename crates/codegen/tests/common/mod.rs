@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use thalweg_codegen::{Cache, Compiler, Config, Level, Native};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
-use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::hir::Type;
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::value::{Shape, Value};
 use thalweg_lang::{Compiled, Sources, compile};
 
@@ -175,12 +175,7 @@ pub fn agree(text: &str, files: &Memory, iterations: Option<u64>) -> Seen {
 }
 
 /// The same of a program that has been compiled.
-pub fn agree_compiled(
-    compiled: &Arc<Compiled>,
-    name: &str,
-    files: &Memory,
-    iterations: Option<u64>,
-) -> Seen {
+pub fn agree_compiled(compiled: &Arc<Compiled>, name: &str, files: &Memory, iterations: Option<u64>) -> Seen {
     let meant = interpreted(compiled, files, iterations);
     for level in LEVELS {
         let config = Config { level, cache: Cache::None, compiler: None };
