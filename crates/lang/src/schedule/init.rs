@@ -4,14 +4,13 @@
 //! beyond what it takes, so that in a steady state each node finds its windows after all before it have
 //! fired. The demand goes up the stream: from each consumer's firings follow its producer's.
 //!
-//! What follows a filter with `prework` fires on, as far as that leaves all windows: its first firing
+//! What follows a filter with `prework` fires on, as far as something comes out at the end: its first firing
 //! replaces one of `work`, and is not kept back for a steady state to come.
 
 use super::Phase;
 use super::net::Line;
 use super::part::Part;
 use super::simulate::{State, Stuck};
-use crate::flat::NodeId;
 use std::ops::Range;
 
 /// How often demands are looked at round one loop before the schedule is taken to be too long.
@@ -22,12 +21,14 @@ const MOST_STEPS: usize = 1 << 22;
 /// # Errors
 /// A loop with too few items.
 pub(super) fn initialise(part: &Part, state: &mut State) -> Result<Vec<Phase>, Stuck> {
-    let counts = least(part)?;
-    let mut phases = state.fire_all(&counts)?;
-    for (node, count) in drained(part, state) {
-        phases.push(Phase::Fire(NodeId(part.nodes[node] as u32), count));
+    let mut counts = least(part)?;
+    if part.prework.contains(&true) {
+        let mut trial = state.clone();
+        trial.fire_all(&counts)?;
+        let further = drained(part, &mut trial);
+        go_on(part, &mut counts, &further);
     }
-    Ok(phases)
+    state.fire_all(&counts)
 }
 
 /// The least firings.
@@ -117,26 +118,31 @@ fn diverges(part: &Part, unit: &Range<usize>, node: usize) -> Stuck {
     ways.iter().find(spans).or(ways.first()).map_or(Stuck::TooLong(node), |way| Stuck::Loop(*way))
 }
 
-/// Lets what follows filters with `prework` fire on.
-fn drained(part: &Part, state: &mut State) -> Vec<(usize, u64)> {
+/// How much further what follows filters with `prework` could fire, for each node.
+fn drained(part: &Part, state: &mut State) -> Vec<u64> {
     let mut follows = vec![false; part.nodes.len()];
-    let mut fired = Vec::new();
+    let mut further = vec![0; part.nodes.len()];
     for unit in part.units.iter().filter(|unit| !part.is_loop(unit)) {
         let node = unit.start;
         let lines = &part.into[node];
         let before = |line: &usize| part.lines[*line].from;
         follows[node] = lines.iter().map(before).any(|from| follows[from] || part.prework[from]);
-        if !follows[node] || part.repetitions[node] == 0 {
-            continue;
-        }
-        let count = lines.iter().map(|line| spare_firings(part, state, *line)).min().unwrap_or(0);
-        let count = state.able(node, count);
-        if count > 0 {
-            state.fire(node, count);
-            fired.push((node, count));
+        if follows[node] && part.repetitions[node] > 0 {
+            let count = lines.iter().map(|line| spare_firings(part, state, *line)).min().unwrap_or(0);
+            further[node] = state.able(node, count);
+            state.fire(node, further[node]);
         }
     }
-    fired
+    further
+}
+
+/// Adds what could be fired further, but no more than those that take from it use for the same.
+fn go_on(part: &Part, counts: &mut [u64], further: &[u64]) {
+    for node in (0..counts.len()).rev().filter(|node| further[*node] > 0) {
+        let all = counts[node].saturating_add(further[node]);
+        let used = if part.out[node].is_empty() { all.into() } else { demand(part, node, counts) };
+        counts[node] = counts[node].max(u64::try_from(used).map_or(all, |used| used.min(all)));
+    }
 }
 
 /// Firings of a line's consumer that leave its windows.

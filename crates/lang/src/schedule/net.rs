@@ -11,6 +11,11 @@ pub(super) struct Twice {
 }
 
 impl Twice {
+    /// Items of so many firings, the first among them or not.
+    pub fn moved(self, begun: bool, firings: u64) -> u128 {
+        if begun { u128::from(firings) * u128::from(self.later) } else { self.total(firings) }
+    }
+
     /// Items of so many firings from the first on.
     pub fn total(self, firings: u64) -> u128 {
         match firings {

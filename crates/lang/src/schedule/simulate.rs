@@ -25,7 +25,7 @@ pub(super) enum Stuck {
 #[derive(Clone)]
 pub(super) struct State<'a> {
     part: &'a Part,
-    fired: Vec<u64>,
+    fired: Vec<u128>,
     held: Vec<u128>,
     /// The most there was at a time.
     most: Vec<u128>,
@@ -136,7 +136,8 @@ impl<'a> State<'a> {
     }
 
     fn fired_since(&self, unit: &Range<usize>, mark: &Mark) -> Vec<(usize, u64)> {
-        let since = |(node, before): (usize, &u64)| (node, self.fired[node] - before);
+        // No more than were left to be fired.
+        let since = |(node, before): (usize, &u128)| (node, (self.fired[node] - before) as u64);
         unit.clone().zip(&mark.fired).map(since).filter(|(_, count)| *count > 0).collect()
     }
 
@@ -194,7 +195,7 @@ impl<'a> State<'a> {
             self.held[*line] = after + gained - lost;
         }
         for (node, count) in &round.fires {
-            self.fired[*node] += count * times;
+            self.fired[*node] += u128::from(count * times);
             left[*node] -= count * times;
         }
         times
@@ -225,26 +226,27 @@ impl<'a> State<'a> {
 
     /// Items that must be there for so many firings.
     fn needed(&self, node: usize, line: usize, count: u64) -> u128 {
-        let (fired, line) = (self.fired[node], &self.part.lines[line]);
-        let taken = |firings: u64| line.pop.total(fired + firings) - line.pop.total(fired);
-        let first = if fired == 0 { u128::from(line.peek.first) } else { 0 };
-        let last = if fired == 0 && count == 1 { 0 } else { taken(count - 1) + u128::from(line.peek.later) };
+        let (begun, line) = (self.fired[node] > 0, &self.part.lines[line]);
+        let first = if begun { 0 } else { u128::from(line.peek.first) };
+        let last = if !begun && count == 1 {
+            0
+        } else {
+            line.pop.moved(begun, count - 1) + u128::from(line.peek.later)
+        };
         first.max(last)
     }
 
     /// Lets a node fire.
     pub fn fire(&mut self, node: usize, count: u64) {
-        let (before, after) = (self.fired[node], self.fired[node] + count);
+        let begun = self.fired[node] > 0;
         for line in &self.part.into[node] {
-            let pop = self.part.lines[*line].pop;
-            self.held[*line] -= pop.total(after) - pop.total(before);
+            self.held[*line] -= self.part.lines[*line].pop.moved(begun, count);
         }
         for line in &self.part.out[node] {
-            let push = self.part.lines[*line].push;
-            self.held[*line] += push.total(after) - push.total(before);
+            self.held[*line] += self.part.lines[*line].push.moved(begun, count);
             self.most[*line] = self.most[*line].max(self.held[*line]);
         }
-        self.fired[node] = after;
+        self.fired[node] += u128::from(count);
     }
 
     /// The way back on which nodes of a unit wait for each other: followed from one that waits to the
@@ -301,6 +303,6 @@ struct Mark {
     phases: usize,
     /// Rounds gone since.
     count: usize,
-    fired: Vec<u64>,
+    fired: Vec<u128>,
     rounds: Round,
 }

@@ -50,6 +50,14 @@ fn a_delay_leaves_its_items_before_a_joiner() {
 }
 
 #[test]
+fn what_prework_gives_stays_where_its_end_has_no_use_for_it() {
+    let windows = vec![window("Short", 2, 1, 1), window("Long", 4, 1, 1)];
+    let both = SplitJoin("Both", Weights::Duplicate, windows, round([1, 1]));
+    let source = first("Source", rates(0, 0, 2), rates(0, 0, 1));
+    insta::assert_snapshot!(scheduled(Pipeline("Main", vec![source, both, filter("Sink", 2, 0)])));
+}
+
+#[test]
 fn loops_go_round() {
     let inner = feedback("Loop", [1, 1], filter("Body", 2, 2), [1, 1], filter("Back", 1, 1), 3);
     insta::assert_snapshot!(scheduled(Pipeline(
@@ -165,6 +173,30 @@ fn rounds_repeat_in_groups() {
     let schedule = schedule(&flat, &tree).unwrap();
     execution::verify(&flat, &tree, &schedule).unwrap();
     insta::assert_snapshot!(schedule.show(&flat));
+}
+
+/// Whatever the rates, and whether or not they go together.
+#[test]
+fn no_rates_panic() {
+    let most = u32::MAX;
+    let numbers = [0, 1, 2, 3, 65_537, most - 4, most];
+    for (one, two) in numbers.iter().flat_map(|one| numbers.iter().map(move |two| (*one, *two))) {
+        let strange = first("Strange", rates(two, one, two), rates(most, two.max(1), one));
+        let wide = SplitJoin(
+            "Wide",
+            round([one, two]),
+            vec![strange, window("W", most, one, two)],
+            round([two, one]),
+        );
+        let loops = feedback("Loop", [1, one], window("B", most, 1, two), [two, 1], filter("C", two, one), 3);
+        let program = Pipeline("Main", vec![filter("S", 0, two), wide, loops, filter("E", one, 0)]);
+        let tree = tree(program);
+        let flat = flatten(&tree);
+        match schedule(&flat, &tree) {
+            Ok(schedule) => assert!(!schedule.show(&flat).to_string().is_empty()),
+            Err(errors) => assert!(!errors.is_empty()),
+        }
+    }
 }
 
 /// Time goes with the size of a graph, whatever its form.
