@@ -35,8 +35,7 @@ impl<'p> Elaborator<'p> {
             None => None,
         };
         let (push, pop) = (push?, pop?);
-        let peek = self.window(pop, peek, work.span)?;
-        Some(Rates { push, pop, peek })
+        Some(Rates { push, pop, peek: window(pop, peek) })
     }
 
     fn rate(&mut self, rate: Outcome<Raw>, what: &str, span: Span) -> Option<Rate> {
@@ -69,19 +68,12 @@ impl<'p> Elaborator<'p> {
         self.error(span, format!("the {what} rate {rate} is not a range: its numbers go up, and not to 0"));
         None
     }
+}
 
-    /// The items that must be there: those that are popped, where nothing is said.
-    fn window(&mut self, pop: Rate, peek: Option<Rate>, span: Span) -> Option<u32> {
-        let popped = least(pop);
-        let Some(peek) = peek else { return Some(popped) };
-        if let (Some(pop), Some(peek)) = (pop.fixed(), peek.fixed())
-            && peek < pop
-        {
-            self.error(span, format!("the peek rate {peek} is less than the pop rate {pop}"));
-            return None;
-        }
-        Some(least(peek).max(popped))
-    }
+/// The items that must be there: those that are popped, where nothing or less is said. (Published
+/// programs write `pop 4 peek 1`.)
+fn window(pop: Rate, peek: Option<Rate>) -> u32 {
+    least(pop).max(peek.map_or(0, least))
 }
 
 fn least(rate: Rate) -> u32 {

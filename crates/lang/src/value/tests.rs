@@ -134,7 +134,19 @@ fn conversions_follow_the_document() {
 #[test]
 fn text_is_short_and_plain() {
     let text = |x: f32| Value::Float(x).to_text(&Type::Float);
-    let written = [1.0, 0.5, -0.0, 1e8, 1.234_567e6, 1e7, 9_999_999.0, 0.001, 1.5e-7, std::f32::consts::SQRT_2, f32::MAX];
+    let written = [
+        1.0,
+        0.5,
+        -0.0,
+        1e8,
+        1.234_567e6,
+        1e7,
+        9_999_999.0,
+        0.001,
+        1.5e-7,
+        std::f32::consts::SQRT_2,
+        f32::MAX,
+    ];
     let texts: Vec<String> = written.into_iter().map(text).collect();
     let expected = "1.0 0.5 -0.0 1.0E8 1234567.0 1.0E7 9999999.0 0.001 1.5E-7 1.4142135 3.4028235E38";
     assert_eq!(texts.join(" "), expected);
@@ -171,6 +183,27 @@ fn functions_round_once() {
         }
     }
     assert!((call(Builtin::Acosh, &[1.5]) - 1.5f32.acosh()).abs() < 1e-6);
+}
+
+#[test]
+fn functions_of_complex_numbers() {
+    let call = |function, re, im| match Value::builtin(function, &[Value::Complex(re, im)]) {
+        Ok(Value::Complex(re, im)) => (re, im),
+        other => panic!("{other:?}"),
+    };
+    let near = |(a, b): (f32, f32), (c, d): (f32, f32)| (a - c).abs() < 1e-6 && (b - d).abs() < 1e-6;
+    assert_eq!(call(Builtin::SqrtComplex, -4.0, 0.0), (0.0, 2.0));
+    assert_eq!(call(Builtin::SqrtComplex, 3.0, 4.0), (2.0, 1.0));
+    assert_eq!(call(Builtin::SqrtComplex, -3.0, -4.0), (1.0, -2.0));
+    assert_eq!(call(Builtin::SqrtComplex, 0.0, 0.0), (0.0, 0.0));
+    let (e, pi) = (std::f32::consts::E, std::f32::consts::PI);
+    assert!(near(call(Builtin::ExpComplex, 1.0, pi), (-e, 0.0)));
+    assert!(near(call(Builtin::LogComplex, -e, 0.0), (1.0, pi)));
+    assert!(near(call(Builtin::SinComplex, 1.0, 0.0), (1.0f32.sin(), 0.0)));
+    assert!(near(call(Builtin::CosComplex, 0.0, 1.0), (1.0f32.cosh(), 0.0)));
+    assert!(near(call(Builtin::SinComplex, 0.5, -0.25), (0.494_485_8, -0.221_688_2)));
+    assert!(near(call(Builtin::CosComplex, 0.5, -0.25), (0.905_150_2, 0.121_108_8)));
+    assert!(Value::builtin(Builtin::Tan, &[Value::Complex(1.0, 0.0)]).is_err());
 }
 
 #[test]
