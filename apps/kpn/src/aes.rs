@@ -73,7 +73,7 @@ pub fn aes(bytes: usize, workers: usize, passes: u32, mode: Mode) -> Job {
         }
         let mut sum = 0;
         for mut rx in rxs {
-            sum = rx.recv().await.iter().flatten().fold(sum, |sum, byte| fold(sum, u64::from(*byte)));
+            sum = rx.recv().await.iter().fold(sum, |sum, part| fold_all(sum, part));
         }
         result.set(sum);
     };
@@ -94,7 +94,7 @@ pub fn aes(bytes: usize, workers: usize, passes: u32, mode: Mode) -> Job {
     Job::new(graph, slot, move || {
         let mut all = memory(bytes);
         (0..passes).for_each(|pass| encrypt(&KEY, of_pass(mode, pass), 0, &mut all));
-        all.iter().fold(0, |sum, byte| fold(sum, u64::from(*byte)))
+        fold_all(0, &all)
     })
 }
 
@@ -115,7 +115,15 @@ fn of_pass(mode: Mode, pass: u32) -> Mode {
 
 fn memory(bytes: usize) -> Vec<u8> {
     let words = bytes.div_ceil(BLOCK) * 2;
-    (1..=words as u64).flat_map(|i| fold(i, i << 7).to_le_bytes()).collect()
+    let mut all = Vec::with_capacity(words * 8);
+    (1..=words as u64).for_each(|i| all.extend_from_slice(&fold(i, i << 7).to_le_bytes()));
+    all
+}
+
+/// Adds whole blocks to a checksum.
+fn fold_all(sum: u64, blocks: &[u8]) -> u64 {
+    let (words, _) = blocks.as_chunks();
+    words.iter().fold(sum, |sum, word| fold(sum, u64::from_le_bytes(*word)))
 }
 
 /// Equal parts of whole blocks.

@@ -12,7 +12,7 @@ use super::short;
 use crate::jobs::{Chain, equal_shares, split_parts};
 use crate::line::Measure;
 use crate::peers::crossbeam::Crossbeam;
-use crate::peers::{external, link, tokio};
+use crate::peers::{external, link, tokio, tokio_ring};
 use crate::race::{Contestant, Outcome, Role};
 use crate::row::{Row, confined, timed};
 use crate::session::Session;
@@ -31,7 +31,8 @@ pub fn run(session: &mut Session) {
         }
     }
     for (name, order) in [("creation", Order::Creation), ("shuffled", Order::Shuffled(1))] {
-        hops(session, name, order);
+        hops(session, &format!("kpn.ring.{name}.t1"), order, 1_000_000);
+        hops(session, &format!("kpn.ring.{name}.n100000.t1"), order, 100_000);
     }
     let threads = session.options.threads;
     for ns in [1_000, 10_000] {
@@ -98,13 +99,12 @@ fn transaction(session: &mut Session, threads: usize, accounted: bool) {
     session.figure(&name, Measure::NsPerItem, threads, contestants);
 }
 
-/// One token in a ring of a million.
-fn hops(session: &mut Session, name: &str, order: Order) {
-    let name = format!("kpn.ring.{name}.t1");
-    if !session.wants(&name) {
+/// One token in a ring of so many.
+fn hops(session: &mut Session, name: &str, order: Order, nodes: usize) {
+    if !session.wants(name) {
         return;
     }
-    let (nodes, rounds) = (if session.options.quick { 10_000 } else { 1_000_000 }, 5);
+    let (nodes, rounds) = (if session.options.quick { 10_000 } else { nodes }, 5_000_000 / nodes as u64);
     let hops = nodes as u64 * rounds;
     // Made before the clock starts, as nobody makes a ring for one token.
     let run = move || {
@@ -117,8 +117,13 @@ fn hops(session: &mut Session, name: &str, order: Order) {
         });
         outcome.map(|()| Some(row))
     };
-    let contestants = vec![Contestant::new("ours", Role::Ours, hops, run).expecting(hops)];
-    session.figure(&name, Measure::NsPerItem, 1, contestants);
+    let shuffled = order != Order::Creation;
+    let peer = move || Ok(tokio_ring::ring(nodes, rounds, shuffled));
+    let contestants = vec![
+        Contestant::new("ours", Role::Ours, hops, run).expecting(hops),
+        Contestant::new("tokio", Role::Peer, hops, peer).expecting(hops),
+    ];
+    session.figure(name, Measure::NsPerItem, 1, contestants);
 }
 
 /// The paper's pipeline with messages of `8 * WORDS` bytes. The peers pass eight bytes, whatever ours pass.

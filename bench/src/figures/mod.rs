@@ -1,5 +1,6 @@
 //! The figures, one file for each family.
 
+mod aes;
 mod chain;
 mod channel;
 mod dedup;
@@ -27,6 +28,7 @@ pub fn all(session: &mut Session) {
     variants::run(session);
     report::run(session);
     kpn::run(session);
+    aes::run(session);
     kpn_memory::run(session);
     partition::run(session);
     h264::run(session);

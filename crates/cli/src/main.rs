@@ -12,6 +12,7 @@ mod interrupt;
 mod progress;
 mod size;
 mod standard;
+mod streamit;
 mod wordcount;
 
 /// Stream processing on multicore machines.
@@ -27,6 +28,9 @@ enum Verb {
     /// Pack files into a deduplicated, compressed archive, and unpack them again.
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
+    Check(streamit::Check),
+    Graph(streamit::Graph),
+    Run(streamit::Run),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +42,9 @@ fn main() -> ExitCode {
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
+        Verb::Check(check) => check.run(),
+        Verb::Graph(graph) => graph.run(),
+        Verb::Run(run) => run.run(&interrupt),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

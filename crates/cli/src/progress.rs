@@ -32,6 +32,22 @@ impl Progress {
         Progress { bar }
     }
 
+    /// A bar towards so many steps, or a count of them.
+    pub fn steps(total: Option<u64>) -> Self {
+        if !stderr().is_terminal() {
+            return Progress { bar: ProgressBar::hidden() };
+        }
+        let bar = match total {
+            Some(total) => ProgressBar::new(total)
+                .with_style(style("{elapsed_precise} [{bar:40}] {pos}/{len} iterations, {eta} left")),
+            None => {
+                ProgressBar::new_spinner().with_style(style("{elapsed_precise} {spinner} {pos} iterations"))
+            }
+        };
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Progress { bar }
+    }
+
     /// Counts what is read through `input`.
     pub fn read<R: Read>(&self, input: R) -> impl Read + use<R> {
         self.bar.wrap_read(input)

@@ -1,7 +1,14 @@
 //! The flat graph: filters, splitters and joiners, with channels between them.
 //!
 //! Streams are named by the path of what they are in; a splitter or joiner is its composite's path with
-//! `.split` or `.join`.
+//! `.split` or `.join`. [`flatten`] makes the graph of a tree; [`Firing`] and the functions that take it
+//! tell the items that each node moves.
+
+mod flatten;
+mod moves;
+
+pub use flatten::flatten;
+pub use moves::Firing;
 
 use crate::source::Span;
 use crate::tree::{FilterId, Weights};
@@ -37,7 +44,9 @@ pub struct Node {
     /// What it is.
     pub kind: NodeKind,
     /// What it takes from, in order. Ports that carry nothing (weight 0) have a channel all the same,
-    /// but for the outside of a null splitter or joiner, where there is none.
+    /// but where a type is `void`: the outside of a null splitter or joiner has none, nor have streams
+    /// that take or give nothing. Weights of splitters and joiners are those of the channels there are,
+    /// and one that has no channel at all is not there itself.
     pub inputs: Vec<ChannelId>,
     /// What it gives to, in order.
     pub outputs: Vec<ChannelId>,

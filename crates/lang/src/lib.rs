@@ -7,21 +7,63 @@
 //! ```
 //!
 //! Each arrow is a module, and reports what is wrong as [`Diagnostic`]s; each form can be printed.
+//! [`compile`] goes all the way.
 
 pub mod ast;
 pub mod diagnostic;
 pub mod elaborate;
 pub mod eval;
+pub mod files;
 pub mod flat;
+pub mod generate;
 pub mod hir;
+pub mod interpret;
 pub mod lexer;
 pub mod parser;
+pub mod picture;
 pub mod resolve;
+pub mod schedule;
 pub mod source;
 pub mod tree;
 pub mod value;
 
 pub use diagnostic::Diagnostic;
-pub use elaborate::elaborate;
 pub use parser::parse;
 pub use source::{Sources, Span};
+
+/// A program that can be run: all forms after the syntax tree.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Compiled {
+    /// Names and types resolved.
+    pub program: hir::Program,
+    /// The streams that there are.
+    pub tree: tree::Tree,
+    /// The graph of filters, splitters and joiners.
+    pub flat: flat::Flat,
+    /// Who fires when, and how often.
+    pub schedule: schedule::Schedule,
+}
+
+/// Compiles a program.
+///
+/// # Errors
+/// What is wrong with it, as far as it can be seen at once: errors of one arrow hide those of the next.
+pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
+    compile_within(sources, &elaborate::Limits::default())
+}
+
+/// Compiles a program that may do so much while its streams are made.
+///
+/// # Errors
+/// What is wrong with it, as with [`compile`].
+pub fn compile_within(sources: &Sources, limits: &elaborate::Limits) -> Result<Compiled, Vec<Diagnostic>> {
+    let (syntax, errors) = parse(sources);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let program = resolve::resolve(&syntax)?;
+    let tree = elaborate::elaborate_within(&program, limits)?;
+    let flat = flat::flatten(&tree);
+    let schedule = schedule::schedule(&flat, &tree)?;
+    Ok(Compiled { program, tree, flat, schedule })
+}

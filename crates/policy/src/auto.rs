@@ -101,6 +101,21 @@ impl Policy for Auto {
     }
 
     #[inline(always)]
+    fn relays(&self, me: &Way) -> u32 {
+        match me {
+            Way::Ready(me) => READY.relays(me),
+            Way::Data(_) => 0,
+        }
+    }
+
+    #[inline(always)]
+    fn relayed(&self, me: &mut Way, count: u32) {
+        if let Way::Ready(me) = me {
+            READY.relayed(me, count);
+        }
+    }
+
+    #[inline(always)]
     fn next<H: Host>(&self, me: &mut Way, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         match me {
             Way::Ready(me) => READY.next(me, last, host),

@@ -156,6 +156,17 @@ pub trait Policy: Sync {
     /// the policy's.
     fn ready<H: Host>(&self, _me: &mut Self::Local, _node: NodeId, _host: &mut H) {}
 
+    /// So many activations at most may follow the worker's latest without [`Policy::next`] being asked, each of
+    /// the one process that the one before made ready while it came to wait itself. It was run on this worker last, and is
+    /// neither told nor asked of. To be given only where `ready` and `next` would choose the same, and where
+    /// the bound serves the others as they would.
+    fn relays(&self, _me: &Self::Local) -> u32 {
+        0
+    }
+
+    /// So many have followed.
+    fn relayed(&self, _me: &mut Self::Local, _count: u32) {}
+
     /// What the worker does next; `last` is its latest activation and what ended it, if any. Asked
     /// again after [`Decision::Idle`], it is given the same `last` once more.
     fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision;
@@ -178,6 +189,14 @@ impl<P: Policy> Policy for &P {
 
     fn ready<H: Host>(&self, me: &mut P::Local, node: NodeId, host: &mut H) {
         (**self).ready(me, node, host);
+    }
+
+    fn relays(&self, me: &P::Local) -> u32 {
+        (**self).relays(me)
+    }
+
+    fn relayed(&self, me: &mut P::Local, count: u32) {
+        (**self).relayed(me, count);
     }
 
     fn next<H: Host>(&self, me: &mut P::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {

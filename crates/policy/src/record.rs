@@ -52,7 +52,8 @@ impl Log {
     }
 }
 
-/// A policy that decides as `P` does and keeps a log of it.
+/// A policy that decides as `P` does and keeps a log of it. It gives no relays ([`Policy::relays`]), so that it is asked
+/// each time.
 #[derive(Debug)]
 pub struct Recorded<'a, P> {
     policy: P,

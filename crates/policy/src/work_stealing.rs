@@ -6,9 +6,9 @@
 //! - `ws-cur`: the worker that made it so,
 //! - `ws-last`: the worker that ran it last, so that what one process wakes by the dozen is spread
 //!   without being stolen one by one,
-//! - and [`Place::Near`], which `auto` uses: the first that an activation makes ready stays, to be
-//!   run at once, and the others join who ran them last. A pair that talks to each other stays on
-//!   one worker, and a scatter is spread.
+//! - and [`Place::Near`], which `auto` uses: the first [`FEW`] that an activation makes ready stay, and
+//!   the others join who ran them last. Neighbours that talk to each other stay on one worker, where
+//!   passing them on costs nobody anything, and a scatter is spread.
 //!
 //! The latest is kept in hand and not in the queue: nobody can steal it, nobody is woken for it,
 //! and it costs no queue operation. It is run next, so it does not wait.
@@ -23,6 +23,10 @@ use thalweg_graph::{Graph, NodeId};
 /// Decisions of a worker from one that goes to the oldest of its queue to the next.
 pub const FAIR_EVERY: u32 = 61;
 
+/// How many that an activation makes ready stay with [`Place::Near`]. More than the neighbours that most
+/// processes have, and little beside what is worth spreading.
+pub const FEW: u32 = 4;
+
 /// Whose queue a node joins that has become ready.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
@@ -30,7 +34,7 @@ pub enum Place {
     Current,
     /// Of the worker that ran it last.
     Last,
-    /// The first of an activation, of the worker that made it ready; others, of the one that ran
+    /// The first few of an activation, of the worker that made them ready; others, of the one that ran
     /// them last.
     Near,
 }
@@ -47,6 +51,8 @@ pub struct Local {
     worker: WorkerId,
     /// What became ready last, and joins this worker.
     latest: Option<NodeId>,
+    /// How many have become ready since this worker decided last.
+    made: u32,
     /// Decisions until one goes to the oldest.
     until_fair: u32,
 }
@@ -62,7 +68,7 @@ impl WorkStealing {
         match self.place {
             Place::Current => true,
             Place::Last => last(),
-            Place::Near => me.latest.is_none() || last(),
+            Place::Near => me.made < FEW || last(),
         }
     }
 }
@@ -97,7 +103,20 @@ impl Policy for WorkStealing {
             let last = host.last_worker(node).unwrap_or(me.worker);
             return host.push(last, node);
         }
+        me.made += 1;
         me.keep(node, host);
+    }
+
+    /// Whoever was run here last is kept in an empty hand, whatever the place, and taken from it until
+    /// it is the oldest's turn.
+    #[inline(always)]
+    fn relays(&self, me: &Local) -> u32 {
+        if me.latest.is_none() { me.until_fair.saturating_sub(1) } else { 0 }
+    }
+
+    #[inline(always)]
+    fn relayed(&self, me: &mut Local, count: u32) {
+        me.until_fair -= count;
     }
 
     #[inline(always)]
@@ -109,7 +128,7 @@ impl Policy for WorkStealing {
 
 impl Local {
     pub(crate) fn new(worker: WorkerId) -> Local {
-        Local { worker, latest: None, until_fair: FAIR_EVERY }
+        Local { worker, latest: None, made: 0, until_fair: FAIR_EVERY }
     }
 
     /// Takes a ready node in hand, to be run next; what was there joins the worker's own queue.
@@ -124,6 +143,7 @@ impl Local {
     #[inline(always)]
     pub(crate) fn own<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Option<NodeId> {
         self.until_fair -= 1;
+        self.made = 0;
         let spent = last.filter(|(_, event)| matches!(event, Event::Budget)).map(|(node, _)| node);
         if self.until_fair > 0
             && spent.is_none()
@@ -167,6 +187,7 @@ mod tests {
     use super::*;
     use crate::mock::Mock;
     use crate::virtual_host::shapes;
+    use thalweg_graph::ChannelId;
 
     fn started(place: Place, workers: usize) -> (WorkStealing, Mock, Vec<Local>) {
         let mut host = Mock::with_workers(shapes::chain(6, 1).graph, workers);
@@ -215,17 +236,43 @@ mod tests {
     }
 
     #[test]
+    fn relays_stand_for_the_decisions_that_they_spare() {
+        let fair_at = |relays: bool| {
+            let (policy, mut host, mut locals) = started(Place::Near, 1);
+            let me = &mut locals[0];
+            host.last = vec![Some(0); 6];
+            for decision in 1.. {
+                if relays && decision == 7 {
+                    policy.relayed(me, policy.relays(me) - 3);
+                }
+                policy.ready(me, NodeId(5), &mut host);
+                assert_eq!(policy.relays(me), 0, "its hand is full");
+                if activate(policy.next(me, Some((NodeId(5), Event::Empty(ChannelId(0)))), &mut host)) != 5 {
+                    return decision;
+                }
+            }
+            0
+        };
+        assert_eq!(fair_at(false), FAIR_EVERY);
+        // Six before, three that were left over, and the fair one.
+        assert_eq!(fair_at(true), 6 + 3 + 1);
+    }
+
+    #[test]
     fn who_is_ready_joins_whom_the_place_says() {
-        for (place, here) in
-            [(Place::Current, [true, true]), (Place::Last, [false, false]), (Place::Near, [true, false])]
-        {
+        for (place, here) in [(Place::Current, 6), (Place::Last, 0), (Place::Near, FEW)] {
             let (policy, mut host, mut locals) = started(place, 2);
             host.last = vec![Some(1); 6];
-            host.queues.iter_mut().for_each(|queue| queue.clear());
-            for (node, here) in [NodeId(1), NodeId(2)].into_iter().zip(here) {
-                let before = host.queues[1].len();
-                policy.ready(&mut locals[0], node, &mut host);
-                assert_eq!(host.queues[1].len() == before, here, "{place:?}");
+            // Of each activation anew.
+            for _ in 0..2 {
+                host.queues.iter_mut().for_each(|queue| queue.clear());
+                for node in 0..6 {
+                    let before = host.queues[1].len();
+                    policy.ready(&mut locals[0], NodeId(node), &mut host);
+                    assert_eq!(host.queues[1].len() == before, node < here, "{place:?}");
+                }
+                policy.next(&mut locals[0], None, &mut host);
+                locals[0].latest = None;
             }
         }
     }

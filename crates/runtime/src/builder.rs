@@ -5,7 +5,7 @@ use crate::coroutine::{STACK, Stacks, Wanted};
 use crate::error::BuildError;
 use crate::node::{AnyFrame, Body, Finish, FrameFn, IntoFlow, Parallel, Sequential};
 use crate::ports::{Inputs, Many, Outputs};
-use crate::process::Process;
+use crate::process::{Owner, Process};
 use crate::spec::{InputSpecs, OutputSpecs, input, output};
 use crate::sync::{AtomicUsize, Mutex, lock};
 use crate::{Glance, NotYet};
@@ -154,6 +154,8 @@ pub(crate) struct MakeNode<'a> {
     pub(crate) weighed: Option<ChannelId>,
     /// Those of the run's coroutines.
     pub(crate) stacks: &'a Stacks,
+    /// Of a process's ends.
+    pub(crate) owner: Owner,
 }
 
 pub(crate) type NodeMaker<'env> = Box<dyn FnOnce(MakeNode<'_>) -> Box<dyn Body + 'env> + Send + 'env>;
@@ -611,9 +613,9 @@ where
         let id = builder.add_process(name, &inputs, &outputs, blocking, itself);
         let ins = inputs.attach(builder, id);
         let (streams, outs) = outputs.attach(builder, id);
-        builder.nodes.push(Some(Box::new(move |_| {
+        builder.nodes.push(Some(Box::new(move |make| {
             let (ins, outs) = (ins(), outs());
-            Box::new(Process::new(body(ins.receivers(id), outs.senders(id))))
+            Box::new(Process::new(body(ins.receivers(make.owner), outs.senders(make.owner))))
         })));
         streams
     }

@@ -33,17 +33,41 @@ impl<T> Claim<T> {
         taken.is_ok().then(|| Claimed { claim: self, panicking: std::thread::panicking() })
     }
 
+    /// Does something with the value; where somebody holds it, the answer is `refused`. After a panic of
+    /// `act` it stays held, as with [`Claim::try_claim`].
+    #[inline]
+    pub(crate) fn with<R>(&self, refused: R, act: impl FnOnce(&mut T) -> R) -> R {
+        if self.held.load(Ordering::Relaxed)
+            || self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err()
+        {
+            return refused;
+        }
+        // SAFETY: held, and so this thread's until it is given back.
+        unsafe { self.act(act) }
+    }
+
     /// The same where one thread alone ever claims: without a read-modify-write.
     ///
     /// # Safety
-    /// No other thread claims this value as long as the guard lives or before.
+    /// No other thread claims this value meanwhile or before.
     #[inline]
-    pub(crate) unsafe fn try_claim_alone(&self) -> Option<Claimed<'_, T>> {
+    pub(crate) unsafe fn with_alone<R>(&self, refused: R, act: impl FnOnce(&mut T) -> R) -> R {
         if self.held.load(Ordering::Relaxed) {
-            return None;
+            return refused;
         }
         self.held.store(true, Ordering::Relaxed);
-        Some(Claimed { claim: self, panicking: std::thread::panicking() })
+        // SAFETY: held, by this function's contract.
+        unsafe { self.act(act) }
+    }
+
+    /// # Safety
+    /// The caller has set `held`, and gives it back by this.
+    #[inline]
+    unsafe fn act<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: nobody else has a reference while it is held.
+        let done = self.value.with_mut(|value| act(unsafe { &mut *value }));
+        self.held.store(false, Ordering::Release);
+        done
     }
 
     /// Whether somebody holds it now.

@@ -25,13 +25,13 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
     let mut cx = Cx::new(net, By::Outsider);
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
-        cx.begin(node, (budget, 1), alerted);
+        cx.begin(node, &cell.state, (budget, 1), alerted);
         let from = ticks();
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
         cell.state.activations.fetch_add(1, Ordering::Relaxed);
         cell.state.busy.fetch_add(ticks().saturating_sub(from), Ordering::Relaxed);
-        if net.ready.is_told() {
+        if net.ready.is_told() || cell.kind == Kind::Process {
             net.changed_outside(node);
         }
         match event {

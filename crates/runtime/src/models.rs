@@ -15,11 +15,13 @@ mod claim;
 mod engine;
 mod home;
 mod homes;
+mod lent;
 mod ready;
 mod ring;
 mod search;
 mod sleep;
 mod window;
+mod world;
 
 /// Runs a model with two preemptions unless the environment says otherwise.
 fn check(model: impl Fn() + Send + Sync + 'static) {

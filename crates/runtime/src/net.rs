@@ -4,14 +4,16 @@ use crate::account::Account;
 use crate::channel::{Grow, Meter};
 use crate::error::Error;
 use crate::node::{Body, NodeState};
+use crate::process::Owners;
 use crate::ready::Ready;
 use crate::search::Search;
 use crate::sleep::{Sleep, Sleeper};
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, lock};
 use crate::useful::{Useful, has_loops};
+use crate::words::Words;
 use std::sync::{Arc, OnceLock};
 use thalweg_analysis::Components;
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{Channel, ChannelId, Graph, Kind, NodeId};
 use thalweg_plan::Plan;
 use thalweg_trace::Growth;
 
@@ -50,33 +52,28 @@ pub(crate) struct Signals {
     stop: AtomicBool,
     drain: AtomicBool,
     failure: Mutex<Option<Error>>,
-    /// Processes whose foreign futures have woken them, and whether there are any.
-    woken: Mutex<Vec<NodeId>>,
-    any_woken: AtomicBool,
+    /// The numbers by which ends know their processes.
+    pub(crate) owners: Owners,
+    /// What the workers are to see to.
+    pub(crate) words: Words,
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.owners.leave();
+    }
 }
 
 impl Signals {
-    pub(crate) fn new(sleepers: usize) -> Signals {
+    /// For so many sleepers and nodes.
+    pub(crate) fn new(sleepers: usize, nodes: usize) -> Signals {
         Signals {
+            owners: Owners::new(nodes),
             sleep: Sleep::new(sleepers),
             stop: AtomicBool::new(false),
             drain: AtomicBool::new(false),
             failure: Mutex::new(None),
-            woken: Mutex::new(Vec::new()),
-            any_woken: AtomicBool::new(false),
-        }
-    }
-
-    /// A future of the process's own has woken it; from any thread, whenever.
-    ///
-    /// The list is a change, and so this is the changer's side of the protocol in `sleep`: a worker
-    /// looks at the list where it looks at the nodes.
-    pub(crate) fn wake(&self, node: NodeId) {
-        lock(&self.woken).push(node);
-        self.any_woken.store(true, Ordering::Release);
-        fence(Ordering::SeqCst); // pairs with `Sleep::announce`
-        if self.sleep.any_asleep() {
-            self.sleep.wake_one();
+            words: Words::new(),
         }
     }
 
@@ -179,6 +176,9 @@ impl<'env> Net<'env> {
             graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
         let alone =
             plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
+        if alone {
+            know_waits(&graph, &rings);
+        }
         let stays = nodes.iter().any(|node| node.stays);
         let (ports, ports_at) = ports(&graph);
         Net {
@@ -286,26 +286,6 @@ impl<'env> Net<'env> {
         missing.filter(|_| heard && !cell.state.is_cancelled())
     }
 
-    /// Makes processes claimable whose foreign futures have woken them.
-    #[inline]
-    pub(crate) fn take_woken(&self) {
-        if self.any_woken.load(Ordering::Relaxed) {
-            self.alert_woken();
-        }
-    }
-
-    #[cold]
-    fn alert_woken(&self) {
-        if self.any_woken.swap(false, Ordering::AcqRel) {
-            for node in std::mem::take(&mut *lock(&self.signals.woken)) {
-                self.nodes[node.index()].state.alert.store(true, Ordering::Release);
-                if self.ready.is_told() {
-                    self.tell_outside(node);
-                }
-            }
-        }
-    }
-
     /// Producer and consumer of a channel.
     #[inline]
     pub(crate) fn ends(&self, channel: ChannelId) -> (NodeId, NodeId) {
@@ -394,7 +374,7 @@ impl<'env> Net<'env> {
     /// Whether there is something for a worker to do.
     pub(crate) fn any_work(&self, worker: usize) -> bool {
         if self.ready.is_told() {
-            self.take_woken();
+            self.take_words();
             return self.ready.any_for(worker);
         }
         self.find_claimable(worker).is_some()
@@ -402,7 +382,7 @@ impl<'env> Net<'env> {
 
     /// Some node that the worker could claim, looked for from the one of its number on.
     pub(crate) fn find_claimable(&self, worker: usize) -> Option<NodeId> {
-        self.take_woken();
+        self.take_words();
         let count = self.nodes.len();
         let mut nodes = (0..count).map(|i| NodeId(((worker + i) % count) as u32));
         nodes.find(|node| self.claimable(*node) && self.may_take(*node, worker))
@@ -456,7 +436,7 @@ impl<'env> Net<'env> {
         if self.ready.is_told() {
             return self.graph.node_ids().for_each(|node| self.tell_outside(node));
         }
-        self.take_woken();
+        self.take_words();
         self.rouse_all();
     }
 
@@ -543,10 +523,10 @@ impl<'env> Net<'env> {
     }
 
     pub(crate) fn fail_panic(&self, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
-        // Those of the poll that panicked.
-        crate::process::end_streams(true);
         let message = crate::panic_message(&*panic);
         self.fail(Error::Panic { node: self.graph.node(node).name.to_string(), message });
+        // Those of the poll that panicked.
+        crate::process::end_streams(self.owners.of(node), true);
     }
 
     pub(crate) fn fail_short(&self, node: NodeId, port: usize) {
@@ -557,6 +537,14 @@ impl<'env> Net<'env> {
             rate: data.outputs[port].push.fixed().unwrap_or(0),
         });
     }
+}
+
+/// Where one worker does everything: processes know of each other who waits.
+fn know_waits<'env>(graph: &Graph, rings: &[Arc<dyn Grow + 'env>]) {
+    let is_process = |node: NodeId| graph.node(node).kind == Kind::Process;
+    let between = |channel: &Channel| is_process(channel.from.0) && is_process(channel.to.0);
+    let channels = graph.channels().iter().zip(rings).filter(|(channel, _)| between(channel));
+    channels.for_each(|(_, ring)| ring.know_waits());
 }
 
 /// The channels at every node's ports, and where they begin: see [`Net`].

@@ -2,9 +2,9 @@
 //! a port whatever its item type.
 
 use crate::channel::{Glance, In, Limits, Meter, Out, Ring, View};
-use crate::process::{Rx, Tx};
+use crate::process::{Owner, Rx, Tx};
 use std::sync::Arc;
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::ChannelId;
 
 /// A firing gets its cursors by reference and could exchange two of one type. Each cursor carries
 /// its own place, so nothing is misread before this is noticed.
@@ -178,7 +178,7 @@ pub trait Input: Send {
     fn twin(&self) -> Self;
     /// The same end as a process has it.
     #[doc(hidden)]
-    fn receiver(&self, node: NodeId) -> Rx<Self::Item>;
+    fn receiver(&self, owner: Owner) -> Rx<Self::Item>;
 }
 
 /// A port whose firings take items by value.
@@ -274,8 +274,8 @@ impl<T: Send> Input for Take<T> {
         Take { ring: RingRef(self.ring.0.clone()), side, owner: false }
     }
 
-    fn receiver(&self, node: NodeId) -> Rx<T> {
-        Rx::new(self.ring.0.clone(), self.side.channel, node)
+    fn receiver(&self, owner: Owner) -> Rx<T> {
+        Rx::new(self.ring.0.clone(), self.side.channel, owner)
     }
 }
 
@@ -356,8 +356,8 @@ impl<T: Send + Sync> Input for Look<T> {
         Look::new(self.ring.0.clone(), self.side.channel, self.side.rates)
     }
 
-    fn receiver(&self, node: NodeId) -> Rx<T> {
-        Rx::new(self.ring.0.clone(), self.side.channel, node)
+    fn receiver(&self, owner: Owner) -> Rx<T> {
+        Rx::new(self.ring.0.clone(), self.side.channel, owner)
     }
 }
 
@@ -520,8 +520,8 @@ impl<T: Send> Give<T> {
     }
 
     /// The same end as a process has it.
-    pub(crate) fn sender(&self, node: NodeId) -> Tx<T> {
-        Tx::new(self.ring.0.clone(), self.side.channel, node)
+    pub(crate) fn sender(&self, owner: Owner) -> Tx<T> {
+        Tx::new(self.ring.0.clone(), self.side.channel, owner)
     }
 
     pub(crate) fn twin(&self) -> Give<T> {

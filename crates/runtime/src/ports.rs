@@ -3,8 +3,7 @@
 use crate::channel::{Glance, Out};
 use crate::coroutine::Ends;
 use crate::port::{Give, Input, Lack};
-use crate::process::{Rx, Tx};
-use thalweg_graph::NodeId;
+use crate::process::{Owner, Rx, Tx};
 
 /// The inputs of a node: a tuple of up to six ports, or a vector of equal ones.
 pub trait Inputs: Send {
@@ -74,7 +73,7 @@ pub trait Inputs: Send {
     fn count(&self) -> usize;
     /// The ends as a process has them.
     #[doc(hidden)]
-    fn receivers(&self, node: NodeId) -> Self::Receivers;
+    fn receivers(&self, owner: Owner) -> Self::Receivers;
 }
 
 /// The outputs of a node: a tuple of up to six ports, or a vector of equal ones.
@@ -138,7 +137,7 @@ pub trait Outputs: Send {
     fn count(&self) -> usize;
     /// The ends as a process has them.
     #[doc(hidden)]
-    fn senders(&self, node: NodeId) -> Self::Senders;
+    fn senders(&self, owner: Owner) -> Self::Senders;
 }
 
 /// The cold parts, which need no type of their own per arity.
@@ -287,8 +286,8 @@ macro_rules! tuples {
             fn count(&self) -> usize {
                 $n
             }
-            fn receivers(&self, node: NodeId) -> Self::Receivers {
-                ($(self.$i.receiver(node),)*)
+            fn receivers(&self, owner: Owner) -> Self::Receivers {
+                ($(self.$i.receiver(owner),)*)
             }
         }
 
@@ -386,8 +385,8 @@ macro_rules! tuples {
             fn count(&self) -> usize {
                 $n
             }
-            fn senders(&self, node: NodeId) -> Self::Senders {
-                ($(self.$i.sender(node),)*)
+            fn senders(&self, owner: Owner) -> Self::Senders {
+                ($(self.$i.sender(owner),)*)
             }
         }
     };
@@ -477,8 +476,8 @@ impl<P: Input> Inputs for Vec<P> {
     fn count(&self) -> usize {
         self.len()
     }
-    fn receivers(&self, node: NodeId) -> Self::Receivers {
-        self.iter().map(|port| port.receiver(node)).collect()
+    fn receivers(&self, owner: Owner) -> Self::Receivers {
+        self.iter().map(|port| port.receiver(owner)).collect()
     }
 }
 
@@ -554,7 +553,7 @@ impl<T: Send> Outputs for Vec<Give<T>> {
     fn count(&self) -> usize {
         self.len()
     }
-    fn senders(&self, node: NodeId) -> Self::Senders {
-        self.iter().map(|port| port.sender(node)).collect()
+    fn senders(&self, owner: Owner) -> Self::Senders {
+        self.iter().map(|port| port.sender(owner)).collect()
     }
 }

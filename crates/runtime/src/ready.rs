@@ -224,6 +224,24 @@ impl Tokens {
         false
     }
 
+    /// Whether there is none, where there may be but one.
+    #[inline]
+    pub(crate) fn is_there_none(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// Makes the only one, where nobody else could.
+    #[inline]
+    pub(crate) fn make_only(&self) {
+        self.count.store(1, Ordering::Relaxed);
+    }
+
+    /// Gives back the only one there may be.
+    #[inline]
+    pub(crate) fn drop_only(&self) {
+        self.count.store(0, Ordering::Release);
+    }
+
     /// Gives one back.
     #[inline]
     pub(crate) fn drop_one(&self, alone: bool) {

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::homes::Homes;
 use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
+use crate::process::{apart, drop_all};
 use crate::sync::{Ordering, lock};
 use crate::worker::{EngineHost, Habits, Pace, Worker};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -219,6 +220,10 @@ impl<'env> Network<'env> {
             node.blocking || (own && node.kind != Kind::Parallel)
         };
         let mut sleepers = plan.threads..;
+        let own = graph.node_ids().filter(|id| dedicated(*id)).count();
+        // Before there are ends, which may be dropped as soon as they are made.
+        let signals = Arc::new(Signals::new(plan.threads + own, graph.nodes().len()));
+        signals.owners.enter(&signals);
         let mut nodes = Vec::with_capacity(graph.nodes().len());
         for (id, maker) in graph.node_ids().zip(makers) {
             let data = graph.node(id);
@@ -233,8 +238,8 @@ impl<'env> Network<'env> {
                 .chain(outputs.clone().map(|channel| graph.channel(channel).to.0));
             let dedicated_peers = peers.any(dedicated);
             let weighed = outputs.find(|channel| graph.channel(*channel).link.weighed);
-            let retired = state.retired().cloned();
-            let make = MakeNode { tickets: tickets(plan.threads), retired, weighed, stacks: &stacks };
+            let (retired, owner) = (state.retired().cloned(), signals.owners.of(id));
+            let make = MakeNode { tickets: tickets(plan.threads), retired, weighed, stacks: &stacks, owner };
             let body = maker.map(|maker| maker(make));
             let needs = match &body {
                 Some(body) if !body.is_framed() => needs(data),
@@ -252,7 +257,6 @@ impl<'env> Network<'env> {
                 dedicated_peers,
             });
         }
-        let signals = Arc::new(Signals::new(sleepers.start));
         let net = Arc::new(Net::new(graph, plan, nodes, rings, signals));
         Ok(Prepared { net, options: options.clone() })
     }
@@ -416,7 +420,8 @@ impl Prepared<'_> {
         let started = Instant::now();
         if self.net.live.load(Ordering::Relaxed) > 0 {
             let go = Go { net: &self.net, options: &self.options };
-            dispatch(&self.net.plan.policy, go).map_err(|unknown| Error::Options(unknown.to_string()))?;
+            apart(|| dispatch(&self.net.plan.policy, go))
+                .map_err(|unknown| Error::Options(unknown.to_string()))?;
         }
         outcome(self.net, started.elapsed())
     }
@@ -428,7 +433,7 @@ impl Prepared<'_> {
     pub fn run_under<P: Policy>(self, policy: &P) -> Result<Report, Error> {
         let started = Instant::now();
         if self.net.live.load(Ordering::Relaxed) > 0 {
-            run_with(&self.net, &self.options, policy);
+            apart(|| run_with(&self.net, &self.options, policy));
         }
         outcome(self.net, started.elapsed())
     }
@@ -448,13 +453,20 @@ pub(crate) fn dismantle(net: Arc<Net<'_>>) -> Option<Error> {
     let mut net = Arc::into_inner(net)?;
     // So that a channel goes with the second of its ends.
     net.rings.clear();
+    // Whoever drops the network may be in a poll of another.
+    apart(|| drop_bodies(&mut net));
+    net.take_failure()
+}
+
+fn drop_bodies(net: &mut Net<'_>) {
     for node in net.graph.node_ids() {
         let body = net.nodes[node.index()].body.take();
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(body))) {
+        if let Err(panic) =
+            catch_unwind(AssertUnwindSafe(|| drop_all(net.owners.of(node), true, || drop(body))))
+        {
             net.fail_panic(node, panic);
         }
     }
-    net.take_failure()
 }
 
 /// What the run's counters say.

@@ -5,8 +5,8 @@ use crate::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::homes::Homes;
 use crate::net::{Net, NodeCell};
 use crate::node::{By, Cx, NOBODY};
-use crate::process::{channel, sends};
 use crate::ready::Ready;
+use crate::relay::CLOSELY;
 use crate::search;
 use crate::sleep::Woken;
 use crate::suspects::Suspects;
@@ -31,7 +31,7 @@ const MOST: u64 = 1 << 14;
 /// some are noted.
 const LONG: Ticks = 4096;
 /// Activations between time stamps where nothing but the search for circles needs them.
-const UNSTAMPED: u32 = 64;
+pub(crate) const UNSTAMPED: u32 = 64;
 /// How long an idle worker looks for work before it sleeps.
 const SPIN_NS: u64 = 20_000;
 
@@ -203,7 +203,7 @@ pub(crate) struct Worker<'a, P: Policy> {
     pub(crate) account: Account,
     ticks_per_ns: f64,
     searching: bool,
-    count: u32,
+    pub(crate) count: u32,
     /// The policy is told of what becomes claimable.
     told: bool,
     /// When to look for circles that wait: see [`search`].
@@ -216,7 +216,11 @@ pub(crate) struct Worker<'a, P: Policy> {
     /// The deadline, in ticks.
     ends_at: Ticks,
     /// The node that is being activated.
-    running: Option<NodeId>,
+    pub(crate) running: Option<NodeId>,
+    /// Whom the latest activation has made ready, if it is to be run without asking the policy; and how many
+    /// may be run so: see [`relay`](crate::relay).
+    pub(crate) baton: Option<NodeId>,
+    pub(crate) relays: u32,
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
@@ -241,6 +245,8 @@ impl<'a, P: Policy> Worker<'a, P> {
             suspects: Suspects::default(),
             ends_at: Ticks::MAX,
             running: None,
+            baton: None,
+            relays: 0,
         }
     }
 
@@ -270,10 +276,10 @@ impl<'a, P: Policy> Worker<'a, P> {
         let mut now = ticks();
         self.ends_at = self.deadline(now);
         while !net.stopped() {
-            if now >= self.look_at.min(self.ends_at) {
+            if now >= self.due() {
                 self.on_time(now);
             }
-            net.take_woken();
+            net.take_words();
             self.host.now = now;
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
@@ -284,6 +290,9 @@ impl<'a, P: Policy> Worker<'a, P> {
                     let event;
                     (event, now) = self.activate(cx, node, now);
                     last = Some((node, event));
+                    if let Some(next) = self.baton.take() {
+                        (last, now) = self.relay(cx, next, now);
+                    }
                 }
                 Decision::Idle => {
                     now = self.idle(now);
@@ -291,6 +300,12 @@ impl<'a, P: Policy> Worker<'a, P> {
                 }
             }
         }
+    }
+
+    /// When the clock asks for something.
+    #[inline]
+    pub(crate) fn due(&self) -> Ticks {
+        self.look_at.min(self.ends_at)
     }
 
     /// The deadline, in ticks.
@@ -341,32 +356,48 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         self.count = self.count.wrapping_add(1);
         // Not the first: a worker's first activation finds everything cold.
-        let sampled = self.count % SAMPLE == 2 && self.habits.pace == Pace::Timed;
+        let sampled = self.count % SAMPLE == CLOSELY && self.habits.pace == Pace::Timed;
         if sampled {
             cx.laps = Some(self.begin_sample(before));
         }
-        cx.begin(node, self.batch(cell, node), cell.state.take_alert());
+        cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
         self.running = Some(node);
         let event = body.activate(cx);
         self.running = None;
-        if event == Event::Refused && cx.alerted {
-            // Nobody has looked: the holder may have done so before the alert.
-            cell.state.alert.store(true, Ordering::Release);
-        }
         let stamped = self.habits.stamped || (self.looks && self.count.is_multiple_of(UNSTAMPED));
         let after = if stamped { ticks() } else { before };
         if sampled {
             self.end_sample(cx);
         }
-        self.note(cx, cell, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
+        self.relays = self.relays();
+        self.settle(cx, cell, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
+        (event, after)
+    }
+
+    /// What an activation leaves to be done.
+    #[inline(never)]
+    pub(crate) fn settle(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
+        if event == Event::Refused && cx.alerted {
+            // Nobody has looked: the holder may have done so before the alert.
+            cell.state.alert.store(true, Ordering::Release);
+        }
+        self.note(cx, cell, event, spent);
         if self.told {
             self.tell(cx, cell, event);
+        } else if cell.kind == Kind::Process && !matches!(event, Event::Refused | Event::Done) {
+            cx.changed();
         }
-        // After the fence in `tell`: see `suspects`.
-        if matches!(event, Event::Full(_)) && self.looks {
+        if matches!(event, Event::Full(_)) {
+            self.suspect(cx.node, cell);
+        }
+    }
+
+    /// It waits for room. After the fence in `tell`: see `suspects`.
+    #[inline]
+    pub(crate) fn suspect(&mut self, node: NodeId, cell: &NodeCell<'_>) {
+        if self.looks {
             self.suspects.note(node, &cell.state);
         }
-        (event, after)
     }
 
     #[cold]
@@ -402,101 +433,43 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Counts what a process has sent on a channel, by where the other end was last.
-    #[inline]
-    fn count_sent(&self, channel: ChannelId, to: NodeId) {
-        let net = self.host.net;
-        let last = net.nodes[to.index()].state.last_worker();
-        net.meter(channel).count(last.is_some_and(|last| last != self.host.worker));
-    }
-
-    /// Tells the policy of what has become claimable by an activation: see `ready`.
-    #[inline]
-    fn tell(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event) {
-        let net = self.host.net;
-        cell.state.tokens.drop_one(net.ready.is_alone());
-        net.ready.fence();
-        if cell.kind == Kind::Process && !cx.touched_all && event != Event::Done {
-            let touched = cx.turn.touched();
-            // Who was refused has had no turn.
-            let count = if matches!(event, Event::Refused) { 0 } else { touched.len() };
-            for at in 0..count {
-                self.tell_across(touched.get(at));
-            }
-            // What it waits for has not come since it looked, where nobody else could bring it.
-            if net.ready.is_alone() && matches!(event, Event::Empty(_) | Event::Full(_)) {
-                return;
-            }
-        } else {
-            self.tell_all(cx.node, cell);
-        }
-        self.tell_of(cx.node);
-    }
-
-    /// Tells of the node at the other end of an operation's channel.
-    #[inline]
-    fn tell_across(&mut self, operation: u64) {
-        let net = self.host.net;
-        let (channel, peer) = (channel(operation), net.peer(operation));
-        if self.habits.stamped && sends(operation) {
-            self.count_sent(channel, peer);
-        }
-        let cell = &net.nodes[peer.index()];
-        if !cell.is_plain {
-            return self.tell_of(peer);
-        }
-        // What else a process waits for, somebody else tells of.
-        if cell.state.may_wait_on(channel) && net.take_token_of(cell, peer) {
-            self.policy.ready(&mut self.local, peer, &mut self.host);
-        }
-    }
-
-    /// Tells of all neighbours.
-    #[cold]
-    fn tell_all(&mut self, node: NodeId, cell: &NodeCell<'_>) {
-        let net = self.host.net;
-        if cell.kind == Kind::Process && self.habits.stamped {
-            net.outputs(node).iter().for_each(|channel| self.count_sent(*channel, net.ends(*channel).1));
-        }
-        net.peers(node).for_each(|peer| self.tell_of(peer));
-    }
-
-    fn tell_of(&mut self, node: NodeId) {
-        let net = self.host.net;
-        if net.nodes[node.index()].dedicated.is_some() {
-            net.ring_dedicated(node);
-        } else if net.take_token(node)
-            && (net.may_take(node, self.host.worker) || !net.pass_on(node, self.host.worker))
-        {
-            self.policy.ready(&mut self.local, node, &mut self.host);
-        }
-    }
-
     /// Firings an activation may do, and those after which it publishes.
     #[inline]
-    fn batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
-        if self.habits.pace == Pace::Counted {
-            let run = self.host.net.plan.run[node.index()].max(1);
-            return (run * 4, run);
-        }
+    pub(crate) fn batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
         match cell.state.batch.load(Ordering::Relaxed) {
-            0 => (1, 1),
+            0 => self.first_batch(cell, node),
             batch => ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize),
         }
     }
 
-    #[inline]
+    #[cold]
+    #[inline(never)]
+    fn first_batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
+        if self.habits.pace == Pace::Timed {
+            return (1, 1);
+        }
+        let run = self.host.net.plan.run[node.index()].clamp(1, 1 << 29);
+        cell.state.batch.store((run as u64 * 4) << 32 | run as u64, Ordering::Relaxed);
+        (run * 4, run)
+    }
+
+    #[inline(always)]
     fn note(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
         let account = &mut self.account;
         account.busy += spent;
         account.activations += 1;
         account.refused += u64::from(event == Event::Refused);
+        // The token of a node that is one thread's at a time is still this worker's. Else these are
+        // read-modify-writes of the node's own line, a few for each activation.
+        self.note_firings(cx, cell, spent, self.told && cell.kind != Kind::Parallel);
+    }
+
+    /// Notes what a node has done, which is this worker's alone or not.
+    #[inline(always)]
+    pub(crate) fn note_firings(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, spent: Ticks, mine: bool) {
         if cx.fired == 0 {
             return;
         }
-        // The token of a node that is one thread's at a time is still this worker's. Else these are
-        // read-modify-writes of the node's own line, a few for each activation.
-        let mine = self.told && cell.kind != Kind::Parallel;
         let add = |counter: &AtomicU64, more: u64| match mine {
             true => counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed),
             false => _ = counter.fetch_add(more, Ordering::Relaxed),
@@ -506,8 +479,10 @@ impl<'a, P: Policy> Worker<'a, P> {
         if spent > 0 {
             add(&cell.state.busy, spent);
         }
-        if (spent > LONG || cx.budget == 1 || (spent > 0 && self.count.is_multiple_of(16)))
+        // Without time stamps it is by count.
+        if self.habits.stamped
             && self.habits.pace == Pace::Timed
+            && (spent > LONG || cx.budget == 1 || (spent > 0 && self.count.is_multiple_of(16)))
         {
             self.set_pace(cell, cx, spent);
         }

@@ -35,7 +35,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
-    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount"]),
+    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-str", &["thalweg-lang"]),
+    ("thalweg-codegen", &["thalweg-lang", "thalweg-str"]),
+    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang"]),
     (
         "thalweg-bench",
         &[
@@ -54,7 +57,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Where unsafe code may stand.
-const MAY_BE_UNSAFE: &[&str] = &["crates/runtime/", "bench/src/peers/"];
+const MAY_BE_UNSAFE: &[&str] = &["crates/runtime/", "crates/codegen/src/build/", "bench/src/peers/"];
 
 /// Where something may be printed.
 const MAY_PRINT: &[&str] = &["crates/cli/", "bench/"];

@@ -1,7 +1,7 @@
 //! Tokens to a syntax tree, by recursive descent: one function for each production of the language.
 //!
-//! A function that cannot go on reports why, once, and answers [`Failed`]; whoever holds a list (the program,
-//! a filter's body, a block) goes on with its next element, which [`recover`] finds. What is merely missing,
+//! A function that cannot go on reports why, once, and answers `Failed`; whoever holds a list (the program,
+//! a filter's body, a block) goes on with its next element, which `recover` finds. What is merely missing,
 //! such as a `;`, is reported and taken as written. No token is looked at twice but for a fixed look ahead, and
 //! nesting is bounded, so any text is read in linear time and on a small stack.
 

@@ -3,7 +3,6 @@
 use super::Resolver;
 use super::builtins;
 use super::frame::Callable;
-use super::names::unknown;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Type};
@@ -21,7 +20,7 @@ impl<'a> Resolver<'a> {
         }
         self.values(args);
         let known = self.frames.iter().flat_map(|frame| frame.function_names.keys().copied());
-        let error = unknown("function", &name.text, name.span, known.chain(builtins::names()));
+        let error = self.unknown("function", &name.text, name.span, known.chain(builtins::names()));
         self.error(error)
     }
 
@@ -54,10 +53,10 @@ impl<'a> Resolver<'a> {
         let of = |block: &str| natives.get(block).into_iter().chain(helpers.get(block));
         let mut functions = of(&block.text).flat_map(|functions| functions.keys().copied()).peekable();
         if functions.peek().is_some() {
-            return unknown("function", &name.text, name.span, functions);
+            return self.unknown("function", &name.text, name.span, functions);
         }
         let blocks = natives.keys().chain(helpers.keys()).copied();
-        unknown("helper or native block", &block.text, block.span, blocks)
+        self.unknown("helper or native block", &block.text, block.span, blocks)
     }
 
     /// Resolves values for what is wrong in them.

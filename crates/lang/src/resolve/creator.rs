@@ -1,7 +1,6 @@
 //! Streams that are made.
 
 use super::Resolver;
-use super::names::unknown;
 use crate::ast::{self, CreatorKind, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Creator, Expr, Made, Place, Shaped, StreamId, Type};
@@ -40,7 +39,7 @@ impl<'a> Resolver<'a> {
             }
             self.values(args);
             let names = self.tables.streams.keys().copied().chain(BUILTIN);
-            let error = unknown("stream", &name.text, name.span, names);
+            let error = self.unknown("stream", &name.text, name.span, names);
             return self.error(error);
         };
         if let Some(ty) = ty {

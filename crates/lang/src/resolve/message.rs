@@ -2,7 +2,6 @@
 
 use super::Resolver;
 use super::frame::Where;
-use super::names::unknown;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Latency, Place, Send, StmtKind, StreamId, Type};
@@ -63,7 +62,7 @@ impl<'a> Resolver<'a> {
         let handlers = &self.signatures[to.0 as usize].handlers;
         let Some(at) = handlers.iter().position(|handler| handler.name.text == name.text) else {
             let names = handlers.iter().map(|handler| handler.name.text.as_str());
-            let mut error = unknown("handler", &name.text, name.span, names);
+            let mut error = self.unknown("handler", &name.text, name.span, names);
             if let Some(filter) = &self.ast.streams[to.0 as usize].name {
                 error = error.other(filter.span, "the portal is of this filter");
             }

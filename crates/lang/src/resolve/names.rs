@@ -1,13 +1,13 @@
 //! Misspelt names.
 
-use super::Resolver;
+use super::{MAX_ERRORS, Resolver};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// Longer names are not compared: the time is in proportion to the product of the lengths.
 const MAX_LENGTH: usize = 64;
 
-/// Nor are more.
+/// More names are not compared with one.
 const MAX_NAMES: usize = 1000;
 
 /// How many letters must be added, left out, changed or exchanged with their neighbour.
@@ -37,7 +37,6 @@ fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n 
     let bound = wrong.len().div_ceil(3);
     let near = |name: &&str| name.len().abs_diff(wrong.len()) <= bound && *name != wrong;
     names
-        .take(MAX_NAMES)
         .filter(near)
         .map(|name| (distance(wrong.to_lowercase().as_bytes(), name.to_lowercase().as_bytes()), name))
         .filter(|(distance, _)| *distance <= bound)
@@ -45,25 +44,29 @@ fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n 
         .map(|(_, name)| name)
 }
 
-/// An error about a name that means nothing, with the name that was probably meant.
-pub(super) fn unknown<'n>(
-    what: &str,
-    name: &str,
-    span: Span,
-    names: impl Iterator<Item = &'n str>,
-) -> Diagnostic {
-    let error = Diagnostic::new(span, format!("there is no {what} `{name}`")).label("not found");
-    match nearest(name, names) {
-        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-        None => error,
-    }
-}
-
 impl Resolver<'_> {
+    /// An error about a name that means nothing, with the name that was probably meant.
+    pub fn unknown<'n>(
+        &self,
+        what: &str,
+        name: &str,
+        span: Span,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Diagnostic {
+        let error = Diagnostic::new(span, format!("there is no {what} `{name}`")).label("not found");
+        // What is reported beyond the bound is not read.
+        let patience = if self.diagnostics.len() < 2 * MAX_ERRORS { MAX_NAMES } else { 0 };
+        match nearest(name, names.take(patience)) {
+            Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+            None => error,
+        }
+    }
+
     /// Reports a variable that there is not.
     pub fn unknown_variable<T>(&mut self, name: &str, span: Span) -> Option<T> {
         let names = self.frames.iter().rev().flat_map(|frame| frame.names());
-        let mut error = unknown("variable", name, span, names.chain(self.tables.globals.keys().copied()));
+        let mut error =
+            self.unknown("variable", name, span, names.chain(self.tables.globals.keys().copied()));
         if self.tables.streams.contains_key(name) {
             error = error.label("this is a stream").hint("streams are made with `add`, `body` and `loop`");
         }

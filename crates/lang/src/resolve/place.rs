@@ -1,7 +1,6 @@
 //! Where values stand.
 
 use super::Resolver;
-use super::names::unknown;
 use crate::ast::{self, ExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Place, Step, StructId, Type};
@@ -119,7 +118,8 @@ impl<'a> Resolver<'a> {
         }
         let structure = &self.ast.structs[id.0 as usize].name;
         let names = fields.names.keys().map(smol_str::SmolStr::as_str);
-        let error = unknown("field", &name.text, name.span, names)
+        let error = self
+            .unknown("field", &name.text, name.span, names)
             .label(format!("not a field of `{}`", structure.text))
             .other(structure.span, "declared here");
         self.error(error)

@@ -1,7 +1,6 @@
 //! Types.
 
 use super::Resolver;
-use super::names::unknown;
 use crate::ast::{self, Primitive, TypeKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Shaped, StreamId, Type};
@@ -63,13 +62,13 @@ impl<'a> Resolver<'a> {
             return Some(Type::String);
         }
         let names = self.tables.structs.keys().copied().chain(PRIMITIVES);
-        let error = unknown("type", &name.text, name.span, names);
+        let error = self.unknown("type", &name.text, name.span, names);
         self.error(error)
     }
 
     fn portal(&mut self, name: &'a ast::Name) -> Option<Type> {
         let Some(&(id, span)) = self.tables.streams.get(name.text.as_str()) else {
-            let error = unknown("filter", &name.text, name.span, self.tables.streams.keys().copied());
+            let error = self.unknown("filter", &name.text, name.span, self.tables.streams.keys().copied());
             return self.error(error);
         };
         if let ast::StreamBody::Composite(..) = self.ast.streams[id as usize].body {

@@ -7,9 +7,9 @@ use std::fmt::Write;
 #[test]
 fn deep_expressions_are_resolved_on_a_small_stack() {
     let sum = vec!["1"; 400].join(" + ");
-    let nested = format!("{}1{}", "(".repeat(200), ")".repeat(200));
+    let nested = format!("{}1{}", "(".repeat(150), ")".repeat(150));
     let choices = format!("{}1{}", "(true ? ".repeat(60), " : 2)".repeat(60));
-    let blocks = format!("{}int b = 1;{}", "{".repeat(200), "}".repeat(200));
+    let blocks = format!("{}int b = 1;{}", "{".repeat(150), "}".repeat(150));
     for code in
         [format!("int a = {sum};"), format!("int a = {nested};"), format!("int a = {choices};"), blocks]
     {

@@ -39,4 +39,4 @@ pub(crate) use cursor::Limits;
 pub use cursor::{Glance, In, NotYet, Out, View};
 pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};
-pub(crate) use ring::{Grow, Ring, Weigh};
+pub(crate) use ring::{Grow, Ring, Waits, Weigh};

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// The bytes an item stands for.
 pub(crate) type Weigh<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
@@ -82,9 +82,12 @@ pub(crate) struct Ring<T> {
 pub(crate) struct Known<T> {
     /// The channel, times two: see `process::ends`.
     pub(crate) operation: AtomicU32,
-    /// The receiving process, and the sending one.
-    pub(crate) receiver: AtomicU32,
-    pub(crate) sender: AtomicU32,
+    /// The receiving process, and the sending one, as `process::owner` has them.
+    pub(crate) receiver: AtomicU64,
+    pub(crate) sender: AtomicU64,
+    /// Whether the receiving process waits for a message, and the sending one for room.
+    pub(crate) receiver_waits: Waits,
+    pub(crate) sender_waits: Waits,
     /// The tail as the receiver last read it.
     pub(crate) seen: AtomicUsize,
     /// First slot that is not free, as the sender last saw.
@@ -97,12 +100,47 @@ pub(crate) struct Known<T> {
     pub(crate) lent: AtomicPtr<T>,
 }
 
+const NO: u8 = 0;
+const YES: u8 = 1;
+const UNKNOWN: u8 = 2;
+
+/// Whether a process at one end of a channel waits there, for who is at the other end: where one worker does
+/// everything and both are processes. Elsewhere it is not known, as to know it would take a fence with
+/// every message.
+#[derive(Debug)]
+pub(crate) struct Waits(AtomicU8);
+
+impl Waits {
+    /// It comes to wait.
+    #[inline]
+    pub(crate) fn begin(&self) {
+        if self.0.load(Ordering::Relaxed) == NO {
+            self.0.store(YES, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it waits, if that is known. Who asks tells it, and is told no from then on.
+    #[inline]
+    pub(crate) fn take(&self) -> Option<bool> {
+        match self.0.load(Ordering::Relaxed) {
+            NO => Some(false),
+            YES => {
+                self.0.store(NO, Ordering::Relaxed);
+                Some(true)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl<T> Known<T> {
     fn new() -> Known<T> {
         Known {
             operation: AtomicU32::new(0),
-            receiver: AtomicU32::new(0),
-            sender: AtomicU32::new(0),
+            receiver: AtomicU64::new(0),
+            sender: AtomicU64::new(0),
+            receiver_waits: Waits(AtomicU8::new(UNKNOWN)),
+            sender_waits: Waits(AtomicU8::new(UNKNOWN)),
             seen: AtomicUsize::new(0),
             limit: AtomicUsize::new(0),
             received: AtomicU64::new(0),
@@ -189,8 +227,21 @@ impl<T> Ring<T> {
     fn purge(&self) {
         let (head, tail) = (self.meter.head(), self.meter.tail());
         self.meter.waste(tail - head);
+        self.fetch_lent(head);
         // SAFETY: `gone` was stored after the consumer's last access, and read with `Acquire`.
         unsafe { self.drop_and_release(tail) };
+    }
+
+    /// Brings a message back to its slot whose guard was forgotten: it lies where it was lent out, which
+    /// may be storage that the ring has outgrown, of which the slot has no copy. By whoever has both ends.
+    fn fetch_lent(&self, head: usize) {
+        let lent = self.known.lent.swap(std::ptr::null_mut(), Ordering::Acquire);
+        if !lent.is_null() {
+            let (slots, mask) = self.slots();
+            // SAFETY: both ends are the caller's, so nobody else accesses either place; outgrown storage
+            // goes with the ring, and the message is in one place only.
+            unsafe { std::ptr::copy(lent, slots.add(head & mask), 1) };
+        }
     }
 
     /// Makes room where the consumer has left while the ring was full.
@@ -220,11 +271,33 @@ impl<T> Ring<T> {
     #[inline]
     pub(crate) fn release(&self, head: usize) {
         if self.weigh.is_some() && head > self.meter.head() {
-            let (totals, (_, mask)) = (self.totals(), self.slots());
-            // SAFETY: entry `head - 1` was published and not yet released: the consuming side's.
-            self.meter.set_bytes_released(unsafe { totals.add((head - 1) & mask).read() });
+            self.meter.set_bytes_released(self.bytes_below(head));
         }
         self.meter.release(head);
+    }
+
+    /// Bytes of all items below `head`, which was published and is above the first slot not released; 0
+    /// where items are not weighed. Consuming side only.
+    #[inline]
+    pub(crate) fn bytes_below(&self, head: usize) -> usize {
+        if self.weigh.is_none() {
+            return 0;
+        }
+        let (totals, (_, mask)) = (self.totals(), self.slots());
+        // SAFETY: entry `head - 1` was published and not yet released: the consuming side's.
+        unsafe { totals.add((head - 1) & mask).read() }
+    }
+
+    /// Takes the first message, which was lent out and dropped where it lies: what weighs it came to with
+    /// it is `bytes`. For the consuming side wherever that is: it may be that the ring grows meanwhile, so
+    /// this must not look at where the slots are.
+    #[inline]
+    pub(crate) fn take_lent(&self, bytes: usize) {
+        self.known.lent.store(std::ptr::null_mut(), Ordering::Release);
+        if self.weigh.is_some() {
+            self.meter.set_bytes_released(bytes);
+        }
+        self.meter.release(self.meter.head_here() + 1);
     }
 
     /// Drops items from the head to `to` and releases their slots, also when a drop panics.
@@ -272,6 +345,7 @@ impl<T> Ring<T> {
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
+        self.fetch_lent(self.meter.head());
         // SAFETY: the last owner; items in `[head, tail)` were published and not released.
         unsafe { self.drop_items(self.meter.head(), self.meter.tail()) };
     }
@@ -283,20 +357,33 @@ pub(crate) trait Grow: Send + Sync {
     /// long as the ring.
     ///
     /// # Safety
-    /// No other thread accesses the slots, and none keeps slot pointers from before.
+    /// No other thread accesses the slots, and none keeps slot pointers from before, but for that of a
+    /// message that is lent out, with `keep`.
     unsafe fn grow(&self, capacity: usize, keep: bool);
+
+    /// Both ends are processes, and one worker does everything. Before it does anything.
+    fn know_waits(&self) {}
+
+    /// Whether a message is lent out.
+    fn is_lent(&self) -> bool;
 }
 
 impl<T: Send> Grow for Ring<T> {
+    fn is_lent(&self) -> bool {
+        !self.known.lent.load(Ordering::Acquire).is_null()
+    }
+
     unsafe fn grow(&self, capacity: usize, keep: bool) {
         let (old, old_mask) = self.slots();
         let size = capacity.checked_next_power_of_two().expect("growth within the budget");
         if size > old_mask + 1 {
             let mut new = Storage::<T>::new(size, self.weighed());
-            let (slots, new_totals) = (new.slots.cast::<T>(), new.totals);
+            let (slots, new_totals) = (new.slots.cast::<MaybeUninit<T>>(), new.totals);
+            let old = old.cast::<MaybeUninit<T>>();
             let totals = self.totals();
-            // What is lent stays where it is: the consumer may be pointing to it, and finds it there.
-            let lent = !self.known.lent.load(Ordering::Acquire).is_null();
+            // What is lent stays where it is: the consumer may be pointing to it, and finds it there. It
+            // may take it meanwhile (`take_lent`): then what is copied of it here is read by nobody.
+            let lent = self.is_lent();
             let (head, tail) = (self.meter.head(), self.meter.tail());
             for i in head..tail {
                 // SAFETY: exclusive access; items in `[head, tail)` move bit by bit to their new
@@ -317,5 +404,10 @@ impl<T: Send> Grow for Ring<T> {
             });
         }
         self.meter.set_capacity(capacity);
+    }
+
+    fn know_waits(&self) {
+        self.known.receiver_waits.0.store(NO, Ordering::Relaxed);
+        self.known.sender_waits.0.store(NO, Ordering::Relaxed);
     }
 }

@@ -91,7 +91,7 @@ where
         let (streams, outs) = outputs.attach(builder, id);
         *builder.stacks.entry(stack).or_default() += 1;
         builder.nodes.push(Some(Box::new(move |make: MakeNode<'_>| {
-            let (rxs, txs) = (ins().receivers(id), outs().senders(id));
+            let (rxs, txs) = (ins().receivers(make.owner), outs().senders(make.owner));
             let run = move || body(rxs.blocking(), txs.blocking()).into_flow();
             Box::new(Staying::new(Fiber::new(make.stacks.pool(stack), run)))
         })));

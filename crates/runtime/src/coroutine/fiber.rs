@@ -98,7 +98,7 @@ impl<F: FnOnce() -> Flow> Fiber<F> {
         super::overflow::arm();
         let stack = self.stacks.take();
         let (header, guard) = (stack.head(), stack.guard());
-        let name: *const str = Turn::current(cx).name();
+        let name: *const str = Turn::current(cx).expect("a process is polled").name();
         // SAFETY: the header's place is part of the stack's memory, above its base, and aligned.
         unsafe {
             header.write(Header {

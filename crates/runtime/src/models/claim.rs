@@ -8,15 +8,16 @@ use std::sync::Arc;
 /// Three threads try a claim, two of them twice. The value is a loom cell, so two holders at once,
 /// or one that does not see its predecessor's write, fail; so does a lost addition.
 ///
-/// Mutations that fail: `Relaxed` in place of `Acquire` in `try_claim`, of `Release` in the drop of
-/// the guard, and a load and a store in place of the `compare_exchange`.
+/// Mutations that fail: `Relaxed` in place of `Acquire` in `try_claim` or `with`, of `Release` in the drop of
+/// the guard or in `act`, and a load and a store in place of either `compare_exchange`.
 #[test]
 fn loom_claim_excludes_and_hands_over() {
     check(|| {
         let claim = Arc::new(Claim::new(0));
         let attempts = |claim: &Claim<usize>, times: usize| -> usize {
-            let attempt = || claim.try_claim().map(|mut held| *held += 1).is_some();
-            (0..times).filter(|_| attempt()).count()
+            let guarded = || claim.try_claim().map(|mut held| *held += 1).is_some();
+            let within = || claim.with(false, |held| (*held += 1, true).1);
+            (0..times).filter(|time| if time % 2 == 0 { guarded() } else { within() }).count()
         };
         let others: Vec<_> = [2, 1]
             .map(|times| {

@@ -103,6 +103,10 @@ impl Body for Model {
 struct Room(Arc<Meter>);
 
 impl Grow for Room {
+    fn is_lent(&self) -> bool {
+        false
+    }
+
     // SAFETY: there are no slots to keep pointers to; the capacity is an atomic.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.0.set_capacity(capacity);
@@ -132,7 +136,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     };
     let nodes = vec![cell(give, Some(items), take), cell(take, None, give)];
     let rings = vec![(meter.clone(), Arc::new(Room(meter)) as Arc<dyn Grow>)];
-    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(3))))
+    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(3, 2))))
 }
 
 /// Runs two items through the channel, checks that all came and that the run then ended.

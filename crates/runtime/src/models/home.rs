@@ -5,19 +5,20 @@
 //! one awake looks: work of the home that is left then is a lost wake-up.
 
 use super::check;
+use super::world::World;
 use crate::channel::{Layout, Meter};
 use crate::ready::Ready;
-use crate::sleep::{Sleep, Woken};
+use crate::sleep::{Sleep, Sleeper};
 use crate::sync::{Ordering, fence};
 use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
 use thalweg_graph::NodeId;
 
-const HOME: usize = 0;
-const OTHER: usize = 1;
+const HOME: Sleeper = 0;
+const OTHER: Sleeper = 1;
 
-struct World {
+struct Home {
     sleep: Sleep,
     ready: Ready,
     /// What the node waits for, where the policy looks.
@@ -25,10 +26,10 @@ struct World {
     done: Count,
 }
 
-impl World {
-    fn new(threads: usize) -> Arc<World> {
+impl Home {
+    fn new(threads: usize) -> Arc<Home> {
         let ready = Ready::new(2, false);
-        Arc::new(World {
+        Arc::new(Home {
             sleep: Sleep::new(threads),
             ready,
             items: Meter::new(2, Layout::Apart, false),
@@ -46,66 +47,36 @@ impl World {
             self.sleep.wake_worker(HOME);
         }
     }
+}
+
+impl World for Home {
+    fn sleep(&self) -> &Sleep {
+        &self.sleep
+    }
 
     /// As `Net::any_work`, of both kinds of policies at once.
-    fn any_work(&self, worker: usize) -> bool {
+    fn any_work(&self, worker: Sleeper) -> bool {
         self.ready.any_for(worker) || (worker == HOME && self.items.items() > 0)
     }
 
-    /// Work that this worker may do.
-    fn work_once(&self, worker: usize) -> bool {
+    fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool {
+        if !self.any_work(worker) {
+            return false;
+        }
+        self.found(searching);
         if worker == HOME && self.items.items() > 0 {
             self.items.release(self.items.head() + 1);
         } else if self.ready.pop_staying(worker).is_none() {
-            return false;
+            return true;
         }
         self.done.fetch_add(1, Ordering::Relaxed);
         true
-    }
-
-    /// As `Worker::run`, `idle` and `park`.
-    fn work(&self, worker: usize, mut searching: bool) {
-        loop {
-            if self.any_work(worker) {
-                if std::mem::take(&mut searching) {
-                    self.sleep.found();
-                }
-                self.work_once(worker);
-                continue;
-            }
-            self.sleep.announce(worker, searching);
-            searching = false;
-            if self.any_work(worker) {
-                searching = self.sleep.withdraw(worker);
-                continue;
-            }
-            match self.park(worker) {
-                Woken::Rung => searching = true,
-                Woken::Over => return,
-                Woken::TimedOut | Woken::Resumed => {}
-            }
-        }
-    }
-
-    fn park(&self, worker: usize) -> Woken {
-        let woken = self.sleep.commit(worker, None, || self.examine());
-        if woken == Woken::Resumed {
-            self.sleep.end();
-            return Woken::Over;
-        }
-        woken
     }
 
     fn examine(&self) -> bool {
         fence(Ordering::SeqCst);
         assert!(!self.any_work(HOME) && !self.any_work(OTHER), "asleep, and work was left behind");
         true
-    }
-
-    fn leave(&self) {
-        if self.sleep.retire(|| self.examine()) {
-            self.sleep.end();
-        }
     }
 }
 
@@ -131,8 +102,8 @@ fn loom_home_is_woken_for_a_change() {
     });
 }
 
-fn woken(change: impl FnOnce(&World)) {
-    let world = World::new(2);
+fn woken(change: impl FnOnce(&Home)) {
+    let world = Home::new(2);
     let home = thread::spawn({
         let world = world.clone();
         move || world.work(HOME, false)
@@ -151,17 +122,13 @@ fn woken(change: impl FnOnce(&World)) {
 #[test]
 fn loom_home_is_woken_whoever_searches() {
     check(|| {
-        let world = World::new(3);
+        let world = Home::new(3);
         world.sleep.announce(HOME, false);
         world.sleep.announce(OTHER, false);
         assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
         let home = thread::spawn({
             let world = world.clone();
-            move || {
-                if world.park(HOME) == Woken::Rung {
-                    world.work(HOME, true);
-                }
-            }
+            move || world.wake_up(HOME)
         });
         let other = thread::spawn({
             let world = world.clone();

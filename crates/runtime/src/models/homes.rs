@@ -1,14 +1,15 @@
 //! Workers that take from their own queue only: who pushes to it wakes its owner, and nothing is left
 //! behind, nor is what any of them may take.
 //!
-//! [`World`] mirrors `Net::push_home`, `Net::push_outside`, `Worker::activate` and `idle`; `Sleep`, `Ready`
+//! [`Queues`] mirror `Net::push_home`, `Net::push_outside` and `Worker::activate`; `Sleep`, `Ready`
 //! and `Homes` are the real ones. As in the models of `sleep`, the last one awake looks, and a token
 //! left in a queue is a lost wake-up.
 
 use super::check;
+use super::world::World;
 use crate::homes::Homes;
 use crate::ready::Ready;
-use crate::sleep::{Sleep, Sleeper, Woken};
+use crate::sleep::{Sleep, Sleeper};
 use crate::sync::Ordering;
 use loom::thread;
 use std::sync::Arc;
@@ -17,21 +18,29 @@ use thalweg_graph::{Graph, Node, NodeId};
 
 const NODE: NodeId = NodeId(0);
 
-struct World {
+struct Queues {
     sleep: Sleep,
     ready: Ready,
     examined: Count,
     taken: Count,
+    /// Whether worker 0 passes on what it takes first.
+    passes: Count,
 }
 
-impl World {
+impl Queues {
     /// So many threads that may sleep or leave; homes are those of two workers.
-    fn new(threads: usize) -> Arc<World> {
+    fn new(threads: usize) -> Arc<Queues> {
         let mut graph = Graph::new();
         graph.add(Node::sequential("node"));
         let ready = Ready::new(2, false);
         ready.settle(Homes::new(&graph, 2));
-        Arc::new(World { sleep: Sleep::new(threads), ready, examined: Count::new(0), taken: Count::new(0) })
+        Arc::new(Queues {
+            sleep: Sleep::new(threads),
+            ready,
+            examined: Count::new(0),
+            taken: Count::new(0),
+            passes: Count::new(0),
+        })
     }
 
     fn push_home(&self, home: usize) {
@@ -48,43 +57,35 @@ impl World {
         }
     }
 
-    /// As `Worker::run`; what it takes first makes it push to the `other`, if there is one.
-    fn work(&self, worker: Sleeper, mut other: Option<Sleeper>, mut searching: bool) {
-        loop {
-            if self.ready.pop(worker).is_some() {
-                if std::mem::take(&mut searching) {
-                    self.sleep.found();
-                }
-                if self.sleep.wants_waking() && self.ready.any() {
-                    self.sleep.wake_one();
-                }
-                self.taken.fetch_add(1, Ordering::Relaxed);
-                if let Some(other) = other.take() {
-                    self.push_home(other);
-                }
-                continue;
-            }
-            self.sleep.announce(worker, searching);
-            searching = false;
-            if self.ready.any_for(worker) {
-                searching = self.sleep.withdraw(worker);
-                continue;
-            }
-            match self.park(worker) {
-                Woken::Rung => searching = true,
-                Woken::Over => return,
-                Woken::TimedOut | Woken::Resumed => {}
-            }
-        }
+    fn assert_over(&self, tokens: usize) {
+        assert_eq!(self.examined.load(Ordering::Relaxed), 1, "examined once, by the last one awake");
+        assert_eq!(self.taken.load(Ordering::Relaxed), tokens);
+    }
+}
+
+impl World for Queues {
+    fn sleep(&self) -> &Sleep {
+        &self.sleep
     }
 
-    fn park(&self, worker: Sleeper) -> Woken {
-        let woken = self.sleep.commit(worker, None, || self.examine());
-        if woken == Woken::Resumed {
-            self.sleep.end();
-            return Woken::Over;
+    fn any_work(&self, worker: Sleeper) -> bool {
+        self.ready.any_for(worker)
+    }
+
+    /// What worker 0 takes first makes it push to worker 1, where that is asked for.
+    fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool {
+        if self.ready.pop(worker).is_none() {
+            return false;
         }
-        woken
+        self.found(searching);
+        if self.sleep.wants_waking() && self.ready.any() {
+            self.sleep.wake_one();
+        }
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        if worker == 0 && self.passes.swap(0, Ordering::Relaxed) == 1 {
+            self.push_home(1);
+        }
+        true
     }
 
     fn examine(&self) -> bool {
@@ -92,17 +93,6 @@ impl World {
         let left = (0..2).any(|worker| self.ready.any_for(worker));
         assert!(!left, "asleep, and a token was left behind");
         true
-    }
-
-    fn leave(&self) {
-        if self.sleep.retire(|| self.examine()) {
-            self.sleep.end();
-        }
-    }
-
-    fn assert_over(&self, tokens: usize) {
-        assert_eq!(self.examined.load(Ordering::Relaxed), 1, "examined once, by the last one awake");
-        assert_eq!(self.taken.load(Ordering::Relaxed), tokens);
     }
 }
 
@@ -112,10 +102,10 @@ impl World {
 #[test]
 fn loom_homes_lose_no_wake_up() {
     check(|| {
-        let world = World::new(2);
+        let world = Queues::new(2);
         let worker = thread::spawn({
             let world = world.clone();
-            move || world.work(0, None, false)
+            move || world.work(0, false)
         });
         world.push_home(0);
         world.push_outside();
@@ -132,19 +122,16 @@ fn loom_homes_lose_no_wake_up() {
 #[test]
 fn loom_homes_wake_who_is_pushed_to() {
     check(|| {
-        let world = World::new(3);
+        let world = Queues::new(3);
+        world.passes.store(1, Ordering::Relaxed);
         world.sleep.announce(1, false);
         let first = thread::spawn({
             let world = world.clone();
-            move || world.work(0, Some(1), false)
+            move || world.work(0, false)
         });
         let second = thread::spawn({
             let world = world.clone();
-            move || {
-                if world.park(1) == Woken::Rung {
-                    world.work(1, None, true);
-                }
-            }
+            move || world.wake_up(1)
         });
         world.push_home(0);
         world.leave();
@@ -162,23 +149,19 @@ fn loom_homes_wake_who_is_pushed_to() {
 #[test]
 fn loom_homes_do_not_rely_on_searchers() {
     check(|| {
-        let world = World::new(3);
+        let world = Queues::new(3);
         world.sleep.announce(0, false);
         world.sleep.announce(1, false);
         assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
         let sleeper = thread::spawn({
             let world = world.clone();
-            move || {
-                if world.park(0) == Woken::Rung {
-                    world.work(0, None, true);
-                }
-            }
+            move || world.wake_up(0)
         });
         let searcher = thread::spawn({
             let world = world.clone();
             move || {
                 assert!(world.sleep.withdraw(1));
-                world.work(1, None, true);
+                world.work(1, true);
             }
         });
         world.push_home(0);

@@ -33,6 +33,10 @@ impl Slots {
 }
 
 impl Grow for Slots {
+    fn is_lent(&self) -> bool {
+        false
+    }
+
     // SAFETY: the contract is the callers', and what this model checks.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.touch();
@@ -144,13 +148,13 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     };
     let nodes = vec![cell(true, gives), cell(false, takes)];
     let rings = slots.iter().map(|slots| (slots.meter.clone(), slots.clone() as Arc<dyn Grow>)).collect();
-    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(1))))
+    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(1, 2))))
 }
 
 fn activate(net: &Net<'_>, node: u32) -> Event {
     let node = NodeId(node);
     let mut cx = Cx::new(net, By::Worker);
-    cx.begin(node, (1, 1), false);
+    cx.begin(node, &net.nodes[node.index()].state, (1, 1), false);
     net.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
 }
 

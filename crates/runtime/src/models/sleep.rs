@@ -1,13 +1,13 @@
 //! [`Sleep`]: no wake-up is lost, the last one awake is found, and it is alone.
 //!
-//! [`World`] is the least that can be worked on: places with items to take, each under a claim. Its
-//! functions mirror their namesakes in `Net`, `Worker` and `dedicated`; `Sleep`, `Claim` and `Meter`
-//! are the real ones. A run ends the way a real one does: the last thread awake looks at the world
-//! and finds nothing. It must then be right: an item left behind is a lost wake-up and fails.
+//! [`Places`] have items to take, each under a claim. Their functions mirror their namesakes in `Net`,
+//! `Worker` and `dedicated`; `Sleep`, `Claim` and `Meter` are the real ones. When the last thread awake
+//! finds nothing it must be right: an item left behind is a lost wake-up and fails.
 //! `ground` is a loom cell that working threads read and the examiner writes, so an examination
 //! while somebody works fails, and so does work that does not see what an examination changed.
 
 use super::check;
+use super::world::World;
 use crate::channel::{Layout, Meter};
 use crate::claim::Claim;
 use crate::sleep::{Sleep, Sleeper, Woken};
@@ -21,7 +21,7 @@ struct Place {
     taken: Claim<usize>,
 }
 
-struct World {
+struct Places {
     sleep: Sleep,
     places: Vec<Place>,
     ground: UnsafeCell<()>,
@@ -32,14 +32,14 @@ struct World {
 }
 
 // SAFETY: loom fails an access to `ground` that is not ordered after the one before it.
-unsafe impl Send for World {}
+unsafe impl Send for Places {}
 // SAFETY: as above.
-unsafe impl Sync for World {}
+unsafe impl Sync for Places {}
 
-impl World {
-    fn new(threads: usize, places: usize, grows: usize) -> Arc<World> {
+impl Places {
+    fn new(threads: usize, places: usize, grows: usize) -> Arc<Places> {
         let place = |_| Place { items: Meter::new(2, Layout::Apart, false), taken: Claim::new(0) };
-        Arc::new(World {
+        Arc::new(Places {
             sleep: Sleep::new(threads),
             places: (0..places).map(place).collect(),
             ground: UnsafeCell::new(()),
@@ -96,7 +96,29 @@ impl World {
         }
     }
 
-    /// As `examine`: with the sleep lock held and everybody asleep.
+    fn assert_over(&self) {
+        assert_eq!(self.examined(), 1, "examined once, by the last one awake");
+        assert_eq!(self.find_claimable(), None);
+    }
+}
+
+impl World for Places {
+    fn sleep(&self) -> &Sleep {
+        &self.sleep
+    }
+
+    fn any_work(&self, _: Sleeper) -> bool {
+        self.find_claimable().is_some()
+    }
+
+    fn work_once(&self, _: Sleeper, searching: &mut bool) -> bool {
+        let Some(place) = self.find_claimable() else { return false };
+        self.found(searching);
+        self.share(place);
+        self.take(place);
+        true
+    }
+
     fn examine(&self) -> bool {
         fence(Ordering::SeqCst);
         self.ground.with_mut(|_| ());
@@ -109,51 +131,8 @@ impl World {
         true
     }
 
-    /// As `Worker::run`, `idle` and `park`, until the examination finds nothing to do.
-    fn work(&self, worker: Sleeper, mut searching: bool) {
-        loop {
-            if let Some(place) = self.find_claimable() {
-                if std::mem::take(&mut searching) {
-                    self.sleep.found();
-                }
-                self.share(place);
-                self.take(place);
-                continue;
-            }
-            self.sleep.announce(worker, searching);
-            searching = false;
-            if self.find_claimable().is_some() {
-                searching = self.sleep.withdraw(worker);
-                continue;
-            }
-            match self.park(worker) {
-                Woken::Rung => searching = true,
-                Woken::Over => return,
-                Woken::TimedOut | Woken::Resumed => {}
-            }
-        }
-    }
-
-    /// Commits. The end of the run is its too, if it was the last one and has found nothing.
-    fn park(&self, worker: Sleeper) -> Woken {
-        let woken = self.sleep.commit(worker, None, || self.examine());
-        if woken == Woken::Resumed && self.find_claimable().is_none() {
-            self.sleep.end();
-            return Woken::Over;
-        }
-        woken
-    }
-
-    /// A thread that has changed all it will, and leaves.
-    fn leave(&self) {
-        if self.sleep.retire(|| self.examine()) {
-            self.sleep.end();
-        }
-    }
-
-    fn assert_over(&self) {
-        assert_eq!(self.examined(), 1, "examined once, by the last one awake");
-        assert_eq!(self.find_claimable(), None);
+    fn is_over(&self) -> bool {
+        self.find_claimable().is_none()
     }
 }
 
@@ -166,7 +145,7 @@ impl World {
 #[test]
 fn loom_sleep_loses_no_wake_up() {
     check(|| {
-        let world = World::new(2, 2, 0);
+        let world = Places::new(2, 2, 0);
         let worker = thread::spawn({
             let world = world.clone();
             move || world.work(0, false)
@@ -189,17 +168,13 @@ fn loom_sleep_loses_no_wake_up() {
 #[test]
 fn loom_sleep_relies_on_the_searcher() {
     check(|| {
-        let world = World::new(3, 2, 0);
+        let world = Places::new(3, 2, 0);
         world.sleep.announce(0, false);
         world.sleep.announce(1, false);
         assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
         let sleeper = thread::spawn({
             let world = world.clone();
-            move || {
-                if world.park(0) == Woken::Rung {
-                    world.work(0, true);
-                }
-            }
+            move || world.wake_up(0)
         });
         let searcher = thread::spawn({
             let world = world.clone();
@@ -222,7 +197,7 @@ fn loom_sleep_relies_on_the_searcher() {
 #[test]
 fn loom_sleep_withdraws_while_rung() {
     check(|| {
-        let world = World::new(2, 1, 0);
+        let world = Places::new(2, 1, 0);
         let worker = thread::spawn({
             let world = world.clone();
             move || {
@@ -252,7 +227,7 @@ fn loom_sleep_withdraws_while_rung() {
 #[test]
 fn loom_sleep_examines_when_nobody_is_active() {
     check(|| {
-        let world = World::new(2, 1, 1);
+        let world = Places::new(2, 1, 1);
         let other = thread::spawn({
             let world = world.clone();
             move || world.work(1, false)
@@ -272,7 +247,7 @@ fn loom_sleep_examines_when_nobody_is_active() {
 #[test]
 fn loom_sleep_dozes_until_changed() {
     check(|| {
-        let world = World::new(2, 1, 0);
+        let world = Places::new(2, 1, 0);
         let dedicated = thread::spawn({
             let world = world.clone();
             move || {

@@ -19,7 +19,7 @@ use crate::channel::Meter;
 use crate::claim::Claimed;
 use crate::net::Net;
 use crate::port::Lack;
-use crate::process::{Turn, dropped};
+use crate::process::{Turn, channel, dropped, notes, sends};
 use crate::ready::Tokens;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
@@ -105,6 +105,8 @@ impl<T> Held for Claimed<'_, T> {}
 pub(crate) struct Cx<'a> {
     pub(crate) net: &'a Net<'a>,
     pub(crate) node: NodeId,
+    /// Its shared half.
+    state: Option<&'a NodeState>,
     /// Firings this activation may do.
     pub(crate) budget: usize,
     /// Firings after which it publishes.
@@ -117,12 +119,15 @@ pub(crate) struct Cx<'a> {
     pub(crate) by: By,
     /// A neighbour has ended since the latest activation.
     pub(crate) alerted: bool,
+    /// So it has, or sources are to end: the node must see whether it goes on.
+    pub(crate) looks: bool,
     /// What a process's ends must know of the poll they are in.
     pub(crate) turn: Turn<'a>,
     /// A process's activation may have changed more than its turn has touched.
     pub(crate) touched_all: bool,
-    /// Ends dropped on this thread before.
+    /// Ends dropped on this thread before, and those with what else is noted of drops.
     dropped: u64,
+    noted: u64,
 }
 
 impl<'a> Cx<'a> {
@@ -131,25 +136,43 @@ impl<'a> Cx<'a> {
         Cx {
             net,
             node: NodeId(0),
+            state: None,
             budget: 0,
             slice: 0,
             fired: 0,
             laps: None,
             by,
             alerted: false,
+            looks: false,
             turn: Turn::new(net),
             touched_all: false,
             dropped: dropped(),
+            noted: notes(),
         }
     }
 
     /// The next activation is of this node, for so many firings.
     #[inline]
-    pub(crate) fn begin(&mut self, node: NodeId, (budget, slice): (usize, usize), alerted: bool) {
+    pub(crate) fn begin(
+        &mut self,
+        node: NodeId,
+        state: &'a NodeState,
+        (budget, slice): (usize, usize),
+        alerted: bool,
+    ) {
         (self.node, self.budget, self.slice) = (node, budget, slice);
+        self.state = Some(state);
         self.fired = 0;
         self.alerted = alerted;
+        self.looks = alerted || self.net.draining();
         self.touched_all = false;
+    }
+
+    /// Whether this thread has dropped anything that matters since it was asked last.
+    #[inline]
+    pub(crate) fn any_drops(&mut self) -> bool {
+        let noted = notes();
+        std::mem::replace(&mut self.noted, noted) != noted
     }
 
     /// Whether this thread has dropped ends of processes since it was asked last.
@@ -172,8 +195,9 @@ pub(crate) enum By {
 }
 
 impl Cx<'_> {
+    #[inline]
     pub(crate) fn state(&self) -> &NodeState {
-        &self.net.nodes[self.node.index()].state
+        self.state.unwrap_or_else(|| &self.net.nodes[self.node.index()].state)
     }
 
     /// After every change a neighbour may have waited for.
@@ -213,6 +237,13 @@ const ANY: usize = 5;
 const NEVER: usize = 6;
 /// Somebody outside the graph will set the node's alert.
 const FOREIGN: usize = 7;
+
+/// The wait word of a process that the operation at the other end of a channel serves.
+#[inline]
+fn waited_by(operation: u64) -> u64 {
+    let kind = if sends(operation) { ITEMS } else { ROOM };
+    kind as u64 | u64::from(channel(operation).0) << 3
+}
 
 /// What a node waits for, packed so that anybody may read it.
 #[derive(Debug)]
@@ -421,10 +452,47 @@ impl NodeState {
         self.alert.load(Ordering::Relaxed) && self.alert.swap(false, Ordering::AcqRel)
     }
 
-    /// False if a process surely waits for nothing on this channel, nor was alerted.
+    /// Whether a process that workers run waits for what the operation at the other end of a channel has
+    /// brought, and it is there; or was alerted. For what else it waits, somebody else sees.
     #[inline]
-    pub(crate) fn may_wait_on(&self, channel: ChannelId) -> bool {
-        self.wait.what.load(Ordering::Relaxed) >> 3 == channel.index() || self.alert.load(Ordering::Relaxed)
+    pub(crate) fn is_met(&self, net: &Net<'_>, node: NodeId, operation: u64) -> bool {
+        let what = self.wait.what.load(Ordering::Acquire);
+        if what as u64 == waited_by(operation) {
+            return self.is_counted(net, operation) || self.is_met_otherwise(net, node);
+        }
+        let maybe = what >> 3 == channel(operation).index() || self.alert.load(Ordering::Relaxed);
+        maybe && self.is_met_otherwise(net, node)
+    }
+
+    /// Whether a process waits for what an operation at the other end of a channel brings.
+    #[inline]
+    pub(crate) fn waits_for(&self, operation: u64) -> bool {
+        self.wait.what.load(Ordering::Acquire) as u64 == waited_by(operation)
+    }
+
+    /// Whether the counter that the operation moves has come as far as is waited for.
+    #[inline]
+    fn is_counted(&self, net: &Net<'_>, operation: u64) -> bool {
+        let (meter, until) = (net.meter(channel(operation)), self.wait.until.load(Ordering::Relaxed));
+        let now = if sends(operation) { meter.tail() } else { meter.head() };
+        now >= until
+    }
+
+    /// Whether a process that has come to wait in an operation surely still does.
+    #[inline]
+    pub(crate) fn still_waits(&self, net: &Net<'_>, operation: u64) -> bool {
+        let (meter, other) = (net.meter(channel(operation)), operation ^ 1);
+        let is_over = if sends(operation) { meter.gone() } else { meter.ended() };
+        self.waits_for(other)
+            && !is_over
+            && !self.alert.load(Ordering::Relaxed)
+            && !self.is_counted(net, other)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_met_otherwise(&self, net: &Net<'_>, node: NodeId) -> bool {
+        self.satisfied(net, node) && !self.is_done()
     }
 
     /// Whether what the node waits for is there, or something has happened that it must see.

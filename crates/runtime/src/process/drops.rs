@@ -1,61 +1,122 @@
-//! What a poll drops: ends of channels, and messages that were lent out.
+//! What is dropped: ends of channels, and messages that were lent out.
 //!
-//! A drop has no context to say to which turn it belongs, so it is noted with the thread, and the
-//! process that is polled there finds it when its poll returns. What is dropped elsewhere takes effect
-//! at once.
+//! A drop has no context to say to which turn it belongs. But the thread knows whose poll it is in, and
+//! an end knows its [`Owner`]. Where they are the same the drop is noted with the thread, and found when
+//! the poll returns.
+//!
+//! # Elsewhere
+//!
+//! Ends and messages may be taken anywhere: to another thread, into another process, a kernel, another
+//! run, or they are dropped before the run begins. There the process's claim is not the dropper's, and
+//! its node may be activated, or a channel of its grow, at the same time. Hence:
+//!
+//! - A drop changes counters and flags alone, each with one writer at a time whoever that is, and never
+//!   looks at where the slots are: a message that was lent out is dropped where it was lent, and what
+//!   it weighs was noted when it was.
+//! - Whoever waits for the change is told by the run, to which word is left ([`Word`]): it is found by the
+//!   owner. The workers look at words where they look at what foreign futures have woken.
+//! - A stream ends when the poll that drops its sending end has returned, whoever's it is, unless
+//!   that fails. An end that is dropped by a panic outside of all polls fails its process: who listens
+//!   must not take it for the end of what was sent.
+//! - Nothing happens where the owner's run is over: others may still be in the middle of an activation.
 
+use super::owner::{Owner, find};
 use crate::channel::Meter;
+use crate::words::Word;
+
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// No message was released.
 const NONE: u64 = u64::MAX;
 
-/// When a stream ends whose sending end is dropped.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    /// At once.
-    Now,
-    /// When the poll has returned, unless it has failed: a failure must not be taken for the end of
-    /// what was sent.
-    AfterPoll,
-    /// Not at all: the run is over, but others may still be in the middle of an activation.
-    Never,
-}
+/// The owner of a thread that is in no poll.
+const NOBODY: Owner = Owner(u64::MAX);
+
+/// A stream to be ended: its sender, the send, and its counters.
+type Stream = (Owner, u64, Arc<Meter>);
 
 thread_local! {
+    /// Whose poll this thread is in.
+    static POLLED: Cell<Owner> = const { Cell::new(NOBODY) };
     /// Ends dropped on this thread so far: a turn in which there were some has changed more than
     /// it has touched.
     static ENDS: Cell<u64> = const { Cell::new(0) };
+    /// Notes of all kinds on this thread so far.
+    static NOTES: Cell<u64> = const { Cell::new(0) };
     /// The receive whose message was released; what is more than one is counted as ends are.
     static RELEASED: Cell<u64> = const { Cell::new(NONE) };
-    static ENDING: Cell<Ending> = const { Cell::new(Ending::Now) };
     /// Streams to be ended when the poll has returned.
-    static STREAMS: RefCell<Vec<Arc<Meter>>> = const { RefCell::new(Vec::new()) };
+    static STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
 // At the end of a thread what is its own is gone before what it still drops: hence `try_with`.
 
-/// An end is dropped.
-pub(super) fn note_end() {
+/// Whose poll this thread is in.
+#[inline]
+fn polled() -> Owner {
+    POLLED.try_with(Cell::get).unwrap_or(NOBODY)
+}
+
+fn note_end() {
     let _ = ENDS.try_with(|count| count.set(count.get() + 1));
+    note();
+}
+
+#[inline]
+fn note() {
+    let _ = NOTES.try_with(|count| count.set(count.get() + 1));
 }
 
 /// A message that was lent out is released.
 #[inline]
-pub(super) fn note_release(operation: u64) {
+pub(super) fn note_release(owner: Owner, operation: u64) {
+    if polled() != owner {
+        return elsewhere(owner, operation, false, || {});
+    }
+    note();
     let _ = RELEASED.try_with(|released| match released.get() {
         before if before == NONE || before == operation => released.set(operation),
         _ => note_end(),
     });
 }
 
+/// A receiving end is dropped: nobody will read there.
+pub(super) fn leave_stream(owner: Owner, operation: u64, meter: &Meter) {
+    if polled() != owner {
+        return elsewhere(owner, operation, is_torn(), || meter.leave());
+    }
+    meter.leave();
+    note_end();
+}
+
 /// A sending end is dropped.
-pub(super) fn end_stream(meter: &Arc<Meter>) {
-    match ENDING.try_with(Cell::get).unwrap_or(Ending::Now) {
-        Ending::Now => meter.end(),
-        Ending::AfterPoll => STREAMS.with_borrow_mut(|streams| streams.push(meter.clone())),
-        Ending::Never => {}
+pub(super) fn end_stream(owner: Owner, operation: u64, meter: &Arc<Meter>) {
+    if polled() == NOBODY {
+        return elsewhere(owner, operation, is_torn(), || meter.end());
+    }
+    let stream = (owner, operation, meter.clone());
+    STREAMS.with_borrow_mut(|streams| streams.push(stream));
+    note_end();
+}
+
+/// Whether what is dropped is so by a panic that fails no poll.
+fn is_torn() -> bool {
+    std::thread::panicking() && polled() == NOBODY
+}
+
+/// Something is dropped where its owner is not polled.
+#[cold]
+#[inline(never)]
+fn elsewhere(owner: Owner, operation: u64, torn: bool, effect: impl FnOnce()) {
+    match find(owner) {
+        None => effect(),
+        Some((run, _)) if run.stopped() => {}
+        Some((run, node)) if torn => run.leave_word(Word::Torn(node, operation)),
+        Some((run, node)) => {
+            effect();
+            run.leave_word(Word::Dropped(node));
+        }
     }
 }
 
@@ -63,6 +124,12 @@ pub(super) fn end_stream(meter: &Arc<Meter>) {
 #[inline]
 pub(crate) fn here() -> usize {
     ENDS.with(|ends| std::ptr::from_ref(ends).addr())
+}
+
+/// Ends dropped and messages released on this thread so far.
+#[inline]
+pub(crate) fn notes() -> u64 {
+    NOTES.with(Cell::get)
 }
 
 /// Ends dropped on this thread so far.
@@ -77,33 +144,56 @@ pub(super) fn take_release() -> Option<u64> {
     RELEASED.with(|released| (released.get() != NONE).then(|| released.replace(NONE)))
 }
 
-/// Until it is dropped, streams end after the poll.
-pub(super) struct Polling(Ending);
+/// A poll of the owner's, until it is dropped.
+pub(super) struct Polling(Owner);
 
 impl Polling {
     #[inline]
-    pub(super) fn begin() -> Polling {
-        Polling(ENDING.replace(Ending::AfterPoll))
+    pub(super) fn begin(owner: Owner) -> Polling {
+        Polling(POLLED.replace(owner))
     }
 }
 
 impl Drop for Polling {
     #[inline]
     fn drop(&mut self) {
-        ENDING.set(self.0);
+        POLLED.set(self.0);
     }
 }
 
-/// The poll has returned: ends the streams whose ends it has dropped, unless it has failed.
-pub(crate) fn end_streams(failed: bool) {
-    let streams = STREAMS.take();
-    if !failed {
-        streams.iter().for_each(|meter| meter.end());
+/// The owner's poll has returned: ends the streams whose ends it has dropped, unless it has failed.
+pub(crate) fn end_streams(owner: Owner, failed: bool) {
+    for (whose, operation, meter) in STREAMS.take() {
+        match whose == owner {
+            true if failed => {}
+            true => meter.end(),
+            false => elsewhere(whose, operation, failed, || meter.end()),
+        }
     }
 }
 
-/// Drops ends when the run is over.
-pub(crate) fn silently<R>(drop: impl FnOnce() -> R) -> R {
-    let _before = Polling(ENDING.replace(Ending::Never));
-    drop()
+/// Drops what the owner has: `failed` where its streams have no end that anybody may hear.
+pub(crate) fn drop_all<R>(owner: Owner, failed: bool, drop: impl FnOnce() -> R) -> R {
+    let polling = Polling::begin(owner);
+    let result = drop();
+    std::mem::drop(polling);
+    // Whoever is at the other ends is told of all of it, or of nothing.
+    take_release();
+    end_streams(owner, failed);
+    result
+}
+
+/// A run goes on, or is dropped, on this thread, which may be in a poll of another: what that has dropped
+/// so far stays its own.
+pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
+    struct Back(Owner, Option<u64>, Vec<Stream>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            POLLED.set(self.0);
+            self.1.inspect(|released| RELEASED.set(*released));
+            STREAMS.replace(std::mem::take(&mut self.2));
+        }
+    }
+    let _back = Back(POLLED.replace(NOBODY), take_release(), STREAMS.take());
+    run()
 }

@@ -1,6 +1,7 @@
 //! A process's ends of its channels.
 
 use super::drops;
+use super::owner::Owner;
 use super::turn::{Rest, Turn};
 use crate::channel::Ring;
 use std::future::Future;
@@ -12,7 +13,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::ChannelId;
 
 /// What a receive is known by: its channel above bit 0, which is 0. See `Net::peer`.
 #[inline]
@@ -24,6 +25,16 @@ fn receiving<T>(ring: &Ring<T>) -> u64 {
 #[inline]
 fn sending<T>(ring: &Ring<T>) -> u64 {
     receiving(ring) | 1
+}
+
+#[inline]
+fn receiver<T>(ring: &Ring<T>) -> Owner {
+    Owner(ring.known.receiver.load(Ordering::Relaxed))
+}
+
+#[inline]
+fn sender<T>(ring: &Ring<T>) -> Owner {
+    Owner(ring.known.sender.load(Ordering::Relaxed))
 }
 
 /// # Panics
@@ -46,7 +57,8 @@ pub(crate) fn sends(operation: u64) -> bool {
 
 /// The receiving end of a channel, held by one process.
 ///
-/// Dropped, it discards what is left and what still comes; the sender cannot tell.
+/// Dropped, it discards what is left and what still comes; the sender cannot tell. It may be dropped
+/// anywhere, but is of use in its own process alone, and no longer than that.
 pub struct Rx<T>(Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for Rx<T> {
@@ -56,9 +68,9 @@ impl<T> std::fmt::Debug for Rx<T> {
 }
 
 impl<T: std::marker::Send> Rx<T> {
-    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Rx<T> {
+    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, owner: Owner) -> Rx<T> {
         ring.known.operation.store(doubled(channel), Ordering::Relaxed);
-        ring.known.receiver.store(node.0, Ordering::Relaxed);
+        ring.known.receiver.store(owner.0, Ordering::Relaxed);
         Rx(ring)
     }
 
@@ -82,11 +94,11 @@ impl<T: std::marker::Send> Rx<T> {
     }
 
     /// Ready with the index of a message, or where none will follow.
-    #[inline]
+    #[inline(always)]
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
-        let turn = Turn::of(cx, NodeId(known.receiver.load(Ordering::Relaxed)));
         let operation = receiving(&self.0);
+        let turn = Turn::of(cx, receiver(&self.0), operation);
         if !turn.admit(operation) {
             return Poll::Pending;
         }
@@ -94,36 +106,33 @@ impl<T: std::marker::Send> Rx<T> {
         let next = meter.head_here();
         if next == known.seen.load(Ordering::Relaxed) {
             let tail = meter.tail();
-            known.seen.store(tail, Ordering::Relaxed);
             // Of what a feedback channel gets after its end nothing counts.
-            if next == tail || meter.ended() {
-                return self.look_closely(turn, operation, next);
+            if meter.ended() {
+                return self.at_end(turn, operation, next);
             }
+            if next == tail {
+                turn.wait(operation, Rest::Items, next + 1, &known.receiver_waits);
+                return Poll::Pending;
+            }
+            known.seen.store(tail, Ordering::Relaxed);
         }
-        turn.complete(operation, &known.received);
+        turn.complete(operation, &known.received, &known.sender_waits);
         Poll::Ready(Some(next))
     }
 
-    /// There was no message, or there is an end.
+    /// The stream has ended: what was sent before is seen after.
     #[inline(never)]
-    fn look_closely(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
-        let meter = &self.0.meter;
-        let ended = meter.ended();
-        // The end first: what was sent before it is seen after it.
-        let seen = if ended { meter.end_tail() } else { meter.tail() };
-        self.0.known.seen.store(seen, Ordering::Relaxed);
-        if next == seen && !ended {
-            turn.wait(operation, Rest::Items, next + 1);
-            return Poll::Pending;
-        }
-        turn.complete(operation, &self.0.known.received);
+    fn at_end(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
+        let (known, seen) = (&self.0.known, self.0.meter.end_tail());
+        known.seen.store(seen, Ordering::Relaxed);
+        turn.complete(operation, &known.received, &known.sender_waits);
         Poll::Ready((next < seen).then_some(next))
     }
 
     /// The slot of the message that `poll_message` found.
-    #[inline]
+    #[inline(always)]
     fn slot(&self, next: usize) -> *mut T {
-        let lent = self.0.known.lent.load(Ordering::Relaxed);
+        let lent = self.lent();
         if !lent.is_null() {
             return lent;
         }
@@ -132,30 +141,40 @@ impl<T: std::marker::Send> Rx<T> {
         unsafe { slots.add(next & mask) }
     }
 
+    /// Where the message that was lent out lies; null without one.
+    #[inline]
+    fn lent(&self) -> *mut T {
+        self.0.known.lent.load(Ordering::Relaxed)
+    }
+
+    /// The message that was lent out last, whose guard was forgotten.
+    #[cold]
+    #[inline(never)]
+    fn take_lent(&mut self, next: usize) -> T {
+        // SAFETY: it holds message `next` of this side's; `release` moves past it.
+        let message = unsafe { self.slot(next).read() };
+        self.release(next);
+        message
+    }
+
     #[inline]
     fn lend(&self, message: *mut T) {
         self.0.known.lent.store(message, Ordering::Release);
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, next: usize) {
-        self.lend(null_mut());
+        if !self.lent().is_null() {
+            self.lend(null_mut());
+        }
         self.0.release(next + 1);
     }
 }
 
 impl<T> Drop for Rx<T> {
     fn drop(&mut self) {
-        let lent = self.0.known.lent.load(Ordering::Relaxed);
-        if !lent.is_null() {
-            // A message whose guard was forgotten: what drops the ring's items finds it as it is now.
-            let (slots, mask) = self.0.slots();
-            // SAFETY: the slot at the head is this side's until `leave`; the message lies in it, or in storage
-            // that the ring has outgrown, of which the slot has an older copy that is no item.
-            unsafe { std::ptr::copy(lent, slots.add(self.0.meter.head() & mask), 1) };
-        }
-        self.0.meter.leave();
-        drops::note_end();
+        // A message whose guard was forgotten is fetched by what drops the ring's items.
+        drops::leave_stream(receiver(&self.0), receiving(&self.0), &self.0.meter);
     }
 }
 
@@ -169,12 +188,17 @@ pub struct Recv<'a, T> {
 impl<T: std::marker::Send> Future for Recv<'_, T> {
     type Output = Option<T>;
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let Some(next) = ready!(self.rx.poll_message(cx)) else { return Poll::Ready(None) };
-        // SAFETY: slot `next` holds a message of this side's; `release` moves past it.
-        let message = unsafe { self.rx.slot(next).read() };
-        self.rx.release(next);
+        if !self.rx.lent().is_null() {
+            return Poll::Ready(Some(self.rx.take_lent(next)));
+        }
+        let ring = &*self.rx.0;
+        let (slots, mask) = ring.slots();
+        // SAFETY: slot `next` is within the ring and holds a message of this side's, which moves past it.
+        let message = unsafe { slots.add(next & mask).read() };
+        ring.release(next + 1);
         Poll::Ready(Some(message))
     }
 }
@@ -196,15 +220,17 @@ impl<'a, T: std::marker::Send> Future for RecvRef<'a, T> {
         let Some(next) = ready!(rx.poll_message(cx)) else { return Poll::Ready(None) };
         Poll::Ready(self.rx.take().map(|rx| {
             rx.lend(rx.slot(next));
-            Message { rx, item: PhantomData }
+            Message { bytes: rx.0.bytes_below(next + 1), rx, item: PhantomData }
         }))
     }
 }
 
-/// A message in its channel. Dropped, it is taken: its place is free for another.
+/// A message in its channel. Dropped, on whatever thread, it is taken: its place is free for another.
 #[derive(Debug)]
 pub struct Message<'a, T: std::marker::Send> {
     rx: &'a mut Rx<T>,
+    /// What weighs the channel's messages has come to with it.
+    bytes: usize,
     /// It gives what a reference gives.
     item: PhantomData<&'a mut T>,
 }
@@ -238,22 +264,23 @@ impl<T: std::marker::Send> DerefMut for Message<'_, T> {
 impl<T: std::marker::Send> Drop for Message<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        struct Release<'a, T: std::marker::Send>(&'a mut Rx<T>);
+        struct Release<'a, T: std::marker::Send>(&'a Ring<T>, usize);
         impl<T: std::marker::Send> Drop for Release<'_, T> {
             fn drop(&mut self) {
-                self.0.release(self.0.0.meter.head_here());
-                drops::note_release(receiving(&self.0.0));
+                self.0.take_lent(self.1);
+                drops::note_release(receiver(self.0), receiving(self.0));
             }
         }
         let slot = self.place();
         // Past it also should the message's own drop panic: nobody drops it again.
-        let _past = Release(self.rx);
+        let _past = Release(&self.rx.0, self.bytes);
         // SAFETY: as in `deref`; no reference is left, and the slot is released after this.
         unsafe { slot.drop_in_place() };
     }
 }
 
-/// The sending end of a channel, held by one process. Dropped, it ends the stream.
+/// The sending end of a channel, held by one process. Dropped, it ends the stream. It may be dropped
+/// anywhere, but is of use in its own process alone, and no longer than that.
 pub struct Tx<T>(Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for Tx<T> {
@@ -263,9 +290,9 @@ impl<T> std::fmt::Debug for Tx<T> {
 }
 
 impl<T: std::marker::Send> Tx<T> {
-    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, node: NodeId) -> Tx<T> {
+    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, owner: Owner) -> Tx<T> {
         ring.known.operation.store(doubled(channel), Ordering::Relaxed);
-        ring.known.sender.store(node.0, Ordering::Relaxed);
+        ring.known.sender.store(owner.0, Ordering::Relaxed);
         Tx(ring)
     }
 
@@ -292,11 +319,11 @@ impl<T: std::marker::Send> Tx<T> {
     }
 
     /// Ready with a free slot's index, or where nobody will read.
-    #[inline]
+    #[inline(always)]
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
-        let turn = Turn::of(cx, NodeId(known.sender.load(Ordering::Relaxed)));
         let operation = sending(&self.0);
+        let turn = Turn::of(cx, sender(&self.0), operation);
         if !turn.admit(operation) {
             return Poll::Pending;
         }
@@ -305,14 +332,14 @@ impl<T: std::marker::Send> Tx<T> {
         if next >= known.limit.load(Ordering::Relaxed) {
             let limit = meter.head() + meter.capacity();
             known.limit.store(limit, Ordering::Relaxed);
-            if next >= limit || meter.gone() {
+            if next >= limit {
                 return self.look_closely(turn, operation, next);
             }
         }
         if self.0.weighed() {
             return self.look_closely(turn, operation, next);
         }
-        turn.complete(operation, &known.sent);
+        turn.complete(operation, &known.sent, &known.receiver_waits);
         Poll::Ready(Some(next))
     }
 
@@ -323,21 +350,21 @@ impl<T: std::marker::Send> Tx<T> {
         let gone = meter.gone();
         let full = next >= known.limit.load(Ordering::Relaxed);
         if full && !gone {
-            turn.wait(operation, Rest::Room, next + 1 - meter.capacity());
+            turn.wait(operation, Rest::Room, next + 1 - meter.capacity(), &known.sender_waits);
             return Poll::Pending;
         }
         if !full && !gone && !meter.light() {
-            turn.wait(operation, Rest::Bytes, 0);
+            turn.wait(operation, Rest::Bytes, 0, &known.sender_waits);
             return Poll::Pending;
         }
-        turn.complete(operation, &known.sent);
+        turn.complete(operation, &known.sent, &known.receiver_waits);
         if full {
             self.0.purge_if_gone();
         }
         Poll::Ready((!full).then_some(next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, next: usize, make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) {
         let (slots, mask) = self.0.slots();
         // SAFETY: slot `next` is free and this side's, and as good as uninitialised.
@@ -351,8 +378,7 @@ impl<T: std::marker::Send> Tx<T> {
 
 impl<T> Drop for Tx<T> {
     fn drop(&mut self) {
-        drops::end_stream(&self.0.meter);
-        drops::note_end();
+        drops::end_stream(sender(&self.0), sending(&self.0), &self.0.meter);
     }
 }
 
@@ -380,7 +406,7 @@ where
 {
     type Output = ();
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let room = ready!(self.tx.poll_room(cx));
         let make = self.make.take().expect("polled after it was ready");

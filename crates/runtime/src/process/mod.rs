@@ -14,7 +14,8 @@
 //!   it completes. Another that is started meanwhile fails the process.
 //! - A pending operation that is dropped never completes: it fails the process at its next
 //!   operation, or at its end.
-//! - Ends work in their own process only.
+//! - Ends work in the polls of their own process only. They may be dropped anywhere (`drops`); what of
+//!   them outlives the process ends with it.
 //!
 //! The failures are panics, and so name the process. Which of them happens first may depend on
 //! timing; that one does is a property of the code.
@@ -25,19 +26,22 @@
 
 mod drops;
 mod ends;
+mod owner;
 mod turn;
 
-pub(crate) use drops::{end_streams, ends as dropped, here, silently};
+pub(crate) use drops::{apart, drop_all, end_streams, ends as dropped, here, notes};
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
 pub(crate) use ends::{channel, sends};
+pub(crate) use owner::{Owner, Owners};
 pub(crate) use turn::Turn;
 
 use crate::claim::Claim;
 use crate::clock::Part;
-use crate::node::{Body, By, Cx, Flow, Held, IntoFlow, NodeState};
+use crate::node::{Body, Cx, Flow, Held, IntoFlow, NodeState};
 use crate::port::Lack;
 use std::pin::Pin;
 use std::task::Poll;
+use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
 use turn::Rest;
 
@@ -70,94 +74,72 @@ where
 
     #[inline]
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        if is_useless(cx) {
-            return self.end(core, cx);
+        if cx.looks && is_useless(cx) {
+            return self.end(core, cx, false);
         }
-        let Some(running) = core.future.as_mut() else { return self.end(core, cx) };
+        let Some(running) = core.future.as_mut() else { return self.end(core, cx, false) };
         cx.lap(Part::Application);
         core.turns += 1;
-        cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
-        let polling = drops::Polling::begin();
+        let owner = cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
+        let polling = drops::Polling::begin(owner);
         // SAFETY: the future is never moved: it lies in the node's box, which `Process` is made
         // in, and is dropped in place.
         let poll = cx.turn.poll(unsafe { Pin::new_unchecked(running) });
         std::mem::drop(polling);
         core.pending = cx.turn.pending();
-        cx.fired += cx.budget - cx.turn.left();
+        cx.fired = cx.budget - cx.turn.left();
         cx.lap(Part::Queue);
-        if let Some(operation) = drops::take_release() {
-            // It may have been received in an earlier turn.
-            cx.turn.touch(operation);
+        if cx.any_drops() {
+            look_at_drops(cx, poll.is_pending());
         }
-        cx.touched_all = cx.ends_dropped();
         match poll {
-            Poll::Pending => {
-                if cx.touched_all {
-                    ends_were_dropped(cx);
-                }
-                self.rest(core, cx)
-            }
+            Poll::Pending => self.rest(core, cx),
             Poll::Ready(flow) => {
                 cx.turn.assert_nothing_pending();
                 match flow.into_flow() {
                     Flow::Fail(error) => {
                         cx.net.fail_node(cx.node, error);
-                        drops::end_streams(true);
-                        silently(|| self.end(core, cx))
+                        drops::end_streams(owner, true);
+                        self.end(core, cx, true)
                     }
                     Flow::More | Flow::End => {
                         ends_were_dropped(cx);
-                        self.end(core, cx)
+                        self.end(core, cx, false)
                     }
                 }
             }
         }
     }
 
-    /// Leaves word of what the process waits for.
+    /// Leaves word of what the process waits for. Whoever activates sees to it that others are told, when the
+    /// claim is back.
     #[inline]
     fn rest(&self, core: &Core<F>, cx: &mut Cx<'_>) -> Event {
         let (rest, until) = cx.turn.rest();
         let channel = ends::channel(core.pending);
         let wait = &cx.state().wait;
-        let event = match rest {
-            Rest::Items => {
-                wait.lack(Lack::Items { channel, until });
-                Event::Empty(channel)
-            }
-            Rest::Room => {
-                wait.lack(Lack::Room { channel, until });
-                Event::Full(channel)
-            }
-            Rest::Bytes => {
-                wait.lack(Lack::Bytes { channel });
-                Event::Full(channel)
-            }
-            Rest::Yielded => {
-                wait.ready();
-                Event::Budget
-            }
-            Rest::Foreign => {
-                assert!(cx.turn.was_cloned(), "it awaits something that will never wake it");
-                wait.foreign();
-                Event::Waiting
-            }
-        };
-        // Who tells does so when the claim is back.
-        if !matches!(cx.by, By::Teller(_)) {
-            cx.changed();
+        if rest == Rest::Items {
+            wait.lack(Lack::Items { channel, until });
+            return Event::Empty(channel);
         }
-        event
+        if rest == Rest::Room {
+            wait.lack(Lack::Room { channel, until });
+            return Event::Full(channel);
+        }
+        rest_otherwise(cx, rest, channel)
     }
 
     /// Drops the future, and so its ends.
     #[cold]
-    fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
+    fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>, failed: bool) -> Event {
         if core.future.is_some() {
             // In place, as it is pinned.
-            core.future = None;
+            drops::drop_all(cx.net.owners.of(cx.node), failed, || core.future = None);
             // They are not another's.
             cx.ends_dropped();
+            if !failed {
+                cx.net.end_ends(cx.node);
+            }
             cx.net.ended(cx.node);
         }
         Event::Done
@@ -176,14 +158,10 @@ where
     R: IntoFlow,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
-        let claimed = match cx.net.ready.is_alone() {
+        match cx.net.ready.is_alone() {
             // SAFETY: one worker, and no thread besides that activates nodes.
-            true => unsafe { self.core.try_claim_alone() },
-            false => self.core.try_claim(),
-        };
-        match claimed {
-            Some(mut core) => self.poll(&mut core, cx),
-            None => Event::Refused,
+            true => unsafe { self.core.with_alone(Event::Refused, |core| self.poll(core, cx)) },
+            false => self.core.with(Event::Refused, |core| self.poll(core, cx)),
         }
     }
 
@@ -200,25 +178,57 @@ where
     }
 }
 
-/// A poll has dropped ends. As where a node ends, whoever is at the other end of a channel must look,
-/// whatever it waits for.
+/// The rest of a process that waits for neither a message nor room for one.
 #[cold]
-fn ends_were_dropped(cx: &Cx<'_>) {
-    drops::end_streams(false);
-    cx.net.alert_peers(cx.node);
-    if cx.net.outputs(cx.node).is_empty() && !cx.net.is_live_end(cx.node) {
-        cx.net.not_wanted(cx.node);
+#[inline(never)]
+fn rest_otherwise(cx: &Cx<'_>, rest: Rest, channel: ChannelId) -> Event {
+    let wait = &cx.state().wait;
+    match rest {
+        Rest::Bytes => {
+            wait.lack(Lack::Bytes { channel });
+            Event::Full(channel)
+        }
+        Rest::Foreign => {
+            assert!(cx.turn.was_cloned(), "it awaits something that will never wake it");
+            wait.foreign();
+            Event::Waiting
+        }
+        Rest::Yielded | Rest::Items | Rest::Room => {
+            wait.ready();
+            Event::Budget
+        }
     }
 }
 
+/// A poll has dropped ends, or messages that were lent out.
+#[cold]
+#[inline(never)]
+fn look_at_drops(cx: &mut Cx<'_>, goes_on: bool) {
+    if let Some(operation) = drops::take_release() {
+        // It may have been received in an earlier turn.
+        cx.turn.touch(operation);
+    }
+    cx.touched_all = cx.ends_dropped();
+    if goes_on && cx.touched_all {
+        ends_were_dropped(cx);
+    }
+}
+
+/// A poll has dropped ends.
+#[cold]
+fn ends_were_dropped(cx: &Cx<'_>) {
+    drops::end_streams(cx.net.owners.of(cx.node), false);
+    cx.net.ends_were_dropped(cx.node);
+}
+
 /// Nothing it could still do would reach anybody, or it was asked to stop.
-#[inline]
+#[cold]
+#[inline(never)]
 fn is_useless(cx: &Cx<'_>) -> bool {
     (cx.alerted && is_unheard(cx)) || (cx.net.draining() && cx.net.inputs(cx.node).is_empty())
 }
 
 /// Who is cancelled is alerted afterwards.
-#[cold]
 fn is_unheard(cx: &Cx<'_>) -> bool {
     // In a graph with cycles it is for `useful` to say: it knows whom nobody ever heard.
     cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node))

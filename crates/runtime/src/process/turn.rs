@@ -1,8 +1,11 @@
 //! One poll of a process: what its ends must know, reached through the waker they are polled with.
 
-use super::{NONE, here};
+use super::owner::{Owner, Owners};
+use super::{NONE, channel, here, sends};
+use crate::channel::Waits;
 use crate::net::{Net, Signals};
 use crate::sleep::Sleeper;
+use crate::words::Word;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -23,9 +26,6 @@ pub(crate) struct Touched {
 impl Touched {
     #[inline]
     fn clear(&mut self) {
-        if self.length.get() > self.first.len() {
-            self.more.get_mut().clear();
-        }
         self.length.set(0);
     }
 
@@ -34,15 +34,23 @@ impl Touched {
         let length = self.length.get();
         match self.first.get(length) {
             Some(place) => place.set(operation),
-            None => self.push_more(operation),
+            None => self.push_more(length - self.first.len(), operation),
         }
         self.length.set(length + 1);
     }
 
     #[cold]
     #[inline(never)]
-    fn push_more(&self, operation: u64) {
-        self.more.borrow_mut().push(operation);
+    fn push_more(&self, at: usize, operation: u64) {
+        let mut more = self.more.borrow_mut();
+        more.truncate(at); // of an earlier turn
+        more.push(operation);
+    }
+
+    /// If it is one, that.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<u64> {
+        (self.length.get() == 1).then(|| self.first[0].get())
     }
 
     /// How many.
@@ -82,7 +90,9 @@ pub(crate) struct Turn<'a> {
     /// The thread that polls: others may have the waker, by reference, and may wake with it and clone
     /// it, but nothing else.
     thread: usize,
-    node: NodeId,
+    owners: Owners,
+    /// Whose poll it is.
+    owner: Owner,
     /// The process's polls so far: what an end has touched in this one, it marks with it.
     number: u64,
     /// Operations this poll may still complete.
@@ -101,7 +111,8 @@ impl<'a> Turn<'a> {
         Turn {
             net,
             thread: here(),
-            node: NodeId(0),
+            owners: net.owners,
+            owner: net.owners.of(NodeId(0)),
             number: 0,
             left: Cell::new(0),
             pending: Cell::new(NONE),
@@ -112,15 +123,16 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The next poll is this process's, its `number`th, for so many operations.
+    /// The next poll is this process's, its `number`th, for so many operations. Gives its owner.
     #[inline]
-    pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) {
-        (self.node, self.number) = (node, number);
+    pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) -> Owner {
+        (self.owner, self.number) = (self.owners.of(node), number);
         self.left.set(budget);
         self.pending.set(pending);
         self.rest.set(Rest::Foreign);
         *self.cloned.get_mut() = false;
         self.touched.clear();
+        self.owner
     }
 
     /// Polls the process with this turn as its waker.
@@ -134,41 +146,56 @@ impl<'a> Turn<'a> {
         future.poll(&mut Context::from_waker(&waker))
     }
 
-    /// The turn of the process that polls with this context, which must be that of `node`.
+    /// The turn of the process that polls with this context, which must be `owner`, for an operation.
     ///
     /// # Panics
     /// Where an end is polled by anything else.
     #[inline]
-    pub(crate) fn of<'c>(cx: &'c Context<'_>, node: NodeId) -> &'c Turn<'c> {
-        let turn = Turn::current(cx);
-        if turn.node != node {
-            refuse_end();
+    pub(crate) fn of<'c>(cx: &'c Context<'_>, owner: Owner, operation: u64) -> &'c Turn<'c> {
+        let Some(turn) = Turn::current(cx) else { refuse_waker(operation) };
+        if turn.owner != owner {
+            turn.refuse_end(owner, operation);
         }
         turn
     }
 
-    /// The turn of the process that polls with this context.
-    ///
-    /// # Panics
-    /// As [`Turn::of`].
+    /// The turn of the process that polls with this context on this thread, if one does.
     #[inline]
-    pub(crate) fn current<'c>(cx: &'c Context<'_>) -> &'c Turn<'c> {
+    pub(crate) fn current<'c>(cx: &'c Context<'_>) -> Option<&'c Turn<'c>> {
         let waker = cx.waker();
         if !std::ptr::eq(waker.vtable(), &VTABLE) {
-            refuse_waker();
+            return None;
         }
         // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context;
         // clones have another.
         let turn: &Turn<'c> = unsafe { &*waker.data().cast() };
-        if turn.thread != here() {
-            refuse_waker();
+        (turn.thread == here()).then_some(turn)
+    }
+
+    /// # Panics
+    /// In any case: an end of another process was polled in this turn.
+    #[cold]
+    #[inline(never)]
+    fn refuse_end(&self, owner: Owner, operation: u64) -> ! {
+        const RULE: &str = "an end works in the poll of its own process alone: send on what it receives, \
+                            or send to it what it is to send";
+        match self.owners.node(owner) {
+            Some(other) => panic!(
+                "it used {}, which is an end of another process, `{}`: {RULE}",
+                self.net.end_name(operation),
+                self.net.graph.node(other).name
+            ),
+            None => panic!("it used an end of another run: {RULE}"),
         }
-        turn
+    }
+
+    fn node(&self) -> NodeId {
+        self.owners.node(self.owner).expect("a turn of this run")
     }
 
     /// The process's name.
     pub(crate) fn name(&self) -> &'a str {
-        &self.net.graph.node(self.node).name
+        &self.net.graph.node(self.node()).name
     }
 
     /// An operation begins, or goes on. True if it may complete in this turn.
@@ -189,11 +216,21 @@ impl<'a> Turn<'a> {
         true
     }
 
-    /// The operation is complete; `mark` is its end's.
+    /// The operation is complete; `mark` is its end's, and `other` says whether there is anybody to be
+    /// told of it, where that is known.
     #[inline]
-    pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64) {
+    pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64, other: &Waits) {
         self.pending.set(NONE);
         self.left.set(self.left.get() - 1);
+        match other.take() {
+            Some(false) => {}
+            Some(true) => self.touched.push(operation),
+            None => self.touch_once(operation, mark),
+        }
+    }
+
+    #[inline]
+    fn touch_once(&self, operation: u64, mark: &AtomicU64) {
         if mark.load(Ordering::Relaxed) != self.number {
             mark.store(self.number, Ordering::Relaxed);
             self.touched.push(operation);
@@ -205,10 +242,11 @@ impl<'a> Turn<'a> {
         self.touched.push(operation);
     }
 
-    /// The operation waits until a counter of its channel has come so far.
+    /// The operation waits until a counter of its channel has come so far; `mine` is its end's.
     #[inline]
-    pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize) {
+    pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize, mine: &Waits) {
         self.pending.set(operation);
+        mine.begin();
         // Who was woken while it was polled is polled again, whatever it waits for besides.
         if self.rest.get() != Rest::Yielded {
             self.rest.set(rest);
@@ -223,7 +261,7 @@ impl<'a> Turn<'a> {
 
     /// The operation that has returned `Pending`, if any.
     #[inline]
-    pub(super) fn pending(&self) -> u64 {
+    pub(crate) fn pending(&self) -> u64 {
         self.pending.get()
     }
 
@@ -259,17 +297,14 @@ fn refuse() -> ! {
 
 #[cold]
 #[inline(never)]
-fn refuse_waker() -> ! {
+fn refuse_waker(operation: u64) -> ! {
+    let side = if sends(operation) { "send" } else { "receive" };
     panic!(
-        "an operation was polled with another waker than its process's: a combinator that brings its own \
-         lets a process see which channel is ready, and so depend on timing"
+        "a {side} on channel {} was polled outside of its process's poll, or with another waker than its \
+         process's: await it in the process itself; a combinator that brings its own waker lets a process \
+         see which channel is ready, and so depend on timing",
+        channel(operation).0
     )
-}
-
-#[cold]
-#[inline(never)]
-fn refuse_end() -> ! {
-    panic!("an end is used in another process than the one it was given to")
 }
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop);
@@ -303,8 +338,9 @@ unsafe fn wake(turn: *const ()) {
 
 /// What wakes the process of this turn from anywhere.
 fn foreign(turn: &Turn<'_>) -> Foreign {
-    let sleeper = turn.net.nodes[turn.node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
-    Foreign { signals: turn.net.signals.clone(), node: turn.node, sleeper }
+    let node = turn.node();
+    let sleeper = turn.net.nodes[node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
+    Foreign { signals: turn.net.signals.clone(), node, sleeper }
 }
 
 /// A turn's waker owns nothing.
@@ -324,7 +360,7 @@ impl Wake for Foreign {
     fn wake(self: Arc<Self>) {
         match self.sleeper {
             Some(sleeper) => self.signals.sleep.wake_dedicated(sleeper),
-            None => self.signals.wake(self.node),
+            None => self.signals.leave_word(Word::Woken(self.node)),
         }
     }
 }

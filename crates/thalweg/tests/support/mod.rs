@@ -7,6 +7,7 @@
 //! | `build` | the same graph for the engine |
 //! | `inject` | yields, slow firings and faults at chosen firings |
 //! | `item` | items: plain numbers, and boxes that are counted |
+//! | `gate` | what processes await that is no channel's |
 //! | `case` | a graph with the options it runs under |
 //! | `network` | random networks of processes, by a reference executor and by the engine |
 //! | `realised` | a model of the virtual host as a graph for the engine |
@@ -18,6 +19,7 @@
 
 pub mod build;
 pub mod case;
+pub mod gate;
 pub mod inject;
 pub mod item;
 pub mod network;

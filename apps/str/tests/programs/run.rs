@@ -1,0 +1,66 @@
+//! Running a program.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
+use thalweg_lang::{Diagnostic, Sources, compile};
+use thalweg_str::{Item, Memory, Program};
+
+/// What the program `name`, with constants changed, makes of items to the end of its input.
+pub(crate) fn run<I: Item, O: Item>(name: &str, changes: &[(&str, String)], input: &[I]) -> Vec<O> {
+    let memory = Memory::new().with(format!("{name}.in"), input);
+    let printed = execute(name, changes, memory.clone(), None);
+    assert_eq!(printed, "");
+    memory.items(&format!("{name}.out")).expect("the program has written items of this type")
+}
+
+/// What a program without input prints in so many steady states.
+pub(crate) fn print_of(name: &str, iterations: u64) -> String {
+    execute(name, &[], Memory::new(), Some(iterations))
+}
+
+fn execute(name: &str, changes: &[(&str, String)], mut memory: Memory, iterations: Option<u64>) -> String {
+    let changes: Vec<(&str, &str)> = changes.iter().map(|(name, value)| (*name, &**value)).collect();
+    let sources = Program::named(name).expect("a program").sources(&changes).expect("its constants");
+    let compiled = compile(&sources).unwrap_or_else(|errors| panic!("{}", rendered(&sources, &errors)));
+    let out = Printed::default();
+    let around = Surroundings {
+        files: &mut memory,
+        out: Box::new(out.clone()),
+        interrupted: Box::new(|| false),
+        progress: &mut |_| {},
+    };
+    match interpret(&Arc::new(compiled), Options { iterations, repeat_input: false }, around) {
+        Ok(_) => String::from_utf8(out.0.take()).expect("text"),
+        Err(Stop::Fault(fault)) => panic!("{}", rendered(&sources, &[*fault])),
+        Err(stop) => panic!("{stop:?}"),
+    }
+}
+
+fn rendered(sources: &Sources, errors: &[Diagnostic]) -> String {
+    errors.iter().map(|error| error.render(sources, false)).collect()
+}
+
+#[derive(Clone, Default)]
+struct Printed(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Asserts that numbers are as many as expected, at least one, and each within a tolerance.
+pub(crate) fn close(actual: &[f32], expected: &[f64], tolerance: f64) {
+    assert!(!actual.is_empty(), "nothing has come out");
+    assert_eq!(actual.len(), expected.len());
+    let off = |at: &usize| (f64::from(actual[*at]) - expected[*at]).abs();
+    let worst = (0..actual.len()).max_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(0);
+    assert!(off(&worst) <= tolerance, "item {worst} is {}, not {}", actual[worst], expected[worst]);
+}

@@ -1,0 +1,83 @@
+//! tokio: one token in a ring of tasks.
+
+use tokio::runtime::Builder;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::oneshot;
+
+use crate::row::{Row, timed};
+use crate::work::mix;
+
+/// Bytes that a task takes with its channel, more than was ever seen.
+const EACH: usize = 4096;
+
+/// A token goes `rounds` times round a ring of `nodes` tasks on one worker, each of which adds one to it; channels and
+/// tasks are made in the order of the ring, or in another. Nothing where that would take half of the memory there is.
+///
+/// The clock starts when all have run and wait.
+pub fn ring(nodes: usize, rounds: u64, shuffled: bool) -> Option<Row> {
+    if nodes.saturating_mul(EACH) > available() / 2 {
+        return None;
+    }
+    let runtime = Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
+    let mut order: Vec<usize> = (1..nodes).collect();
+    if shuffled {
+        order.sort_unstable_by_key(|place| mix(*place as u64));
+    }
+    let (mut senders, mut receivers): (Vec<_>, Vec<_>) = (0..nodes).map(|_| (None, None)).unzip();
+    for place in [0].into_iter().chain(order.iter().copied()) {
+        let (sender, receiver) = channel::<u64>(1);
+        (senders[place], receivers[place]) = (Some(sender), Some(receiver));
+    }
+    let mut ends = |place: usize| {
+        let receiver = receivers[(place + nodes - 1) % nodes].take().expect("one task for each place");
+        (receiver, senders[place].take().expect("one task for each place"))
+    };
+    let ((go, started), (ready, waits)) = (oneshot::channel::<()>(), oneshot::channel::<()>());
+    let (receiver, sender) = ends(0);
+    let first = runtime.spawn(start(receiver, sender, rounds, ready, started));
+    for place in order {
+        let (mut receiver, sender) = ends(place);
+        runtime.spawn(async move {
+            while let Some(token) = receiver.recv().await {
+                if sender.send(token + 1).await.is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    runtime.block_on(waits).expect("the ring is whole");
+    Some(timed(|| {
+        go.send(()).expect("the first task waits");
+        runtime.block_on(first).expect("a task does not panic")
+    }))
+}
+
+/// The task that makes the token: once round, so that all have run, and then as often as is timed.
+async fn start(
+    mut receiver: Receiver<u64>,
+    sender: Sender<u64>,
+    rounds: u64,
+    ready: oneshot::Sender<()>,
+    started: oneshot::Receiver<()>,
+) -> u64 {
+    round(&mut receiver, &sender, 0).await;
+    ready.send(()).expect("somebody waits");
+    started.await.expect("somebody starts");
+    let mut token = 0;
+    for _ in 0..rounds {
+        token = round(&mut receiver, &sender, token).await;
+    }
+    token
+}
+
+async fn round(receiver: &mut Receiver<u64>, sender: &Sender<u64>, token: u64) -> u64 {
+    sender.send(token + 1).await.expect("the next task lives");
+    receiver.recv().await.expect("the token comes round")
+}
+
+/// Bytes of memory that are free for use.
+fn available() -> usize {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok()).map_or(0, |kib| kib << 10)
+}

@@ -1,0 +1,31 @@
+//! `thalweg check`.
+
+use super::Files;
+use crate::standard;
+use anyhow::Result;
+use clap::Args;
+
+/// Check a StreamIt program: names, types, rates, and whether it can run for ever.
+///
+/// Prints how large the program is. What is wrong is printed with the place in the source and what to
+/// do, as much of it as can be found at once.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  thalweg check Radio.str Filters.str")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    files: Files,
+}
+
+impl Check {
+    pub fn run(self) -> Result<()> {
+        let (_, compiled) = self.files.compile()?;
+        let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let words = [
+            count(compiled.tree.filters.len(), "filter"),
+            count(compiled.flat.channels.len(), "channel"),
+            count(compiled.schedule.regions.len(), "static region"),
+        ];
+        standard::print(&format!("{}: correct\n", words.join(", ")))
+    }
+}

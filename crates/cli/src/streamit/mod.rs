@@ -1,0 +1,51 @@
+//! Verbs for StreamIt programs.
+
+mod check;
+mod graph;
+mod media;
+mod run;
+
+pub(crate) use check::Check;
+pub(crate) use graph::Graph;
+pub(crate) use run::Run;
+
+use crate::standard;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use std::io::{IsTerminal, stderr};
+use std::path::PathBuf;
+use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
+
+/// The files of a program.
+#[derive(Debug, Args)]
+pub(crate) struct Files {
+    /// The program's files: one name space
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Reads and compiles the program; errors are printed where they stand in the source.
+    fn compile(&self) -> Result<(Sources, Compiled)> {
+        let mut sources = Sources::new();
+        for path in &self.files {
+            sources.read(path).with_context(|| format!("reading {}", path.display()))?;
+        }
+        match compile(&sources) {
+            Ok(compiled) => Ok((sources, compiled)),
+            Err(errors) => {
+                complain(&sources, &errors);
+                match errors.len() {
+                    1 => bail!("1 error"),
+                    count => bail!("{count} errors"),
+                }
+            }
+        }
+    }
+}
+
+/// Prints errors with excerpts of the source.
+fn complain(sources: &Sources, errors: &[Diagnostic]) {
+    let coloured = stderr().is_terminal();
+    errors.iter().for_each(|error| standard::complain(error.render(sources, coloured).trim_end()));
+}

@@ -1,0 +1,120 @@
+//! `thalweg run`.
+
+use super::media::Media;
+use super::{Files, complain};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::standard;
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+use std::cell::RefCell;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use thalweg_lang::files::{Disk, Form};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::tree::Code;
+
+/// Run a StreamIt program.
+///
+/// Standard output carries what the program prints, and nothing else. Files are found from the working
+/// directory; `-` stands for standard input and output. A file that is written appears when the program
+/// ends.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  thalweg run Radio.str Filters.str --iterations 1000
+  thalweg run Echo.str --in voice.wav --out echo.wav
+  thalweg run Sort.str --text --in - --out - < numbers")]
+pub(crate) struct Run {
+    #[command(flatten)]
+    files: Files,
+    /// Steady states to execute after the initialisation (default: to the end of the input, or until
+    /// interrupted)
+    #[arg(short, long, value_name = "N")]
+    iterations: Option<u64>,
+    /// Read this in place of what the program's reader names; `.wav` is sound
+    #[arg(long = "in", value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Write this in place of what the program's writer names; `.wav` is sound
+    #[arg(long = "out", value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Files are numbers in text, not bytes
+    #[arg(long)]
+    text: bool,
+    /// Files that are read begin again when they end
+    #[arg(long)]
+    repeat_input: bool,
+}
+
+impl Run {
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        let (sources, compiled) = self.files.compile()?;
+        let ends =
+            |is: fn(&Code) -> bool| compiled.tree.filters.iter().filter(|filter| is(&filter.code)).count();
+        only("--in", self.input.is_some(), "reads", ends(|code| matches!(code, Code::FileReader(_))))?;
+        only("--out", self.output.is_some(), "writes", ends(|code| matches!(code, Code::FileWriter(_))))?;
+        let _guard = interrupt.guard();
+        let progress = Progress::steps(self.iterations);
+        let out = Shared(Rc::new(RefCell::new(BufWriter::new(standard::stdout()?))));
+        let at_once = io::stdout().is_terminal();
+        let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
+        let form = if self.text { Form::Text } else { Form::Binary };
+        let outcome = interpret(
+            &Arc::new(compiled),
+            Options { iterations: self.iterations, repeat_input: self.repeat_input },
+            Surroundings {
+                files: &mut Media {
+                    input: self.input,
+                    output: self.output,
+                    disk: Disk { input: form, output: form },
+                    sound: SOUND,
+                },
+                out: Box::new(out.clone()),
+                interrupted: Box::new(move || stop.is_asked()),
+                progress: &mut |_| {
+                    progress.advance(1);
+                    if at_once {
+                        _ = printed.flush();
+                    }
+                },
+            },
+        );
+        progress.finish();
+        // What it has printed before it failed comes before the error.
+        _ = out.clone().flush();
+        match outcome {
+            Ok(Outcome { .. }) => Ok(()),
+            Err(Stop::Interrupted) => bail!("interrupted: files hold what was written until then"),
+            Err(Stop::Output(error)) if error.contains("Broken pipe") => Ok(()),
+            Err(Stop::Output(error)) => bail!("{error}"),
+            Err(Stop::Fault(fault)) => {
+                complain(&sources, &[*fault]);
+                bail!("the program has failed");
+            }
+        }
+    }
+}
+
+/// Samples a second and channels of sound where none is read.
+const SOUND: (u32, u16) = (44_100, 1);
+
+/// An option for the one file that a program reads, or writes.
+fn only(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
+    ensure!(!given || files == 1, "{option} is for programs that have one file; this one {does} {files}");
+    Ok(())
+}
+
+/// Standard output, written to by the program and flushed by us.
+#[derive(Clone)]
+struct Shared(Rc<RefCell<BufWriter<std::fs::File>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}

@@ -1,0 +1,204 @@
+//! Loaded programs. All unsafe code of this crate stands here.
+//!
+//! **What must hold.** The library was made from text that this crate wrote. Its functions touch the state
+//! block they are given, and what its pointers lead to: items of queues between the places that the
+//! state says, and of buffers as far as the plan has measured. Who calls them sees to it that these are
+//! that large ([`run`](crate::run)); the generated code checks every index that it has not proven.
+
+use std::ffi::c_void;
+use std::path::Path;
+
+/// Eight words: the unit in which memory is given to programs, so that it is aligned.
+pub(crate) type Block = [u64; 8];
+
+/// As `struct env`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Env {
+    pub(crate) host: *mut c_void,
+    pub(crate) print: Option<Print>,
+    pub(crate) out: *mut c_void,
+    pub(crate) node: u32,
+    pub(crate) which: u32,
+    pub(crate) site: u32,
+    pub(crate) unused: u32,
+    pub(crate) firing: i64,
+    pub(crate) args: [i64; 2],
+}
+
+/// As `struct queue`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    pub(crate) items: *mut c_void,
+    pub(crate) read: i64,
+    pub(crate) written: i64,
+    pub(crate) mask: i64,
+}
+
+type Print = unsafe extern "C" fn(*mut c_void, u32, u32, u32, *const i32) -> i32;
+type Size = unsafe extern "C" fn() -> i64;
+type Begin = unsafe extern "C" fn(*mut c_void);
+type Steady = unsafe extern "C" fn(*mut c_void, i64) -> i32;
+type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
+
+/// A loaded program.
+#[derive(Debug)]
+pub(crate) struct Library {
+    size: Size,
+    begin: Begin,
+    steady: Steady,
+    fire: Fire,
+    /// Unloaded last.
+    _library: libloading::Library,
+}
+
+impl Library {
+    /// Loads a program.
+    pub(crate) fn open(path: &Path) -> Result<Library, String> {
+        let said = |error: libloading::Error| format!("{}: {error}", path.display());
+        // SAFETY: the library has no initialisers of its own: it is plain C with constant tables.
+        let library = unsafe { libloading::Library::new(path) }.map_err(said)?;
+        // SAFETY: these are the types that the text gives its four functions (`emit::program`).
+        let (size, begin, steady, fire) = unsafe {
+            (
+                *library.get::<Size>(b"thalweg_size\0").map_err(said)?,
+                *library.get::<Begin>(b"thalweg_begin\0").map_err(said)?,
+                *library.get::<Steady>(b"thalweg_steady\0").map_err(said)?,
+                *library.get::<Fire>(b"thalweg_fire\0").map_err(said)?,
+            )
+        };
+        Ok(Library { size, begin, steady, fire, _library: library })
+    }
+}
+
+/// What prints on behalf of a program.
+pub(crate) trait Host {
+    /// Prints by a format of a node's code; `args` gives so many scalars. Whether it could.
+    fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool;
+}
+
+/// A program's state: a block of memory that it knows the insides of.
+pub(crate) struct State<'a> {
+    library: &'a Library,
+    memory: Vec<Block>,
+    queues: usize,
+}
+
+impl<'a> State<'a> {
+    /// A state before anything runs, for a graph with so many queues.
+    pub(crate) fn new(library: &'a Library, queues: usize) -> State<'a> {
+        // SAFETY: it takes nothing and gives a constant.
+        let size = unsafe { (library.size)() } as usize;
+        let mut memory = vec![[0; 8]; size.div_ceil(size_of::<Block>())];
+        // SAFETY: the block is as large as the program says, and aligned for all it holds.
+        unsafe { (library.begin)(memory.as_mut_ptr().cast()) };
+        State { library, memory, queues: queues.max(1) }
+    }
+
+    /// Runs steady states; false where it failed, as [`State::failure`] tells.
+    pub(crate) fn steady(&mut self, n: u64, host: &mut dyn Host) -> bool {
+        let steady = self.library.steady;
+        self.call(host, |state| {
+            // SAFETY: the state is one of this library's, and its buffers are as large as `n` needs: the
+            // caller has measured them.
+            unsafe { steady(state, n as i64) }
+        })
+    }
+
+    /// Fires a node so many times; false where it failed.
+    pub(crate) fn fire(&mut self, node: u32, n: u64, host: &mut dyn Host) -> bool {
+        let fire = self.library.fire;
+        self.call(host, |state| {
+            // SAFETY: the state is one of this library's, and its queues have the items and the room that
+            // so many firings need: the caller has looked.
+            unsafe { fire(state, node, n as i64) }
+        })
+    }
+
+    fn call(&mut self, host: &mut dyn Host, f: impl FnOnce(*mut c_void) -> i32) -> bool {
+        let mut host: &mut dyn Host = host;
+        let host: *mut &mut dyn Host = &raw mut host;
+        let env = self.env();
+        env.host = host.cast();
+        env.print = Some(print);
+        let done = f(self.memory.as_mut_ptr().cast()) == 0;
+        self.env().host = std::ptr::null_mut();
+        done
+    }
+
+    fn env(&mut self) -> &mut Env {
+        // SAFETY: the state begins with its `struct env`, of which every bit pattern that the program
+        // writes is one of `Env`'s, and nobody else has the block.
+        unsafe { &mut *self.memory.as_mut_ptr().cast::<Env>() }
+    }
+
+    /// What went wrong last.
+    pub(crate) fn failure(&mut self) -> &Env {
+        self.env()
+    }
+
+    /// The queues, by channel.
+    pub(crate) fn queues(&mut self) -> &mut [Queue] {
+        let queues = self.queues;
+        // SAFETY: the queues come right after the environment, as many as the graph has channels and one at
+        // least; both structures have the alignment of a pointer, so nothing is between them.
+        unsafe {
+            let first = self.memory.as_mut_ptr().cast::<u8>().add(size_of::<Env>());
+            std::slice::from_raw_parts_mut(first.cast::<Queue>(), queues)
+        }
+    }
+
+    /// Says where a buffer is.
+    pub(crate) fn set_buffer(&mut self, at: usize, items: *mut u8) {
+        let offset = size_of::<Env>() + self.queues * size_of::<Queue>() + at * size_of::<*mut u8>();
+        assert!(offset + size_of::<*mut u8>() <= self.memory.len() * size_of::<Block>());
+        // SAFETY: the buffers come right after the queues, one pointer each, and this one is inside.
+        unsafe { *self.memory.as_mut_ptr().cast::<u8>().add(offset).cast::<*mut u8>() = items };
+    }
+}
+
+/// Memory that programs read and write, seen as bytes from here.
+#[derive(Default, Debug)]
+pub(crate) struct Memory {
+    blocks: Vec<Block>,
+}
+
+impl Memory {
+    /// So many bytes of zeros.
+    pub(crate) fn new(bytes: usize) -> Memory {
+        Memory { blocks: vec![[0; 8]; bytes.div_ceil(size_of::<Block>()) + 1] }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: words are bytes, and the slice is as long as they are.
+        unsafe {
+            std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.blocks.len() * size_of::<Block>())
+        }
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        let bytes = self.blocks.len() * size_of::<Block>();
+        // SAFETY: as above, and any bytes are words.
+        unsafe { std::slice::from_raw_parts_mut(self.blocks.as_mut_ptr().cast(), bytes) }
+    }
+
+    pub(crate) fn pointer(&mut self) -> *mut u8 {
+        self.blocks.as_mut_ptr().cast()
+    }
+}
+
+/// What the program calls to print.
+///
+/// # Safety
+/// `host` is what [`State::call`] has put into the environment, and `args` leads to as many scalars as the
+/// format has.
+unsafe extern "C" fn print(host: *mut c_void, node: u32, which: u32, format: u32, args: *const i32) -> i32 {
+    // SAFETY: the host lives until the call into the program returns, and we are inside of that call.
+    let host = unsafe { &mut *host.cast::<&mut dyn Host>() };
+    let read = |count: usize| {
+        // SAFETY: the program has put as many scalars there as the format has.
+        unsafe { std::slice::from_raw_parts(args, count) }.to_vec()
+    };
+    i32::from(!host.print(node, which, format, &read))
+}

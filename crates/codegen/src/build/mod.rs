@@ -1,0 +1,134 @@
+//! From C to code that runs: the system's compiler, a cache of what it made, and the loader.
+//!
+//! What a program became is kept under the hash of its text, of the compiler and its flags and of this
+//! machine's processor, and is written there in one step, so that others see all of it or nothing.
+
+mod load;
+
+pub(crate) use load::{Host, Library, Memory, Queue, State};
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Flags that keep the interpreter's bits: integers wrap, and nothing is contracted. (That operations do not
+/// trap must not be said: GCC 12 then makes -0.0 of `(float)(int)-0.3f`.)
+const FLAGS: &[&str] = &[
+    "-std=gnu11",
+    "-O3",
+    "-march=native",
+    "-fwrapv",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-fPIC",
+    "-shared",
+    "-w",
+];
+
+/// Where compiled programs are kept.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum Cache {
+    /// With what else the user's programs keep: `$XDG_CACHE_HOME/thalweg`, or `~/.cache/thalweg`.
+    #[default]
+    User,
+    /// In a folder.
+    Folder(PathBuf),
+    /// Nowhere.
+    None,
+}
+
+impl Cache {
+    fn folder(&self) -> Option<PathBuf> {
+        let of_user = || {
+            let set = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+            set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))
+        };
+        match self {
+            Cache::User => Some(of_user()?.join("thalweg")),
+            Cache::Folder(folder) => Some(folder.clone()),
+            Cache::None => None,
+        }
+    }
+}
+
+/// A C compiler that is there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Compiler {
+    program: OsString,
+    version: Vec<u8>,
+}
+
+impl Compiler {
+    /// The one that `$CC` names, or the system's.
+    pub fn find() -> Option<Compiler> {
+        let named = std::env::var_os("CC").filter(|name| !name.is_empty());
+        let names =
+            named.map_or_else(|| ["cc", "gcc", "clang"].map(OsString::from).to_vec(), |name| vec![name]);
+        names.into_iter().find_map(Compiler::named)
+    }
+
+    /// The one with this name, if it is there.
+    pub fn named(program: OsString) -> Option<Compiler> {
+        let output = Command::new(&program).arg("--version").output().ok()?;
+        output.status.success().then_some(Compiler { program, version: output.stdout })
+    }
+
+    fn compile(&self, text: &str, folder: &Path, into: &Path) -> Result<(), String> {
+        let source =
+            tempfile::Builder::new().suffix(".c").tempfile_in(folder).map_err(|error| error.to_string())?;
+        std::fs::write(source.path(), text).map_err(|error| error.to_string())?;
+        let mut command = Command::new(&self.program);
+        let output = command.args(FLAGS).arg("-o").arg(into).arg(source.path()).arg("-lm").output();
+        let output = output.map_err(|error| format!("{}: {error}", self.program.display()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{}: {}", self.program.display(), said.lines().take(20).collect::<Vec<_>>().join("\n")))
+    }
+}
+
+/// Compiles and loads a program, or loads what was made of the same text before.
+pub(crate) fn build(text: &str, compiler: &Compiler, cache: &Cache) -> Result<Library, String> {
+    let Some(folder) = cache.folder() else {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let path = folder.path().join("program.so");
+        compiler.compile(text, folder.path(), &path)?;
+        return Library::open(&path);
+    };
+    let path = folder.join(format!("{}.so", hash(text, compiler)));
+    if path.exists()
+        && let Ok(library) = Library::open(&path)
+    {
+        return Ok(library);
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let made =
+        tempfile::Builder::new().suffix(".so").tempfile_in(&folder).map_err(|error| error.to_string())?;
+    compiler.compile(text, &folder, made.path())?;
+    made.persist(&path).map_err(|error| error.to_string())?;
+    Library::open(&path)
+}
+
+fn hash(text: &str, compiler: &Compiler) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in [text.as_bytes(), compiler.program.as_encoded_bytes(), &compiler.version, &processor()] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    FLAGS.iter().for_each(|flag| _ = hasher.update(flag.as_bytes()));
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// What this machine's processor can do, since code is made for it.
+fn processor() -> Vec<u8> {
+    let all = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let told = all
+        .lines()
+        .filter(|line| ["model name", "flags", "Features"].iter().any(|name| line.starts_with(name)));
+    let mut told: Vec<&str> = told.collect();
+    told.dedup();
+    told.truncate(2);
+    format!("{}{}", std::env::consts::ARCH, told.join("\n")).into_bytes()
+}

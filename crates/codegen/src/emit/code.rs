@@ -1,0 +1,372 @@
+//! Firings as a function.
+
+use super::expr::{bare, cell_type, clean, mem_name, scalar, type_of};
+use super::items::{Items, Pattern};
+use super::simd;
+use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, St, walk, walk_exprs};
+use std::fmt::Write;
+
+/// Writes one filter's firings.
+pub(crate) struct Writer<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) input: &'a Items,
+    pub(crate) output: &'a Items,
+    pub(crate) text: String,
+    pub(crate) depth: usize,
+    /// 1 of a prework.
+    pub(crate) which: u32,
+}
+
+/// What a function is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Form {
+    /// 1 of a prework.
+    pub(crate) which: u32,
+    /// Whether there is a `prework`, so that the first firing does not count.
+    pub(crate) after_prework: bool,
+    /// Firings at once; 1 for no vectors.
+    pub(crate) lanes: usize,
+    /// Seldom called: small rather than fast.
+    pub(crate) seldom: bool,
+}
+
+/// What comes before a function's name, and what after: the tables it uses stand before it.
+pub(crate) struct Function {
+    /// Tables.
+    pub(crate) tables: String,
+    /// From the parameters on.
+    pub(crate) rest: String,
+}
+
+/// Firings that move more cells than these are kept apart by a statement that does nothing: compilers that
+/// make vectors of such firings take minutes to do so (GCC 12 with 64 cells: 17 s against 0.1 s).
+const MOST_MOVES: usize = 12;
+
+/// The parameters of all these functions but for those of rings.
+const PARAMS: &str = "struct env *restrict env, uint32_t node";
+
+/// Writes a function that fires from `first` up to `last`.
+pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str, form: Form) -> Function {
+    let mut writer = Writer { code, input, output, text: String::new(), depth: 1, which: form.which };
+    writer.head(fields, form);
+    writer.begin_fields();
+    let vector = if form.lanes > 1 { simd::firings(code, input, output, form.lanes) } else { None };
+    match vector {
+        Some(vector) => {
+            writer.line("int64_t f = first;");
+            writer.text.push_str(&vector);
+            writer.line("for (; f < last; f++) {");
+        }
+        None => writer.line("for (int64_t f = first; f < last; f++) {"),
+    }
+    writer.firing();
+    writer.line("}");
+    writer.end_fields();
+    writer.text.push_str("}\n");
+    Function { tables: tables(code, input, output), rest: writer.text }
+}
+
+fn tables(code: &Code, input: &Items, output: &Items) -> String {
+    let mut text = String::new();
+    for (at, mem) in code.mems.iter().enumerate() {
+        if let (MemKind::Table(values), true) = (&mem.kind, is_used(code, at)) {
+            let values: Vec<String> = values.iter().map(|value| in_memory(*value, mem.cell)).collect();
+            table(&mut text, cell_type(mem.cell), &mem_name(code, at as u32), &values);
+        }
+    }
+    for (items, name) in [(input, "read_at"), (output, "write_at")] {
+        if let Pattern::Table(at) = &items.pattern {
+            let values: Vec<String> = at.iter().map(i64::to_string).collect();
+            table(&mut text, "int64_t", name, &values);
+        }
+    }
+    text
+}
+
+fn table(text: &mut String, ty: &str, name: &str, values: &[String]) {
+    let _ = write!(text, "    static const {ty} {name}[{}] = {{", values.len().max(1));
+    for (at, value) in values.iter().enumerate() {
+        text.push_str(if at % 8 == 0 { "\n        " } else { " " });
+        text.push_str(value);
+        text.push(',');
+    }
+    text.push_str(if values.is_empty() { "0};\n" } else { "\n    };\n" });
+}
+
+fn in_memory(value: crate::ir::Scalar, cell: Cell) -> String {
+    match (cell, value) {
+        (Cell::Mixed, crate::ir::Scalar::Float(x)) => scalar(crate::ir::Scalar::Int(x.to_bits() as i32)),
+        _ => scalar(value),
+    }
+}
+
+/// Cells of items that are moved by each firing, as far as they stand in the text.
+fn moves(code: &Code) -> usize {
+    let mut moves = 0;
+    walk(&code.body, &mut |st| moves += usize::from(matches!(st, St::Store(Area::Out(_), ..))));
+    walk_exprs(&code.body, &mut |ex| moves += usize::from(matches!(ex, Ex::Load(Area::In(_), ..))));
+    moves
+}
+
+/// Whether a run of cells is looked at or changed.
+pub(crate) fn is_used(code: &Code, mem: usize) -> bool {
+    let is = |area: &Area| matches!(area, Area::Mem(used) if used.0 as usize == mem);
+    let mut used = false;
+    walk(&code.body, &mut |st| used |= matches!(st, St::Store(area, ..) if is(area)));
+    walk_exprs(&code.body, &mut |ex| used |= matches!(ex, Ex::Load(area, ..) if is(area)));
+    used
+}
+
+impl Writer<'_> {
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) {
+        let depth = self.depth;
+        let _ = writeln!(self.text, "{:1$}{2}", "", depth * 4, text.as_ref());
+    }
+
+    fn head(&mut self, fields: &str, form: Form) {
+        let mut params = format!("{PARAMS}, struct {fields} *restrict fields");
+        for (items, name, side, constant) in
+            [(self.input, "in", "read", "const "), (self.output, "out", "write", "")]
+        {
+            let _ = write!(params, ", {constant}{} *restrict {name}", cell_type(items.cell));
+            if items.pattern == Pattern::Ring {
+                let _ = write!(params, "0, int64_t {side}0, int64_t {side}_mask");
+            } else {
+                params.push('0');
+            }
+        }
+        let _ = writeln!(self.text, "({params}, int64_t first, int64_t last)\n{{");
+        self.line("(void)env, (void)node, (void)fields, (void)in0, (void)out0;");
+        let mut iter = false;
+        walk_exprs(&self.code.body, &mut |ex| iter |= matches!(ex, Ex::Iter));
+        if iter {
+            let minus = if form.after_prework && form.which == 0 { " - 1" } else { "" };
+            self.line(format!("const int64_t before = fields->fired{minus};"));
+        }
+    }
+
+    /// Fields that are scalars are variables between the first firing and the last.
+    fn begin_fields(&mut self) {
+        let code = self.code;
+        let mut random = false;
+        walk(&code.body, &mut |st| random |= matches!(st, St::Random(_)));
+        if random {
+            self.line("uint64_t random = fields->random;");
+        }
+        for (at, mem) in code.mems.iter().enumerate() {
+            if let (MemKind::Field(field), true) = (&mem.kind, is_used(code, at)) {
+                let ty = cell_type(mem.cell);
+                self.line(format!(
+                    "{ty} *restrict {} = fields->{};",
+                    mem_name(code, at as u32),
+                    field_name(*field)
+                ));
+            }
+        }
+        for (at, var) in code.vars.iter().enumerate() {
+            if let Some((field, cell)) = var.field {
+                let ty = type_of(var.kind);
+                let name = self.name(crate::ir::Var(at as u32));
+                self.line(format!("{ty} {name} = fields->{}[{cell}];", field_name(field)));
+            }
+        }
+    }
+
+    fn end_fields(&mut self) {
+        let code = self.code;
+        let mut random = false;
+        walk(&code.body, &mut |st| random |= matches!(st, St::Random(_)));
+        if random {
+            self.line("fields->random = random;");
+        }
+        for (at, var) in code.vars.iter().enumerate() {
+            if let Some((field, cell)) = var.field {
+                let name = self.name(crate::ir::Var(at as u32));
+                self.line(format!("fields->{}[{cell}] = {name};", field_name(field)));
+            }
+        }
+    }
+
+    /// The body of the loop over firings.
+    fn firing(&mut self) {
+        self.depth += 1;
+        for (items, name, side, constant) in
+            [(self.input, "in", "read", "const "), (self.output, "out", "write", "")]
+        {
+            let ty = cell_type(items.cell);
+            if items.pattern == Pattern::Ring {
+                self.line(format!("{constant}{ty} *restrict {name} = {name}0;"));
+                self.line(format!("const int64_t {side} = {side}0 + {};", step_of(items)));
+                self.line(format!("(void){side};"));
+            } else {
+                self.line(format!("{constant}{ty} *restrict {name} = {name}0 + ({});", items.start("f")));
+            }
+        }
+        self.line("(void)in, (void)out;");
+        if moves(self.code) > MOST_MOVES {
+            self.line("__asm__ volatile (\"\");");
+        }
+        self.locals();
+        let code = self.code;
+        self.stmts(&code.body);
+        self.depth -= 1;
+    }
+
+    fn locals(&mut self) {
+        let code = self.code;
+        let mut used = vec![false; code.vars.len()];
+        walk(&code.body, &mut |st| match st {
+            St::Set(var, _) | St::Random(var) | St::For { var, .. } => used[var.0 as usize] = true,
+            _ => {}
+        });
+        walk_exprs(&code.body, &mut |ex| {
+            if let Ex::Var(var) = ex {
+                used[var.0 as usize] = true;
+            }
+        });
+        for kind in [Kind::Bool, Kind::Int, Kind::Float] {
+            let names: Vec<String> = code
+                .vars
+                .iter()
+                .enumerate()
+                .filter(|(at, var)| used[*at] && var.kind == kind && var.field.is_none())
+                .map(|(at, _)| self.name(crate::ir::Var(at as u32)))
+                .collect();
+            for names in names.chunks(8) {
+                self.line(format!("{} {};", type_of(kind), names.join(", ")));
+            }
+        }
+        for (at, mem) in code.mems.iter().enumerate() {
+            if mem.kind == MemKind::Local && is_used(code, at) {
+                let ty = cell_type(mem.cell);
+                self.line(format!("{ty} {}[{}];", mem_name(code, at as u32), mem.cells.max(1)));
+            }
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[St]) {
+        stmts.iter().for_each(|st| self.st(st));
+    }
+
+    fn inside(&mut self, stmts: &[St]) {
+        self.depth += 1;
+        self.stmts(stmts);
+        self.depth -= 1;
+    }
+
+    fn st(&mut self, st: &St) {
+        match st {
+            St::Set(var, value) => {
+                let text = format!("{} = {};", self.name(*var), bare(&self.ex(value)));
+                self.line(text);
+            }
+            St::Store(area, at, kind, value) => {
+                let value = match (self.cell_of(area), kind) {
+                    (Cell::Mixed, Kind::Float) => format!("bits_of({})", bare(&self.ex(value))),
+                    _ => bare(&self.ex(value)).to_owned(),
+                };
+                let text = format!("{} = {value};", self.cell(area, at));
+                self.line(text);
+            }
+            St::If(condition, then, otherwise) => self.choice(condition, then, otherwise),
+            St::For { var, from, to, step, body } => {
+                let name = self.name(*var);
+                let sign = if *step > 0 { "<" } else { ">" };
+                let (from, to) = (self.ex(from), self.ex(to));
+                let text = format!("for ({name} = {}; {name} {sign} {to}; {name} += {step}) {{", bare(&from));
+                self.line(text);
+                self.inside(body);
+                self.line("}");
+            }
+            St::Loop(body) => {
+                self.line("for (;;) {");
+                self.inside(body);
+                self.line("}");
+            }
+            St::Block(label, body) => {
+                self.line("{");
+                self.inside(body);
+                self.line("}");
+                self.line(format!("end{}: ;", label.0));
+            }
+            St::Leave(label) => self.line(format!("goto end{};", label.0)),
+            St::Check(condition, site, args) => self.check(condition, *site, args),
+            St::Random(var) => {
+                let text = format!("{} = next_random(&random);", self.name(*var));
+                self.line(text);
+            }
+            St::Print(format, args) => self.print(*format, args),
+        }
+    }
+
+    fn choice(&mut self, condition: &Ex, then: &[St], otherwise: &[St]) {
+        let condition = self.ex(condition);
+        let condition = bare(&condition).to_owned();
+        if then.is_empty() {
+            self.line(format!("if (!({condition})) {{"));
+            self.inside(otherwise);
+        } else {
+            self.line(format!("if ({condition}) {{"));
+            self.inside(then);
+            if !otherwise.is_empty() {
+                self.line("} else {");
+                self.inside(otherwise);
+            }
+        }
+        self.line("}");
+    }
+
+    fn check(&mut self, condition: &Ex, site: u32, args: &[Ex]) {
+        let which = self.which;
+        let mut told: Vec<String> = args.iter().map(|arg| self.ex(arg)).collect();
+        told.resize(2, "0".into());
+        let condition = self.ex(condition);
+        self.line(format!("if (__builtin_expect({}, 0))", bare(&condition)));
+        let text = format!(
+            "    fail(env, node, {which}, {site}, fields->fired + f + 1, {}, {});",
+            bare(&told[0]),
+            bare(&told[1])
+        );
+        self.line(text);
+    }
+
+    fn print(&mut self, format: u32, args: &[Ex]) {
+        let which = self.which;
+        let args: Vec<String> = args
+            .iter()
+            .map(|arg| match arg.kind(self.code) {
+                Kind::Float => format!("bits_of({})", bare(&self.ex(arg))),
+                _ => self.ex(arg),
+            })
+            .collect();
+        let list = if args.is_empty() { "0".to_owned() } else { args.join(", ") };
+        self.line("{");
+        self.line(format!("    const int32_t args[] = {{{list}}};"));
+        self.line(format!("    if (env->print(env->host, node, {which}, {format}, args))"));
+        self.line(format!("        fail(env, node, {which}, UINT32_MAX, fields->fired + f + 1, 0, 0);"));
+        self.line("}");
+    }
+}
+
+fn step_of(items: &Items) -> String {
+    match items.group_stride {
+        1 => "f".into(),
+        by => format!("f * {by}"),
+    }
+}
+
+/// A field's name in its structure.
+pub(crate) fn field_name(field: u32) -> String {
+    format!("field{field}")
+}
+
+/// The structure of what a filter keeps: each changing field as an array of cells.
+pub(crate) fn structure(fields: &[(u32, String, Cell, usize)]) -> String {
+    let mut text = String::from("{\n    int64_t fired;\n    uint64_t random;\n");
+    for (field, name, cell, cells) in fields {
+        let ty = cell_type(*cell);
+        let _ = writeln!(text, "    {ty} {}[{}]; /* {} */", field_name(*field), (*cells).max(1), clean(name));
+    }
+    text.push('}');
+    text
+}

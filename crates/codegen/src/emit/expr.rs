@@ -1,0 +1,252 @@
+//! Expressions and constants.
+
+use super::code::Writer;
+use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, Scalar, Var};
+use thalweg_lang::hir::{BinaryOp, Builtin, UnaryOp};
+
+/// A kind's type in variables, and in memory.
+pub(crate) fn type_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bool => "uint8_t",
+        Kind::Int => "int32_t",
+        Kind::Float => "float",
+    }
+}
+
+/// A cell's type.
+pub(crate) fn cell_type(cell: Cell) -> &'static str {
+    match cell {
+        Cell::Of(kind) => type_of(kind),
+        Cell::Mixed => "int32_t",
+    }
+}
+
+/// Bytes of a cell.
+pub(crate) fn cell_bytes(cell: Cell) -> usize {
+    if cell == Cell::Of(Kind::Bool) { 1 } else { 4 }
+}
+
+/// A constant.
+pub(crate) fn scalar(value: Scalar) -> String {
+    match value {
+        Scalar::Bool(x) => u8::from(x).to_string(),
+        Scalar::Int(i32::MIN) => "(-2147483647 - 1)".into(),
+        Scalar::Int(x) if x < 0 => format!("({x})"),
+        Scalar::Int(x) => x.to_string(),
+        Scalar::Float(x) => float(x),
+    }
+}
+
+fn float(x: f32) -> String {
+    let sign = if x.is_sign_negative() { "-" } else { "" };
+    let text = if x.is_nan() {
+        "__builtin_nanf(\"\")".into()
+    } else if x.is_infinite() {
+        "__builtin_inff()".into()
+    } else if x.abs() < 16_777_216.0 && x.fract() == 0.0 {
+        format!("{:.1}f", x.abs())
+    } else {
+        hexadecimal(x.abs())
+    };
+    if sign.is_empty() { text } else { format!("({sign}{text})") }
+}
+
+/// Exactly, and so that no reader of decimal digits can get it wrong.
+fn hexadecimal(x: f32) -> String {
+    let bits = x.to_bits();
+    let (exponent, fraction) = (bits >> 23, (bits & 0x7f_ffff) << 1);
+    match exponent {
+        0 => format!("0x0.{fraction:06x}p-126f"),
+        _ => format!("0x1.{fraction:06x}p{}f", exponent as i32 - 127),
+    }
+}
+
+pub(crate) fn symbol(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::Rem => "%",
+        BinaryOp::ShiftLeft => "<<",
+        BinaryOp::ShiftRight => ">>",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
+        BinaryOp::BitXor => "^",
+        BinaryOp::Eq => "==",
+        BinaryOp::Ne => "!=",
+        BinaryOp::Lt => "<",
+        BinaryOp::Le => "<=",
+        BinaryOp::Gt => ">",
+        BinaryOp::Ge => ">=",
+    }
+}
+
+impl Writer<'_> {
+    pub(crate) fn name(&self, var: Var) -> String {
+        let name = &self.code.vars[var.0 as usize].name;
+        format!("{}_{}", clean(name), var.0)
+    }
+
+    /// An expression, in parentheses where it needs them.
+    pub(crate) fn ex(&self, ex: &Ex) -> String {
+        match ex {
+            Ex::Const(value) => scalar(*value),
+            Ex::Var(var) => self.name(*var),
+            Ex::Load(area, at, kind) => self.load(area, at, *kind),
+            Ex::Unary(UnaryOp::Negate, _, x) => format!("(-{})", self.ex(x)),
+            Ex::Unary(UnaryOp::Complement, Kind::Int, x) => format!("(~{})", self.ex(x)),
+            Ex::Unary(_, _, x) => format!("(!{})", self.ex(x)),
+            Ex::Binary(op, kind, x, y) => self.binary(*op, *kind, x, y),
+            Ex::Convert(from, to, x) => convert(*from, *to, &self.ex(x)),
+            Ex::Math(function, kind, args) => {
+                let args: Vec<String> = args.iter().map(|arg| self.ex(arg)).collect();
+                math(*function, *kind, &args)
+            }
+            Ex::Select(_, parts) => {
+                let [c, a, b] = &**parts;
+                format!("({} ? {} : {})", self.ex(c), self.ex(a), self.ex(b))
+            }
+            Ex::Iter => "(int32_t)(before + f)".into(),
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, kind: Kind, x: &Ex, y: &Ex) -> String {
+        let (a, b) = (self.ex(x), self.ex(y));
+        match (op, kind) {
+            (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, _) => {
+                let by = match y.as_int() {
+                    Some(by) => (by & 31).to_string(),
+                    None => format!("({b} & 31)"),
+                };
+                format!("({a} {} {by})", symbol(op))
+            }
+            (BinaryOp::Rem, Kind::Float) => format!("fmodf({a}, {b})"),
+            (BinaryOp::Div, Kind::Int) if y.as_int().is_none_or(|by| by == -1) => {
+                format!("quotient({a}, {b})")
+            }
+            (BinaryOp::Rem, Kind::Int) if y.as_int().is_none_or(|by| by == -1) => format!("rest({a}, {b})"),
+            _ => format!("({a} {} {b})", symbol(op)),
+        }
+    }
+
+    fn load(&self, area: &Area, at: &Ex, kind: Kind) -> String {
+        let place = self.cell(area, at);
+        match (self.cell_of(area), kind) {
+            (Cell::Mixed, Kind::Float) => format!("float_of({place})"),
+            (Cell::Mixed, Kind::Bool) => format!("(uint8_t){place}"),
+            _ => place,
+        }
+    }
+
+    pub(crate) fn cell_of(&self, area: &Area) -> Cell {
+        match area {
+            Area::Mem(mem) => self.code.mems[mem.0 as usize].cell,
+            Area::In(_) => self.input.cell,
+            Area::Out(_) => self.output.cell,
+        }
+    }
+
+    /// A cell as a place.
+    pub(crate) fn cell(&self, area: &Area, at: &Ex) -> String {
+        match area {
+            Area::Mem(mem) => format!("{}[{}]", mem_name(self.code, mem.0), bare(&self.ex(at))),
+            Area::In(item) => {
+                format!("in[{}]", self.input.place("read", &self.ex(item), item.as_int(), &self.ex(at)))
+            }
+            Area::Out(item) => {
+                format!("out[{}]", self.output.place("write", &self.ex(item), item.as_int(), &self.ex(at)))
+            }
+        }
+    }
+}
+
+/// The name of a run of cells.
+pub(crate) fn mem_name(code: &Code, mem: u32) -> String {
+    let info = &code.mems[mem as usize];
+    let kind = if matches!(info.kind, MemKind::Table(_)) { "t" } else { "a" };
+    format!("{}_{kind}{mem}", clean(&info.name))
+}
+
+/// Without parentheses around the whole.
+pub(crate) fn bare(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
+    // Parentheses around braces make an expression of statements.
+    if inner.starts_with('{') {
+        return text;
+    }
+    let mut depth = 0;
+    for c in inner.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return text,
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    inner
+}
+
+/// A name that C takes.
+pub(crate) fn clean(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+pub(crate) fn convert(from: Kind, to: Kind, x: &str) -> String {
+    match (from, to) {
+        (Kind::Float, Kind::Int) => format!("to_int({x})"),
+        (Kind::Float, Kind::Bool) => format!("({x} != 0.0f)"),
+        (_, Kind::Bool) => format!("({x} != 0)"),
+        (_, Kind::Int) => format!("(int32_t){x}"),
+        (_, Kind::Float) => format!("(float){x}"),
+    }
+}
+
+/// A function, as the interpreter calculates it.
+pub(crate) fn math(function: Builtin, kind: Kind, args: &[String]) -> String {
+    let x = &args[0];
+    let y = args.get(1).map_or("", String::as_str);
+    let library = |name: &str| format!("(float){name}((double){x})");
+    match function {
+        Builtin::Max => format!("({x} > {y} ? {x} : {y})"),
+        Builtin::Min => format!("({x} < {y} ? {x} : {y})"),
+        Builtin::Abs if kind == Kind::Int => format!("({x} < 0 ? -{x} : {x})"),
+        Builtin::Abs => format!("fabsf({x})"),
+        // These are exact, or rounded rightly in either size.
+        Builtin::Sqrt => format!("sqrtf({x})"),
+        Builtin::Floor => format!("floorf({x})"),
+        Builtin::Ceil => format!("ceilf({x})"),
+        Builtin::Rint => format!("rintf({x})"),
+        Builtin::Round => format!("(float)floor((double){x} + 0.5)"),
+        Builtin::AbsComplex => {
+            format!("(float)sqrt((double){x} * (double){x} + (double){y} * (double){y})")
+        }
+        Builtin::Acosh => {
+            format!("(float)log((double){x} + sqrt(((double){x} - 1.0) * ((double){x} + 1.0)))")
+        }
+        Builtin::Asinh => format!("(float)asinh_of((double){x})"),
+        Builtin::Atanh => format!("(float)(0.5 * log1p(2.0 * (double){x} / (1.0 - (double){x})))"),
+        Builtin::Atan2 => format!("(float)atan2((double){x}, (double){y})"),
+        Builtin::Pow => format!("(float)pow((double){x}, (double){y})"),
+        Builtin::Acos => library("acos"),
+        Builtin::Asin => library("asin"),
+        Builtin::Atan => library("atan"),
+        Builtin::Cos => library("cos"),
+        Builtin::Cosh => library("cosh"),
+        Builtin::Exp => library("exp"),
+        Builtin::Log => library("log"),
+        Builtin::Log10 => library("log10"),
+        Builtin::Sin => library("sin"),
+        Builtin::Sinh => library("sinh"),
+        Builtin::Tan => library("tan"),
+        Builtin::Tanh => library("tanh"),
+        Builtin::Random
+        | Builtin::LoadInts
+        | Builtin::LoadFloats
+        | Builtin::CosComplex
+        | Builtin::ExpComplex
+        | Builtin::LogComplex
+        | Builtin::SinComplex
+        | Builtin::SqrtComplex => unreachable!("no function of scalars comes out of `lower`"),
+    }
+}

@@ -1,0 +1,118 @@
+//! What differs between firings that are done at once.
+
+use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, exprs, inner, walk, walk_exprs};
+use thalweg_lang::hir::BinaryOp;
+
+/// Variables and runs of cells that differ.
+pub(crate) struct Varies {
+    vars: Vec<bool>,
+    mems: Vec<bool>,
+}
+
+impl Varies {
+    /// What differs in a firing's code; none where firings cannot be done at once.
+    pub(crate) fn of(code: &Code) -> Option<Varies> {
+        let mut varies = Varies { vars: vec![false; code.vars.len()], mems: vec![false; code.mems.len()] };
+        if !has_no_state(code) {
+            return None;
+        }
+        while varies.spread(&code.body, false) {}
+        varies.can_be_done(code, &code.body, false).then_some(varies)
+    }
+
+    pub(crate) fn var(&self, var: Var) -> bool {
+        self.vars[var.0 as usize]
+    }
+
+    pub(crate) fn mem(&self, mem: Mem) -> bool {
+        self.mems[mem.0 as usize]
+    }
+
+    /// Whether an expression differs.
+    pub(crate) fn ex(&self, ex: &Ex) -> bool {
+        let mut found = match ex {
+            Ex::Var(var) => self.var(*var),
+            Ex::Load(Area::In(_), ..) | Ex::Iter => true,
+            Ex::Load(Area::Mem(mem), ..) => self.mem(*mem),
+            _ => false,
+        };
+        ex.each(&mut |part| found |= self.ex(part));
+        found
+    }
+
+    /// Goes once through statements that some lanes may leave out; whether more differs now.
+    fn spread(&mut self, stmts: &[St], masked: bool) -> bool {
+        let mut changed = false;
+        for st in stmts {
+            let mut masked = masked;
+            match st {
+                St::Set(var, value) => {
+                    let now = masked || self.ex(value);
+                    changed |= now && !std::mem::replace(&mut self.vars[var.0 as usize], true);
+                }
+                St::Store(Area::Mem(mem), at, _, value) => {
+                    let now = masked || self.ex(at) || self.ex(value);
+                    changed |= now && !std::mem::replace(&mut self.mems[mem.0 as usize], true);
+                }
+                St::If(condition, ..) => masked |= self.ex(condition),
+                _ => {}
+            }
+            for stmts in inner(st) {
+                changed |= self.spread(stmts, masked);
+            }
+        }
+        changed
+    }
+
+    fn can_be_done(&self, code: &Code, stmts: &[St], masked: bool) -> bool {
+        stmts.iter().all(|st| {
+            let mut fits = true;
+            exprs(st, &mut |ex| fits &= self.fits(code, ex));
+            fits &= match st {
+                St::Set(..) => true,
+                St::Store(Area::Out(item), at, ..) => !self.ex(item) && !self.ex(at),
+                St::Store(Area::Mem(mem), ..) => {
+                    code.mems[mem.0 as usize].kind == MemKind::Local
+                        && code.mems[mem.0 as usize].cell != Cell::Mixed
+                }
+                St::If(..) => true,
+                St::For { var, from, to, .. } => !self.var(*var) && !self.ex(from) && !self.ex(to),
+                _ => false,
+            };
+            let masked = masked || matches!(st, St::If(condition, ..) if self.ex(condition));
+            fits && inner(st).all(|stmts| self.can_be_done(code, stmts, masked))
+        })
+    }
+
+    fn fits(&self, code: &Code, ex: &Ex) -> bool {
+        let mut fits = match ex {
+            Ex::Load(Area::In(item), at, _) => !self.ex(item) && !self.ex(at),
+            Ex::Load(Area::Out(_), ..) => false,
+            Ex::Load(Area::Mem(mem), ..) => code.mems[mem.0 as usize].cell != Cell::Mixed,
+            Ex::Binary(BinaryOp::Div | BinaryOp::Rem, Kind::Int, _, y) => {
+                !self.ex(ex) || y.as_int().is_some_and(|by| by != 0 && by != -1)
+            }
+            _ => true,
+        };
+        ex.each(&mut |part| fits &= self.fits(code, part));
+        fits
+    }
+}
+
+/// Whether firings leave nothing behind but items.
+fn has_no_state(code: &Code) -> bool {
+    let mut none = true;
+    walk(&code.body, &mut |st| {
+        none &= match st {
+            St::Set(var, _) | St::For { var, .. } => code.vars[var.0 as usize].field.is_none(),
+            St::Store(Area::Mem(mem), ..) => !matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
+            St::Store(..) | St::If(..) => true,
+            St::Loop(_) | St::Block(..) | St::Leave(_) | St::Check(..) | St::Random(_) | St::Print(..) => {
+                false
+            }
+        };
+    });
+    // The cells of a table of booleans are bytes, which is no matter; those of mixed ones are no vectors.
+    walk_exprs(&code.body, &mut |ex| none &= !matches!(ex, Ex::Load(Area::Out(_), ..)));
+    none
+}

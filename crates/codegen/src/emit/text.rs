@@ -1,0 +1,63 @@
+//! What is the same in all programs.
+
+/// Before everything.
+pub(crate) const BEGIN: &str = r#"#include <setjmp.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Functions of the mathematics library that the interpreter uses. */
+double acos(double), asin(double), atan(double), atan2(double, double), cos(double), cosh(double);
+double exp(double), floor(double), ceil(double), log(double), log10(double), log1p(double), pow(double, double);
+double rint(double), sin(double), sinh(double), sqrt(double), tan(double), tanh(double), copysign(double, double);
+float sqrtf(float), floorf(float), ceilf(float), rintf(float), fabsf(float), fmodf(float, float);
+
+/* What is around the program. */
+struct env {
+    void *host;
+    int32_t (*print)(void *host, uint32_t node, uint32_t which, uint32_t format, const int32_t *args);
+    void *out;
+    uint32_t node, which, site, unused;
+    int64_t firing, args[2];
+};
+
+/* A queue of items: those from `read` to `written` are there. */
+struct queue {
+    void *items;
+    int64_t read, written, mask;
+};
+
+/* A buffer of a fused region: items move to its front between calls. */
+struct buffer {
+    void *items;
+};
+
+static _Noreturn __attribute__((cold, noinline)) void fail(
+    struct env *env, uint32_t node, uint32_t which, uint32_t site, int64_t firing, int64_t first, int64_t second)
+{
+    env->node = node, env->which = which, env->site = site, env->firing = firing;
+    env->args[0] = first, env->args[1] = second;
+    longjmp(*(jmp_buf *)env->out, 1);
+}
+
+static inline int32_t bits_of(float x) { int32_t i; memcpy(&i, &x, 4); return i; }
+static inline float float_of(int32_t i) { float x; memcpy(&x, &i, 4); return x; }
+static inline int32_t quotient(int32_t a, int32_t b) { return b == -1 ? -a : a / b; }
+static inline int32_t rest(int32_t a, int32_t b) { return b == -1 ? 0 : a % b; }
+static inline int32_t to_int(float x)
+{
+    return x != x ? 0 : x >= 2147483648.0f ? INT32_MAX : x < -2147483648.0f ? INT32_MIN : (int32_t)x;
+}
+static inline double asinh_of(double x)
+{
+    double a = x < 0 ? -x : x;
+    return copysign(log1p(a + a * a / (1.0 + sqrt(a * a + 1.0))), x);
+}
+static inline float next_random(uint64_t *state)
+{
+    uint64_t mixed = *state += 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
+    mixed ^= mixed >> 31;
+    return (float)(mixed >> 40) / (float)(1 << 24);
+}
+"#;

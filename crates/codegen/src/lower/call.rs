@@ -1,0 +1,200 @@
+//! Calls: functions are put in where they are called.
+
+use super::assigned::{changes_local, does, returns_early};
+use super::shape::is_scalar;
+use super::{Bind, Lower, Outcome, Val};
+use crate::ir::{Area, Ex, MemKind, Scalar, St};
+use thalweg_lang::hir::{Builtin, Callee, Expr, Function, Root, Shaped, Type};
+use thalweg_lang::value::Shape;
+
+/// How deep calls may be nested.
+const DEEPEST: usize = 48;
+
+impl<'a> Lower<'a> {
+    pub(super) fn call(&mut self, callee: Callee, args: &'a [Expr], expr: &'a Expr) -> Outcome<Val> {
+        let (filter, program) = (self.filter, self.program);
+        let function = match callee {
+            Callee::Builtin(builtin) => return self.builtin(builtin, args),
+            Callee::Function(at) => filter.functions.get(at as usize),
+            Callee::Helper(at) => program.helpers.get(at as usize),
+            Callee::Native(_) => return Err("it calls a native function".into()),
+        };
+        let function = function.ok_or("there is no such function")?;
+        if self.nested.len() >= DEEPEST {
+            return Err(format!("calls of `{}` are nested too deep", function.name));
+        }
+        let values = self.operands(&args.iter().collect::<Vec<_>>())?;
+        self.span = expr.span;
+        self.nested.push(callee);
+        let result = self.put_in(function, values)?;
+        self.nested.pop();
+        Ok(result)
+    }
+
+    fn put_in(&mut self, function: &'a Function, values: Vec<Val>) -> Outcome<Val> {
+        let leave = self.label();
+        let what = does(&function.body.stmts, self.filter, self.program);
+        let early = returns_early(&function.body.stmts);
+        if early {
+            self.make_even(leave, what.pops, what.pushes);
+        }
+        // Arguments are bound from outside of the new frame, and their shapes evaluated in it.
+        let mut binds = Vec::with_capacity(values.len());
+        for (at, value) in values.into_iter().enumerate() {
+            binds.push(self.argument(function, at as u32, value, &what.roots)?);
+        }
+        self.push_frame(&function.body, leave, None);
+        for (at, bind) in binds.into_iter().enumerate() {
+            self.frame().locals[at] = bind;
+            self.check_shape(&function.params[at], at)?;
+        }
+        let result = self.result(&function.result)?;
+        self.frame().result = Some(result.clone());
+        let (mut stmts, ()) = self.aside(|lower| {
+            lower.stmts(&function.body.stmts)?;
+            lower.close(leave)
+        })?;
+        self.frames.pop();
+        strip(&mut stmts, leave);
+        if super::leaves(&stmts, leave) {
+            self.out.push(St::Block(leave, stmts));
+        } else {
+            self.out.extend(stmts);
+        }
+        self.get(&result)
+    }
+
+    fn argument(&mut self, function: &'a Function, at: u32, value: Val, roots: &[Root]) -> Outcome<Bind> {
+        let name = function.body.locals.get(at as usize).map_or("p", |local| local.0.as_str());
+        match value {
+            Val::Scalar(ex) => {
+                let var = self.var(ex.kind(&self.code), name);
+                self.set(var, ex);
+                Ok(Bind::Scalar(var))
+            }
+            Val::Text(parts) => Ok(Bind::Text(parts)),
+            Val::Cells(parts) => {
+                let shape = Shape::of(&function.params[at as usize].ty);
+                let mem = self.mem(MemKind::Local, &shape, name)?;
+                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, Val::Cells(parts))?;
+                Ok(Bind::Area(mem, shape))
+            }
+            Val::Area(Area::Mem(mem), from, shape)
+                if from.as_int() == Some(0)
+                    && crate::lower::cells_of(&shape, &self.tree.structs)
+                        == self.code.mems[mem.0 as usize].cells
+                    && !changes_local(&function.body, at)
+                    && !self.is_changed(mem, roots) =>
+            {
+                Ok(Bind::Area(mem, shape))
+            }
+            Val::Area(area, from, shape) => {
+                let mem = self.mem(MemKind::Local, &shape, name)?;
+                let value = Val::Area(area, from, shape.clone());
+                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, value)?;
+                Ok(Bind::Area(mem, shape))
+            }
+            Val::Nothing => Err("an argument that is nothing".into()),
+        }
+    }
+
+    fn is_changed(&self, mem: crate::ir::Mem, roots: &[Root]) -> bool {
+        match self.code.mems[mem.0 as usize].kind {
+            MemKind::Field(at) => roots.contains(&Root::Field(at)),
+            _ => false,
+        }
+    }
+
+    /// What is given must have the lengths that are declared: the interpreter says so at each call.
+    fn check_shape(&mut self, declared: &'a Shaped, at: usize) -> Outcome<()> {
+        if !matches!(declared.ty, Type::Array(_)) {
+            return Ok(());
+        }
+        let shape = self.shape(declared)?;
+        match &self.frame().locals[at] {
+            Bind::Area(_, given) if *given == shape => Ok(()),
+            _ => Err("an array of another length is given".into()),
+        }
+    }
+
+    /// Room for a result, which is zero where nothing is returned.
+    fn result(&mut self, declared: &'a Shaped) -> Outcome<Bind> {
+        if declared.ty == Type::Void {
+            return Ok(Bind::None);
+        }
+        let shape = self.shape(declared)?;
+        let bind = self.temporary(&shape)?;
+        match &bind {
+            Bind::Scalar(var) => {
+                let kind = self.code.vars[var.0 as usize].kind;
+                self.set(*var, Ex::Const(Scalar::zero(kind)));
+            }
+            Bind::Area(mem, shape) => self.clear(*mem, &shape.clone())?,
+            _ => {}
+        }
+        Ok(bind)
+    }
+
+    fn builtin(&mut self, builtin: Builtin, args: &'a [Expr]) -> Outcome<Val> {
+        if builtin == Builtin::Random {
+            let var = self.var(crate::ir::Kind::Float, "random");
+            self.emit(St::Random(var));
+            return Ok(Val::Scalar(Ex::Var(var)));
+        }
+        if matches!(builtin, Builtin::LoadInts | Builtin::LoadFloats) {
+            return Err("it reads a file while it works".into());
+        }
+        if is_of_complex(builtin) {
+            return Err("it calls functions of complex numbers".into());
+        }
+        let values = self.operands(&args.iter().collect::<Vec<_>>())?;
+        let mut scalars = Vec::new();
+        for value in values {
+            match value {
+                Val::Scalar(ex) => scalars.push(ex),
+                Val::Cells(parts) if builtin == Builtin::AbsComplex => scalars.extend(parts),
+                _ => return Err("a function of something larger".into()),
+            }
+        }
+        Ok(Val::Scalar(self.math(builtin, scalars)?))
+    }
+
+    /// The shape of a declaration, whose lengths must be known here.
+    pub(super) fn shape(&mut self, declared: &'a Shaped) -> Outcome<Shape> {
+        let mut innermost = &declared.ty;
+        let mut lengths = Vec::new();
+        for length in &declared.lengths {
+            let Type::Array(element) = innermost else { return Err("too many lengths".into()) };
+            innermost = element;
+            let length = match self.scalar(length)?.constant() {
+                Some(Scalar::Int(length)) => usize::try_from(length).ok(),
+                Some(Scalar::Bool(length)) => Some(usize::from(length)),
+                _ => None,
+            };
+            lengths.push(length.ok_or("an array's length depends on data")?);
+        }
+        let shape = lengths
+            .into_iter()
+            .rev()
+            .fold(Shape::of(innermost), |element, length| Shape::Array(std::sync::Arc::new(element), length));
+        if super::cells_of(&shape, &self.tree.structs) > 1 << 22 {
+            return Err("a local array is too large".into());
+        }
+        Ok(shape)
+    }
+
+    /// Whether values of a type are scalars with variables of their own.
+    pub(super) fn has_variable(ty: &Type) -> bool {
+        is_scalar(ty)
+    }
+}
+
+fn strip(stmts: &mut Vec<St>, label: crate::ir::Label) {
+    super::strip(stmts, label);
+}
+
+/// Functions whose result is a complex number.
+fn is_of_complex(builtin: Builtin) -> bool {
+    use Builtin::{CosComplex, ExpComplex, LogComplex, SinComplex, SqrtComplex};
+    matches!(builtin, CosComplex | ExpComplex | LogComplex | SinComplex | SqrtComplex)
+}

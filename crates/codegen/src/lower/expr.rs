@@ -1,0 +1,332 @@
+//! Expressions.
+
+use super::assigned::expr_does;
+use super::shape::{components, is_scalar, kind_of};
+use super::{Lower, Outcome, Val};
+use crate::ir::{Area, Ex, Kind, MemKind, Scalar, St};
+use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Type};
+use thalweg_lang::value::Shape;
+
+impl<'a> Lower<'a> {
+    pub(super) fn has_effects(&self, expr: &Expr) -> bool {
+        match expr.kind {
+            ExprKind::Constant(_) | ExprKind::Pop | ExprKind::Iter => false,
+            _ => expr_does(expr, self.filter, self.program).has_effects(),
+        }
+    }
+
+    /// Operands, from left to right.
+    pub(super) fn operands(&mut self, exprs: &[&'a Expr]) -> Outcome<Vec<Val>> {
+        let mut values = Vec::with_capacity(exprs.len());
+        for (at, expr) in exprs.iter().enumerate() {
+            let value = self.expr(expr)?;
+            let later = exprs[at + 1..].iter().any(|later| self.has_effects(later));
+            values.push(if later { self.freeze(value)? } else { value });
+        }
+        Ok(values)
+    }
+
+    fn two(&mut self, first: &'a Expr, second: &'a Expr) -> Outcome<(Val, Val)> {
+        let mut values = self.operands(&[first, second])?;
+        let second = values.pop().unwrap_or(Val::Nothing);
+        Ok((values.pop().unwrap_or(Val::Nothing), second))
+    }
+
+    /// The value of an expression of one scalar.
+    pub(super) fn scalar(&mut self, expr: &'a Expr) -> Outcome<Ex> {
+        match self.expr(expr)? {
+            Val::Scalar(ex) => Ok(ex),
+            _ => Err("a scalar is needed".into()),
+        }
+    }
+
+    /// The value of an expression; statements before it are its effects.
+    pub(super) fn expr(&mut self, expr: &'a Expr) -> Outcome<Val> {
+        match &expr.kind {
+            ExprKind::Constant(value) => self.constant(value, &expr.ty),
+            ExprKind::Read(place) => self.read(place),
+            ExprKind::Unary(op, x) => {
+                let x = self.expr(x)?;
+                self.unary(*op, x)
+            }
+            ExprKind::Binary(op, first, second) => {
+                let (a, b) = self.two(first, second)?;
+                self.span = expr.span;
+                self.binary(*op, &first.ty, a, b)
+            }
+            ExprKind::And(first, second) => self.short(first, second, false),
+            ExprKind::Or(first, second) => self.short(first, second, true),
+            ExprKind::Ternary(condition, first, second) => self.ternary(condition, first, second, &expr.ty),
+            ExprKind::Convert(x) => {
+                let value = self.expr(x)?;
+                self.convert(value, &x.ty, &expr.ty)
+            }
+            ExprKind::Step { place, by, before } => self.step(place, *by, *before),
+            ExprKind::Call(callee, args) => self.call(*callee, args, expr),
+            ExprKind::Pop => {
+                self.span = expr.span;
+                self.pop()
+            }
+            ExprKind::Peek(index) => {
+                let index = self.scalar(index)?;
+                self.span = expr.span;
+                self.peek(index)
+            }
+            ExprKind::Iter => Ok(Val::Scalar(Ex::Iter)),
+            ExprKind::Compose(parts) => self.compose(parts),
+        }
+    }
+
+    fn compose(&mut self, parts: &'a [Expr]) -> Outcome<Val> {
+        let values = self.operands(&parts.iter().collect::<Vec<_>>())?;
+        let scalars = values.into_iter().map(|value| match value {
+            Val::Scalar(ex) => Ok(ex),
+            _ => Err("a float is needed".into()),
+        });
+        Ok(Val::Cells(scalars.collect::<Outcome<_>>()?))
+    }
+
+    /// `&&` and `||`: the second operand only where the first does not decide.
+    fn short(&mut self, first: &'a Expr, second: &'a Expr, decides: bool) -> Outcome<Val> {
+        let a = self.scalar(first)?;
+        if let Some(Scalar::Bool(a)) = a.constant() {
+            return if a == decides {
+                Ok(Val::Scalar(Ex::Const(Scalar::Bool(a))))
+            } else {
+                self.expr(second)
+            };
+        }
+        let op = if decides { BinaryOp::BitOr } else { BinaryOp::BitAnd };
+        if let Some(b) = self.pure(second)? {
+            let Val::Scalar(b) = b else { return Err("a condition is needed".into()) };
+            return Ok(Val::Scalar(self.binary_scalar(op, Kind::Bool, a, b)));
+        }
+        let result = self.var(Kind::Bool, "both");
+        self.set(result, a.clone());
+        let more = if decides { self.unary_scalar(thalweg_lang::hir::UnaryOp::Not, a) } else { a };
+        self.branch(
+            more,
+            |lower| {
+                let b = lower.scalar(second)?;
+                lower.set(result, b);
+                Ok(())
+            },
+            |_| Ok(()),
+        )?;
+        Ok(Val::Scalar(Ex::Var(result)))
+    }
+
+    /// The value of an expression that can be evaluated wherever one likes; none of others.
+    fn pure(&mut self, expr: &'a Expr) -> Outcome<Option<Val>> {
+        let does = expr_does(expr, self.filter, self.program);
+        if does.has_effects() || does.pops {
+            return Ok(None);
+        }
+        let mark = self.mark();
+        let (stmts, value) = self.aside(|lower| lower.expr(expr))?;
+        if stmts.is_empty() && self.alive && !matches!(value, Val::Area(..)) {
+            return Ok(Some(value));
+        }
+        self.rewind(mark);
+        Ok(None)
+    }
+
+    fn ternary(&mut self, condition: &'a Expr, first: &'a Expr, second: &'a Expr, ty: &Type) -> Outcome<Val> {
+        let condition = self.scalar(condition)?;
+        if let Some(Scalar::Bool(known)) = condition.constant() {
+            return self.expr(if known { first } else { second });
+        }
+        if let Some(a) = self.pure(first)?
+            && let Some(b) = self.pure(second)?
+        {
+            match (a, b) {
+                (Val::Scalar(a), Val::Scalar(b)) => return Ok(Val::Scalar(self.select(condition, a, b))),
+                (Val::Cells(a), Val::Cells(b)) => {
+                    let condition = self.spill(condition);
+                    let parts = a.into_iter().zip(b);
+                    return Ok(Val::Cells(
+                        parts.map(|(a, b)| self.select(condition.clone(), a, b)).collect(),
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let shape = self.value_shape(ty, first)?;
+        let result = self.temporary(&shape)?;
+        self.branch(
+            condition,
+            |lower| {
+                let value = lower.expr(first)?;
+                lower.put(&result, value)
+            },
+            |lower| {
+                let value = lower.expr(second)?;
+                lower.put(&result, value)
+            },
+        )?;
+        self.get(&result)
+    }
+
+    fn select(&self, condition: Ex, a: Ex, b: Ex) -> Ex {
+        if a == b {
+            return a;
+        }
+        Ex::Select(a.kind(&self.code), Box::new([condition, a, b]))
+    }
+
+    /// The shape of an expression's value: of arrays only where it can be seen.
+    fn value_shape(&mut self, ty: &Type, expr: &'a Expr) -> Outcome<Shape> {
+        if is_scalar(ty) || components(ty).is_some() || matches!(ty, Type::Struct(_)) {
+            return Ok(Shape::of(ty));
+        }
+        let mark = self.mark();
+        let (_, value) = self.aside(|lower| lower.expr(expr))?;
+        self.rewind(mark);
+        match value {
+            Val::Area(_, _, shape) => Ok(shape),
+            _ => Err("a choice between texts".into()),
+        }
+    }
+
+    /// Room for a value.
+    pub(super) fn temporary(&mut self, shape: &Shape) -> Outcome<super::Bind> {
+        Ok(match shape {
+            Shape::Scalar(ty) if is_scalar(ty) => super::Bind::Scalar(self.var(kind_of(ty)?, "r")),
+            shape => super::Bind::Area(self.mem(MemKind::Local, shape, "r")?, shape.clone()),
+        })
+    }
+
+    pub(super) fn put(&mut self, bind: &super::Bind, value: Val) -> Outcome<()> {
+        match (bind, value) {
+            (super::Bind::Scalar(var), Val::Scalar(ex)) => {
+                self.set(*var, ex);
+                Ok(())
+            }
+            (super::Bind::Area(mem, shape), value) => {
+                let (mem, shape) = (*mem, shape.clone());
+                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, value)
+            }
+            _ => Err("a value that does not fit".into()),
+        }
+    }
+
+    pub(super) fn get(&mut self, bind: &super::Bind) -> Outcome<Val> {
+        match bind {
+            super::Bind::Scalar(var) => {
+                Ok(Val::Scalar(self.known.constant(*var).map_or(Ex::Var(*var), Ex::Const)))
+            }
+            super::Bind::Area(mem, shape) => self.load_cells(&Area::Mem(*mem), &Ex::int(0), &shape.clone()),
+            super::Bind::Text(parts) => Ok(Val::Text(parts.clone())),
+            super::Bind::None => Ok(Val::Nothing),
+        }
+    }
+
+    fn step(&mut self, place: &'a thalweg_lang::hir::Place, by: i32, before: bool) -> Outcome<Val> {
+        let loc = self.place(place)?;
+        let Val::Scalar(old) = self.load(&loc)? else { return Err("it steps no number".into()) };
+        let old = self.spill(old);
+        let new = match old.kind(&self.code) {
+            Kind::Int => old.clone().plus(Ex::int(by.into())),
+            Kind::Float => {
+                let by = Ex::Const(Scalar::Float(by as f32));
+                self.binary_scalar(BinaryOp::Add, Kind::Float, old.clone(), by)
+            }
+            Kind::Bool => {
+                let number = self.convert_scalar(old.clone(), Kind::Bool, Kind::Int);
+                self.compare(BinaryOp::Ne, number.plus(Ex::int(by.into())), Ex::int(0))
+            }
+        };
+        let new = self.spill(new);
+        self.store(&loc, Val::Scalar(new.clone()))?;
+        Ok(Val::Scalar(if before { new } else { old }))
+    }
+
+    fn pop(&mut self) -> Outcome<Val> {
+        let place = self.taken.place();
+        if self.cursor_range(&self.taken.clone()).1 >= i64::from(self.pop) {
+            let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(self.pop.into()));
+            let why = format!("this firing pops more than the {} items of its rate", self.pop);
+            self.check(more, why, Vec::new());
+        }
+        self.taken.fixed += 1;
+        let shape = self.input.clone();
+        self.load_cells(&Area::In(Box::new(place)), &Ex::int(0), &shape)
+    }
+
+    fn peek(&mut self, index: Ex) -> Outcome<Val> {
+        let index = match index.kind(&self.code) {
+            Kind::Bool => self.convert_scalar(index, Kind::Bool, Kind::Int),
+            _ => index,
+        };
+        let window = i64::from(self.rates.peek);
+        let (low, high) = self.range(&index);
+        let taken = self.cursor_range(&self.taken.clone());
+        let mut index = index;
+        if low < 0 || high + taken.1 >= window {
+            index = self.spill(index);
+            let below = self.compare(BinaryOp::Lt, index.clone(), Ex::int(0));
+            // The other way round, so that it does not wrap.
+            let rest = self.binary_scalar(BinaryOp::Sub, Kind::Int, Ex::int(window), self.taken.place());
+            let above = self.compare(BinaryOp::Ge, index.clone(), rest);
+            let outside = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, below, above);
+            let why =
+                format!("`peek({{0}})` after {{1}} items were popped is outside of the window of {window}");
+            let taken = self.taken.place();
+            self.check(outside, why, vec![index.clone(), taken]);
+        }
+        let place = self.taken.place().plus(index);
+        let shape = self.input.clone();
+        self.load_cells(&Area::In(Box::new(place)), &Ex::int(0), &shape)
+    }
+
+    /// One or the other: what is known afterwards holds on both ways.
+    pub(super) fn branch(
+        &mut self,
+        condition: Ex,
+        then: impl FnOnce(&mut Self) -> Outcome<()>,
+        otherwise: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
+        if let Some(Scalar::Bool(known)) = condition.constant() {
+            return if known { then(self) } else { otherwise(self) };
+        }
+        let before = (self.known.clone(), self.taken.clone(), self.given.clone(), self.alive);
+        let (mut first, ()) = self.aside(then)?;
+        let after = (self.known.clone(), self.taken.clone(), self.given.clone(), self.alive);
+        (self.known, self.taken, self.given, self.alive) = before;
+        let (mut second, ()) = self.aside(otherwise)?;
+        match (after.3, self.alive) {
+            (true, true) => {
+                let theirs = [after.1, after.2];
+                for (theirs, takes) in theirs.into_iter().zip([true, false]) {
+                    self.merge_cursors(theirs, takes, &mut first, &mut second);
+                }
+                self.known.join(&after.0);
+            }
+            (true, false) => (self.known, self.taken, self.given, self.alive) = after,
+            _ => {}
+        }
+        let alive = std::mem::replace(&mut self.alive, true);
+        if !first.is_empty() || !second.is_empty() {
+            self.emit(St::If(condition, first, second));
+        }
+        self.alive = alive && before.3;
+        self.budget()
+    }
+
+    fn merge_cursors(
+        &mut self,
+        theirs: super::Cursor,
+        takes: bool,
+        first: &mut Vec<St>,
+        second: &mut Vec<St>,
+    ) {
+        let ours = self.cursor(takes).clone();
+        if theirs == ours {
+            return;
+        }
+        let var = self.var(Kind::Int, if takes { "taken" } else { "given" });
+        first.push(St::Set(var, theirs.place()));
+        second.push(St::Set(var, ours.place()));
+        self.settle_cursor(var, takes);
+    }
+}

@@ -1,0 +1,437 @@
+//! Places: variables, and what is in them.
+
+use super::shape::{components, flatten, is_scalar, kind_of, shape_of};
+use super::{Bind, Lower, Outcome, Part, Val, cell_of, cells_of};
+use crate::ir::{Area, Cell, Ex, Kind, Mem, MemKind, Scalar, St, Var, VarInfo};
+use thalweg_lang::hir::{BinaryOp, Place, Root, Step, Type};
+use thalweg_lang::source::Span;
+use thalweg_lang::value::{Shape, Value};
+
+/// A place whose indices have been evaluated.
+#[derive(Clone, Debug)]
+pub(super) struct Loc {
+    kind: LocKind,
+    /// Indices with the lengths they must be less than.
+    checks: Vec<(Ex, usize, Span)>,
+}
+
+#[derive(Clone, Debug)]
+enum LocKind {
+    Var(Var),
+    Cells(Area, Ex, Shape),
+    Text(Vec<Part>),
+    Known(Value, Type),
+}
+
+/// The longest run of cells that is copied without a loop.
+const SHORT: usize = 8;
+
+/// The longest local that is cleared without one: as long as it may become scalars.
+const SHORT_CLEAR: usize = 64;
+
+impl<'a> Lower<'a> {
+    /// Where a place is; its indices are evaluated now, and checked when it is used.
+    pub(super) fn place(&mut self, place: &'a Place) -> Outcome<Loc> {
+        let mut indices = Vec::new();
+        for (at, step) in place.path.iter().enumerate() {
+            if let Step::Index(index) = step {
+                let later = place.path[at + 1..].iter().any(|step| match step {
+                    Step::Index(index) => self.has_effects(index),
+                    Step::Field(_) => false,
+                });
+                let index_span = index.span;
+                let mut index = self.scalar(index)?;
+                if index.kind(&self.code) == Kind::Bool {
+                    index = self.convert_scalar(index, Kind::Bool, Kind::Int);
+                }
+                if later {
+                    index = self.spill(index);
+                }
+                indices.push((index, index_span));
+            }
+        }
+        self.place_at(place, indices)
+    }
+
+    fn place_at(&mut self, place: &'a Place, indices: Vec<(Ex, Span)>) -> Outcome<Loc> {
+        if let Some((value, ty)) = self.known_root(place.root)
+            && let Some(found) = find(&value, ty, &place.path, &indices)
+        {
+            return Ok(Loc { kind: LocKind::Known(found.0, found.1), checks: Vec::new() });
+        }
+        let (area, shape) = match self.root(place.root)? {
+            Bind::Scalar(var) => return Ok(Loc { kind: LocKind::Var(var), checks: Vec::new() }),
+            Bind::Text(parts) => return Ok(Loc { kind: LocKind::Text(parts), checks: Vec::new() }),
+            Bind::None => return Err("a variable is used before it begins".into()),
+            Bind::Area(mem, shape) => (Area::Mem(mem), shape),
+        };
+        self.walk(area, shape, &place.path, indices)
+    }
+
+    fn walk(
+        &mut self,
+        area: Area,
+        mut shape: Shape,
+        path: &[Step],
+        indices: Vec<(Ex, Span)>,
+    ) -> Outcome<Loc> {
+        let structs = &self.tree.structs;
+        let (mut at, mut indices, mut checks) = (Ex::int(0), indices.into_iter(), Vec::new());
+        for step in path {
+            match (step, &shape) {
+                (Step::Index(_), Shape::Array(element, length)) => {
+                    let (index, span) = indices.next().ok_or("an index is missing")?;
+                    checks.push((index.clone(), *length, span));
+                    at = at.plus(index.times(cells_of(element, structs) as i64));
+                    shape = (**element).clone();
+                }
+                (Step::Field(field), Shape::Struct(id)) => {
+                    let fields = &structs[id.0 as usize];
+                    let before: usize = fields[..*field as usize].iter().map(|f| cells_of(f, structs)).sum();
+                    at = at.plus(Ex::int(before as i64));
+                    shape = fields[*field as usize].clone();
+                }
+                (Step::Field(part), Shape::Scalar(ty)) if components(ty).is_some() => {
+                    at = at.plus(Ex::int(i64::from(*part)));
+                    shape = Shape::Scalar(Type::Float);
+                }
+                _ => return Err("a place that is not there".into()),
+            }
+        }
+        Ok(Loc { kind: LocKind::Cells(area, at, shape), checks })
+    }
+
+    /// The value of what nobody changes.
+    fn known_root(&self, root: Root) -> Option<(Value, Type)> {
+        let declared = |root: Root| self.root_type(root);
+        match root {
+            Root::Param(at) => Some((self.params.get(at as usize)?.clone(), declared(root)?)),
+            Root::Global(at) => Some((self.tree.globals.get(at as usize)?.clone(), declared(root)?)),
+            Root::Field(at) if !self.changing[at as usize] => {
+                Some((self.fields.get(at as usize)?.clone(), declared(root)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn root_type(&self, root: Root) -> Option<Type> {
+        Some(match root {
+            Root::Param(at) => self.param_types.get(at as usize)?.clone(),
+            Root::Global(at) => self.program.globals.get(at as usize)?.ty.ty.clone(),
+            Root::Field(at) => self.filter.fields.get(at as usize)?.ty.ty.clone(),
+            Root::Local(_) => return None,
+        })
+    }
+
+    /// Where a variable stands; tables and fields are made when they are needed first.
+    fn root(&mut self, root: Root) -> Outcome<Bind> {
+        if let Root::Local(at) = root {
+            return Ok(self.frame().locals[at as usize].clone());
+        }
+        if let Some(bind) = self.roots.get(&root) {
+            return Ok(bind.clone());
+        }
+        let ty = self.root_type(root).ok_or("there is no such variable")?;
+        let bind = match (self.known_root(root), root) {
+            (Some((value, _)), _) => self.table(&value, &ty)?,
+            (None, Root::Field(at)) => self.field(at, &ty)?,
+            _ => return Err("there is no such variable".into()),
+        };
+        self.roots.insert(root, bind.clone());
+        Ok(bind)
+    }
+
+    pub(super) fn table(&mut self, value: &Value, ty: &Type) -> Outcome<Bind> {
+        let shape = shape_of(value, ty, &self.tree.structs);
+        let mut cells = Vec::new();
+        flatten(value, &shape, &self.tree.structs, &mut cells);
+        Ok(Bind::Area(self.mem(MemKind::Table(cells), &shape, "table")?, shape))
+    }
+
+    fn field(&mut self, at: u32, ty: &Type) -> Outcome<Bind> {
+        let name = self.filter.fields[at as usize].name.clone();
+        if is_scalar(ty) {
+            let kind = kind_of(ty)?;
+            self.code.vars.push(VarInfo { kind, name: name.to_string(), field: Some((at, 0)) });
+            return Ok(Bind::Scalar(Var(self.code.vars.len() as u32 - 1)));
+        }
+        let value = self.fields.get(at as usize).ok_or("a field is missing")?;
+        let shape = shape_of(value, ty, &self.tree.structs);
+        Ok(Bind::Area(self.mem(MemKind::Field(at), &shape, &name)?, shape))
+    }
+
+    /// Fails where an index is outside.
+    fn check_indices(&mut self, checks: &[(Ex, usize, Span)]) {
+        for (index, length, span) in checks {
+            let (low, high) = self.range(index);
+            if low >= 0 && high < *length as i64 {
+                continue;
+            }
+            self.span = *span;
+            let index = self.spill(index.clone());
+            let below = self.compare(BinaryOp::Lt, index.clone(), Ex::int(0));
+            let above = self.compare(BinaryOp::Ge, index.clone(), Ex::int(*length as i64));
+            let outside = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, below, above);
+            self.check(outside, format!("index {{0}} is outside an array of length {length}"), vec![index]);
+        }
+    }
+
+    /// What stands in a place.
+    pub(super) fn read(&mut self, place: &'a Place) -> Outcome<Val> {
+        let loc = self.place(place)?;
+        self.load(&loc)
+    }
+
+    pub(super) fn load(&mut self, loc: &Loc) -> Outcome<Val> {
+        self.check_indices(&loc.checks);
+        match &loc.kind {
+            LocKind::Var(var) => Ok(Val::Scalar(self.known.constant(*var).map_or(Ex::Var(*var), Ex::Const))),
+            LocKind::Cells(area, at, shape) => self.load_cells(area, at, shape),
+            LocKind::Text(parts) => Ok(Val::Text(parts.clone())),
+            LocKind::Known(value, ty) => self.constant(value, ty),
+        }
+    }
+
+    /// The value of a constant.
+    pub(super) fn constant(&mut self, value: &Value, ty: &Type) -> Outcome<Val> {
+        let float = |x: f32| Ex::Const(Scalar::Float(x));
+        Ok(match value {
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) => {
+                Val::Scalar(Ex::Const(Scalar::of(value).ok_or("no scalar")?))
+            }
+            Value::Complex(re, im) => Val::Cells(vec![float(*re), float(*im)]),
+            Value::Vector(parts) => {
+                let count = components(ty).unwrap_or(4);
+                Val::Cells(parts.iter().take(count).map(|part| float(*part)).collect())
+            }
+            Value::String(text) => Val::Text(vec![Part::Text(text.to_string())]),
+            Value::Struct(_) | Value::Array(_) => match self.table(value, ty)? {
+                Bind::Area(mem, shape) => Val::Area(Area::Mem(mem), Ex::int(0), shape),
+                _ => Val::Nothing,
+            },
+            Value::Portal(_) => return Err("it uses portals".into()),
+        })
+    }
+
+    /// The value that cells are.
+    pub(super) fn load_cells(&mut self, area: &Area, at: &Ex, shape: &Shape) -> Outcome<Val> {
+        let load = |at: Ex, kind| Ex::Load(area.clone(), Box::new(at), kind);
+        Ok(match shape {
+            Shape::Scalar(ty) => match components(ty) {
+                Some(count) => Val::Cells(
+                    (0..count as i64).map(|part| load(at.clone().plus(Ex::int(part)), Kind::Float)).collect(),
+                ),
+                None => Val::Scalar(load(at.clone(), kind_of(ty)?)),
+            },
+            _ => Val::Area(area.clone(), at.clone(), shape.clone()),
+        })
+    }
+
+    /// Puts a value into a place.
+    pub(super) fn store(&mut self, loc: &Loc, value: Val) -> Outcome<()> {
+        self.check_indices(&loc.checks);
+        match (&loc.kind, value) {
+            (LocKind::Var(var), Val::Scalar(value)) => {
+                self.set(*var, value);
+                Ok(())
+            }
+            (LocKind::Cells(area, at, shape), value) => self.store_cells(area, at, shape, value),
+            _ => Err("it assigns what cannot be assigned".into()),
+        }
+    }
+
+    /// Puts a value into cells.
+    pub(super) fn store_cells(&mut self, area: &Area, at: &Ex, shape: &Shape, value: Val) -> Outcome<()> {
+        match (shape, value) {
+            (Shape::Scalar(ty), Val::Scalar(value)) => {
+                self.emit(St::Store(area.clone(), at.clone(), kind_of(ty)?, value));
+                Ok(())
+            }
+            (Shape::Scalar(_), Val::Cells(parts)) => {
+                // All parts first: they may be calculated from what stands there now.
+                let parts: Vec<Ex> = parts.into_iter().map(|part| self.spill(part)).collect();
+                for (part, value) in parts.into_iter().enumerate() {
+                    self.emit(St::Store(
+                        area.clone(),
+                        at.clone().plus(Ex::int(part as i64)),
+                        Kind::Float,
+                        value,
+                    ));
+                }
+                Ok(())
+            }
+            (shape, Val::Area(from, from_at, from_shape)) if *shape == from_shape => {
+                self.copy((area, at), (&from, &from_at), shape)
+            }
+            (shape, Val::Area(_, _, given)) => Err(format!("it puts {given} into {shape}")),
+            _ => Err("it assigns what cannot be assigned".into()),
+        }
+    }
+
+    fn copy(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), shape: &Shape) -> Outcome<()> {
+        if to == from {
+            return Ok(());
+        }
+        let cells = cells_of(shape, &self.tree.structs);
+        let (to_cell, from_cell) = (self.cell(to.0)?, self.cell(from.0)?);
+        match (to_cell, from_cell) {
+            (Cell::Of(a), Cell::Of(b)) if a == b => self.copy_run(to, from, cells, a),
+            // What is stored as 32 bits of whatever kind is copied as such.
+            (Cell::Mixed, Cell::Mixed) => self.copy_run(to, from, cells, Kind::Int),
+            _ => {
+                let mut kinds = Vec::new();
+                self.kinds(shape, &mut kinds)?;
+                for (cell, kind) in kinds.into_iter().enumerate() {
+                    self.copy_cell(to, from, &Ex::int(cell as i64), kind);
+                }
+                self.budget()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_run(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), cells: usize, kind: Kind) {
+        if cells <= SHORT {
+            (0..cells).for_each(|cell| self.copy_cell(to, from, &Ex::int(cell as i64), kind));
+            return;
+        }
+        self.over_cells(cells, |lower, cell| lower.copy_cell(to, from, &cell, kind));
+    }
+
+    /// A loop over cells.
+    fn over_cells(&mut self, cells: usize, each: impl FnOnce(&mut Self, Ex)) {
+        let var = self.var(Kind::Int, "c");
+        let before = std::mem::take(&mut self.out);
+        each(self, Ex::Var(var));
+        let body = std::mem::replace(&mut self.out, before);
+        self.emit(St::For { var, from: Ex::int(0), to: Ex::int(cells as i64), step: 1, body });
+    }
+
+    fn copy_cell(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), cell: &Ex, kind: Kind) {
+        let value = Ex::Load(from.0.clone(), Box::new(from.1.clone().plus(cell.clone())), kind);
+        self.emit(St::Store(to.0.clone(), to.1.clone().plus(cell.clone()), kind, value));
+    }
+
+    /// All cells become zero.
+    pub(super) fn clear(&mut self, mem: Mem, shape: &Shape) -> Outcome<()> {
+        let cells = cells_of(shape, &self.tree.structs);
+        let area = Area::Mem(mem);
+        let kind = match self.cell(&area)? {
+            Cell::Of(kind) => kind,
+            Cell::Mixed => Kind::Int,
+        };
+        let store = |at: Ex| St::Store(area.clone(), at, kind, Ex::Const(Scalar::zero(kind)));
+        if cells <= SHORT_CLEAR {
+            (0..cells).for_each(|cell| self.emit(store(Ex::int(cell as i64))));
+        } else {
+            self.over_cells(cells, |lower, cell| lower.emit(store(cell)));
+        }
+        Ok(())
+    }
+
+    fn kinds(&self, shape: &Shape, out: &mut Vec<Kind>) -> Outcome<()> {
+        let structs = &self.tree.structs;
+        match (shape, cell_of(shape, structs)?) {
+            (shape, Cell::Of(kind)) => out.extend(std::iter::repeat_n(kind, cells_of(shape, structs))),
+            (Shape::Array(element, length), Cell::Mixed) => {
+                for _ in 0..*length {
+                    self.kinds(element, out)?;
+                }
+            }
+            (Shape::Struct(id), Cell::Mixed) => {
+                for field in &structs[id.0 as usize] {
+                    self.kinds(field, out)?;
+                }
+            }
+            _ => {}
+        }
+        if out.len() > 4096 { Err("it copies structures that are too large".into()) } else { Ok(()) }
+    }
+
+    fn cell(&self, area: &Area) -> Outcome<Cell> {
+        match area {
+            Area::Mem(mem) => Ok(self.code.mems[mem.0 as usize].cell),
+            Area::In(_) => cell_of(&self.input, &self.tree.structs),
+            Area::Out(_) => cell_of(&self.output, &self.tree.structs),
+        }
+    }
+
+    /// The type of scalars in a place; none of larger ones.
+    pub(super) fn kind_at(&self, loc: &Loc) -> Option<Kind> {
+        match &loc.kind {
+            LocKind::Var(var) => Some(self.code.vars[var.0 as usize].kind),
+            LocKind::Cells(_, _, Shape::Scalar(ty)) => kind_of(ty).ok(),
+            LocKind::Known(value, _) => Scalar::of(value).map(Scalar::kind),
+            _ => None,
+        }
+    }
+
+    /// A value that does not change with what follows.
+    pub(super) fn freeze(&mut self, value: Val) -> Outcome<Val> {
+        Ok(match value {
+            Val::Scalar(ex) => Val::Scalar(self.spill(ex)),
+            Val::Cells(parts) => Val::Cells(parts.into_iter().map(|part| self.spill(part)).collect()),
+            Val::Area(area, at, shape) if self.is_fixed(&area, &at) => Val::Area(area, at, shape),
+            Val::Area(area, at, shape) => {
+                let mem = self.mem(MemKind::Local, &shape, "copy")?;
+                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, Val::Area(area, at, shape.clone()))?;
+                Val::Area(Area::Mem(mem), Ex::int(0), shape)
+            }
+            Val::Text(parts) => Val::Text(
+                parts
+                    .into_iter()
+                    .map(|part| match part {
+                        Part::Value(cells, ty) => {
+                            Part::Value(cells.into_iter().map(|cell| self.spill(cell)).collect(), ty)
+                        }
+                        text => text,
+                    })
+                    .collect(),
+            ),
+            Val::Nothing => Val::Nothing,
+        })
+    }
+
+    fn is_fixed(&self, area: &Area, at: &Ex) -> bool {
+        at.constant().is_some()
+            && match area {
+                Area::Mem(mem) => matches!(self.code.mems[mem.0 as usize].kind, MemKind::Table(_)),
+                Area::In(item) => item.constant().is_some(),
+                Area::Out(_) => false,
+            }
+    }
+}
+
+/// A part of a constant, by indices that are all constants.
+fn find(value: &Value, ty: Type, path: &[Step], indices: &[(Ex, Span)]) -> Option<(Value, Type)> {
+    let (mut value, mut ty, mut indices) = (value, ty, indices.iter());
+    for step in path {
+        (value, ty) = match (step, value, ty) {
+            (Step::Index(_), Value::Array(elements), Type::Array(element)) => {
+                let at = usize::try_from(indices.next()?.0.as_int()?).ok()?;
+                (elements.get(at)?, *element)
+            }
+            (Step::Field(0), Value::Complex(re, _), _) => return Some((Value::Float(*re), Type::Float)),
+            (Step::Field(1), Value::Complex(_, im), _) => return Some((Value::Float(*im), Type::Float)),
+            (Step::Field(at), Value::Vector(parts), _) => {
+                return Some((Value::Float(*parts.get(*at as usize)?), Type::Float));
+            }
+            _ => return None,
+        };
+    }
+    // Larger ones are tables, made once for the whole variable.
+    let whole = path.is_empty() && matches!(value, Value::Array(_) | Value::Struct(_));
+    (!whole && !matches!(value, Value::Array(_) | Value::Struct(_))).then(|| (value.clone(), ty))
+}
+
+impl Lower<'_> {
+    /// A place whose indices do not change with what follows.
+    pub(super) fn freeze_loc(&mut self, loc: Loc) -> Loc {
+        let kind = match loc.kind {
+            LocKind::Cells(area, at, shape) => LocKind::Cells(area, self.spill(at), shape),
+            other => other,
+        };
+        let checks = loc.checks.into_iter().map(|(index, length, span)| (self.spill(index), length, span));
+        Loc { kind, checks: checks.collect() }
+    }
+}

@@ -1,0 +1,275 @@
+//! What a fused region looks like: buffers, who reads and writes which places of them, and in what order.
+//!
+//! Splitters, joiners and identities do not move items if they need not. A *root* is the buffer of a
+//! channel that is really there: of a filter's output, or of a joiner's where filters write to a joiner.
+//! Each other channel is a way to number places of a root ([`Place`]): item `k` of a splitter's output of
+//! weight `w` among `W`, behind `o` others, is item `(k / w) * W + o + k % w` of its input, and the same
+//! holds for a joiner's inputs and its output. Where that is no regular pattern of a filter's firings
+//! ([`ports`]) the splitter or joiner is kept, and copies.
+//!
+//! **Between calls** the items that are left stand at the front of their root. A call of `n` steady states
+//! moves each place by `n` times the root's `advance`.
+//!
+//! **Order.** Outside of feedback loops each node fires for all `n` steady states in one go; around a loop
+//! the phases are done `n` times. Where several nodes print, `n` is 1.
+
+mod order;
+mod ports;
+mod roots;
+
+use crate::emit::items::Items;
+use crate::ir::Cell;
+use crate::lower::{cell_of, cells_of};
+use thalweg_lang::Compiled;
+use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
+use thalweg_lang::schedule::{Phase, Region};
+use thalweg_lang::tree::{Code, Weights};
+
+pub(crate) use order::{Round, Step};
+pub(crate) use roots::{Root, held};
+
+/// Bytes that buffers may take together: of the first cache, and of the second where it is needed to
+/// fire often enough in a row.
+const NEAR: u64 = 20 << 10;
+const FAR: u64 = 256 << 10;
+
+/// Steady states in a row that are worth leaving the first cache for.
+const ENOUGH: u64 = 64;
+
+/// The most steady states in a call.
+const MOST: u64 = 1 << 14;
+
+/// A step from the numbers of one channel's items to those of another's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Level {
+    /// So many more.
+    Shift(i64),
+    /// One of the ports of a splitter or joiner: its weight, that of all, and of those before.
+    Deal { width: i64, all: i64, before: i64 },
+}
+
+/// Where the items of a channel stand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    /// The channel whose buffer it is.
+    pub(crate) root: ChannelId,
+    levels: Vec<Level>,
+}
+
+impl Place {
+    /// The place in the root of an item, counted from the channel's first of all.
+    pub(crate) fn of(&self, item: i64) -> i64 {
+        self.levels.iter().fold(item, |item, level| match level {
+            Level::Shift(by) => item + by,
+            Level::Deal { width, all, before } => item / width * all + before + item % width,
+        })
+    }
+}
+
+/// A side of a node that does something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Port {
+    /// The root, by its place among the plan's.
+    pub(crate) root: usize,
+    pub(crate) items: Items,
+}
+
+/// A node that does something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Actor {
+    pub(crate) node: NodeId,
+    pub(crate) inputs: Vec<Port>,
+    pub(crate) outputs: Vec<Port>,
+    /// Firings in a steady state.
+    pub(crate) firings: u64,
+}
+
+/// How a region is run.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Plan {
+    pub(crate) actors: Vec<Actor>,
+    pub(crate) roots: Vec<Root>,
+    pub(crate) steps: Vec<Step>,
+    /// The most steady states in a call.
+    pub(crate) scale: u64,
+    /// For each channel, where it stands; none of those that carry nothing.
+    pub(crate) places: Vec<Option<Place>>,
+}
+
+/// What is known of a region before it is planned.
+pub(crate) struct Facts<'a> {
+    pub(crate) compiled: &'a Compiled,
+    pub(crate) region: &'a Region,
+    /// By node: firings in the initialisation, and in a steady state.
+    pub(crate) begun: Vec<u64>,
+    pub(crate) firings: Vec<u64>,
+}
+
+impl<'a> Facts<'a> {
+    pub(crate) fn new(compiled: &'a Compiled, region: &'a Region) -> Facts<'a> {
+        let nodes = compiled.flat.nodes.len();
+        let (mut begun, mut firings) = (vec![0; nodes], vec![0; nodes]);
+        count(&region.init, 1, &mut begun);
+        count(&region.steady, 1, &mut firings);
+        Facts { compiled, region, begun, firings }
+    }
+
+    fn total(first: Option<u64>, later: Option<u64>, firings: u64) -> i64 {
+        let (first, later) = (first.unwrap_or(0), later.unwrap_or(0));
+        if firings == 0 { 0 } else { (first + later * (firings - 1)) as i64 }
+    }
+
+    /// Items that have come into a channel when its producer has fired so often, those from the beginning
+    /// included.
+    pub(crate) fn pushed(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
+        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
+        let from = flat.channel(channel).from;
+        let push = |firing| flat.push(tree, from, port, firing);
+        flat.channel(channel).initial.len() as i64
+            + Facts::total(push(Firing::First), push(Firing::Later), firings)
+    }
+
+    /// Items that have been taken from a channel when its consumer has fired so often.
+    pub(crate) fn popped(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
+        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
+        let to = flat.channel(channel).to;
+        let pop = |firing| flat.pop(tree, to, port, firing);
+        Facts::total(pop(Firing::First), pop(Firing::Later), firings)
+    }
+
+    /// What an item of a channel is made of, and of how many cells.
+    pub(crate) fn item(&self, channel: ChannelId) -> Result<(Cell, usize), String> {
+        let (shape, structs) = (&self.compiled.flat.channel(channel).item, &self.compiled.tree.structs);
+        Ok((cell_of(shape, structs)?, cells_of(shape, structs)))
+    }
+
+    pub(crate) fn is_identity(&self, node: NodeId) -> bool {
+        match self.compiled.flat.node(node).kind {
+            NodeKind::Filter(filter) => self.compiled.tree.filters[filter.0 as usize].code == Code::Identity,
+            _ => false,
+        }
+    }
+}
+
+/// Adds up how often nodes fire.
+pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
+    for phase in phases {
+        match phase {
+            Phase::Fire(node, each) => firings[node.0 as usize] += times * each,
+            Phase::Repeat(again, inner) => count(inner, times * again, firings),
+        }
+    }
+}
+
+/// Plans a region.
+pub(crate) fn plan(facts: &Facts<'_>, alone: bool) -> Result<Plan, String> {
+    let mut kept = keep_first(facts);
+    loop {
+        let places = places(facts, &kept);
+        match ports::actors(facts, &kept, &places)? {
+            Ok((actors, roots)) => {
+                let scale = if alone { 1 } else { scale(&roots) };
+                let steps = order::steps(facts, &actors);
+                let mut plan = Plan { actors, roots, steps, scale, places };
+                roots::measure(&mut plan);
+                return Ok(plan);
+            }
+            // No regular pattern: this one copies.
+            Err(node) => kept[node.0 as usize] = true,
+        }
+    }
+}
+
+/// Nodes that must copy, whatever the rates: a channel from a splitter to a joiner belongs to neither.
+fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
+    let flat = &facts.compiled.flat;
+    let mut kept = vec![false; flat.nodes.len()];
+    for (at, channel) in flat.channels.iter().enumerate() {
+        let starts =
+            |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_)) || facts.is_identity(node);
+        if !channel.initial.is_empty() && starts(channel.from) {
+            kept[channel.from.0 as usize] = true;
+        }
+        if !matches!(flat.node(channel.to).kind, NodeKind::Join(_)) {
+            continue;
+        }
+        let mut up = ChannelId(at as u32);
+        while facts.is_identity(flat.channel(up).from) && !kept[flat.channel(up).from.0 as usize] {
+            up = flat.node(flat.channel(up).from).inputs[0];
+        }
+        if matches!(flat.node(flat.channel(up).from).kind, NodeKind::Split(_)) {
+            let copies = if facts.is_identity(channel.from) { channel.from } else { channel.to };
+            kept[copies.0 as usize] = true;
+        }
+    }
+    kept
+}
+
+fn places(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<Place>> {
+    let flat = &facts.compiled.flat;
+    (0..flat.channels.len() as u32).map(|channel| place(facts, kept, ChannelId(channel))).collect()
+}
+
+/// Follows a channel to its root.
+fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> {
+    let flat = &facts.compiled.flat;
+    let goes = |node: NodeId| !kept[node.0 as usize];
+    let (mut root, mut levels) = (before_identities(facts, kept, channel), Vec::new());
+    loop {
+        let last = behind_identities(facts, kept, root);
+        let (from, to) = (flat.channel(root).from, flat.channel(last).to);
+        if let (NodeKind::Join(Weights::RoundRobin(weights)), true) = (&flat.node(to).kind, goes(to)) {
+            let port = flat.node(to).inputs.iter().position(|input| *input == last)?;
+            levels.push(deal(weights, port)?);
+            root = *flat.node(to).outputs.first()?;
+            levels.push(Level::Shift(flat.channel(root).initial.len() as i64));
+        } else if let (NodeKind::Split(weights), true) = (&flat.node(from).kind, goes(from)) {
+            let port = flat.node(from).outputs.iter().position(|output| *output == root)?;
+            if let Weights::RoundRobin(weights) = weights {
+                levels.push(deal(weights, port)?);
+            }
+            root = before_identities(facts, kept, *flat.node(from).inputs.first()?);
+        } else {
+            levels.retain(|level| *level != Level::Shift(0));
+            return Some(Place { root, levels });
+        }
+    }
+}
+
+/// The channel that comes through identities as this one.
+fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> ChannelId {
+    let flat = &facts.compiled.flat;
+    loop {
+        let from = flat.channel(channel).from;
+        if !facts.is_identity(from) || kept[from.0 as usize] {
+            return channel;
+        }
+        channel = flat.node(from).inputs[0];
+    }
+}
+
+/// The channel that this one goes through identities as.
+fn behind_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> ChannelId {
+    let flat = &facts.compiled.flat;
+    loop {
+        let to = flat.channel(channel).to;
+        if !facts.is_identity(to) || kept[to.0 as usize] {
+            return channel;
+        }
+        channel = flat.node(to).outputs[0];
+    }
+}
+
+fn deal(weights: &[u32], port: usize) -> Option<Level> {
+    let width = i64::from(*weights.get(port)?);
+    let all = weights.iter().copied().map(i64::from).sum();
+    let before = weights[..port].iter().copied().map(i64::from).sum();
+    (width > 0).then_some(Level::Deal { width, all, before })
+}
+
+/// As many steady states as the cache holds.
+fn scale(roots: &[Root]) -> u64 {
+    let each: u64 = roots.iter().map(|root| root.advance as u64 * root.bytes as u64).sum();
+    let near = NEAR / each.max(1);
+    near.max((FAR / each.max(1)).min(ENOUGH)).clamp(1, MOST)
+}

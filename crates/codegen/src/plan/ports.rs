@@ -1,0 +1,152 @@
+//! Which places a node's firings read and write.
+
+use super::roots::{Root, roots};
+use super::{Actor, Facts, Level, Place, Port};
+use crate::emit::items::{Items, Pattern};
+use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
+
+/// Places of a group of firings that are looked at to find a pattern.
+const MOST_PLACES: i64 = 1 << 16;
+
+/// The longest table of places.
+const LONGEST: i64 = 4096;
+
+type Actors = (Vec<Actor>, Vec<Root>);
+
+/// The nodes that do something; the node that stands in the way of a pattern where there is none.
+pub(super) fn actors(
+    facts: &Facts<'_>,
+    kept: &[bool],
+    places: &[Option<Place>],
+) -> Result<Result<Actors, NodeId>, String> {
+    let roots = roots(facts, places)?;
+    let flat = &facts.compiled.flat;
+    let mut actors = Vec::new();
+    for node in &facts.region.nodes {
+        let acts = match flat.node(*node).kind {
+            NodeKind::Filter(_) => !facts.is_identity(*node) || kept[node.0 as usize],
+            _ => kept[node.0 as usize],
+        };
+        let firings = facts.firings[node.0 as usize];
+        if !acts || firings == 0 {
+            continue;
+        }
+        let side = |channels: &[ChannelId], takes: bool| {
+            let ports = channels.iter().enumerate();
+            let ports =
+                ports.map(|(port, channel)| side(facts, places, &roots, *node, port, *channel, takes));
+            ports.collect::<Option<Vec<Port>>>()
+        };
+        let (inputs, outputs) =
+            (side(&flat.node(*node).inputs, true), side(&flat.node(*node).outputs, false));
+        match (inputs, outputs) {
+            (Some(inputs), Some(outputs)) => actors.push(Actor { node: *node, inputs, outputs, firings }),
+            _ => match in_the_way(facts, kept, *node) {
+                Some(other) => return Ok(Err(other)),
+                None => return Err(format!("no pattern is found for `{}`", flat.node(*node).name)),
+            },
+        }
+    }
+    Ok(Ok((actors, roots)))
+}
+
+/// A splitter or joiner beside a node that does not copy yet.
+fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Option<NodeId> {
+    let flat = &facts.compiled.flat;
+    let mut seen = vec![false; flat.nodes.len()];
+    let mut next = vec![node];
+    // The nearest ones first, through others that do not copy.
+    let mut at = 0;
+    while let Some(node) = next.get(at).copied() {
+        at += 1;
+        let before = flat.node(node).inputs.iter().map(|channel| flat.channel(*channel).from);
+        let after = flat.node(node).outputs.iter().map(|channel| flat.channel(*channel).to);
+        for other in before.chain(after) {
+            if std::mem::replace(&mut seen[other.0 as usize], true) || kept[other.0 as usize] {
+                continue;
+            }
+            match flat.node(other).kind {
+                NodeKind::Split(_) | NodeKind::Join(_) => return Some(other),
+                NodeKind::Filter(_) if facts.is_identity(other) => next.push(other),
+                NodeKind::Filter(_) => {}
+            }
+        }
+    }
+    None
+}
+
+fn side(
+    facts: &Facts<'_>,
+    places: &[Option<Place>],
+    roots: &[Root],
+    node: NodeId,
+    port: usize,
+    channel: ChannelId,
+    takes: bool,
+) -> Option<Port> {
+    let (flat, tree) = (&facts.compiled.flat, &facts.compiled.tree);
+    let later = Firing::Later;
+    let begun = facts.begun[node.0 as usize];
+    let (moved, window, first) = if takes {
+        let (pop, peek) = (flat.pop(tree, node, port, later)?, flat.peek(tree, node, port, later));
+        (pop, peek.max(pop), facts.popped(channel, port, begun))
+    } else {
+        let push = flat.push(tree, node, port, later)?;
+        (push, push, facts.pushed(channel, port, begun))
+    };
+    let Some(place) = &places[channel.0 as usize] else {
+        // It carries nothing; any buffer will do.
+        let items = Items::in_line(crate::ir::Cell::Of(crate::ir::Kind::Int), 1, 0);
+        return (moved == 0 && window == 0).then_some(Port { root: 0, items });
+    };
+    let root = roots.iter().position(|root| root.channel == place.root)?;
+    let found = items(place, first, (moved as i64, window as i64), facts.firings[node.0 as usize] as i64)?;
+    let Root { cell, cells, origin, .. } = roots[root];
+    let items = Items { cell, cells, base: found.base - origin, ..found };
+    Some(Port { root, items })
+}
+
+/// The pattern of firings that begin at item `first`, each moving so many items and looking at as many
+/// as its window has.
+fn items(place: &Place, first: i64, (moved, window): (i64, i64), firings: i64) -> Option<Items> {
+    let (mut group, mut items) = (1, moved);
+    for level in &place.levels {
+        if let Level::Deal { width, all, .. } = level {
+            let times = width / common(items, *width).max(1);
+            let times = if items == 0 { 1 } else { times };
+            (group, items) = (group * times, items * times / width * all);
+        }
+    }
+    if group > 1 && (firings % group != 0 || group * window.max(1) > MOST_PLACES) {
+        return None;
+    }
+    let begin = place.of(first);
+    let stride = if group > 1 { place.of(first + moved) - begin } else { 0 };
+    let at = |item: i64| place.of(first + item) - begin;
+    for firing in 1..group {
+        let same = |item| at(firing * moved + item) == firing * stride + at(item);
+        if !(0..window).all(same) {
+            return None;
+        }
+    }
+    let cell = crate::ir::Cell::Of(crate::ir::Kind::Int);
+    let pattern = pattern(&at, window)?;
+    Some(Items { cell, cells: 1, base: begin, group, group_stride: items, stride, pattern, window })
+}
+
+fn pattern(at: &dyn Fn(i64) -> i64, window: i64) -> Option<Pattern> {
+    let by = if window > 1 { at(1) } else { 1 };
+    if (0..window).all(|item| at(item) == item * by) {
+        return Some(Pattern::Every(by));
+    }
+    let run = (1..window).find(|item| at(*item) != *item)?;
+    let by = at(run);
+    if (0..window).all(|item| at(item) == item / run * by + item % run) {
+        return Some(Pattern::Runs(run, by));
+    }
+    (window <= LONGEST).then(|| Pattern::Table((0..window).map(at).collect()))
+}
+
+fn common(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { common(b, a % b) }
+}

@@ -1,0 +1,103 @@
+//! The buffers of a region.
+
+use super::{Facts, Place, Plan, Port};
+use crate::emit::expr::cell_bytes;
+use crate::ir::Cell;
+use thalweg_lang::flat::ChannelId;
+
+/// Items beyond the last that may be read together with those that are there.
+const BEYOND: u64 = 64;
+
+/// A buffer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Root {
+    /// The channel.
+    pub(crate) channel: ChannelId,
+    pub(crate) cell: Cell,
+    pub(crate) cells: usize,
+    /// Bytes of an item.
+    pub(crate) bytes: usize,
+    /// The item at the front of the buffer after the initialisation, counted from the first of all.
+    pub(crate) origin: i64,
+    /// How far a steady state moves it.
+    pub(crate) advance: i64,
+    /// Items at the front that may be needed by the next call.
+    pub(crate) keep: i64,
+    /// Items that it has room for.
+    pub(crate) size: u64,
+}
+
+/// The roots, with where they stand after the initialisation.
+pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<Root>, String> {
+    let flat = &facts.compiled.flat;
+    let ports = flat.ports();
+    let mut roots = Vec::new();
+    for (at, place) in places.iter().enumerate() {
+        let channel = ChannelId(at as u32);
+        if place.as_ref().is_none_or(|place| place.root != channel) {
+            continue;
+        }
+        let (mut origin, mut end) = (i64::MAX, i64::MIN);
+        for (other, place) in places.iter().enumerate() {
+            let Some(place) = place.as_ref().filter(|place| place.root == channel) else { continue };
+            let (read, written) = held(facts, ChannelId(other as u32), ports[other], 0);
+            origin = origin.min(place.of(read)).min(place.of(written));
+            if written > read {
+                end = end.max(place.of(written - 1) + 1);
+            }
+        }
+        let (cell, cells) = facts.item(channel)?;
+        let from = flat.channel(channel).from;
+        let advance =
+            facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize] + facts.firings[from.0 as usize])
+                - facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize]);
+        roots.push(Root {
+            channel,
+            cell,
+            cells,
+            bytes: cells * cell_bytes(cell),
+            origin,
+            advance,
+            keep: end.saturating_sub(origin).max(0),
+            size: 0,
+        });
+    }
+    Ok(roots)
+}
+
+/// The items that are in a channel after so many steady states: from the first up to the last, counted
+/// from the first of all.
+pub(crate) fn held(
+    facts: &Facts<'_>,
+    channel: ChannelId,
+    (out, into): (usize, usize),
+    steady: u64,
+) -> (i64, i64) {
+    let ends = facts.compiled.flat.channel(channel);
+    let fired = |node: thalweg_lang::flat::NodeId| {
+        facts.begun[node.0 as usize] + steady * facts.firings[node.0 as usize]
+    };
+    (facts.popped(channel, into, fired(ends.to)), facts.pushed(channel, out, fired(ends.from)))
+}
+
+/// How large buffers must be.
+pub(super) fn measure(plan: &mut Plan) {
+    let scale = plan.scale as i64;
+    let mut sizes: Vec<i64> = plan.roots.iter().map(|root| root.keep + root.advance * scale).collect();
+    for actor in &plan.actors {
+        for port in actor.inputs.iter().chain(&actor.outputs) {
+            let end = end_of(port, actor.firings as i64 * scale);
+            sizes[port.root] = sizes[port.root].max(end);
+        }
+    }
+    for (root, size) in plan.roots.iter_mut().zip(sizes) {
+        root.size = size.max(0) as u64 + BEYOND;
+    }
+}
+
+/// The place after the last that so many firings come to.
+fn end_of(port: &Port, firings: i64) -> i64 {
+    let items = &port.items;
+    let groups = (firings - 1).max(0) / items.group;
+    items.base + groups * items.group_stride + (items.group - 1) * items.stride.abs() + items.reach() + 1
+}

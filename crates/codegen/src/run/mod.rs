@@ -1,0 +1,243 @@
+//! Runs of native programs.
+//!
+//! The initialisation, and what can still fire at the end of the input, go node by node through queues
+//! ([`single`]); the steady states between go through the buffers of the [`plan`](crate::plan), as many at a
+//! time as the input has items for. At the change from one to the other items are moved ([`moves`]).
+//!
+//! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
+//! long as it can. What has been printed before a failure is what the interpreter has printed.
+
+mod ends;
+mod moves;
+mod single;
+
+use crate::Native;
+use crate::build::{Host, Memory, State};
+use crate::emit::program::NodeCode;
+use crate::ir::Piece;
+use crate::plan::Facts;
+use ends::Ends;
+use std::io::Write;
+use thalweg_lang::Diagnostic;
+use thalweg_lang::hir::Type;
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings};
+use thalweg_lang::value::Value;
+
+/// A run.
+pub(crate) struct Run<'a> {
+    native: &'a Native,
+    facts: Facts<'a>,
+    state: State<'a>,
+    /// Items of queues, by channel, and of buffers.
+    queues: Vec<Memory>,
+    buffers: Vec<Memory>,
+    ends: Ends,
+    /// By node.
+    fired: Vec<u64>,
+    printer: Printer<'a>,
+}
+
+/// What a call came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    On,
+    /// The input is over.
+    Over,
+}
+
+impl Native {
+    /// Runs the program to its end, as [`interpret`](thalweg_lang::interpret::interpret) does.
+    ///
+    /// # Errors
+    /// It ends before its time.
+    pub fn run(&self, options: Options, mut around: Surroundings<'_>) -> Result<Outcome, Stop> {
+        let ends = Ends::open(&self.compiled, options, around.files)?;
+        let out = std::mem::replace(&mut around.out, Box::new(std::io::sink()));
+        let mut run = Run::new(self, ends, out);
+        run.printer.write(&self.compiled.tree.printed).map_err(Stop::Output)?;
+        let iterations = run.drive(options, &mut around)?;
+        run.printer.out.flush().map_err(|error| Stop::Output(error.to_string()))?;
+        run.ends.finish(&self.compiled)?;
+        if (around.interrupted)() {
+            return Err(Stop::Interrupted);
+        }
+        Ok(Outcome { iterations, firings: run.fired.iter().sum() })
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(native: &'a Native, ends: Ends, out: Box<dyn Write>) -> Run<'a> {
+        let region = &native.compiled.schedule.regions[0];
+        let channels = native.compiled.flat.channels.len();
+        let mut run = Run {
+            native,
+            facts: Facts::new(&native.compiled, region),
+            state: State::new(&native.library, channels),
+            queues: (0..channels).map(|_| Memory::default()).collect(),
+            buffers: Vec::new(),
+            ends,
+            fired: vec![0; native.compiled.flat.nodes.len()],
+            printer: Printer { codes: &native.codes, out, error: None },
+        };
+        run.fill_queues();
+        run
+    }
+
+    fn drive(&mut self, options: Options, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
+        let most = options.iterations.unwrap_or(u64::MAX);
+        if most == 0 || (around.interrupted)() {
+            return Ok(0);
+        }
+        let region = &self.native.compiled.schedule.regions[0];
+        if self.phases(&region.init)? == Flow::Over {
+            self.flush(&*around.interrupted)?;
+            return Ok(0);
+        }
+        let mut iterations = 0;
+        self.to_buffers();
+        while iterations < most && !(around.interrupted)() {
+            let want = self.native.scale.min(most - iterations);
+            let n = self.ends.available(&self.facts, want)?;
+            if n > 0 {
+                self.steady(n)?;
+                iterations += n;
+                (around.progress)(iterations);
+            }
+            if n < want {
+                self.from_buffers(iterations);
+                return self.last(&region.steady, iterations, most, around);
+            }
+        }
+        Ok(iterations)
+    }
+
+    /// The end of the input is near: steady states node by node, and then all that can still fire.
+    fn last(
+        &mut self,
+        steady: &[thalweg_lang::schedule::Phase],
+        mut iterations: u64,
+        most: u64,
+        around: &mut Surroundings<'_>,
+    ) -> Result<u64, Stop> {
+        while iterations < most && !(around.interrupted)() {
+            if self.phases(steady)? == Flow::Over {
+                self.flush(&*around.interrupted)?;
+                break;
+            }
+            iterations += 1;
+            (around.progress)(iterations);
+        }
+        Ok(iterations)
+    }
+
+    /// Steady states, in one call.
+    fn steady(&mut self, n: u64) -> Result<(), Stop> {
+        self.take_input(n);
+        if !self.state.steady(n, &mut self.printer) {
+            return Err(self.failed());
+        }
+        self.give_output(n)?;
+        self.move_on(n);
+        for (fired, more) in self.fired.iter_mut().zip(&self.facts.firings) {
+            *fired += n * more;
+        }
+        Ok(())
+    }
+
+    /// Why the last call failed.
+    fn failed(&mut self) -> Stop {
+        if let Some(error) = self.printer.error.take() {
+            return Stop::Output(error);
+        }
+        let failure = self.state.failure();
+        let (node, which, site, firing) = (failure.node, failure.which, failure.site, failure.firing);
+        let args = failure.args;
+        let compiled = &self.native.compiled;
+        let name = &compiled.flat.nodes[node as usize].name;
+        let codes = self.native.codes[node as usize].as_ref();
+        let code =
+            codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
+        let Some(site) = code.and_then(|code| code.sites.get(site as usize)) else {
+            return Stop::Output(format!("`{name}` failed"));
+        };
+        let why = site.why.0.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string());
+        let (span, message) = if site.whole {
+            (compiled.flat.nodes[node as usize].span, format!("`{name}`: {why}"))
+        } else {
+            (site.span, format!("`{name}`, in firing {firing}: {why}"))
+        };
+        Stop::Fault(Box::new(Diagnostic::new(span, message)))
+    }
+}
+
+/// Prints for the program.
+struct Printer<'a> {
+    codes: &'a [Option<NodeCode>],
+    out: Box<dyn Write>,
+    error: Option<String>,
+}
+
+impl Printer<'_> {
+    fn write(&mut self, text: &str) -> Result<(), String> {
+        let written = self.out.write_all(text.as_bytes());
+        written.map_err(|error| format!("the output cannot be written: {error}"))
+    }
+}
+
+impl Host for Printer<'_> {
+    fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
+        let codes = self.codes[node as usize].as_ref();
+        let code =
+            codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
+        let Some(pieces) = code.and_then(|code| code.formats.get(format as usize)) else { return false };
+        let count =
+            pieces.iter().map(|piece| if let Piece::Value(ty) = piece { scalars(ty) } else { 0 }).sum();
+        let scalars = args(count);
+        let text = text(pieces, &scalars);
+        match self.write(&text) {
+            Ok(()) => true,
+            Err(error) => {
+                self.error = Some(error);
+                false
+            }
+        }
+    }
+}
+
+fn scalars(ty: &Type) -> usize {
+    match ty {
+        Type::Complex => 2,
+        Type::Vector(count) => usize::from(*count),
+        _ => 1,
+    }
+}
+
+fn text(pieces: &[Piece], mut args: &[i32]) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(part) => text.push_str(part),
+            Piece::Value(ty) => {
+                let (own, rest) = args.split_at(scalars(ty));
+                args = rest;
+                text.push_str(&value(ty, own).to_text(ty));
+            }
+        }
+    }
+    text
+}
+
+fn value(ty: &Type, own: &[i32]) -> Value {
+    let float = |at: usize| f32::from_bits(own[at] as u32);
+    match ty {
+        Type::Bit | Type::Boolean => Value::Bool(own[0] != 0),
+        Type::Float => Value::Float(float(0)),
+        Type::Complex => Value::Complex(float(0), float(1)),
+        Type::Vector(count) => {
+            let mut parts = [0.0; 4];
+            (0..usize::from(*count)).for_each(|at| parts[at] = float(at));
+            Value::Vector(parts)
+        }
+        _ => Value::Int(own[0]),
+    }
+}

@@ -1,0 +1,150 @@
+//! Items on their way between queues, buffers and the ends.
+
+use super::Run;
+use crate::build::Memory;
+use crate::plan::{Actor, Port, held};
+use thalweg_lang::flat::ChannelId;
+use thalweg_lang::interpret::Stop;
+
+impl Run<'_> {
+    /// What queues hold after the initialisation goes to its places in buffers.
+    pub(super) fn to_buffers(&mut self) {
+        let Some(plan) = &self.native.plan else { return };
+        self.buffers = plan.roots.iter().map(|root| Memory::new(root.size as usize * root.bytes)).collect();
+        for (at, memory) in self.buffers.iter_mut().enumerate() {
+            self.state.set_buffer(at, memory.pointer());
+        }
+        let ports = self.native.compiled.flat.ports();
+        for (at, place) in plan.places.iter().enumerate() {
+            let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
+            let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
+            let (first, _) = held(&self.facts, channel, ports[at], 0);
+            let items = self.peek_all(channel);
+            let (bytes, origin) = (plan.roots[root].bytes, plan.roots[root].origin);
+            for (item, value) in items.chunks_exact(bytes.max(1)).enumerate() {
+                let to = (place.of(first + item as i64) - origin) as usize;
+                self.buffers[root].bytes_mut()[to * bytes..][..bytes].copy_from_slice(value);
+            }
+        }
+    }
+
+    /// What buffers hold after so many steady states goes back into queues.
+    pub(super) fn from_buffers(&mut self, steady: u64) {
+        let Some(plan) = &self.native.plan else { return };
+        let ports = self.native.compiled.flat.ports();
+        for (at, place) in plan.places.iter().enumerate() {
+            let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
+            let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
+            let (from, to) = held(&self.facts, channel, ports[at], steady);
+            let (bytes, root_info) = (plan.roots[root].bytes, &plan.roots[root]);
+            let front = root_info.origin + root_info.advance * steady as i64;
+            let mut items = Vec::new();
+            for item in from..to {
+                let at = (place.of(item) - front) as usize;
+                items.extend_from_slice(&self.buffers[root].bytes()[at * bytes..][..bytes]);
+            }
+            let queue = self.queue(channel);
+            (queue.read, queue.written) = (0, 0);
+            self.put(channel, &items);
+        }
+    }
+
+    /// The input of so many steady states, which is there.
+    pub(super) fn take_input(&mut self, n: u64) {
+        let native = self.native;
+        let Some(plan) = &native.plan else {
+            for node in &self.facts.region.nodes {
+                if self.ends.is_reader(*node) {
+                    let count = n * self.facts.firings[node.0 as usize];
+                    let items = self.ends.read(*node, count).unwrap_or_default();
+                    native
+                        .compiled
+                        .flat
+                        .node(*node)
+                        .outputs
+                        .iter()
+                        .for_each(|output| self.put(*output, &items));
+                }
+            }
+            return;
+        };
+        for actor in &plan.actors {
+            if self.ends.is_reader(actor.node)
+                && let Some(port) = actor.outputs.first()
+            {
+                let count = n * actor.firings;
+                let items = self.ends.read(actor.node, count).unwrap_or_default();
+                let bytes = plan.roots[port.root].bytes;
+                scatter(self.buffers[port.root].bytes_mut(), &items, port, bytes, count as usize);
+            }
+        }
+    }
+
+    /// Writes what so many steady states have given.
+    pub(super) fn give_output(&mut self, n: u64) -> Result<(), Stop> {
+        let native = self.native;
+        let Some(plan) = &native.plan else {
+            for node in &self.facts.region.nodes {
+                if self.ends.is_writer(*node) {
+                    let count = n * self.facts.firings[node.0 as usize];
+                    for input in &native.compiled.flat.node(*node).inputs {
+                        let items = self.take(*input, count);
+                        self.ends.write(&native.compiled, *node, &items)?;
+                    }
+                }
+            }
+            return Ok(());
+        };
+        for Actor { node, inputs, firings, .. } in &plan.actors {
+            if self.ends.is_writer(*node)
+                && let Some(port) = inputs.first()
+            {
+                let bytes = plan.roots[port.root].bytes;
+                let count = (n * firings) as usize;
+                let memory = self.buffers[port.root].bytes();
+                if is_in_line(port) {
+                    let first = port.items.base as usize * bytes;
+                    self.ends.write(&native.compiled, *node, &memory[first..][..count * bytes])?;
+                } else {
+                    let mut items = Vec::with_capacity(count * bytes);
+                    for firing in 0..count {
+                        items.extend_from_slice(&memory[place(port, firing) * bytes..][..bytes]);
+                    }
+                    self.ends.write(&native.compiled, *node, &items)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left moves to the front.
+    pub(super) fn move_on(&mut self, n: u64) {
+        let Some(plan) = &self.native.plan else { return };
+        for (root, memory) in plan.roots.iter().zip(&mut self.buffers) {
+            let (from, keep) =
+                (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
+            if keep > 0 && from > 0 {
+                memory.bytes_mut().copy_within(from..from + keep, 0);
+            }
+        }
+    }
+}
+
+fn is_in_line(port: &Port) -> bool {
+    port.items.group == 1 && port.items.group_stride == 1
+}
+
+fn place(port: &Port, firing: usize) -> usize {
+    let (items, firing) = (&port.items, firing as i64);
+    (items.base + firing / items.group * items.group_stride + firing % items.group * items.stride) as usize
+}
+
+fn scatter(memory: &mut [u8], items: &[u8], port: &Port, bytes: usize, count: usize) {
+    if is_in_line(port) {
+        memory[port.items.base as usize * bytes..][..items.len()].copy_from_slice(items);
+        return;
+    }
+    for (firing, item) in items.chunks_exact(bytes.max(1)).take(count).enumerate() {
+        memory[place(port, firing) * bytes..][..bytes].copy_from_slice(item);
+    }
+}

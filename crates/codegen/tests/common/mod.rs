@@ -1,0 +1,225 @@
+//! Programs run by the interpreter and natively, with files in memory.
+
+#![allow(dead_code, reason = "not every test uses all of it")]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use thalweg_codegen::{Cache, Compiler, Config, Level, Native};
+use thalweg_lang::files::{Files, Layout, Sink, Source};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::hir::Type;
+use thalweg_lang::value::{Shape, Value};
+use thalweg_lang::{Compiled, Sources, compile};
+
+/// Files by name.
+#[derive(Clone, Default)]
+pub struct Memory {
+    pub given: BTreeMap<String, Vec<Value>>,
+    /// So many items in each file that is not given.
+    pub any: Option<usize>,
+    pub written: Rc<RefCell<BTreeMap<String, Vec<Value>>>>,
+}
+
+struct Given(Vec<Value>, usize);
+
+impl Source for Given {
+    fn next(&mut self) -> io::Result<Option<Value>> {
+        self.1 += 1;
+        Ok(self.0.get(self.1 - 1).cloned())
+    }
+
+    fn rewind(&mut self) -> io::Result<bool> {
+        self.1 = 0;
+        Ok(true)
+    }
+}
+
+struct Written(String, Rc<RefCell<BTreeMap<String, Vec<Value>>>>);
+
+impl Sink for Written {
+    fn give(&mut self, item: &Value) -> io::Result<()> {
+        self.1.borrow_mut().entry(self.0.clone()).or_default().push(item.clone());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An item of a shape, of numbers that follow one another.
+fn made(shape: &Shape, structs: &[Vec<Shape>], next: &mut u32) -> Value {
+    let mut number = || {
+        *next = next.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *next >> 8
+    };
+    let mut float = || (number() % 20_001) as f32 / 1000.0 - 10.0;
+    match shape {
+        Shape::Scalar(Type::Bit | Type::Boolean) => Value::Bool(number() % 2 == 1),
+        Shape::Scalar(Type::Float) => Value::Float(float()),
+        Shape::Scalar(Type::Complex) => Value::Complex(float(), float()),
+        Shape::Scalar(_) => Value::Int(number() as i32),
+        Shape::Array(element, length) => {
+            Value::Array((0..*length).map(|_| made(element, structs, next)).collect())
+        }
+        Shape::Struct(id) => {
+            Value::Struct(structs[id.0 as usize].iter().map(|field| made(field, structs, next)).collect())
+        }
+    }
+}
+
+impl Files for Memory {
+    fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        let mut next = name.len() as u32;
+        let any = |count| (0..count).map(|_| made(item.shape, item.structs, &mut next)).collect();
+        let given = self.given.get(name).cloned();
+        let items = given.or_else(|| self.any.map(any)).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(Given(items, 0)))
+    }
+
+    fn sink(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+        Ok(Box::new(Written(name.to_owned(), self.written.clone())))
+    }
+}
+
+/// What can be seen of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Seen {
+    pub end: Result<Outcome, Stop>,
+    pub printed: String,
+    /// Files as text, so that each bit of floats is looked at.
+    pub written: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A value in which each bit can be seen; all that is not a number looks the same.
+fn bits(value: &Value) -> String {
+    let float = |x: f32| if x.is_nan() { "NaN".into() } else { format!("{:08x}", x.to_bits()) };
+    match value {
+        Value::Float(x) => float(*x),
+        Value::Complex(re, im) => format!("{}+{}i", float(*re), float(*im)),
+        Value::Vector(parts) => parts.map(float).join(","),
+        Value::Struct(parts) | Value::Array(parts) => parts.iter().map(bits).collect::<Vec<_>>().join(" "),
+        other => format!("{other:?}"),
+    }
+}
+
+fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
+    let out = Shared::default();
+    let mut files = Memory { given: files.given.clone(), any: files.any, written: Rc::default() };
+    let end = run(Surroundings {
+        files: &mut files,
+        out: Box::new(out.clone()),
+        interrupted: Box::new(|| false),
+        progress: &mut |_| {},
+    });
+    let written = files.written.borrow();
+    let written = written.iter().map(|(name, items)| (name.clone(), items.iter().map(bits).collect()));
+    let printed = String::from_utf8(out.0.borrow().clone()).unwrap();
+    Seen { end, printed, written: written.collect() }
+}
+
+/// A program that must be right.
+pub fn compiled(text: &str) -> Arc<Compiled> {
+    let sources = Sources::of("test.str", text);
+    match compile(&sources) {
+        Ok(compiled) => Arc::new(compiled),
+        Err(errors) => {
+            panic!("{}", errors.iter().map(|error| error.render(&sources, false)).collect::<String>())
+        }
+    }
+}
+
+/// What the interpreter does.
+pub fn interpreted(compiled: &Arc<Compiled>, files: &Memory, iterations: Option<u64>) -> Seen {
+    let options = Options { iterations, ..Options::default() };
+    see(files, |around| interpret(compiled, options, around))
+}
+
+/// What native code does.
+pub fn run_native(native: &Native, files: &Memory, iterations: Option<u64>) -> Seen {
+    let options = Options { iterations, ..Options::default() };
+    see(files, |around| native.run(options, around))
+}
+
+/// A C compiler, or a word that the test is left out.
+pub fn has_compiler(test: &str) -> bool {
+    let found = Compiler::find().is_some();
+    if !found {
+        eprintln!("{test}: left out, since there is no C compiler");
+    }
+    found
+}
+
+pub const LEVELS: [Level; 3] = [Level::Plain, Level::Fused, Level::Vectors];
+
+/// Checks that native code at all levels does what the interpreter does; what that was.
+pub fn agree(text: &str, files: &Memory, iterations: Option<u64>) -> Seen {
+    agree_compiled(&compiled(text), text, files, iterations)
+}
+
+/// The same of a program that has been compiled.
+pub fn agree_compiled(
+    compiled: &Arc<Compiled>,
+    name: &str,
+    files: &Memory,
+    iterations: Option<u64>,
+) -> Seen {
+    let meant = interpreted(compiled, files, iterations);
+    for level in LEVELS {
+        let config = Config { level, cache: Cache::None, compiler: None };
+        let native =
+            thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
+        let done = run_native(&native, files, iterations);
+        assert!(meant == done, "at {level:?}:\n{name}\n{}", difference(&meant, &done));
+    }
+    meant
+}
+
+/// Where two runs differ first.
+fn difference(meant: &Seen, done: &Seen) -> String {
+    if meant.end != done.end || meant.printed != done.printed {
+        return format!("{:?}\n{:?}\n{}\n{}", meant.end, done.end, meant.printed, done.printed);
+    }
+    for (name, items) in &meant.written {
+        let theirs = done.written.get(name).map_or(&[][..], Vec::as_slice);
+        let at = items.iter().zip(theirs).position(|(a, b)| a != b).unwrap_or(items.len().min(theirs.len()));
+        if items != theirs {
+            return format!("`{name}`, item {at}: {:?} and {:?}", items.get(at), theirs.get(at));
+        }
+    }
+    "files that should not be there".into()
+}
+
+/// A file of floats.
+pub fn floats(name: &str, count: usize) -> Memory {
+    let mut memory = Memory::default();
+    let items = (0..count).map(|i| Value::Float(((i * 7919) % 1000) as f32 / 37.0 - 11.0));
+    memory.given.insert(name.into(), items.collect());
+    memory
+}
+
+/// A file of integers.
+pub fn ints(name: &str, count: usize) -> Memory {
+    let mut memory = Memory::default();
+    let items =
+        (0..count).map(|i| Value::Int((i as i32).wrapping_mul(1_103_515_245).wrapping_add(12345) >> 5));
+    memory.given.insert(name.into(), items.collect());
+    memory
+}

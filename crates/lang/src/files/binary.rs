@@ -1,0 +1,209 @@
+//! Items as bytes.
+
+use super::{Layout, Reader, Sink, Source, Writer, cut_off, finish};
+use crate::hir::Type;
+use crate::value::{Shape, Value};
+use std::io::{self, BufWriter, Read, Write};
+
+pub(super) struct BinarySource {
+    reader: Reader,
+    item: Shape,
+    structs: Vec<Vec<Shape>>,
+    /// Bits not given yet, the next one highest, and how many.
+    bits: (u8, u32),
+}
+
+impl BinarySource {
+    pub(super) fn new(reader: Reader, item: &Layout<'_>) -> BinarySource {
+        BinarySource { reader, item: item.shape.clone(), structs: item.structs.to_vec(), bits: (0, 0) }
+    }
+}
+
+impl Source for BinarySource {
+    fn next(&mut self) -> io::Result<Option<Value>> {
+        let mut bytes = Bytes { reader: &mut self.reader, bits: &mut self.bits, began: false };
+        match bytes.value(&self.item, &self.structs) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && !bytes.began => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(cut_off()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn next_bytes(&mut self, room: &mut [u8]) -> Option<io::Result<usize>> {
+        if !is_as_in_memory(&self.item, &self.structs) {
+            return None;
+        }
+        let mut have = 0;
+        while have < room.len() {
+            match self.reader.bytes.read(&mut room[have..]) {
+                Ok(0) => break,
+                Ok(more) => have += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        Some(Ok(have))
+    }
+
+    fn rewind(&mut self) -> io::Result<bool> {
+        self.bits = (0, 0);
+        self.reader.rewind()
+    }
+}
+
+/// The bytes of one item.
+struct Bytes<'a> {
+    reader: &'a mut Reader,
+    bits: &'a mut (u8, u32),
+    /// Some of the item has been read.
+    began: bool,
+}
+
+impl Bytes<'_> {
+    fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        let mut have = 0;
+        while have < N {
+            match self.reader.bytes.read(&mut bytes[have..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(more) => (have, self.began) = (have + more, true),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn float(&mut self) -> io::Result<f32> {
+        Ok(f32::from_le_bytes(self.take()?))
+    }
+
+    fn bit(&mut self) -> io::Result<bool> {
+        if self.bits.1 == 0 {
+            let [byte] = self.take()?;
+            *self.bits = (byte, 8);
+        }
+        let bit = self.bits.0 & 0x80 != 0;
+        *self.bits = (self.bits.0 << 1, self.bits.1 - 1);
+        self.began = true;
+        Ok(bit)
+    }
+
+    fn value(&mut self, shape: &Shape, structs: &[Vec<Shape>]) -> io::Result<Value> {
+        Ok(match shape {
+            Shape::Scalar(ty) => self.scalar(ty)?,
+            Shape::Struct(id) => {
+                let fields = structs[id.0 as usize].iter();
+                Value::Struct(fields.map(|field| self.value(field, structs)).collect::<io::Result<_>>()?)
+            }
+            Shape::Array(element, length) => {
+                Value::Array((0..*length).map(|_| self.value(element, structs)).collect::<io::Result<_>>()?)
+            }
+        })
+    }
+
+    fn scalar(&mut self, ty: &Type) -> io::Result<Value> {
+        Ok(match ty {
+            Type::Bit => Value::Bool(self.bit()?),
+            Type::Boolean => Value::Bool(self.take::<1>()? != [0]),
+            Type::Int => Value::Int(i32::from_le_bytes(self.take()?)),
+            Type::Float => Value::Float(self.float()?),
+            Type::Complex => Value::Complex(self.float()?, self.float()?),
+            Type::Vector(count) => {
+                let mut parts = [0.0; 4];
+                for part in &mut parts[..usize::from(*count)] {
+                    *part = self.float()?;
+                }
+                Value::Vector(parts)
+            }
+            _ => return Err(no_such_items()),
+        })
+    }
+}
+
+/// Whether an item is nothing but integers and floats, in the order of this machine.
+fn is_as_in_memory(shape: &Shape, structs: &[Vec<Shape>]) -> bool {
+    cfg!(target_endian = "little")
+        && match shape {
+            Shape::Scalar(ty) => matches!(ty, Type::Int | Type::Float | Type::Complex | Type::Vector(_)),
+            Shape::Array(element, _) => is_as_in_memory(element, structs),
+            Shape::Struct(id) => structs[id.0 as usize].iter().all(|field| is_as_in_memory(field, structs)),
+        }
+}
+
+fn no_such_items() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "items of this type cannot stand in a file")
+}
+
+pub(super) struct BinarySink {
+    writer: BufWriter<Writer>,
+    item: Shape,
+    structs: Vec<Vec<Shape>>,
+    /// Bits not written yet, the first one highest, and how many.
+    bits: (u8, u32),
+}
+
+impl BinarySink {
+    pub(super) fn new(writer: BufWriter<Writer>, item: &Layout<'_>) -> BinarySink {
+        BinarySink { writer, item: item.shape.clone(), structs: item.structs.to_vec(), bits: (0, 0) }
+    }
+
+    fn bit(&mut self, bit: bool) -> io::Result<()> {
+        self.bits = (self.bits.0 | u8::from(bit) << (7 - self.bits.1), self.bits.1 + 1);
+        if self.bits.1 == 8 {
+            self.writer.write_all(&[self.bits.0])?;
+            self.bits = (0, 0);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, value: &Value, shape: &Shape) -> io::Result<()> {
+        match (value, shape) {
+            (Value::Bool(bit), Shape::Scalar(Type::Bit)) => self.bit(*bit),
+            (Value::Struct(fields), Shape::Struct(id)) => {
+                let shapes = self.structs[id.0 as usize].clone();
+                fields.iter().zip(&shapes).try_for_each(|(field, shape)| self.write(field, shape))
+            }
+            (Value::Array(elements), Shape::Array(shape, _)) => {
+                elements.iter().try_for_each(|element| self.write(element, shape))
+            }
+            (value, shape) => self.scalar(value, shape),
+        }
+    }
+
+    fn scalar(&mut self, value: &Value, shape: &Shape) -> io::Result<()> {
+        let mut float = |float: &f32| self.writer.write_all(&float.to_le_bytes());
+        match value {
+            Value::Float(number) => float(number),
+            Value::Complex(real, imaginary) => float(real).and_then(|()| float(imaginary)),
+            Value::Vector(parts) => {
+                let count = if let Shape::Scalar(Type::Vector(count)) = shape { *count } else { 4 };
+                parts[..usize::from(count)].iter().try_for_each(float)
+            }
+            Value::Bool(truth) => self.writer.write_all(&[u8::from(*truth)]),
+            Value::Int(number) => self.writer.write_all(&number.to_le_bytes()),
+            _ => Err(no_such_items()),
+        }
+    }
+}
+
+impl Sink for BinarySink {
+    fn give(&mut self, item: &Value) -> io::Result<()> {
+        let shape = std::mem::replace(&mut self.item, Shape::Scalar(Type::Void));
+        let written = self.write(item, &shape);
+        self.item = shape;
+        written
+    }
+
+    fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
+        is_as_in_memory(&self.item, &self.structs).then(|| self.writer.write_all(items))
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        if self.bits.1 > 0 {
+            self.writer.write_all(&[self.bits.0])?;
+        }
+        finish(self.writer)
+    }
+}

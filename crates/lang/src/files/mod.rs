@@ -1,0 +1,316 @@
+//! What `FileReader` and `FileWriter` read and write.
+//!
+//! **Binary**: items one after the other, little-endian: an integer or a float takes 4 bytes, a boolean
+//! one, a complex number or vector its floats, an array its elements, a structure its fields. Bits are
+//! packed eight to a byte, the first one highest; the last byte is filled up with zeros.
+//!
+//! **Text**: the same numbers, apart by blanks or line ends when read, an item a line when written.
+
+mod binary;
+mod text;
+
+use crate::value::{Shape, Value};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Gives items.
+pub trait Source {
+    /// The next item; none at the end.
+    ///
+    /// # Errors
+    /// It cannot be read, or the end is in the middle of an item.
+    fn next(&mut self) -> io::Result<Option<Value>>;
+
+    /// The next items as bytes, if they stand in the file as in memory: scalars of 32 bits one after the
+    /// other, in this machine's order. How many bytes; fewer than there is room for only at the end.
+    ///
+    /// # Errors
+    /// As for [`Source::next`].
+    fn next_bytes(&mut self, _room: &mut [u8]) -> Option<io::Result<usize>> {
+        None
+    }
+
+    /// Goes back to the beginning; false where that cannot be done.
+    ///
+    /// # Errors
+    /// As for [`Source::next`].
+    fn rewind(&mut self) -> io::Result<bool>;
+}
+
+/// Takes items.
+pub trait Sink {
+    /// Takes an item.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn give(&mut self, item: &Value) -> io::Result<()>;
+
+    /// Takes items as bytes, if they stand in the file as in memory; see [`Source::next_bytes`].
+    ///
+    /// # Errors
+    /// They cannot be written.
+    fn give_bytes(&mut self, _items: &[u8]) -> Option<io::Result<()>> {
+        None
+    }
+
+    /// All items have come: what was written appears under its name.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// Where programs find files.
+pub trait Files {
+    /// Opens a file of items to be read.
+    ///
+    /// # Errors
+    /// There is none, or it has no such items.
+    fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>>;
+
+    /// Makes a file of items. It appears under its name when it is complete, and not before.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    fn sink(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>>;
+}
+
+/// What an item looks like, with what is needed to know of structures.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    /// The item.
+    pub shape: &'a Shape,
+    /// For each structure, its fields: [`Tree::structs`](crate::tree::Tree::structs).
+    pub structs: &'a [Vec<Shape>],
+}
+
+/// How items stand in files.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Form {
+    /// As bytes.
+    #[default]
+    Binary,
+    /// As numbers in text.
+    Text,
+}
+
+/// Files of the file system, by paths relative to the working directory; `-` is standard input or
+/// output.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Disk {
+    /// How items stand in files that are read.
+    pub input: Form,
+    /// How they do in those that are written.
+    pub output: Form,
+}
+
+impl Files for Disk {
+    fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        let again = (name != "-").then(|| PathBuf::from(name));
+        let open = move || -> io::Result<Box<dyn Read>> {
+            Ok(match &again {
+                None => Box::new(io::stdin()),
+                Some(path) => Box::new(File::open(path)?),
+            })
+        };
+        let reader =
+            Reader { bytes: BufReader::new(open()?), again: (name != "-").then(|| Box::new(open) as Open) };
+        Ok(match self.input {
+            Form::Binary => Box::new(binary::BinarySource::new(reader, item)),
+            Form::Text => Box::new(text::TextSource::new(reader, item)),
+        })
+    }
+
+    fn sink(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+        let writer =
+            if name == "-" { Writer::Standard(io::stdout()) } else { Writer::create(Path::new(name))? };
+        let writer = BufWriter::new(writer);
+        Ok(match self.output {
+            Form::Binary => Box::new(binary::BinarySink::new(writer, item)),
+            Form::Text => Box::new(text::TextSink::new(writer, item)),
+        })
+    }
+}
+
+type Open = Box<dyn Fn() -> io::Result<Box<dyn Read>>>;
+
+/// Bytes, and how to have them again.
+struct Reader {
+    bytes: BufReader<Box<dyn Read>>,
+    again: Option<Open>,
+}
+
+impl Reader {
+    fn rewind(&mut self) -> io::Result<bool> {
+        if let Some(open) = &self.again {
+            self.bytes = BufReader::new(open()?);
+        }
+        Ok(self.again.is_some())
+    }
+}
+
+/// Bytes on their way to a file.
+enum Writer {
+    Standard(io::Stdout),
+    /// A file without a name of its own yet, and the name it will have.
+    File(tempfile::NamedTempFile, PathBuf),
+}
+
+impl Writer {
+    fn create(path: &Path) -> io::Result<Writer> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if path.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+        }
+        let file = tempfile::Builder::new().prefix(".thalweg-").tempfile_in(folder)?;
+        Ok(Writer::File(file, path.to_owned()))
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Writer::Standard(mut out) => out.flush(),
+            Writer::File(file, path) => appear(file, &path),
+        }
+    }
+}
+
+/// Gives a file that is complete its name. A temporary file is its owner's alone; one with a name of
+/// its own is not.
+///
+/// # Errors
+/// It cannot have this name.
+pub fn appear(file: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
+    let readable = readable(&file);
+    file.persist(path).map_err(|error| error.error)?;
+    readable
+}
+
+#[cfg(unix)]
+fn readable(file: &tempfile::NamedTempFile) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable(_file: &tempfile::NamedTempFile) -> io::Result<()> {
+    Ok(())
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Writer::Standard(out) => out.write(bytes),
+            Writer::File(file, _) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Writer::Standard(out) => out.flush(),
+            Writer::File(file, _) => file.flush(),
+        }
+    }
+}
+
+fn finish(writer: BufWriter<Writer>) -> io::Result<()> {
+    writer.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+}
+
+fn cut_off() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends in the middle of an item")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hir::{StructId, Type};
+    use std::sync::Arc;
+
+    /// What comes back of items that were written, and the bytes between.
+    fn round_trip(
+        form: Form,
+        shape: &Shape,
+        structs: &[Vec<Shape>],
+        items: &[Value],
+    ) -> (Vec<Value>, Vec<u8>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("items");
+        let (name, layout) = (path.to_str().unwrap(), Layout { shape, structs });
+        let mut disk = Disk { input: form, output: form };
+        let mut sink = disk.sink(name, &layout).unwrap();
+        items.iter().for_each(|item| sink.give(item).unwrap());
+        assert!(!path.exists(), "a file that is not complete");
+        sink.finish().unwrap();
+        let mut source = disk.source(name, &layout).unwrap();
+        let mut back = Vec::new();
+        while let Some(item) = source.next().unwrap() {
+            back.push(item);
+        }
+        assert!(source.rewind().unwrap());
+        assert_eq!(source.next().unwrap().as_ref(), items.first());
+        (back, std::fs::read(path).unwrap())
+    }
+
+    #[test]
+    fn items_come_back_as_they_were() {
+        let pair = vec![Shape::Scalar(Type::Int), Shape::Array(Arc::new(Shape::Scalar(Type::Float)), 2)];
+        let item = |i: i32| {
+            Value::Struct(vec![Value::Int(i), Value::Array(vec![Value::Float(0.1), Value::Float(-1e20)])])
+        };
+        let vector = |x| Value::Vector([x, 2.0, 3.0, 0.0]);
+        let shapes = [
+            (Shape::Struct(StructId(0)), vec![item(-7), item(i32::MAX)]),
+            (Shape::Scalar(Type::Complex), vec![Value::Complex(1.5, -0.0)]),
+            (Shape::Scalar(Type::Vector(3)), vec![vector(0.25), vector(1.0)]),
+            (Shape::Scalar(Type::Boolean), vec![Value::Bool(true), Value::Bool(false)]),
+        ];
+        for (shape, items) in shapes {
+            for form in [Form::Binary, Form::Text] {
+                assert_eq!(
+                    round_trip(form, &shape, std::slice::from_ref(&pair), &items).0,
+                    items,
+                    "{form:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn bits_stand_eight_to_a_byte_the_first_one_highest() {
+        let bits: Vec<Value> = [1, 0, 0, 0, 0, 0, 1, 0, 1].map(|bit| Value::Bool(bit == 1)).into();
+        let (back, bytes) = round_trip(Form::Binary, &Shape::Scalar(Type::Bit), &[], &bits);
+        assert_eq!(bytes, [0b1000_0010, 0b1000_0000]);
+        assert_eq!(back[..9], bits);
+        assert!(back[9..].iter().all(|bit| *bit == Value::Bool(false)));
+    }
+
+    #[test]
+    fn a_file_that_ends_in_an_item_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout { shape: &Shape::Scalar(Type::Complex), structs: &[] };
+        for (form, text) in [(Form::Binary, "12345"), (Form::Text, "1.5 2\n3")] {
+            let path = folder.path().join("items");
+            std::fs::write(&path, text).unwrap();
+            let mut source =
+                Disk { input: form, output: form }.source(path.to_str().unwrap(), &layout).unwrap();
+            let error = std::iter::from_fn(|| source.next().transpose()).find_map(Result::err).unwrap();
+            assert!(error.to_string().contains("in the middle of an item"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_named_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("items");
+        std::fs::write(&path, "1\n2 three").unwrap();
+        let layout = Layout { shape: &Shape::Scalar(Type::Int), structs: &[] };
+        let mut disk = Disk { input: Form::Text, output: Form::Text };
+        let mut source = disk.source(path.to_str().unwrap(), &layout).unwrap();
+        assert_eq!(
+            (source.next().unwrap(), source.next().unwrap()),
+            (Some(Value::Int(1)), Some(Value::Int(2)))
+        );
+        assert_eq!(source.next().unwrap_err().to_string(), "line 2: `three` is not an integer");
+    }
+}

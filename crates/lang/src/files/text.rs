@@ -1,0 +1,174 @@
+//! Items as numbers in text.
+
+use super::{Layout, Reader, Sink, Source, Writer, cut_off, finish};
+use crate::hir::Type;
+use crate::value::{Shape, Value};
+use std::io::{self, BufRead, BufWriter, Write};
+
+pub(super) struct TextSource {
+    reader: Reader,
+    item: Shape,
+    structs: Vec<Vec<Shape>>,
+    /// The line that is being read, and how far it has been.
+    line: (String, usize),
+    number: usize,
+}
+
+impl TextSource {
+    pub(super) fn new(reader: Reader, item: &Layout<'_>) -> TextSource {
+        let structs = item.structs.to_vec();
+        TextSource { reader, item: item.shape.clone(), structs, line: (String::new(), 0), number: 0 }
+    }
+
+    /// The next word; none at the end of the file.
+    fn word(&mut self) -> io::Result<Option<String>> {
+        loop {
+            let (line, at) = &mut self.line;
+            let rest = line[*at..].trim_start();
+            if !rest.is_empty() {
+                let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+                let start = line.len() - rest.len();
+                *at = start + length;
+                return Ok(Some(line[start..start + length].to_owned()));
+            }
+            line.clear();
+            *at = 0;
+            self.number += 1;
+            if self.reader.bytes.read_line(line)? == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn number<T: std::str::FromStr>(&mut self, what: &str) -> io::Result<Option<T>> {
+        let Some(word) = self.word()? else { return Ok(None) };
+        word.parse().map(Some).map_err(|_| {
+            let message = format!("line {}: `{word}` is not {what}", self.number);
+            io::Error::new(io::ErrorKind::InvalidData, message)
+        })
+    }
+
+    /// A number that belongs to an item that has begun.
+    fn more<T: std::str::FromStr>(&mut self, what: &str) -> io::Result<T> {
+        self.number(what)?.ok_or_else(cut_off)
+    }
+
+    fn value(&mut self, shape: &Shape) -> io::Result<Option<Value>> {
+        match shape {
+            Shape::Scalar(ty) => self.scalar(ty),
+            Shape::Struct(id) => {
+                let fields = self.structs[id.0 as usize].clone();
+                Ok(self.values(fields.iter())?.map(Value::Struct))
+            }
+            Shape::Array(element, length) => {
+                Ok(self.values(std::iter::repeat_n(&**element, *length))?.map(Value::Array))
+            }
+        }
+    }
+
+    fn values<'a>(&mut self, shapes: impl Iterator<Item = &'a Shape>) -> io::Result<Option<Vec<Value>>> {
+        let mut values = Vec::new();
+        for shape in shapes {
+            match self.value(shape)? {
+                Some(value) => values.push(value),
+                None if values.is_empty() => return Ok(None),
+                None => return Err(cut_off()),
+            }
+        }
+        Ok(Some(values))
+    }
+
+    fn scalar(&mut self, ty: &Type) -> io::Result<Option<Value>> {
+        Ok(match ty {
+            Type::Int => self.number("an integer")?.map(Value::Int),
+            Type::Float => self.number("a number")?.map(Value::Float),
+            Type::Bit | Type::Boolean => match self.word()?.as_deref() {
+                None => None,
+                Some("0" | "false") => Some(Value::Bool(false)),
+                Some("1" | "true") => Some(Value::Bool(true)),
+                Some(word) => {
+                    let message = format!("line {}: `{word}` is not 0 or 1", self.number);
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+                }
+            },
+            Type::Complex => match self.number("a number")? {
+                Some(real) => Some(Value::Complex(real, self.more("a number")?)),
+                None => None,
+            },
+            Type::Vector(count) => match self.number("a number")? {
+                Some(first) => {
+                    let mut parts = [first, 0.0, 0.0, 0.0];
+                    for part in &mut parts[1..usize::from(*count)] {
+                        *part = self.more("a number")?;
+                    }
+                    Some(Value::Vector(parts))
+                }
+                None => None,
+            },
+            _ => {
+                return Err(io::Error::new(
+                    io::ErrorKind::Unsupported,
+                    "such items cannot be read from text",
+                ));
+            }
+        })
+    }
+}
+
+impl Source for TextSource {
+    fn next(&mut self) -> io::Result<Option<Value>> {
+        let shape = std::mem::replace(&mut self.item, Shape::Scalar(Type::Void));
+        let value = self.value(&shape);
+        self.item = shape;
+        value
+    }
+
+    fn rewind(&mut self) -> io::Result<bool> {
+        (self.line, self.number) = ((String::new(), 0), 0);
+        self.reader.rewind()
+    }
+}
+
+pub(super) struct TextSink {
+    writer: BufWriter<Writer>,
+    item: Shape,
+    structs: Vec<Vec<Shape>>,
+}
+
+impl TextSink {
+    pub(super) fn new(writer: BufWriter<Writer>, item: &Layout<'_>) -> TextSink {
+        TextSink { writer, item: item.shape.clone(), structs: item.structs.to_vec() }
+    }
+}
+
+impl Sink for TextSink {
+    fn give(&mut self, item: &Value) -> io::Result<()> {
+        let mut words = Vec::new();
+        numbers(item, &self.item, &self.structs, &mut words);
+        writeln!(self.writer, "{}", words.join(" "))
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        finish(self.writer)
+    }
+}
+
+fn numbers(value: &Value, shape: &Shape, structs: &[Vec<Shape>], words: &mut Vec<String>) {
+    match (value, shape) {
+        (Value::Bool(truth), _) => words.push(u8::from(*truth).to_string()),
+        (Value::Int(number), _) => words.push(number.to_string()),
+        (Value::Float(number), _) => words.push(number.to_string()),
+        (Value::Complex(real, imaginary), _) => words.extend([real, imaginary].map(f32::to_string)),
+        (Value::Vector(parts), Shape::Scalar(Type::Vector(count))) => {
+            words.extend(parts[..usize::from(*count)].iter().map(f32::to_string));
+        }
+        (Value::Struct(fields), Shape::Struct(id)) => {
+            let shapes = &structs[id.0 as usize];
+            fields.iter().zip(shapes).for_each(|(field, shape)| numbers(field, shape, structs, words));
+        }
+        (Value::Array(elements), Shape::Array(shape, _)) => {
+            elements.iter().for_each(|element| numbers(element, shape, structs, words));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,256 @@
+//! From the tree to the flat graph.
+//!
+//! A loop over a stack of tasks, since trees may be deep. The way is that of the items: `flow` is the
+//! port that gave last, and whoever comes next takes from it.
+
+use super::{Channel, ChannelId, Flat, Node, NodeId, NodeKind};
+use crate::hir::Type;
+use crate::source::Span;
+use crate::tree::{FilterId, Stream, StreamKind, Tree, Weights};
+use crate::value::{Shape, Value};
+use smol_str::{SmolStr, SmolStrBuilder};
+
+/// The graph that a tree stands for.
+pub fn flatten(tree: &Tree) -> Flat {
+    let mut builder = Builder::default();
+    builder.tasks.push(Task::Visit(&tree.root, NO_PATH));
+    while let Some(task) = builder.tasks.pop() {
+        builder.step(task, tree);
+    }
+    builder.finish()
+}
+
+/// An output port, and what it gives.
+#[derive(Clone)]
+struct Source {
+    node: usize,
+    port: usize,
+    item: Shape,
+}
+
+/// A node whose ports may still lack their channels.
+struct Draft {
+    name: SmolStr,
+    span: Span,
+    kind: NodeKind,
+    inputs: Vec<Option<ChannelId>>,
+    outputs: Vec<Option<ChannelId>>,
+}
+
+/// A path, by its place among the paths met; this one is above them all.
+type Path = usize;
+const NO_PATH: Path = usize::MAX;
+
+enum Task<'a> {
+    /// A stream, in what has this path.
+    Visit(&'a Stream, Path),
+    /// From now on items come from here.
+    From(Option<Source>),
+    /// The flow is wanted later.
+    Keep,
+    /// The streams side by side are done.
+    Join(&'a Stream, Path),
+    /// The body of a loop is done; its joiner.
+    Turn(&'a Stream, Path, usize),
+    /// The way back is done; the joiner.
+    Close(&'a Stream, usize),
+}
+
+#[derive(Default)]
+struct Builder<'a> {
+    tasks: Vec<Task<'a>>,
+    flow: Option<Source>,
+    kept: Vec<Option<Source>>,
+    /// Each with what it is in.
+    paths: Vec<(Path, &'a SmolStr)>,
+    nodes: Vec<Draft>,
+    channels: Vec<Channel>,
+}
+
+impl<'a> Builder<'a> {
+    fn step(&mut self, task: Task<'a>, tree: &'a Tree) {
+        match task {
+            Task::Visit(stream, within) => self.visit(stream, within, tree),
+            Task::From(source) => self.flow = source,
+            Task::Keep => self.kept.push(self.flow.take()),
+            Task::Join(stream, path) => self.join(stream, path),
+            Task::Turn(stream, path, joiner) => self.turn(stream, path, joiner),
+            Task::Close(stream, joiner) => self.close(stream, joiner),
+        }
+    }
+
+    fn visit(&mut self, stream: &'a Stream, within: Path, tree: &'a Tree) {
+        self.paths.push((within, &stream.name));
+        let path = self.paths.len() - 1;
+        match &stream.kind {
+            StreamKind::Filter(filter) => self.filter(stream, *filter, path, tree),
+            StreamKind::Pipeline(children) => {
+                self.tasks.extend(children.iter().rev().map(|child| Task::Visit(child, path)));
+            }
+            StreamKind::SplitJoin { split, children, .. } => self.split(stream, split, children, path),
+            StreamKind::FeedbackLoop { join, body, .. } => self.begin_loop(stream, join, body, path),
+        }
+    }
+
+    fn filter(&mut self, stream: &'a Stream, filter: FilterId, path: Path, tree: &Tree) {
+        let name =
+            tree.filters.get(filter.0 as usize).map_or_else(|| self.name(path, ""), |it| it.path.clone());
+        let ports = (usize::from(!is_void(&stream.input)), usize::from(!is_void(&stream.output)));
+        let node = self.add(name, stream.span, NodeKind::Filter(filter), ports);
+        self.connect(node, 0);
+        self.flow = (ports.1 == 1).then(|| Source { node, port: 0, item: stream.output.clone() });
+    }
+
+    /// A splitter, and the streams behind it to be done one after the other.
+    fn split(&mut self, stream: &'a Stream, split: &Weights, children: &'a [Stream], path: Path) {
+        let takes: Vec<bool> = children.iter().map(|child| !is_void(&child.input)).collect();
+        let inward = !is_void(&stream.input);
+        let weights = of_ports(split, &takes, inward);
+        let ports = (usize::from(inward), takes.iter().filter(|takes| **takes).count());
+        let node = (ports != (0, 0)).then(|| {
+            let name = self.name(path, "split");
+            self.add(name, stream.span, NodeKind::Split(weights), ports)
+        });
+        if let Some(node) = node {
+            self.connect(node, 0);
+        }
+        self.tasks.push(Task::Join(stream, path));
+        let mut port = ports.1;
+        for (child, takes) in children.iter().zip(takes).rev() {
+            port -= usize::from(takes);
+            let source = node.filter(|_| takes);
+            self.tasks.push(Task::Keep);
+            self.tasks.push(Task::Visit(child, path));
+            self.tasks.push(Task::From(source.map(|node| Source { node, port, item: child.input.clone() })));
+        }
+    }
+
+    fn join(&mut self, stream: &'a Stream, path: Path) {
+        let StreamKind::SplitJoin { join, children, .. } = &stream.kind else { return };
+        let flows = self.kept.split_off(self.kept.len() - children.len());
+        let gives: Vec<bool> = flows.iter().map(Option::is_some).collect();
+        let outward = !is_void(&stream.output);
+        let weights = of_ports(join, &gives, outward);
+        let ports = (gives.iter().filter(|gives| **gives).count(), usize::from(outward));
+        if ports == (0, 0) {
+            self.flow = None;
+            return;
+        }
+        let name = self.name(path, "join");
+        let node = self.add(name, stream.span, NodeKind::Join(weights), ports);
+        for (port, flow) in flows.into_iter().flatten().enumerate() {
+            self.flow = Some(flow);
+            self.connect(node, port);
+        }
+        self.flow = outward.then(|| Source { node, port: 0, item: stream.output.clone() });
+    }
+
+    fn begin_loop(&mut self, stream: &'a Stream, join: &Weights, body: &'a Stream, path: Path) {
+        let outside = !is_void(&stream.input);
+        let weights = of_ports(join, &[outside, true], true);
+        let name = self.name(path, "join");
+        let ports = (1 + usize::from(outside), 1);
+        let joiner = self.add(name, stream.span, NodeKind::Join(weights), ports);
+        if outside {
+            self.connect(joiner, 0);
+        }
+        self.flow = Some(Source { node: joiner, port: 0, item: body.input.clone() });
+        self.tasks.push(Task::Turn(stream, path, joiner));
+        self.tasks.push(Task::Visit(body, path));
+    }
+
+    fn turn(&mut self, stream: &'a Stream, path: Path, joiner: usize) {
+        let StreamKind::FeedbackLoop { split, back, .. } = &stream.kind else { return };
+        let outside = !is_void(&stream.output);
+        let weights = of_ports(split, &[outside, true], true);
+        let name = self.name(path, "split");
+        let ports = (1, 1 + usize::from(outside));
+        let node = self.add(name, stream.span, NodeKind::Split(weights), ports);
+        self.connect(node, 0);
+        self.kept.push(outside.then(|| Source { node, port: 0, item: stream.output.clone() }));
+        self.flow = Some(Source { node, port: usize::from(outside), item: back.input.clone() });
+        self.tasks.push(Task::Close(stream, joiner));
+        self.tasks.push(Task::Visit(back, path));
+    }
+
+    fn close(&mut self, stream: &'a Stream, joiner: usize) {
+        let StreamKind::FeedbackLoop { enqueued, .. } = &stream.kind else { return };
+        let port = self.nodes[joiner].inputs.len() - 1;
+        if let Some(id) = self.connect(joiner, port) {
+            let channel = &mut self.channels[id.0 as usize];
+            channel.initial = enqueued.to_vec();
+            channel.back = true;
+        }
+        self.flow = self.kept.pop().flatten();
+    }
+
+    fn add(&mut self, name: SmolStr, span: Span, kind: NodeKind, ports: (usize, usize)) -> usize {
+        let (inputs, outputs) = (vec![None; ports.0], vec![None; ports.1]);
+        self.nodes.push(Draft { name, span, kind, inputs, outputs });
+        self.nodes.len() - 1
+    }
+
+    /// Leads the flow into an input port, where both are there.
+    fn connect(&mut self, to: usize, port: usize) -> Option<ChannelId> {
+        self.nodes[to].inputs.get(port)?;
+        let Source { node, port: from, item } = self.flow.take()?;
+        let id = ChannelId(self.channels.len() as u32);
+        let ends = (NodeId(node as u32), NodeId(to as u32));
+        let initial: Vec<Value> = Vec::new();
+        self.channels.push(Channel { from: ends.0, to: ends.1, item, initial, back: false });
+        self.nodes[node].outputs[from] = Some(id);
+        self.nodes[to].inputs[port] = Some(id);
+        Some(id)
+    }
+
+    /// A path in words, with one more at its end unless that is empty.
+    fn name(&self, mut path: Path, last: &str) -> SmolStr {
+        let mut parts = Vec::from_iter((!last.is_empty()).then_some(last));
+        while let Some((within, name)) = self.paths.get(path) {
+            parts.push(name);
+            path = *within;
+        }
+        let mut name = SmolStrBuilder::new();
+        for (place, part) in parts.iter().rev().enumerate() {
+            if place > 0 {
+                name.push('.');
+            }
+            name.push_str(part);
+        }
+        name.finish()
+    }
+
+    fn finish(self) -> Flat {
+        let nodes = self.nodes.into_iter().map(finished).collect();
+        Flat { nodes, channels: self.channels }
+    }
+}
+
+/// A node with the ports that have channels, and their weights.
+fn finished(draft: Draft) -> Node {
+    let there = |ports: &[Option<ChannelId>]| ports.iter().map(Option::is_some).collect::<Vec<bool>>();
+    let kind = match draft.kind {
+        NodeKind::Filter(filter) => NodeKind::Filter(filter),
+        NodeKind::Split(weights) => NodeKind::Split(of_ports(&weights, &there(&draft.outputs), true)),
+        NodeKind::Join(weights) => NodeKind::Join(of_ports(&weights, &there(&draft.inputs), true)),
+    };
+    let inputs = draft.inputs.into_iter().flatten().collect();
+    let outputs = draft.outputs.into_iter().flatten().collect();
+    Node { name: draft.name, span: draft.span, kind, inputs, outputs }
+}
+
+/// Weights of those ports that there are; all 0 where nothing passes on the other side.
+fn of_ports(weights: &Weights, there: &[bool], passes: bool) -> Weights {
+    let Weights::RoundRobin(weights) = weights else {
+        let none = vec![0; there.iter().filter(|there| **there).count()];
+        return if passes { Weights::Duplicate } else { Weights::RoundRobin(none) };
+    };
+    let weight = |port: usize| if passes { weights.get(port).copied().unwrap_or(0) } else { 0 };
+    let ports = there.iter().enumerate().filter(|(_, there)| **there);
+    Weights::RoundRobin(ports.map(|(port, _)| weight(port)).collect())
+}
+
+/// Whether nothing is taken, or given.
+fn is_void(shape: &Shape) -> bool {
+    *shape == Shape::Scalar(Type::Void)
+}

@@ -1,0 +1,101 @@
+//! Items that firings of a node move through its ports.
+
+use super::{ChannelId, Flat, NodeId, NodeKind};
+use crate::tree::{Rate, Rates, Tree, Weights};
+
+/// Which execution of a filter; splitters and joiners do the same at each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Firing {
+    /// The first: `prework`, where there is one.
+    First,
+    /// Any other: `work`.
+    Later,
+}
+
+impl Flat {
+    /// Items that a firing takes from an input, by the input's place; none where each firing decides.
+    pub fn pop(&self, tree: &Tree, node: NodeId, port: usize, firing: Firing) -> Option<u64> {
+        match &self.node(node).kind {
+            NodeKind::Filter(filter) => fixed(rates(tree, filter.0, firing)?.pop),
+            NodeKind::Split(weights) => Some(all(weights, 1)),
+            NodeKind::Join(weights) => Some(one(weights, port)),
+        }
+    }
+
+    /// Items that must be there on an input for a firing, at the least.
+    pub fn peek(&self, tree: &Tree, node: NodeId, port: usize, firing: Firing) -> u64 {
+        let pop = self.pop(tree, node, port, firing);
+        let NodeKind::Filter(filter) = self.node(node).kind else { return pop.unwrap_or(0) };
+        let peek = rates(tree, filter.0, firing).map_or(0, |rates| rates.peek);
+        u64::from(peek).max(pop.unwrap_or(0))
+    }
+
+    /// Items that a firing gives to an output, by the output's place; none where each firing decides.
+    pub fn push(&self, tree: &Tree, node: NodeId, port: usize, firing: Firing) -> Option<u64> {
+        match &self.node(node).kind {
+            NodeKind::Filter(filter) => fixed(rates(tree, filter.0, firing)?.push),
+            NodeKind::Split(weights) => Some(one(weights, port)),
+            NodeKind::Join(weights) => Some(all(weights, self.node(node).inputs.len())),
+        }
+    }
+
+    /// Whether one end of a channel has a rate that its firings decide.
+    pub fn is_dynamic(&self, tree: &Tree, channel: ChannelId) -> bool {
+        let channel = self.channel(channel);
+        // Only filters decide, and they have one port on each side.
+        let filter = |node: NodeId| matches!(self.node(node).kind, NodeKind::Filter(_));
+        [Firing::First, Firing::Later].into_iter().any(|firing| {
+            filter(channel.from) && self.push(tree, channel.from, 0, firing).is_none()
+                || filter(channel.to) && self.pop(tree, channel.to, 0, firing).is_none()
+        })
+    }
+
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &super::Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// A channel.
+    pub fn channel(&self, id: ChannelId) -> &super::Channel {
+        &self.channels[id.0 as usize]
+    }
+
+    /// For each channel, its place among the outputs of its producer and the inputs of its consumer.
+    pub fn ports(&self) -> Vec<(usize, usize)> {
+        let mut ports = vec![(0, 0); self.channels.len()];
+        for node in &self.nodes {
+            node.outputs.iter().enumerate().for_each(|(port, id)| ports[id.0 as usize].0 = port);
+            node.inputs.iter().enumerate().for_each(|(port, id)| ports[id.0 as usize].1 = port);
+        }
+        ports
+    }
+}
+
+/// The rates of a filter; none where there is no such filter.
+fn rates(tree: &Tree, filter: u32, firing: Firing) -> Option<Rates> {
+    let filter = tree.filters.get(filter as usize)?;
+    Some(match firing {
+        Firing::First => filter.prework.unwrap_or(filter.work),
+        Firing::Later => filter.work,
+    })
+}
+
+fn fixed(rate: Rate) -> Option<u64> {
+    rate.fixed().map(u64::from)
+}
+
+/// Items of a turn on one of the ports that are dealt out to, or put together from.
+fn one(weights: &Weights, port: usize) -> u64 {
+    match weights {
+        Weights::Duplicate => 1,
+        Weights::RoundRobin(weights) => weights.get(port).copied().unwrap_or(0).into(),
+    }
+}
+
+/// Items of a turn on the other side; `copies` for a duplicate.
+fn all(weights: &Weights, copies: usize) -> u64 {
+    match weights {
+        Weights::Duplicate => copies as u64,
+        Weights::RoundRobin(weights) => weights.iter().copied().map(u64::from).sum(),
+    }
+}

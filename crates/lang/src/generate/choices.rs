@@ -1,0 +1,117 @@
+//! Where a generator's decisions come from.
+
+/// Bytes after which every choice is the simplest one, so that programs stay small.
+const LONGEST: usize = 1 << 13;
+
+/// A sequence of decisions: from a seed, or from bytes.
+///
+/// Each decision is read off the next byte or bytes, and the simplest alternative is that of the byte 0,
+/// also after the end. So a shorter or smaller sequence makes a simpler program, and shrinking bytes
+/// ([`shrink`](super::shrink)) shrinks programs.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    source: Source,
+    taken: Vec<u8>,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Seed(u64),
+    Bytes(Vec<u8>),
+}
+
+impl Choices {
+    /// As many decisions as it takes, from a seed.
+    pub fn seeded(seed: u64) -> Choices {
+        Choices { source: Source::Seed(seed), taken: Vec::new() }
+    }
+
+    /// These bytes, and the simplest decisions after them.
+    pub fn of(bytes: impl Into<Vec<u8>>) -> Choices {
+        Choices { source: Source::Bytes(bytes.into()), taken: Vec::new() }
+    }
+
+    /// What has been decided so far.
+    pub fn taken(&self) -> &[u8] {
+        &self.taken
+    }
+
+    fn byte(&mut self) -> u8 {
+        let at = self.taken.len();
+        let byte = match &mut self.source {
+            _ if at >= LONGEST => 0,
+            Source::Seed(state) => next(state),
+            Source::Bytes(bytes) => bytes.get(at).copied().unwrap_or(0),
+        };
+        self.taken.push(byte);
+        byte
+    }
+
+    /// A number below `count`, which is not 0.
+    pub fn below(&mut self, count: u32) -> u32 {
+        if count <= 1 {
+            return 0;
+        }
+        let bytes = if count <= 256 { 1 } else { 4 };
+        let number = (0..bytes).fold(0, |number: u32, _| number << 8 | u32::from(self.byte()));
+        number % count
+    }
+
+    /// A number from `least` to `most`.
+    pub fn within(&mut self, least: u32, most: u32) -> u32 {
+        least + self.below(most - least + 1)
+    }
+
+    /// True in so many cases of a hundred.
+    pub fn chance(&mut self, percent: u32) -> bool {
+        u32::from(self.byte()) * 100 >= (100 - percent) * 256
+    }
+
+    /// One of several.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        let at = self.below(from.len() as u32);
+        &from[at as usize]
+    }
+
+    /// The place of one of several, each as likely as its weight says.
+    pub fn weighted(&mut self, weights: &[u32]) -> usize {
+        let mut left = self.below(weights.iter().sum());
+        for (at, weight) in weights.iter().enumerate() {
+            match left.checked_sub(*weight) {
+                Some(rest) => left = rest,
+                None => return at,
+            }
+        }
+        0
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+fn next(state: &mut u64) -> u8 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 56) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_taken_gives_the_same_again() {
+        let mut first = Choices::seeded(7);
+        let draw =
+            |choices: &mut Choices| (0..50).map(|at| choices.within(1, 3 + at * 20)).collect::<Vec<_>>();
+        let drawn = draw(&mut first);
+        assert_eq!(draw(&mut Choices::of(first.taken())), drawn);
+        assert_ne!(draw(&mut Choices::seeded(8)), drawn);
+    }
+
+    #[test]
+    fn after_the_end_all_is_simplest() {
+        let mut choices = Choices::of([]);
+        assert_eq!((choices.below(9), choices.chance(99), choices.weighted(&[1, 5])), (0, false, 0));
+    }
+}

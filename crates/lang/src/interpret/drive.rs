@@ -1,0 +1,250 @@
+//! Who fires next: see the module above for the order.
+
+use super::cursor::Cursor;
+use super::demand::{Blocked, Fires, pull};
+use super::fire::Fired;
+use super::suspend::Suspended;
+use super::world::World;
+use super::{Options, Stop};
+use crate::flat::{ChannelId, Firing, NodeId};
+use crate::schedule::{Phase, Region};
+use std::rc::Rc;
+
+/// Runs until the iterations are done, the input is over, or somebody interrupts; how many there were.
+pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMut(u64)) -> Result<u64, Stop> {
+    let mut fires = Nodes { world, suspended: world.nodes.iter().map(|_| None).collect() };
+    let regions = &world.compiled.schedule.regions;
+    let mut order: Box<dyn Order + '_> = match &regions[..] {
+        [region] if world.has_messages() => Box::new(Demand::new(world, region)),
+        regions => Box::new(Rounds::new(world, regions)),
+    };
+    let mut iterations = 0;
+    while options.iterations.is_none_or(|most| iterations < most) && !world.interrupted() {
+        if order.iterate(&mut fires)?.is_break() {
+            flush(world, &mut fires)?;
+            break;
+        }
+        iterations += 1;
+        progress(iterations);
+    }
+    order.end(&mut fires)?;
+    Ok(iterations)
+}
+
+/// After the end of the input: everything that takes items fires as long as it can. A feedback loop
+/// without input from outside takes only its own, and would do so for ever.
+fn flush(world: &World, fires: &mut Nodes<'_>) -> Result<(), Stop> {
+    let flat = &world.compiled.flat;
+    let mut goes_on = true;
+    while std::mem::take(&mut goes_on) {
+        for (at, node) in flat.nodes.iter().enumerate() {
+            while node.inputs.iter().any(|input| !flat.channel(*input).back)
+                && !world.interrupted()
+                && fires.try_fire(NodeId(at as u32))? == Fired::Yes
+            {
+                goes_on = true;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The nodes, those with stacks of their own among them.
+struct Nodes<'a> {
+    world: &'a Rc<World>,
+    suspended: Vec<Option<Suspended>>,
+}
+
+impl Nodes<'_> {
+    fn try_fire(&mut self, node: NodeId) -> Result<Fired, Stop> {
+        let compiled = &self.world.compiled;
+        let takes = |firing| compiled.flat.pop(&compiled.tree, node, 0, firing);
+        let waits = self.world.filter(node).is_some()
+            && (takes(Firing::First).is_none() || takes(Firing::Later).is_none());
+        if !waits {
+            return self.world.fire(node, &|| unreachable!("a static rate waits before it fires"));
+        }
+        let suspended = &mut self.suspended[node.0 as usize];
+        match suspended {
+            Some(suspended) => suspended.fire(),
+            None => suspended.insert(Suspended::new(self.world, node)?).fire(),
+        }
+    }
+}
+
+/// The order of firings.
+trait Order {
+    /// Does an iteration; breaks where the input is over.
+    fn iterate(&mut self, fires: &mut Nodes<'_>) -> Result<Flow, Stop>;
+
+    /// Does what comes after all iterations.
+    fn end(&mut self, fires: &mut Nodes<'_>) -> Result<(), Stop>;
+}
+
+type Flow = std::ops::ControlFlow<()>;
+
+/// Regions by their schedules.
+struct Rounds<'a> {
+    world: &'a World,
+    /// Each region: where it is, and whether it takes from no other.
+    regions: Vec<(Cursor<'a>, bool)>,
+}
+
+/// Why a region pauses.
+#[derive(PartialEq, Eq)]
+enum Pause {
+    /// A steady state has ended.
+    Steady,
+    /// It needs items.
+    Lacks,
+    /// It has come to the end of its input.
+    Over,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(world: &'a World, regions: &'a [Region]) -> Rounds<'a> {
+        let (flat, region_of) = (&world.compiled.flat, world.compiled.schedule.region_of());
+        let mut first = vec![true; regions.len()];
+        for channel in flat.channels.iter().filter(|channel| !channel.back) {
+            let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
+            first[to] &= from == to;
+        }
+        let cursors = regions.iter().map(Cursor::new);
+        Rounds { world, regions: cursors.zip(first).collect() }
+    }
+
+    /// Runs a region to the end of a steady state, or as far as it goes.
+    fn run(&mut self, region: usize, fires: &mut Nodes<'_>) -> Result<(Pause, bool), Stop> {
+        let cursor = &mut self.regions[region].0;
+        let mut moved = false;
+        loop {
+            let Some(node) = cursor.node() else {
+                cursor.again();
+                return Ok((Pause::Steady, moved));
+            };
+            match fires.try_fire(node)? {
+                Fired::Yes => cursor.advance(),
+                Fired::Lacks(_) => return Ok((Pause::Lacks, moved)),
+                Fired::Over => return Ok((Pause::Over, moved)),
+            }
+            moved = true;
+        }
+    }
+
+    /// Runs the regions that take from others until none goes on.
+    fn settle(&mut self, fires: &mut Nodes<'_>) -> Result<(), Stop> {
+        let mut goes_on = true;
+        while std::mem::take(&mut goes_on) {
+            for region in 0..self.regions.len() {
+                while !self.regions[region].1 && !self.world.interrupted() {
+                    let (pause, moved) = self.run(region, fires)?;
+                    goes_on |= moved;
+                    if pause != Pause::Steady || !moved {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Order for Rounds<'_> {
+    fn iterate(&mut self, fires: &mut Nodes<'_>) -> Result<Flow, Stop> {
+        let mut over = false;
+        for region in 0..self.regions.len() {
+            if self.regions[region].1 {
+                over |= self.run(region, fires)?.0 != Pause::Steady;
+            }
+        }
+        self.settle(fires)?;
+        Ok(if over { Flow::Break(()) } else { Flow::Continue(()) })
+    }
+
+    fn end(&mut self, _fires: &mut Nodes<'_>) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+/// One region, by what its ends need.
+struct Demand<'a> {
+    world: &'a World,
+    region: &'a Region,
+    /// How often each node fires in the initialisation.
+    first: Vec<u64>,
+    iterations: u64,
+}
+
+impl<'a> Demand<'a> {
+    fn new(world: &'a World, region: &'a Region) -> Demand<'a> {
+        let mut first = vec![0; world.nodes.len()];
+        count(&region.init, 1, &mut first);
+        Demand { world, region, first, iterations: 0 }
+    }
+
+    /// Brings the nodes that pass to as many firings as their schedule has by now.
+    fn bring(&self, fires: &mut Nodes<'_>, which: impl Fn(NodeId) -> bool) -> Result<Flow, Stop> {
+        let nodes = self.region.nodes.iter().zip(&self.region.repetitions).filter(|(node, _)| which(**node));
+        let aims: Vec<(NodeId, u64)> = nodes
+            .map(|(node, repetitions)| (*node, self.first[node.0 as usize] + repetitions * self.iterations))
+            .collect();
+        let mut goes_on = true;
+        while std::mem::take(&mut goes_on) {
+            for (node, aim) in &aims {
+                if self.world.firings[node.0 as usize].get() >= *aim {
+                    continue;
+                }
+                if self.world.interrupted() {
+                    return Ok(Flow::Continue(()));
+                }
+                goes_on = true;
+                match pull(&self.world.compiled.flat, fires, *node) {
+                    Ok(()) => {}
+                    Err(Blocked::Failed(Some(stop))) => return Err(stop),
+                    Err(Blocked::Failed(None)) => return Ok(Flow::Break(())),
+                    Err(Blocked::Circle(node)) => return Err(self.world.fault(node, "it waits for itself")),
+                }
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+}
+
+impl Order for Demand<'_> {
+    fn iterate(&mut self, fires: &mut Nodes<'_>) -> Result<Flow, Stop> {
+        self.iterations += 1;
+        let flat = &self.world.compiled.flat;
+        self.bring(fires, |node| flat.node(node).outputs.is_empty())
+    }
+
+    /// Whoever has not been needed yet fires as often as its schedule says.
+    fn end(&mut self, fires: &mut Nodes<'_>) -> Result<(), Stop> {
+        self.bring(fires, |_| true).map(|_| ())
+    }
+}
+
+/// Adds up how often nodes fire in phases.
+fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
+    for phase in phases {
+        match phase {
+            Phase::Fire(node, each) => firings[node.0 as usize] += times * each,
+            Phase::Repeat(again, inner) => count(inner, times * again, firings),
+        }
+    }
+}
+
+impl Fires for Nodes<'_> {
+    /// A failure; none where the input is over.
+    type Error = Option<Stop>;
+
+    fn lacks(&self, node: NodeId) -> Option<ChannelId> {
+        self.world.lacks(node)
+    }
+
+    fn fire(&mut self, node: NodeId) -> Result<(), Option<Stop>> {
+        match self.try_fire(node).map_err(Some)? {
+            Fired::Yes => Ok(()),
+            Fired::Lacks(_) | Fired::Over => Err(None),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! One firing of one node.
+
+use super::Stop;
+use super::host::FilterHost;
+use super::world::{State, World};
+use crate::diagnostic::Diagnostic;
+use crate::eval::{Budget, Code, Failure, Globals, Machine, Scratch};
+use crate::files::Source;
+use crate::flat::{ChannelId, Firing, NodeId, NodeKind};
+use crate::hir::StreamBody;
+use crate::tree::{self, Weights};
+use crate::value::Value;
+
+/// What came of a try to fire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fired {
+    /// The node has fired.
+    Yes,
+    /// It needs more items from this channel.
+    Lacks(ChannelId),
+    /// It gives nothing any more: the end of a file.
+    Over,
+}
+
+/// Firings in a row that move nothing after which a filter of dynamic rates never will again.
+const IDLE: u32 = 1 << 16;
+
+/// How a firing of dynamic rate waits for items that are not there yet.
+pub(super) type Wait<'a> = &'a dyn Fn();
+
+impl World {
+    /// Fires a node if its items are there.
+    pub(super) fn fire(&self, node: NodeId, wait: Wait<'_>) -> Result<Fired, Stop> {
+        if let Some(lacking) = self.lacks(node) {
+            return Ok(Fired::Lacks(lacking));
+        }
+        let mut state = self.nodes[node.0 as usize].borrow_mut();
+        let fired = match &self.compiled.flat.nodes[node.0 as usize].kind {
+            NodeKind::Split(weights) => self.split(node, weights),
+            NodeKind::Join(weights) => self.join(node, weights),
+            NodeKind::Filter(_) => self.fire_filter(node, &mut state, wait)?,
+        };
+        if fired == Fired::Yes {
+            let firings = &self.firings[node.0 as usize];
+            firings.set(firings.get() + 1);
+        }
+        Ok(fired)
+    }
+
+    fn firing(&self, node: NodeId) -> Firing {
+        if self.firings[node.0 as usize].get() == 0 { Firing::First } else { Firing::Later }
+    }
+
+    /// A channel that has fewer items than the next firing needs to begin.
+    pub(super) fn lacks(&self, node: NodeId) -> Option<ChannelId> {
+        let (flat, tree, firing) = (&self.compiled.flat, &self.compiled.tree, self.firing(node));
+        let needs = |at| match flat.pop(tree, node, at, firing) {
+            Some(_) => flat.peek(tree, node, at, firing),
+            // One, whatever its bounds, so that it does not begin before there is anything to do.
+            None => flat.peek(tree, node, at, firing).max(1),
+        };
+        let mut inputs = flat.node(node).inputs.iter().enumerate();
+        if self.idle[node.0 as usize].get() >= IDLE {
+            return inputs.next().map(|(_, channel)| *channel);
+        }
+        inputs.find(|(at, channel)| self.items(**channel) < needs(*at)).map(|(_, channel)| *channel)
+    }
+
+    fn split(&self, node: NodeId, weights: &Weights) -> Fired {
+        let node = &self.compiled.flat.nodes[node.0 as usize];
+        let mut input = self.channel(node.inputs[0]).borrow_mut();
+        match weights {
+            Weights::Duplicate => {
+                let item = input.pop_front().expect("it was looked for");
+                node.outputs
+                    .iter()
+                    .for_each(|output| self.channel(*output).borrow_mut().push_back(item.clone()));
+            }
+            Weights::RoundRobin(weights) => {
+                for (output, weight) in node.outputs.iter().zip(weights) {
+                    self.channel(*output).borrow_mut().extend(input.drain(..*weight as usize));
+                }
+            }
+        }
+        Fired::Yes
+    }
+
+    fn join(&self, node: NodeId, weights: &Weights) -> Fired {
+        let node = &self.compiled.flat.nodes[node.0 as usize];
+        let Weights::RoundRobin(weights) = weights else { unreachable!("joiners do not duplicate") };
+        let mut output = self.channel(node.outputs[0]).borrow_mut();
+        for (input, weight) in node.inputs.iter().zip(weights) {
+            output.extend(self.channel(*input).borrow_mut().drain(..*weight as usize));
+        }
+        Fired::Yes
+    }
+
+    fn fire_filter(&self, node: NodeId, state: &mut State, wait: Wait<'_>) -> Result<Fired, Stop> {
+        let ports = &self.compiled.flat.nodes[node.0 as usize];
+        let (input, output) = (ports.inputs.first().copied(), ports.outputs.first().copied());
+        let take = || input.and_then(|input| self.channel(input).borrow_mut().pop_front());
+        let give = |item| {
+            if let Some(output) = output {
+                self.channel(output).borrow_mut().push_back(item);
+            }
+        };
+        match state {
+            State::Nothing => give(take().expect("it was looked for")),
+            State::Writer(sink) => {
+                let item = take().expect("it was looked for");
+                let given = sink.as_mut().map_or(Ok(()), |sink| sink.give(&item));
+                given.map_err(|error| self.fault(node, &error.to_string()))?;
+            }
+            State::Reader { source, again } => {
+                match read(&mut **source, *again).map_err(|error| self.fault(node, &error.to_string()))? {
+                    Some(item) => give(item),
+                    None => return Ok(Fired::Over),
+                }
+            }
+            State::Written { .. } => return self.execute(node, state, wait),
+        }
+        Ok(Fired::Yes)
+    }
+
+    /// Executes the work of a filter of the program, messages that have arrived before.
+    fn execute(&self, node: NodeId, state: &mut State, wait: Wait<'_>) -> Result<Fired, Stop> {
+        let program = &self.compiled.program;
+        let filter = self.filter(node).expect("it has code");
+        let tree::Code::Written { stream, params, .. } = &filter.code else { unreachable!("it has code") };
+        let StreamBody::Filter(code) = &program.streams[stream.0 as usize].body else {
+            unreachable!("a filter's stream")
+        };
+        let State::Written { fields, random } = state else { unreachable!("a filter's state") };
+        let firings = self.firings[node.0 as usize].get();
+        let prework = code.prework.as_ref().filter(|_| firings == 0);
+        let rates = if prework.is_some() { filter.prework.unwrap_or(filter.work) } else { filter.work };
+        let ports = &self.compiled.flat.nodes[node.0 as usize];
+        let mut host = FilterHost {
+            world: self,
+            node,
+            input: ports.inputs.first().copied(),
+            output: ports.outputs.first().copied(),
+            rates,
+            popped: 0,
+            pushed: 0,
+            executions: firings.saturating_sub(u64::from(code.prework.is_some())) as i32,
+            random,
+            wait,
+        };
+        let scope = Code {
+            program,
+            structs: &self.compiled.tree.structs,
+            params,
+            functions: &code.functions,
+            output: &filter.output,
+        };
+        let mut scratch = Scratch::default();
+        let mut budget = Budget { steps: self.steps, ..Budget::unlimited() };
+        let globals = Globals::Fixed(&self.compiled.tree.globals);
+        let mut machine = Machine::new(scope, globals, fields, &mut host, &mut scratch, &mut budget);
+        for mail in self.arrived(node, firings + 1) {
+            let handler = &code.handlers[mail.handler as usize];
+            machine.run_function(handler, mail.args).map_err(|failure| self.failed(node, &failure))?;
+        }
+        machine.run(&prework.unwrap_or(&code.work).body).map_err(|failure| self.failed(node, &failure))?;
+        host.end().map_err(|what| self.fault(node, &what))?;
+        let idle = &self.idle[node.0 as usize];
+        idle.set(if host.popped + host.pushed > 0 { 0 } else { idle.get() + 1 });
+        Ok(Fired::Yes)
+    }
+
+    /// A filter's code cannot go on.
+    fn failed(&self, node: NodeId, failure: &Failure) -> Stop {
+        let filter = &self.compiled.flat.node(node).name;
+        let firing = self.firings[node.0 as usize].get() + 1;
+        let message = format!("`{filter}`, in firing {firing}: {}", failure.fault.0);
+        Stop::Fault(Box::new(Diagnostic::new(failure.span, message)))
+    }
+
+    /// Takes the messages that are to be handled before a firing.
+    fn arrived(&self, node: NodeId, firing: u64) -> Vec<super::world::Mail> {
+        let mut mail = self.mail[node.0 as usize].borrow_mut();
+        if mail.is_empty() {
+            return Vec::new();
+        }
+        let (now, later) = mail.drain(..).partition(|mail| mail.before <= firing);
+        *mail = later;
+        now
+    }
+}
+
+fn read(source: &mut dyn Source, again: bool) -> std::io::Result<Option<Value>> {
+    let item = source.next()?;
+    if item.is_none() && again && source.rewind()? {
+        return source.next();
+    }
+    Ok(item)
+}

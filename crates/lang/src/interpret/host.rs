@@ -1,0 +1,119 @@
+//! What a filter's code sees of the world while it fires.
+
+use super::fire::Wait;
+use super::world::World;
+use crate::eval::{Fault, Host, Random};
+use crate::flat::{ChannelId, NodeId};
+use crate::tree::{Rate, Rates};
+use crate::value::Value;
+
+/// A firing.
+pub(super) struct FilterHost<'a> {
+    pub(super) world: &'a World,
+    pub(super) node: NodeId,
+    pub(super) input: Option<ChannelId>,
+    pub(super) output: Option<ChannelId>,
+    pub(super) rates: Rates,
+    /// Items moved so far.
+    pub(super) popped: u32,
+    pub(super) pushed: u32,
+    /// Firings of `work` before this one.
+    pub(super) executions: i32,
+    pub(super) random: &'a mut Random,
+    pub(super) wait: Wait<'a>,
+}
+
+impl FilterHost<'_> {
+    /// The firing has ended: it has moved what its rates say. What it has not taken of a static rate is
+    /// dropped.
+    pub(super) fn end(&mut self) -> Result<(), String> {
+        if let (Some(input), Rate::Static(pop)) = (self.input, self.rates.pop) {
+            let rest = pop.saturating_sub(self.popped);
+            self.world.channel(input).borrow_mut().drain(..rest as usize);
+            self.popped += rest;
+        }
+        kept("pops", self.popped, self.rates.pop)?;
+        kept("pushes", self.pushed, self.rates.push)
+    }
+
+    /// Waits until so many items are there, if the rate is dynamic and they may come.
+    fn need(&self, items: u64) -> Result<ChannelId, Fault> {
+        let input = self.input.ok_or_else(|| Fault("there is no input here".into()))?;
+        while self.world.items(input) < items && matches!(self.rates.pop, Rate::Dynamic { .. }) {
+            (self.wait)();
+        }
+        if self.world.items(input) < items {
+            return Err(Fault("there are no more items than the rates say".into()));
+        }
+        Ok(input)
+    }
+}
+
+/// Whether a number of items is what a rate says.
+fn kept(does: &str, items: u32, rate: Rate) -> Result<(), String> {
+    let said = match rate {
+        Rate::Static(said) if said == items => return Ok(()),
+        Rate::Static(said) => said.to_string(),
+        Rate::Dynamic { min, max, .. } if items >= min && max.is_none_or(|max| items <= max) => return Ok(()),
+        Rate::Dynamic { min, max: Some(max), .. } => format!("from {min} to {max}"),
+        Rate::Dynamic { min, max: None, .. } => format!("{min} or more"),
+    };
+    Err(format!("this firing {does} {items} items, but its rate says {said}"))
+}
+
+impl Host for FilterHost<'_> {
+    fn pop(&mut self) -> Result<Value, Fault> {
+        if self.rates.pop.fixed().is_some_and(|pop| self.popped >= pop) {
+            return Err(Fault(format!("this firing pops more than the {} items of its rate", self.popped)));
+        }
+        let input = self.need(1)?;
+        self.popped += 1;
+        Ok(self.world.channel(input).borrow_mut().pop_front().expect("it was waited for"))
+    }
+
+    fn peek(&mut self, index: i32) -> Result<Value, Fault> {
+        let within = i64::from(self.rates.peek) - i64::from(self.popped);
+        let bounded = self.rates.pop.fixed().is_some();
+        if index < 0 || (bounded && i64::from(index) >= within) {
+            let window = self.rates.peek;
+            return Err(Fault(format!(
+                "`peek({index})` after {} items were popped is outside of the window of {window}",
+                self.popped
+            )));
+        }
+        let input = self.need(index as u64 + 1)?;
+        Ok(self.world.channel(input).borrow()[index as usize].clone())
+    }
+
+    fn push(&mut self, item: Value) -> Result<(), Fault> {
+        let output = self.output.ok_or_else(|| Fault("there is no output here".into()))?;
+        if self.rates.push.fixed().is_some_and(|push| self.pushed >= push) {
+            return Err(Fault(format!("this firing pushes more than the {} items of its rate", self.pushed)));
+        }
+        self.pushed += 1;
+        self.world.channel(output).borrow_mut().push_back(item);
+        Ok(())
+    }
+
+    fn print(&mut self, text: &str) -> Result<(), Fault> {
+        self.world.print(text).map_err(Fault)
+    }
+
+    fn random(&mut self) -> f32 {
+        self.random.next_float()
+    }
+
+    fn executions(&self) -> i32 {
+        self.executions
+    }
+
+    fn send(
+        &mut self,
+        portal: u32,
+        handler: u32,
+        latency: Option<(i32, i32)>,
+        args: Vec<Value>,
+    ) -> Result<(), Fault> {
+        self.world.send(self.node, portal, handler, latency.map(|(_, max)| max), args).map_err(Fault)
+    }
+}

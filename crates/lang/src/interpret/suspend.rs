@@ -1,0 +1,39 @@
+//! Firings that wait in their middle: each filter that takes items at a dynamic rate has a stack.
+
+use super::Stop;
+use super::fire::Fired;
+use super::world::World;
+use crate::flat::NodeId;
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use std::rc::Rc;
+
+/// Bytes of such a stack: what the evaluator may use, and as much again.
+const STACK: usize = 2 << 20;
+
+/// A filter on a stack of its own.
+pub(super) struct Suspended(Coroutine<(), Result<Fired, Stop>, ()>);
+
+impl Suspended {
+    pub(super) fn new(world: &Rc<World>, node: NodeId) -> Result<Suspended, Stop> {
+        let stack =
+            DefaultStack::new(STACK).map_err(|error| world.fault(node, &format!("no stack: {error}")))?;
+        let world = world.clone();
+        let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
+            let input = world.compiled.flat.node(node).inputs[0];
+            loop {
+                let fired = world.fire(node, &|| yielder.suspend(Ok(Fired::Lacks(input))));
+                yielder.suspend(fired);
+            }
+        });
+        Ok(Suspended(coroutine))
+    }
+
+    /// Goes on until a firing has ended, or waits.
+    pub(super) fn fire(&mut self) -> Result<Fired, Stop> {
+        match self.0.resume(()) {
+            CoroutineResult::Yield(fired) => fired,
+            CoroutineResult::Return(()) => unreachable!("it goes on for ever"),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Who fires how often, and when: static regions, their repetitions and schedules, and what channels hold.
+//!
+//! ```text
+//!  flat ──net──▶ wires ──balance──▶ firings of each for each other ──partition──▶ regions
+//!                                     each region ──init, simulate──▶ first firings, steady state, buffers
+//! ```
+//!
+//! A *steady state* leaves each channel inside a region as it found it. The *initialisation* before it is
+//! what makes that possible. Channels between regions are queues: what is in them no schedule knows.
+
+mod balance;
+mod init;
+mod loops;
+mod net;
+mod part;
+mod partition;
+mod ratio;
+mod sets;
+mod simulate;
+mod strong;
+mod text;
+
+use crate::Diagnostic;
+use crate::flat::{ChannelId, Flat, NodeId, NodeKind};
+use crate::tree::Tree;
+use net::{Line, Wire};
+use part::Part;
+use simulate::State;
+
+/// The schedules of a whole graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    /// The regions, each after those it takes from, but for feedback.
+    pub regions: Vec<Region>,
+    /// For each channel, by id, the most items that it holds at a time if its region's phases are done
+    /// as they stand. None of a channel between regions.
+    pub buffers: Vec<Option<u64>>,
+}
+
+/// Nodes with one schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// Its nodes, in data-flow order.
+    pub nodes: Vec<NodeId>,
+    /// How often each fires in a steady state; 0 of nodes that nothing gets to, behind a weight of 0.
+    pub repetitions: Vec<u64>,
+    /// What is done once, before steady states.
+    pub init: Vec<Phase>,
+    /// A steady state.
+    pub steady: Vec<Phase>,
+}
+
+/// A part of a schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// A node fires so many times; its first firing of all is its `prework`, where it has one.
+    Fire(NodeId, u64),
+    /// These, so many times one after the other; at most two such are one in the other.
+    Repeat(u64, Vec<Phase>),
+}
+
+impl Schedule {
+    /// For each node, by id, its region.
+    pub fn region_of(&self) -> Vec<usize> {
+        let count = self.regions.iter().map(|region| region.nodes.len()).sum();
+        let mut region_of = vec![0; count];
+        for (number, region) in self.regions.iter().enumerate() {
+            region.nodes.iter().for_each(|node| region_of[node.0 as usize] = number);
+        }
+        region_of
+    }
+}
+
+/// Schedules a graph.
+///
+/// # Errors
+/// Rates that do not balance, feedback loops with too few items, numbers that are too large: all that is
+/// found, each once.
+pub fn schedule(flat: &Flat, tree: &Tree) -> Result<Schedule, Vec<Diagnostic>> {
+    let wires = net::wires(flat, tree);
+    let lines: Vec<Line> = wires.iter().filter_map(line).collect();
+    let balance = balance::balance(flat, &wires, &lines)?;
+    let regions = partition::partition(flat.nodes.len(), &wires);
+    let mut schedule = Schedule { regions: Vec::new(), buffers: vec![None; flat.channels.len()] };
+    let mut errors = Vec::new();
+    for (nodes, lines) in with_lines(regions, &lines) {
+        let Some(repetitions) = balance.repetitions(&nodes) else {
+            errors.push(balance::too_often(flat, nodes[0]));
+            continue;
+        };
+        let prework = nodes.iter().map(|node| has_prework(flat, tree, *node)).collect();
+        match region(flat, Part::new(nodes, repetitions, prework, lines), &mut schedule.buffers) {
+            Ok(region) => schedule.regions.push(region),
+            Err(error) => errors.push(*error),
+        }
+    }
+    if errors.is_empty() { Ok(schedule) } else { Err(errors) }
+}
+
+fn line(wire: &Wire) -> Option<Line> {
+    if let Wire::Static(line) = wire { Some(*line) } else { None }
+}
+
+/// Each region with the lines inside it, by places among its nodes.
+fn with_lines(regions: Vec<Vec<usize>>, lines: &[Line]) -> Vec<(Vec<usize>, Vec<Line>)> {
+    let count = regions.iter().map(Vec::len).sum();
+    let mut places = vec![(0, 0); count];
+    for (region, nodes) in regions.iter().enumerate() {
+        nodes.iter().enumerate().for_each(|(place, node)| places[*node] = (region, place));
+    }
+    let mut inside = vec![Vec::new(); regions.len()];
+    for line in lines {
+        let (from, to) = (places[line.from], places[line.to]);
+        if from.0 == to.0 {
+            inside[from.0].push(Line { from: from.1, to: to.1, ..*line });
+        }
+    }
+    regions.into_iter().zip(inside).collect()
+}
+
+fn has_prework(flat: &Flat, tree: &Tree, node: usize) -> bool {
+    let NodeKind::Filter(filter) = flat.nodes[node].kind else { return false };
+    tree.filters.get(filter.0 as usize).is_some_and(|filter| filter.prework.is_some())
+}
+
+/// The schedules of one region.
+fn region(flat: &Flat, part: Part, buffers: &mut [Option<u64>]) -> Result<Region, Box<Diagnostic>> {
+    let (init, steady, most) = phases(&part).map_err(|stuck| loops::explain(flat, &part, stuck))?;
+    for (line, most) in part.lines.iter().zip(most) {
+        let size = u64::try_from(most).map_err(|_| too_much(flat, line.id))?;
+        buffers[line.id.0 as usize] = Some(size);
+    }
+    let nodes = part.nodes.iter().map(|node| NodeId(*node as u32)).collect();
+    Ok(Region { nodes, repetitions: part.repetitions, init, steady })
+}
+
+/// Initialisation, steady state, and the most that is on each line.
+type Phases = (Vec<Phase>, Vec<Phase>, Vec<u128>);
+
+fn phases(part: &Part) -> Result<Phases, simulate::Stuck> {
+    let mut state = State::new(part);
+    let init = init::initialise(part, &mut state)?;
+    let steady = state.fire_all(&part.repetitions)?;
+    Ok((init, steady, state.most().to_vec()))
+}
+
+/// An error that has to do with a node.
+fn complaint(flat: &Flat, node: usize, message: String) -> Diagnostic {
+    Diagnostic::new(flat.nodes[node].span, message)
+}
+
+fn too_much(flat: &Flat, channel: ChannelId) -> Box<Diagnostic> {
+    let channel = flat.channel(channel);
+    let (from, to) = (&flat.node(channel.from).name, &flat.node(channel.to).name);
+    let message = format!("`{from}` gives `{to}` 2^64 items or more before it takes any");
+    let hint = "choose rates and weights that have more in common";
+    Box::new(complaint(flat, channel.from.0 as usize, message).hint(hint))
+}

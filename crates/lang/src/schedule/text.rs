@@ -1,0 +1,79 @@
+//! Schedules as text.
+//!
+//! ```text
+//! region 0
+//!   Main.Source 4
+//!   Main.Sum 1
+//!  init
+//!   Main.Source 2
+//!  steady
+//!   Main.Source 4
+//!   Main.Sum 1
+//! buffers
+//!   Main.Source -> Main.Sum: 6
+//! ```
+//!
+//! First stand the nodes with their repetitions. A channel between regions is a `queue`.
+
+use super::{Phase, Region, Schedule};
+use crate::flat::Flat;
+use std::fmt::{self, Display, Formatter};
+
+impl Schedule {
+    /// The schedule of a graph as text.
+    pub fn show<'a>(&'a self, flat: &'a Flat) -> impl Display + use<'a> {
+        Shown { schedule: self, flat }
+    }
+}
+
+struct Shown<'a> {
+    schedule: &'a Schedule,
+    flat: &'a Flat,
+}
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (number, region) in self.schedule.regions.iter().enumerate() {
+            writeln!(f, "region {number}")?;
+            self.region(region, f)?;
+        }
+        writeln!(f, "buffers")?;
+        for (channel, size) in self.flat.channels.iter().zip(&self.schedule.buffers) {
+            let (from, to) = (&self.flat.node(channel.from).name, &self.flat.node(channel.to).name);
+            match size {
+                Some(size) => writeln!(f, "  {from} -> {to}: {size}")?,
+                None => writeln!(f, "  {from} -> {to}: queue")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Shown<'_> {
+    fn region(&self, region: &Region, f: &mut Formatter<'_>) -> fmt::Result {
+        for (node, count) in region.nodes.iter().zip(&region.repetitions) {
+            writeln!(f, "  {} {count}", self.flat.node(*node).name)?;
+        }
+        if !region.init.is_empty() {
+            writeln!(f, " init")?;
+            self.phases(&region.init, 1, f)?;
+        }
+        writeln!(f, " steady")?;
+        self.phases(&region.steady, 1, f)
+    }
+
+    fn phases(&self, phases: &[Phase], depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
+        for phase in phases {
+            write!(f, "{:indent$}", "", indent = 2 * depth)?;
+            match phase {
+                Phase::Fire(node, count) => writeln!(f, "{} {count}", self.flat.node(*node).name)?,
+                Phase::Repeat(count, phases) => {
+                    writeln!(f, "repeat {count}")?;
+                    // Rounds are at most two deep.
+                    self.phases(phases, depth + 1, f)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

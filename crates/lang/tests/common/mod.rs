@@ -1,0 +1,122 @@
+//! Runs programs in memory.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+use thalweg_lang::files::{Files, Layout, Sink, Source};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::value::Value;
+use thalweg_lang::{Compiled, Sources, compile};
+
+/// Compiles a program that is right.
+pub fn compiled(text: &str) -> Arc<Compiled> {
+    let sources = Sources::of("test.str", text);
+    let compiled = compile(&sources).unwrap_or_else(|errors| {
+        let errors: Vec<String> = errors.iter().map(|error| error.render(&sources, false)).collect();
+        panic!("{}", errors.join("\n"))
+    });
+    Arc::new(compiled)
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Run {
+    /// What it printed.
+    pub printed: String,
+    /// What it wrote, by file.
+    pub files: HashMap<String, Vec<Value>>,
+    /// How it ended.
+    pub end: Result<Outcome, Stop>,
+}
+
+/// Runs a program with files in memory.
+pub fn run(text: &str, iterations: Option<u64>, input: &[(&str, Vec<Value>)]) -> Run {
+    let (out, mut memory) = (Shared::default(), Memory::default());
+    memory.input.extend(input.iter().map(|(name, items)| ((*name).to_owned(), items.clone())));
+    let around = Surroundings {
+        files: &mut memory,
+        out: Box::new(out.clone()),
+        interrupted: Box::new(|| false),
+        progress: &mut |_| {},
+    };
+    let end = interpret(&compiled(text), Options { iterations, repeat_input: false }, around);
+    let printed = String::from_utf8(out.0.borrow().clone()).unwrap();
+    let files = memory.output.borrow().clone();
+    Run { printed, files, end }
+}
+
+/// The lines that a program prints in so many iterations.
+pub fn lines(text: &str, iterations: u64) -> Vec<String> {
+    let run = run(text, Some(iterations), &[]);
+    run.end.unwrap();
+    run.printed.lines().map(str::to_owned).collect()
+}
+
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+type Written = Rc<RefCell<HashMap<String, Vec<Value>>>>;
+
+#[derive(Default)]
+struct Memory {
+    input: HashMap<String, Vec<Value>>,
+    output: Written,
+}
+
+impl Files for Memory {
+    fn source(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        let items = self.input.get(name).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(Given { items: items.clone(), at: 0 }))
+    }
+
+    fn sink(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+        Ok(Box::new(Taken { name: name.to_owned(), items: Vec::new(), to: self.output.clone() }))
+    }
+}
+
+struct Given {
+    items: Vec<Value>,
+    at: usize,
+}
+
+impl Source for Given {
+    fn next(&mut self) -> io::Result<Option<Value>> {
+        self.at += 1;
+        Ok(self.items.get(self.at - 1).cloned())
+    }
+
+    fn rewind(&mut self) -> io::Result<bool> {
+        self.at = 0;
+        Ok(true)
+    }
+}
+
+struct Taken {
+    name: String,
+    items: Vec<Value>,
+    to: Written,
+}
+
+impl Sink for Taken {
+    fn give(&mut self, item: &Value) -> io::Result<()> {
+        self.items.push(item.clone());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        self.to.borrow_mut().insert(self.name, self.items);
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Regions, repetitions, schedules and buffers, as text and by execution.
+
+use crate::streams::*;
+use thalweg_lang::flat::flatten;
+use thalweg_lang::schedule::schedule;
+use thalweg_lang::tree::{Rate, Weights};
+
+/// The schedule as text, once it has been executed.
+fn scheduled(draft: Draft) -> String {
+    let tree = tree(draft);
+    let flat = flatten(&tree);
+    match schedule(&flat, &tree) {
+        Ok(schedule) => {
+            execution::verify(&flat, &tree, &schedule).unwrap();
+            schedule.show(&flat).to_string()
+        }
+        Err(errors) => {
+            let text = |error: &thalweg_lang::Diagnostic| {
+                format!("{}\n  {}\n", error.message, error.hint.as_deref().unwrap_or(""))
+            };
+            errors.iter().map(text).collect()
+        }
+    }
+}
+
+#[test]
+fn a_pipeline_with_a_window() {
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![filter("Source", 0, 2), window("Sum", 5, 3, 1), filter("Sink", 1, 0)]
+    )));
+}
+
+#[test]
+fn prework_goes_on_downstream() {
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![first("Source", rates(0, 0, 1), rates(0, 0, 1)), filter("Sink", 1, 0)]
+    )));
+}
+
+#[test]
+fn a_delay_leaves_its_items_before_a_joiner() {
+    let delay = first("Delay", rates(0, 0, 3), rates(1, 1, 1));
+    let branches = SplitJoin("Both", Weights::Duplicate, vec![delay, filter("Plain", 1, 1)], round([1, 1]));
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![filter("Source", 0, 1), branches, filter("Sink", 2, 0)]
+    )));
+}
+
+#[test]
+fn loops_go_round() {
+    let inner = feedback("Loop", [1, 1], filter("Body", 2, 2), [1, 1], filter("Back", 1, 1), 3);
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![filter("Source", 0, 1000), inner, filter("Sink", 1000, 0)]
+    )));
+}
+
+#[test]
+fn loops_lack_items() {
+    let inner = feedback("Loop", [1, 2], window("Body", 7, 3, 3), [1, 2], filter("Back", 4, 4), 1);
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![filter("Source", 0, 1), inner, filter("Sink", 1, 0)]
+    )));
+}
+
+#[test]
+fn weights_that_do_not_balance() {
+    let branches =
+        SplitJoin("Both", round([1, 2]), vec![filter("Left", 1, 1), filter("Right", 1, 1)], round([1, 1]));
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![filter("Source", 0, 1), branches, filter("Sink", 1, 0)]
+    )));
+}
+
+#[test]
+fn dynamic_branches_cut_static_channels() {
+    let branches = SplitJoin(
+        "Both",
+        Weights::Duplicate,
+        vec![dynamic("Pick", Rate::Static(1), any()), filter("Plain", 1, 1)],
+        round([1, 1]),
+    );
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![filter("Source", 0, 1), branches, filter("Sink", 2, 0)]
+    )));
+}
+
+#[test]
+fn loops_within_loops_lack_items_of_their_own() {
+    let inner = |enqueued| feedback("In", [1, 1], filter("B", 2, 2), [1, 1], filter("C", 1, 1), enqueued);
+    let outer = |inside, enqueued| {
+        let outer = feedback("Out", [1, 2], inner(inside), [1, 2], filter("D", 1, 1), enqueued);
+        scheduled(Pipeline("Main", vec![filter("S", 0, 1), outer, filter("E", 1, 0)]))
+    };
+    insta::assert_snapshot!([outer(0, 2), outer(1, 0), outer(0, 0), outer(1, 2)].join("----\n"));
+}
+
+#[test]
+fn loops_with_dynamic_channels_fall_into_nodes() {
+    let body =
+        Pipeline("Body", vec![filter("A", 2, 2), dynamic("Pick", Rate::Static(1), any()), filter("B", 2, 2)]);
+    let inner = feedback("Loop", [1, 1], body, [1, 1], filter("Back", 1, 1), 1);
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![
+            filter("Source", 0, 1),
+            filter("Plain", 1, 1),
+            inner,
+            filter("Last", 1, 1),
+            filter("Sink", 1, 0)
+        ]
+    )));
+}
+
+#[test]
+fn what_a_weight_of_nothing_leads_to_never_fires() {
+    let dead = Pipeline("Dead", vec![filter("A", 1, 2), dynamic("Pick", any(), any()), filter("B", 3, 1)]);
+    let both = SplitJoin("Both", round([1, 0]), vec![filter("Plain", 1, 1), dead], round([1, 0]));
+    insta::assert_snapshot!(scheduled(Pipeline("Main", vec![filter("S", 0, 1), both, filter("E", 1, 0)])));
+}
+
+#[test]
+fn rates_of_nothing_are_told() {
+    let branches = |split: [u32; 2], join: [u32; 2]| {
+        let children = vec![filter("A", 1, 1), filter("B", 1, 1)];
+        let both = SplitJoin("Both", round(split), children, round(join));
+        scheduled(Pipeline("Main", vec![filter("S", 0, 1), both, filter("E", 1, 0)]))
+    };
+    let told = [branches([0, 0], [1, 1]), branches([1, 0], [1, 1]), branches([1, 1], [1, 0])];
+    insta::assert_snapshot!(told.join("----\n"));
+}
+
+#[test]
+fn numbers_that_are_too_large_are_told() {
+    let filters = (0..8).map(|_| filter("F", 1_000_000_007, 998_244_353)).collect();
+    insta::assert_snapshot!(scheduled(Pipeline("Main", filters)));
+}
+
+/// Long loops and large rates take few steps.
+#[test]
+fn large_numbers_are_no_special_case() {
+    let inner = feedback("Loop", [1, 1], filter("Body", 2, 2), [1, 1], filter("Back", 1, 1), 1);
+    let tree =
+        tree(Pipeline("Main", vec![filter("S", 0, 4_000_000_000), inner, filter("E", 3_999_999_999, 0)]));
+    let flat = flatten(&tree);
+    let schedule = schedule(&flat, &tree).unwrap();
+    insta::assert_snapshot!(schedule.show(&flat));
+}
+
+/// Rounds of a loop in a loop, and of rates that divide each other badly, repeat in groups.
+#[test]
+fn rounds_repeat_in_groups() {
+    let inner = feedback("In", [1, 1], filter("B", 2, 2), [1, 1], filter("C", 1, 1), 1);
+    let outer = feedback("Out", [1, 2], inner, [1, 2], filter("D", 1, 1), 2);
+    let uneven = feedback("Uneven", [1, 5], filter("F", 6, 8), [1, 7], filter("G", 7, 5), 13);
+    let filters = vec![filter("S", 0, 1_000_000), outer, uneven, filter("E", 1, 0)];
+    let tree = tree(Pipeline("Main", filters));
+    let flat = flatten(&tree);
+    let schedule = schedule(&flat, &tree).unwrap();
+    execution::verify(&flat, &tree, &schedule).unwrap();
+    insta::assert_snapshot!(schedule.show(&flat));
+}
+
+/// Time goes with the size of a graph, whatever its form.
+#[test]
+fn many_nodes_are_no_special_case() {
+    let wide = SplitJoin("Wide", Weights::Duplicate, many(20_000), round(vec![1; 20_000]));
+    let mut long = many(20_000);
+    long.insert(10_000, dynamic("Pick", any(), any()));
+    let filters = vec![filter("S", 0, 1), wide, Pipeline("Long", long), filter("E", 1, 0)];
+    let tree = tree(Pipeline("Main", filters));
+    let flat = flatten(&tree);
+    let schedule = schedule(&flat, &tree).unwrap();
+    let sizes: Vec<usize> = schedule.regions.iter().map(|region| region.nodes.len()).collect();
+    assert_eq!(sizes, [30_003, 1, 10_001]);
+    assert_eq!(schedule.buffers.iter().flatten().max(), Some(&20_000));
+}
+
+fn many(count: usize) -> Vec<Draft> {
+    (0..count).map(|_| filter("F", 1, 1)).collect()
+}
+
+/// A filter that looks further at first, and moves other numbers.
+#[test]
+fn prework_has_windows_of_its_own() {
+    let look = first("Look", rates(9, 4, 2), rates(3, 2, 1));
+    let join = first("Thin", rates(2, 2, 0), rates(1, 1, 1));
+    insta::assert_snapshot!(scheduled(Pipeline(
+        "Main",
+        vec![filter("S", 0, 2), look, join, filter("E", 1, 0)]
+    )));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        cases: 600,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+
+    #[test]
+    fn static_programs_run(plan in random::plan(false), take in 1_u32..5, give in 1_u32..5) {
+        scheduled_or_refused(&random::program(&plan, take, give));
+    }
+
+    #[test]
+    fn dynamic_programs_run(plan in random::plan(true), take in 1_u32..5, give in 1_u32..5) {
+        scheduled_or_refused(&random::program(&plan, take, give));
+    }
+}
+
+/// Schedules a program, and executes it where it is not refused; only loops are refused.
+fn scheduled_or_refused(draft: &Draft) -> bool {
+    let tree = tree(draft.clone());
+    let flat = flatten(&tree);
+    match schedule(&flat, &tree) {
+        Ok(schedule) => execution::verify(&flat, &tree, &schedule).unwrap(),
+        Err(errors) => {
+            assert!(!errors.is_empty());
+            for error in &errors {
+                assert!(error.message.starts_with("the feedback loop"), "{}", error.message);
+            }
+            return false;
+        }
+    }
+    true
+}

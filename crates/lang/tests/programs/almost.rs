@@ -1,0 +1,57 @@
+//! Texts that are almost programs: nothing panics or takes long, and errors have their places.
+
+use crate::cases::seeds;
+use std::time::{Duration, Instant};
+use thalweg_lang::elaborate::Limits;
+use thalweg_lang::generate::mutate::mutated;
+use thalweg_lang::generate::{Choices, Options, generate};
+use thalweg_lang::{Diagnostic, Sources, Span, compile_within};
+
+/// What making streams may take here; how far that goes is not what is tested.
+fn limits() -> Limits {
+    Limits { steps: 200_000, cells: 1 << 20, streams: 2000, ..Limits::default() }
+}
+
+/// Even with a busy machine and without optimisation.
+const LONG: Duration = Duration::from_secs(20);
+
+fn check(text: &str) {
+    let sources = Sources::of("almost.str", text);
+    let begun = Instant::now();
+    let errors = compile_within(&sources, &limits()).err().unwrap_or_default();
+    for error in &errors {
+        check_place(error.span, text);
+        error.others.iter().for_each(|(span, _)| check_place(*span, text));
+        assert!(error.render(&sources, false).contains("almost.str"), "{error:?}");
+        assert!(!error.message.is_empty());
+    }
+    check_count(&errors);
+    let taken = begun.elapsed();
+    assert!(taken < LONG, "it took {taken:?}");
+}
+
+fn check_place(span: Span, text: &str) {
+    assert!(span.file == 0 && span.start <= span.end, "{span:?}");
+    assert!(text.get(span.start as usize..span.end as usize).is_some(), "{span:?} in {} bytes", text.len());
+}
+
+fn check_count(errors: &[Diagnostic]) {
+    assert!(errors.len() <= 1000, "{} errors", errors.len());
+}
+
+#[test]
+fn what_is_almost_a_program_is_refused_in_good_order() {
+    let options = Options { depth: 2, ..Options::default() };
+    for seed in seeds(100) {
+        let mut choices = Choices::seeded(seed);
+        let [text, other] = [(); 2].map(|()| generate(&mut Choices::seeded(choices.below(u32::MAX).into()), &options));
+        let (text, other) = (text.to_string(), other.to_string());
+        for _ in 0..4 {
+            let text = mutated(&text, &other, &mut choices);
+            let checked = std::panic::catch_unwind(|| check(&text));
+            if checked.is_err() {
+                panic!("THALWEG_SEED={seed}: of the text\n{text}");
+            }
+        }
+    }
+}

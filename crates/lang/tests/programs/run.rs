@@ -1,0 +1,111 @@
+//! Runs programs with files in a folder of their own.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use thalweg_lang::files::{Disk, Files, Layout, Sink, Source};
+use thalweg_lang::generate::Program;
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::{Compiled, Sources, compile};
+
+/// Steady states of most runs.
+pub const ITERATIONS: u64 = 6;
+
+/// What a program does.
+#[derive(PartialEq, Debug)]
+pub struct Run {
+    /// What it printed.
+    pub printed: String,
+    /// What it wrote, by file.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// How it ended; an error as text.
+    pub end: Result<Outcome, String>,
+}
+
+impl Run {
+    /// The lines of each filter, without whose they are.
+    pub fn by_filter(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for line in self.printed.lines() {
+            let (whose, line) = line.split_once(' ').unwrap_or((line, ""));
+            lines.entry(whose).or_default().push(line);
+        }
+        lines
+    }
+}
+
+/// Compiles a program, which must succeed.
+pub fn compiled(program: &Program) -> Result<Arc<Compiled>, String> {
+    compiled_text(&program.to_string())
+}
+
+/// The same of a text.
+pub fn compiled_text(text: &str) -> Result<Arc<Compiled>, String> {
+    let sources = Sources::of("program.str", text);
+    compile(&sources).map(Arc::new).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(|error| error.render(&sources, false)).collect();
+        format!("it does not compile: {}", errors.join("\n"))
+    })
+}
+
+/// Runs a program.
+pub fn run(program: &Program, iterations: u64) -> Result<Run, String> {
+    Ok(execute(&compiled(program)?, &program.inputs, iterations))
+}
+
+/// Runs a program that has been compiled.
+pub fn execute(compiled: &Arc<Compiled>, inputs: &[(String, Vec<u8>)], iterations: u64) -> Run {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    inputs.iter().for_each(|(name, bytes)| std::fs::write(path(name), bytes).expect("a file"));
+    let out = Printed::default();
+    let end = interpret(
+        compiled,
+        Options { iterations: Some(iterations), repeat_input: false },
+        Surroundings {
+            files: &mut Folder(folder.path()),
+            out: Box::new(out.clone()),
+            interrupted: Box::new(|| false),
+            progress: &mut |_| {},
+        },
+    );
+    let end = end.map_err(|stop| match stop {
+        Stop::Fault(fault) => fault.message,
+        other => format!("{other:?}"),
+    });
+    let entries = std::fs::read_dir(folder.path()).expect("the folder").map(|entry| entry.expect("an entry"));
+    let files = entries.map(|entry| entry.file_name().into_string().expect("a name of ours"));
+    let files = files.filter(|name| inputs.iter().all(|(input, _)| input != name));
+    let files = files.map(|name| (name.clone(), std::fs::read(path(&name)).expect("a file"))).collect();
+    let printed = String::from_utf8(out.0.borrow().clone()).expect("text");
+    Run { printed, files, end }
+}
+
+#[derive(Clone, Default)]
+struct Printed(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Files in a folder.
+struct Folder<'a>(&'a Path);
+
+impl Files for Folder<'_> {
+    fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        Disk::default().source(&self.0.join(name).display().to_string(), item)
+    }
+
+    fn sink(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+        Disk::default().sink(&self.0.join(name).display().to_string(), item)
+    }
+}

@@ -1,0 +1,76 @@
+//! A worker's loop, over the least that can be worked on: what the models of `sleep` have in common.
+//!
+//! It mirrors `Worker::run`, `idle` and `park`; [`Sleep`] is the real one. A run ends the way a real one
+//! does: the last thread awake looks, and finds nothing.
+
+use crate::sleep::{Sleep, Sleeper, Woken};
+
+/// What there is to be done, and who sleeps.
+pub(super) trait World {
+    fn sleep(&self) -> &Sleep;
+
+    /// Whether there is something for this worker.
+    fn any_work(&self, worker: Sleeper) -> bool;
+
+    /// Does some of it, and says whether there was any; whoever finds some tells by [`World::found`] before
+    /// he begins.
+    fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool;
+
+    /// As `examine`: with the sleep lock held and everybody asleep.
+    fn examine(&self) -> bool;
+
+    /// Whether an examination has left nothing to do.
+    fn is_over(&self) -> bool {
+        true
+    }
+
+    fn found(&self, searching: &mut bool) {
+        if std::mem::take(searching) {
+            self.sleep().found();
+        }
+    }
+
+    /// Until the examination finds nothing to do.
+    fn work(&self, worker: Sleeper, mut searching: bool) {
+        loop {
+            if self.work_once(worker, &mut searching) {
+                continue;
+            }
+            self.sleep().announce(worker, searching);
+            searching = false;
+            if self.any_work(worker) {
+                searching = self.sleep().withdraw(worker);
+                continue;
+            }
+            match self.park(worker) {
+                Woken::Rung => searching = true,
+                Woken::Over => return,
+                Woken::TimedOut | Woken::Resumed => {}
+            }
+        }
+    }
+
+    /// Commits. The end of the run is its too, if it was the last one and has found nothing.
+    fn park(&self, worker: Sleeper) -> Woken {
+        let woken = self.sleep().commit(worker, None, || self.examine());
+        if woken == Woken::Resumed && self.is_over() {
+            self.sleep().end();
+            return Woken::Over;
+        }
+        woken
+    }
+
+    /// What a worker does that was asleep before.
+    fn wake_up(&self, worker: Sleeper) {
+        if self.park(worker) == Woken::Rung {
+            self.work(worker, true);
+        }
+    }
+
+    /// A thread that has changed all it will, and leaves.
+    fn leave(&self) {
+        if self.sleep().retire(|| self.examine()) {
+            self.sleep().end();
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Ends of channels, and messages lent out, that are used or dropped elsewhere than in the process they
+//! belong to: on other threads, in other processes and runs, in kernels.
+//!
+//! In all of these graphs some process awaits a [`Gate`] that only a process opens which such a drop
+//! sets going: whoever is not told of the drop waits for ever.
+
+mod support;
+
+use std::any::Any;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::Poll;
+use std::time::Duration;
+use support::gate::Gate;
+use support::inject::silence;
+use support::watchdog::watch;
+use thalweg::{Builder, Error, Message, Options, Report, Rx, Stream, Tx, input, output};
+
+type Gift = Box<dyn Any + Send>;
+
+/// Fair policies that look and such that are told, with one worker and two, and threads of their own.
+fn everywhere(what: &str, make: impl Fn(&Gate) -> Builder<'static>) {
+    for policy in ["auto", "random", "partition", "ws-last"] {
+        for threads in [1, 2] {
+            let options = Options::new().policy(policy).threads(threads).capacity(1);
+            for options in [options.clone(), options.one_to_one()] {
+                run(what, &options, &make).unwrap();
+            }
+        }
+    }
+}
+
+fn run(what: &str, options: &Options, make: impl Fn(&Gate) -> Builder<'static>) -> Result<Report, Error> {
+    watch(format!("{what}: {options:?}"), || make(&Gate::default()).build().unwrap().run(options))
+}
+
+/// Drops something on a thread of its own, when its owner surely waits.
+fn drop_later(what: impl Send + 'static) {
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(3));
+        drop(what);
+    });
+}
+
+/// Until the others have done all they can.
+async fn pause() {
+    let gate = Gate::default();
+    let open = gate.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(3));
+        open.open();
+    });
+    gate.await;
+}
+
+/// A process that has something to do until the gate is open: while it has, nobody looks at the resting
+/// graph, and finds there what he was not told of.
+fn busy(graph: &mut Builder<'static>, gate: &Gate) {
+    let gate = gate.clone();
+    graph.process("busy", (), (), |(), ()| {
+        std::future::poll_fn(move |cx| {
+            cx.waker().wake_by_ref();
+            if gate.is_open() { Poll::Ready(()) } else { Poll::Pending }
+        })
+    });
+}
+
+/// Opens a gate when it is dropped: with a process that ends, or is cancelled because nobody hears it.
+struct Opens(Gate);
+
+impl Drop for Opens {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
+/// A process that sends ten messages; its end opens the gate.
+fn ten(graph: &mut Builder<'static>, gate: &Gate) -> Stream<u64> {
+    let opens = Opens(gate.clone());
+    graph
+        .process("ten", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+            let _opens = opens;
+            for i in 0..10 {
+                tx.send(i).await;
+            }
+        })
+        .0
+}
+
+/// A process that receives all there is and then opens the gate.
+fn listen(graph: &mut Builder<'static>, stream: Stream<u64>, gate: &Gate) {
+    let gate = gate.clone();
+    graph.process("listen", (input("in", stream),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+        while rx.recv().await.is_some() {}
+        gate.open();
+    });
+}
+
+/// The first message of an end that lives as long as the program.
+async fn lent(rx: Rx<u64>) -> Message<'static, u64> {
+    Box::leak(Box::new(rx)).recv_ref().await.expect("there is one")
+}
+
+#[test]
+fn a_sending_end_dropped_on_another_thread_ends_its_stream() {
+    everywhere("sending end", |gate| {
+        let (mut graph, open) = (Builder::new(), gate.clone());
+        let (out,) = graph.process("owner", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+            tx.send(1).await;
+            drop_later(tx);
+            open.await;
+        });
+        listen(&mut graph, out, gate);
+        graph
+    });
+}
+
+#[test]
+fn a_receiving_end_dropped_on_another_thread_frees_its_sender() {
+    everywhere("receiving end", |gate| {
+        let (mut graph, open) = (Builder::new(), gate.clone());
+        let stream = ten(&mut graph, gate);
+        graph.process("owner", (input("in", stream),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+            rx.recv().await;
+            drop_later(rx);
+            open.await;
+        });
+        graph
+    });
+}
+
+/// Two messages: the second finds room when the first, which was lent out, is taken.
+fn two(graph: &mut Builder<'static>, gate: &Gate) -> Stream<u64> {
+    let gate = gate.clone();
+    graph
+        .process("two", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+            tx.send(1).await;
+            tx.send(2).await;
+            gate.open();
+        })
+        .0
+}
+
+#[test]
+fn a_message_dropped_on_another_thread_makes_room() {
+    for weighed in [false, true] {
+        everywhere("message", |gate| {
+            let (mut graph, open) = (Builder::new(), gate.clone());
+            let stream = two(&mut graph, gate);
+            let stream = if weighed { stream.weigh(|_| 100) } else { stream };
+            graph.process("owner", (input("in", stream),), (), |(rx,): (Rx<u64>,), ()| async move {
+                drop_later(lent(rx).await);
+                open.await;
+            });
+            graph
+        });
+    }
+}
+
+/// By weight alone: there are places enough.
+#[test]
+fn a_weighed_message_dropped_on_another_thread_makes_room() {
+    let options = Options::new().threads(2).capacity(8).budget(2000);
+    let report = run("by weight", &options, |gate| {
+        let (mut graph, open) = (Builder::new(), gate.clone());
+        let stream = two(&mut graph, gate).weigh(|_| 1 << 20);
+        graph.process("owner", (input("in", stream),), (), |(rx,): (Rx<u64>,), ()| async move {
+            drop_later(lent(rx).await);
+            open.await;
+        });
+        graph
+    });
+    assert_eq!(report.unwrap().channels[0].items, 2);
+}
+
+/// An owner that gives away what it has to `taker`, and waits at the gate.
+fn give_away(graph: &mut Builder<'static>, gate: &Gate, kind: usize) -> Stream<Gift> {
+    let (open, stream) = (gate.clone(), if kind == 2 { two(graph, gate) } else { ten(graph, gate) });
+    let (out, gifts) = graph.process(
+        "owner",
+        (input("in", stream),),
+        (output("out"), output("gifts")),
+        move |(rx,): (Rx<u64>,), (tx, mut gifts): (Tx<u64>, Tx<Gift>)| async move {
+            let (mut kept, mut others): (Vec<Gift>, Vec<Gift>) = (Vec::new(), Vec::new());
+            match kind {
+                0 => _ = (others.push(Box::new(tx)), kept.push(Box::new(rx))),
+                1 => _ = (others.push(Box::new(rx)), kept.push(Box::new(tx))),
+                _ => _ = (others.push(Box::new(lent(rx).await)), kept.push(Box::new(tx))),
+            }
+            pause().await;
+            for gift in others {
+                gifts.send(gift).await;
+            }
+            open.await;
+            drop(kept);
+        },
+    );
+    // For the sending end the listener opens the gate; else it just listens.
+    let heard = if kind == 0 { gate.clone() } else { Gate::default() };
+    listen(graph, out, &heard);
+    gifts
+}
+
+#[test]
+fn what_another_process_drops_is_told_of() {
+    for kind in 0..3 {
+        everywhere(&format!("gift {kind}"), |gate| {
+            let (mut graph, open) = (Builder::new(), gate.clone());
+            busy(&mut graph, gate);
+            let gifts = give_away(&mut graph, gate, kind);
+            graph.process("taker", (input("in", gifts),), (), |(mut rx,): (Rx<Gift>,), ()| async move {
+                drop(rx.recv().await);
+                open.await;
+            });
+            graph
+        });
+    }
+}
+
+#[test]
+fn what_a_kernel_drops_is_told_of() {
+    for kind in 0..3 {
+        everywhere(&format!("gift {kind} to a kernel"), |gate| {
+            let mut graph = Builder::new();
+            busy(&mut graph, gate);
+            let gifts = give_away(&mut graph, gate, kind);
+            graph.sink("taker", gifts, drop);
+            graph
+        });
+    }
+}
+
+/// An end that the closure takes and the future does not: it is dropped before the run begins.
+#[test]
+fn what_is_dropped_before_the_run_begins_is_told_of() {
+    everywhere("before", |gate| {
+        let (mut graph, open, opens) = (Builder::new(), gate.clone(), Opens(gate.clone()));
+        let (stream,) =
+            graph.process("endless", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+                let _opens = opens;
+                for i in 0.. {
+                    tx.send(i).await;
+                }
+            });
+        graph.process("owner", (input("in", stream),), (), |(_unused,): (Rx<u64>,), ()| async move {
+            open.await;
+        });
+        graph
+    });
+}
+
+/// A process that ends leaves nothing open: what is still somewhere is of no use to anybody.
+#[test]
+fn ends_that_outlive_their_process_end_with_it() {
+    for sending in [true, false] {
+        everywhere("forgotten", |gate| {
+            let (mut graph, open) = (Builder::new(), gate.clone());
+            let never = Gate::default();
+            let stream = ten(&mut graph, if sending { &never } else { gate });
+            let (out,) = graph.process(
+                "owner",
+                (input("in", stream),),
+                (output("out"),),
+                move |(rx,): (Rx<u64>,), (tx,): (Tx<u64>,)| async move {
+                    std::mem::forget((rx, tx));
+                },
+            );
+            listen(&mut graph, out, if sending { gate } else { &never });
+            graph.process("waits", (), (), |(), ()| open);
+            graph
+        });
+    }
+}
+
+/// A message whose guard is forgotten is dropped with its end, once, wherever that is.
+#[test]
+fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
+    let (made, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    struct Counts(Arc<AtomicUsize>);
+    impl Drop for Counts {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let (counts, counted) = (dropped.clone(), made.clone());
+    let report = run("forgotten message", &Options::new().threads(2).capacity(1), |gate| {
+        let (mut graph, open, opens) = (Builder::new(), gate.clone(), Opens(gate.clone()));
+        let (counts, counted) = (counts.clone(), counted.clone());
+        let (out,) =
+            graph.process("three", (), (output("out"),), |(), (mut tx,): (Tx<Counts>,)| async move {
+                let _opens = opens;
+                for _ in 0..3 {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    tx.send(Counts(counts.clone())).await;
+                }
+            });
+        graph.process("owner", (input("in", out),), (), |(mut rx,): (Rx<Counts>,), ()| async move {
+            std::mem::forget(rx.recv_ref().await);
+            drop_later(rx);
+            open.await;
+        });
+        graph
+    });
+    report.unwrap();
+    // The third may never have been made.
+    let made = made.load(Ordering::Relaxed);
+    assert_eq!((made >= 2, dropped.load(Ordering::Relaxed)), (true, made));
+}
+
+/// The process that gets an end by a message, and uses it, fails with the end's name.
+#[test]
+fn an_end_used_in_another_process_is_refused_by_name() {
+    silence();
+    let error = run("another's", &Options::new(), |_| {
+        let mut graph = Builder::new();
+        let (out, gifts) = graph.process(
+            "owner",
+            (),
+            (output("out"), output("gifts")),
+            |(), (tx, mut gifts): (Tx<u64>, Tx<Tx<u64>>)| async move { gifts.send(tx).await },
+        );
+        graph.process("taker", (input("in", gifts),), (), |(mut rx,): (Rx<Tx<u64>>,), ()| async move {
+            rx.recv().await.expect("one").send(1).await;
+        });
+        graph.sink("sink", out, drop);
+        graph
+    });
+    let error = error.unwrap_err().to_string();
+    for part in ["node `taker`", "sending end", "owner.out -> sink.in", "`owner`"] {
+        assert!(error.contains(part), "{error}: {part}");
+    }
+}
+
+/// Processes of two runs may have the same place in their graphs.
+#[test]
+fn an_end_used_in_another_run_is_refused() {
+    silence();
+    let open = Gate::default();
+    let (give, take) = mpsc::channel();
+    let mut one = Builder::new();
+    let (out,) = one.process("owner", (), (output("out"),), move |(), (tx,): (Tx<u64>,)| async move {
+        give.send(tx).unwrap();
+        open.await;
+    });
+    one.sink("sink", out, drop);
+    let one = std::thread::spawn(move || one.build().unwrap().run(&Options::new()));
+    let mut tx = take.recv().unwrap();
+    let mut two = Builder::new();
+    let (out,) = two.process("thief", (), (output("out"),), move |(), (own,): (Tx<u64>,)| async move {
+        tx.send(1).await;
+        drop(own);
+    });
+    two.sink("sink", out, drop);
+    let error = watch("another run", || two.build().unwrap().run(&Options::new())).unwrap_err().to_string();
+    assert!(error.contains("node `thief`") && error.contains("another run"), "{error}");
+    // And what the thief's panic has dropped is not the end of a stream.
+    let error = watch("its own run", || one.join().unwrap()).unwrap_err().to_string();
+    assert!(error.contains("node `owner`") && error.contains("owner.out -> sink.in"), "{error}");
+}
+
+/// An operation on another thread is refused there; what its panic drops is no end of a stream.
+#[test]
+fn a_thread_that_panics_with_an_end_fails_the_run() {
+    silence();
+    for round in 0..20 {
+        let heard = Arc::new(AtomicU64::new(0));
+        let ends = heard.clone();
+        let error = run("panics", &Options::new().threads(1 + round % 2), |gate| {
+            let (mut graph, open, ends) = (Builder::new(), gate.clone(), ends.clone());
+            let (out,) =
+                graph.process("owner", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+                    std::thread::spawn(move || {
+                        silence();
+                        let mut send = std::pin::pin!(tx.send(1));
+                        let cx = &mut std::task::Context::from_waker(std::task::Waker::noop());
+                        let _ = std::future::Future::poll(send.as_mut(), cx);
+                    });
+                    open.await;
+                });
+            graph.process("listen", (input("in", out),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+                while rx.recv().await.is_some() {}
+                ends.fetch_add(1, Ordering::Relaxed);
+            });
+            graph
+        });
+        let error = error.unwrap_err().to_string();
+        for part in ["node `owner`", "sending end", "owner.out -> listen.in"] {
+            assert!(error.contains(part), "{error}: {part}");
+        }
+        assert_eq!(heard.load(Ordering::Relaxed), 0);
+    }
+}
+
+/// What a run gives that is made inside of a poll.
+fn inner() -> u64 {
+    let (sum, mut inner) = (Mutex::new(0), Builder::new());
+    let (out,) = inner.process("inner", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+        tx.send(7).await;
+    });
+    inner.sink("sink", out, |item: u64| *sum.lock().unwrap() += item);
+    inner.build().unwrap().run(&Options::new().threads(1)).unwrap();
+    sum.into_inner().unwrap()
+}
+
+/// A process drops its end, makes a run, and fails: nobody has heard an end meanwhile.
+#[test]
+fn a_run_inside_of_a_poll_ends_no_stream_of_the_outer_one() {
+    silence();
+    let heard = Arc::new(AtomicU64::new(0));
+    let ends = heard.clone();
+    let error = run("nested", &Options::new().threads(2).policy("random"), |_| {
+        let (mut graph, ends) = (Builder::new(), ends.clone());
+        let (out,) = graph.process("owner", (), (output("out"),), |(), (tx,): (Tx<u64>,)| async move {
+            drop(tx);
+            let sum = inner();
+            std::thread::sleep(Duration::from_millis(20));
+            silence();
+            assert_ne!(sum, 7, "on purpose");
+        });
+        graph.process("listen", (input("in", out),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+            while rx.recv().await.is_some() {}
+            ends.fetch_add(1, Ordering::Relaxed);
+        });
+        graph
+    });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("on purpose"), "{error}");
+    assert_eq!(heard.load(Ordering::Relaxed), 0);
+}

@@ -1,0 +1,209 @@
+//! Processes that hand the worker on to each other, without the policy between: the rest has its turn
+//! beside them, and the order is the one in which the policy would have run them.
+
+mod support;
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+use support::watchdog::watch;
+use thalweg::policy::record::Log;
+use thalweg::policy::{Policy, Recorded, registry};
+use thalweg::{Builder, Error, Options, Prepared, Rx, Stream, Tx, input, output};
+
+/// The policies that say for how long they are not to be asked.
+const RELAYED: [&str; 3] = ["ws-cur", "ws-last", "auto"];
+
+/// Each of them with one worker and two, read clocks and none.
+fn everywhere(check: impl Fn(&Options)) {
+    for policy in RELAYED {
+        for threads in [1, 2] {
+            let options = Options::new().policy(policy).threads(threads).capacity(1);
+            for options in [options.clone(), options.unaccounted()] {
+                watch(format!("{options:?}"), || check(&options));
+            }
+        }
+    }
+}
+
+/// Two processes that send a message to and fro until they are told to stop.
+fn pair(graph: &mut Builder<'static>, name: &str, stop: &Arc<AtomicBool>) {
+    let (back, answers) = graph.feedback([]);
+    let stop = stop.clone();
+    let (calls,) = graph.process(
+        &format!("{name} calls"),
+        (input("in", answers),),
+        (output("out"),),
+        move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            let mut value = 0;
+            while !stop.load(Ordering::Relaxed) {
+                tx.send(value).await;
+                value = rx.recv().await.unwrap();
+            }
+        },
+    );
+    let (answers,) = graph.process(
+        &format!("{name} answers"),
+        (input("in", calls),),
+        (output("out"),),
+        |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            while let Some(value) = rx.recv().await {
+                tx.send(value + 1).await;
+            }
+        },
+    );
+    graph.close(back, answers);
+}
+
+fn source(graph: &mut Builder<'static>, messages: u64) -> Stream<u64> {
+    let (stream,) =
+        graph.process("source", (), (output("out"),), move |(), (mut tx,): (Tx<u64>,)| async move {
+            for i in 0..messages {
+                tx.send(i).await;
+            }
+        });
+    stream
+}
+
+#[test]
+fn a_pipeline_has_its_turn_beside_pairs_that_never_rest() {
+    everywhere(|options| {
+        let (mut graph, stop) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+        pair(&mut graph, "one", &stop);
+        pair(&mut graph, "two", &stop);
+        let stream = source(&mut graph, 300);
+        graph.process("sink", (input("in", stream),), (), move |(mut rx,): (Rx<u64>,), ()| async move {
+            for i in 0..300 {
+                assert_eq!(rx.recv().await, Some(i));
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        graph.build().unwrap().run(options).unwrap();
+    });
+}
+
+#[test]
+fn who_is_woken_from_outside_has_its_turn_beside_a_pair_that_never_rests() {
+    everywhere(|options| {
+        let (mut graph, stop) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+        pair(&mut graph, "pair", &stop);
+        graph.process("sleeper", (), (), move |(), ()| async move {
+            let (woken, mut begun) = (Arc::new(AtomicBool::new(false)), false);
+            poll_fn(|cx| {
+                if woken.load(Ordering::Acquire) {
+                    return Poll::Ready(());
+                }
+                if !std::mem::replace(&mut begun, true) {
+                    let (woken, waker) = (woken.clone(), cx.waker().clone());
+                    std::thread::spawn(move || {
+                        std::thread::sleep(Duration::from_millis(3));
+                        woken.store(true, Ordering::Release);
+                        waker.wake();
+                    });
+                }
+                Poll::Pending
+            })
+            .await;
+            stop.store(true, Ordering::Relaxed);
+        });
+        graph.build().unwrap().run(options).unwrap();
+    });
+}
+
+#[test]
+fn a_pair_that_never_rests_ends_at_the_deadline() {
+    everywhere(|options| {
+        let (mut graph, stop) = (Builder::new(), Arc::new(AtomicBool::new(false)));
+        pair(&mut graph, "pair", &stop);
+        let options = options.clone().deadline(Duration::from_millis(20));
+        let error = graph.build().unwrap().run(&options).unwrap_err();
+        assert!(matches!(error, Error::Deadline(_)), "{error}");
+    });
+}
+
+/// Who was run, turn by turn.
+type Turns = Arc<Mutex<Vec<usize>>>;
+
+/// Pipelines of several lengths that meet, a ring that goes round beside them, and a note of each message.
+fn network(turns: &Turns) -> Builder<'static> {
+    let mut graph = Builder::new();
+    let stage = |graph: &mut Builder<'static>, number: usize, stream: Stream<u64>| {
+        let turns = turns.clone();
+        let (stream,) = graph.process(
+            &format!("stage {number}"),
+            (input("in", stream),),
+            (output("out"),),
+            move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+                while let Some(value) = rx.recv().await {
+                    turns.lock().unwrap().push(number);
+                    tx.send(value).await;
+                }
+            },
+        );
+        stream
+    };
+    let (back, round) = graph.feedback([0, 1]);
+    let round = (10..15).fold(round, |stream, number| stage(&mut graph, number, stream));
+    let (round, left) = graph.process(
+        "taker",
+        (input("in", round),),
+        (output("back"), output("out")),
+        |(mut rx,): (Rx<u64>,), (mut back, mut out): (Tx<u64>, Tx<u64>)| async move {
+            for _ in 0..400 {
+                let value = rx.recv().await.unwrap();
+                back.send(value + 1).await;
+                out.send(value).await;
+            }
+        },
+    );
+    graph.close(back, round);
+    let right = source(&mut graph, 250);
+    let right = (20..23).fold(right, |stream, number| stage(&mut graph, number, stream));
+    let left = stage(&mut graph, 30, left);
+    graph.process(
+        "sink",
+        (input("left", left), input("right", right)),
+        (),
+        |(mut left, mut right): (Rx<u64>, Rx<u64>), ()| async move {
+            while left.recv().await.is_some() {
+                right.recv().await;
+            }
+        },
+    );
+    graph
+}
+
+/// Runs a network twice: by a policy, and by the same policy asked each time.
+struct Twice<'a>(&'a dyn Fn() -> Prepared<'static>);
+
+impl registry::Visit for Twice<'_> {
+    type Out = usize;
+
+    fn visit<P: Policy>(self, policy: &P) -> usize {
+        (self.0)().run_under(policy).unwrap();
+        let log = Log::new();
+        (self.0)().run_under(&Recorded::new(policy, &log)).unwrap();
+        log.take().len()
+    }
+}
+
+#[test]
+fn the_order_is_the_one_that_the_policy_would_have_chosen() {
+    for policy in RELAYED {
+        let turns = Turns::default();
+        let options = Options::new().threads(1).capacity(1).counted();
+        let prepare = || {
+            turns.lock().unwrap().push(0); // a run begins
+            network(&turns).build().unwrap().prepare(&options).unwrap()
+        };
+        let decisions = watch(policy, || registry::dispatch(policy, Twice(&prepare)).unwrap());
+        assert!(decisions > 1_000, "{decisions}");
+        let turns = turns.lock().unwrap();
+        let mut runs = turns[1..].split(|turn| *turn == 0);
+        let (relayed, asked) = (runs.next().unwrap(), runs.next().unwrap());
+        assert!(asked.len() > 1_000, "{}", asked.len());
+        assert_eq!(relayed, asked, "{policy}");
+    }
+}
