@@ -30,9 +30,9 @@ fi
 for target in "${targets[@]}"; do
     echo "==> $target"
     seeds=() dictionary=()
-    if [ "$target" = parse ]; then
-        mkdir -p fuzz/corpus/parse
-        seeds=(fuzz/corpus/parse crates/lang/tests/syntax/programs)
+    if [ "$target" = parse ] || [ "$target" = elaborate ]; then
+        mkdir -p "fuzz/corpus/$target"
+        seeds=("fuzz/corpus/$target" crates/lang/tests/syntax/programs)
         dictionary=(-dict=fuzz/parse.dict)
     fi
     cargo +nightly fuzz run "$target" "${seeds[@]}" -- "${dictionary[@]}" \

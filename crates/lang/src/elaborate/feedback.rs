@@ -29,6 +29,9 @@ impl<'p> Elaborator<'p> {
         declared: Option<(Shape, Shape)>,
         pieces: Vec<Piece<'p>>,
     ) -> Option<(Shape, Shape, StreamKind)> {
+        if is_open(&pieces) {
+            return self.make_open(making, declared, pieces);
+        }
         let mut parts = self.feedback_parts(pieces);
         let dealings = std::mem::take(&mut parts.dealings);
         let split = self.needed(dealings.split, Side::Split, making);
@@ -51,6 +54,22 @@ impl<'p> Elaborator<'p> {
             enqueued: enqueued?,
         };
         (round && !parts.failed).then_some((input, output, kind))
+    }
+
+    /// A loop that nothing goes round is its body: what would be the way back never has anything to do,
+    /// whatever its rates are. (Published programs have one.)
+    fn make_open(
+        &mut self,
+        making: Making<'p, '_>,
+        declared: Option<(Shape, Shape)>,
+        mut pieces: Vec<Piece<'p>>,
+    ) -> Option<(Shape, Shape, StreamKind)> {
+        pieces.retain(|piece| !matches!(piece.kind, PieceKind::Loop(_)));
+        let parts = self.feedback_parts(pieces);
+        self.needed_child(parts.body.is_some() || parts.failed, "body", making);
+        let body = parts.body?;
+        let (input, output) = self.ends(making, declared, (body.input.clone(), body.output.clone()))?;
+        (!parts.failed).then(|| (input, output, StreamKind::Pipeline(vec![body])))
     }
 
     fn feedback_parts(&mut self, pieces: Vec<Piece<'p>>) -> Parts {
@@ -145,6 +164,17 @@ impl<'p> Elaborator<'p> {
         }
         fine.then(|| items.into_iter().map(|(value, _)| value).collect())
     }
+}
+
+/// Whether both joiner and splitter move something outside and nothing round the loop.
+fn is_open(pieces: &[Piece<'_>]) -> bool {
+    let open = |dealing: &Dealing| match dealing {
+        Dealing::RoundRobin(weights) => matches!(weights[..], [outside, 0] if outside > 0),
+        Dealing::Duplicate => false,
+    };
+    let splits = pieces.iter().any(|piece| matches!(&piece.kind, PieceKind::Split(dealing) if open(dealing)));
+    let joins = pieces.iter().any(|piece| matches!(&piece.kind, PieceKind::Join(dealing) if open(dealing)));
+    splits && joins
 }
 
 /// What is outside of a loop's joiner or splitter: nothing, where it moves nothing there.

@@ -35,9 +35,7 @@ impl<'p> Elaborator<'p> {
             None => None,
         };
         let (push, pop) = (push?, pop?);
-        // Those that are popped at least, as published programs have it.
-        let peek = peek.map_or(0, least).max(least(pop));
-        Some(Rates { push, pop, peek })
+        Some(Rates { push, pop, peek: window(pop, peek) })
     }
 
     fn rate(&mut self, rate: Outcome<Raw>, what: &str, span: Span) -> Option<Rate> {
@@ -70,6 +68,12 @@ impl<'p> Elaborator<'p> {
         self.error(span, format!("the {what} rate {rate} is not a range: its numbers go up, and not to 0"));
         None
     }
+}
+
+/// The items that must be there: those that are popped, where nothing or less is said. (Published
+/// programs write `pop 4 peek 1`.)
+fn window(pop: Rate, peek: Option<Rate>) -> u32 {
+    least(pop).max(peek.map_or(0, least))
 }
 
 fn least(rate: Rate) -> u32 {

@@ -15,7 +15,14 @@ impl Value {
     /// - `asinh`: `log1p(a + a*a / (1 + sqrt(a*a + 1)))` with the sign of `x`;
     /// - `acosh`: `log(x + sqrt((x - 1) * (x + 1)))`;
     /// - `atanh`: `0.5 * log1p(2*x / (1 - x))`;
-    /// - `abs` of a complex number: `sqrt(re*re + im*im)`.
+    ///
+    /// Functions of a complex number `a + bi` are, in binary64 and each part rounded once:
+    /// - `abs`: `r = sqrt(a*a + b*b)`;
+    /// - `exp`: `exp(a) * cos(b)` and `exp(a) * sin(b)`; `log`: `log(r)` and `atan2(b, a)`;
+    /// - `cos`: `cos(a) * cosh(b)` and `-(sin(a) * sinh(b))`; `sin`: `sin(a) * cosh(b)` and
+    ///   `cos(a) * sinh(b)`;
+    /// - `sqrt`: with `t = sqrt((|a| + r) * 0.5)`, and if `t` is not 0, `t` and `b / (2 * t)` where `a` is
+    ///   not negative, else `|b| / (2 * t)` and `t` with the sign of `b`; of 0, 0.
     ///
     /// `round` is `floor(x + 0.5)` in binary64, so that halves go up; `rint` takes halves to the even
     /// number. `max(a, b)` is `a > b ? a : b` and `min(a, b)` is `a < b ? a : b`, so that with NaN they
@@ -29,10 +36,7 @@ impl Value {
             [Value::Float(x), Value::Float(y)] => float2(function, *x, *y),
             [Value::Int(x)] if function == Builtin::Abs => Some(Value::Int(x.wrapping_abs())),
             [Value::Int(x), Value::Int(y)] => int2(function, *x, *y),
-            [Value::Complex(re, im)] if function == Builtin::AbsComplex => {
-                let (re, im) = (f64::from(*re), f64::from(*im));
-                Some(Value::Float((re * re + im * im).sqrt() as f32))
-            }
+            [Value::Complex(re, im)] => complex(function, (*re).into(), (*im).into()),
             _ => None,
         };
         result.ok_or_else(|| {
@@ -69,6 +73,32 @@ fn float1(function: Builtin, argument: f32) -> Option<Value> {
         _ => return None,
     };
     Some(Value::Float(result as f32))
+}
+
+fn complex(function: Builtin, a: f64, b: f64) -> Option<Value> {
+    let r = (a * a + b * b).sqrt();
+    let (re, im) = match function {
+        Builtin::AbsComplex => return Some(Value::Float(r as f32)),
+        Builtin::CosComplex => (a.cos() * b.cosh(), -(a.sin() * b.sinh())),
+        Builtin::ExpComplex => (a.exp() * b.cos(), a.exp() * b.sin()),
+        Builtin::LogComplex => (r.ln(), b.atan2(a)),
+        Builtin::SinComplex => (a.sin() * b.cosh(), a.cos() * b.sinh()),
+        Builtin::SqrtComplex => complex_root(a, b, r),
+        _ => return None,
+    };
+    Some(Value::Complex(re as f32, im as f32))
+}
+
+/// The root with a real part that is not negative.
+fn complex_root(a: f64, b: f64, r: f64) -> (f64, f64) {
+    let t = ((a.abs() + r) * 0.5).sqrt();
+    if t == 0.0 {
+        (0.0, 0.0)
+    } else if a >= 0.0 {
+        (t, b / (2.0 * t))
+    } else {
+        (b.abs() / (2.0 * t), t.copysign(b))
+    }
 }
 
 fn acosh(x: f64) -> f64 {

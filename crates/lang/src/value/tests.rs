@@ -186,6 +186,27 @@ fn functions_round_once() {
 }
 
 #[test]
+fn functions_of_complex_numbers() {
+    let call = |function, re, im| match Value::builtin(function, &[Value::Complex(re, im)]) {
+        Ok(Value::Complex(re, im)) => (re, im),
+        other => panic!("{other:?}"),
+    };
+    let near = |(a, b): (f32, f32), (c, d): (f32, f32)| (a - c).abs() < 1e-6 && (b - d).abs() < 1e-6;
+    assert_eq!(call(Builtin::SqrtComplex, -4.0, 0.0), (0.0, 2.0));
+    assert_eq!(call(Builtin::SqrtComplex, 3.0, 4.0), (2.0, 1.0));
+    assert_eq!(call(Builtin::SqrtComplex, -3.0, -4.0), (1.0, -2.0));
+    assert_eq!(call(Builtin::SqrtComplex, 0.0, 0.0), (0.0, 0.0));
+    let (e, pi) = (std::f32::consts::E, std::f32::consts::PI);
+    assert!(near(call(Builtin::ExpComplex, 1.0, pi), (-e, 0.0)));
+    assert!(near(call(Builtin::LogComplex, -e, 0.0), (1.0, pi)));
+    assert!(near(call(Builtin::SinComplex, 1.0, 0.0), (1.0f32.sin(), 0.0)));
+    assert!(near(call(Builtin::CosComplex, 0.0, 1.0), (1.0f32.cosh(), 0.0)));
+    assert!(near(call(Builtin::SinComplex, 0.5, -0.25), (0.494_485_8, -0.221_688_2)));
+    assert!(near(call(Builtin::CosComplex, 0.5, -0.25), (0.905_150_2, 0.121_108_8)));
+    assert!(Value::builtin(Builtin::Tan, &[Value::Complex(1.0, 0.0)]).is_err());
+}
+
+#[test]
 fn abs_min_and_max_keep_the_type() {
     let call = |function, args: &[Value]| Value::builtin(function, args).expect("a function");
     assert_eq!(call(Builtin::Abs, &[Value::Int(-3)]), Value::Int(3));

@@ -62,6 +62,19 @@ fn feedback_loops() {
 }
 
 #[test]
+fn feedback_loops_that_nothing_goes_round_are_their_bodies() {
+    assert_snapshot!(described(&format!(
+        "{ENDS} int->int feedbackloop Open {{
+            join roundrobin(2, 0);
+            body F();
+            loop int->int filter {{ work push 0 pop 0 {{ }} }}
+            split roundrobin(1, 0);
+        }}
+        void->void pipeline Main {{ add S(); add Open(); add T(); }}"
+    )));
+}
+
+#[test]
 fn recursion_of_streams() {
     assert_snapshot!(described(&format!(
         "{ENDS} int->int splitjoin Halves(int n) {{

@@ -32,7 +32,8 @@ fn fields_begin_in_order_and_before_init() {
 fn rates_use_parameters_and_globals() {
     assert_snapshot!(described(
         "static { int K = 3; int[2] a; init { a[1] = K + 1; } }
-        void->void pipeline Main { add S(2); add T(5, 7); }
+        void->void pipeline Main { add S(2); add G(2); add T(5, 7); }
+        int->int filter G(int n) { work pop n peek n - 1 push 1 { for (int i = 0; i < n; i++) pop(); push(1); } }
         void->int filter S(int n) { work push n * K { for (int i = 0; i < n * K; i++) push(i); } }
         int->void filter T(int n, int m) {
             prework pop a[1] peek m { for (int i = 0; i < a[1]; i++) pop(); }
