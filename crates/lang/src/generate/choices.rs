@@ -102,7 +102,8 @@ mod tests {
     #[test]
     fn what_was_taken_gives_the_same_again() {
         let mut first = Choices::seeded(7);
-        let draw = |choices: &mut Choices| (0..50).map(|at| choices.within(1, 3 + at * 20)).collect::<Vec<_>>();
+        let draw =
+            |choices: &mut Choices| (0..50).map(|at| choices.within(1, 3 + at * 20)).collect::<Vec<_>>();
         let drawn = draw(&mut first);
         assert_eq!(draw(&mut Choices::of(first.taken())), drawn);
         assert_ne!(draw(&mut Choices::seeded(8)), drawn);

@@ -236,8 +236,8 @@ impl Coder<'_> {
         }
         let names: &[&str] = match ty {
             Ty::Float => &[
-                "sqrt", "sin", "cos", "floor", "abs", "atan2", "max", "exp", "pow", "round", "ceil", "min", "tan",
-                "asin", "acos", "atan", "log", "log10", "sinh", "cosh", "tanh", "rint",
+                "sqrt", "sin", "cos", "floor", "abs", "atan2", "max", "exp", "pow", "round", "ceil", "min",
+                "tan", "asin", "acos", "atan", "log", "log10", "sinh", "cosh", "tanh", "rint",
             ],
             Ty::Int => &["abs", "max", "min"],
             _ => return self.operation(ty, depth),

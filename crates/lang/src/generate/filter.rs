@@ -30,9 +30,15 @@ pub(super) struct Wanted<'a> {
 /// Rates that are wanted.
 #[derive(Clone, Copy)]
 pub(super) enum Rates {
-    Static { pop: u32, push: u32 },
+    Static {
+        pop: u32,
+        push: u32,
+    },
     /// At most so many of either; of one, or of none, it is exactly so many.
-    Dynamic { pop: u32, push: u32 },
+    Dynamic {
+        pop: u32,
+        push: u32,
+    },
 }
 
 /// Makes a filter.
@@ -50,7 +56,9 @@ pub(super) fn filter(choices: &mut Choices, world: &World, wanted: &Wanted<'_>) 
     coder.input = wanted.input.cloned();
     coder.iterates = true;
     let (gain, window) = match wanted.rates {
-        Rates::Static { pop, push } => (Some((pop, push)), static_code(&mut coder, wanted, (pop, push), &params)),
+        Rates::Static { pop, push } => {
+            (Some((pop, push)), static_code(&mut coder, wanted, (pop, push), &params))
+        }
         Rates::Dynamic { pop, push } => {
             dynamic_code(&mut coder, wanted, (pop, push));
             (None, 0)
@@ -196,7 +204,14 @@ fn taking_function(coder: &mut Coder<'_>, wanted: &Wanted<'_>, name: &str) {
         }
     });
     let name = name.to_owned();
-    coder.functions.push(Function { name, params: vec![Ty::Int], result: None, pops, pushes: 0, recurs: false });
+    coder.functions.push(Function {
+        name,
+        params: vec![Ty::Int],
+        result: None,
+        pops,
+        pushes: 0,
+        recurs: false,
+    });
 }
 
 fn giving_function(coder: &mut Coder<'_>, wanted: &Wanted<'_>, name: &str) {
@@ -208,13 +223,24 @@ fn giving_function(coder: &mut Coder<'_>, wanted: &Wanted<'_>, name: &str) {
         (0..pushes).for_each(|_| coder.give(output));
     });
     let name = name.to_owned();
-    coder.functions.push(Function { name, params: vec![Ty::Float], result: None, pops: 0, pushes, recurs: false });
+    coder.functions.push(Function {
+        name,
+        params: vec![Ty::Float],
+        result: None,
+        pops: 0,
+        pushes,
+        recurs: false,
+    });
 }
 
 /// `prework` and `work`; how far it looks ahead.
 fn static_code(coder: &mut Coder<'_>, wanted: &Wanted<'_>, (pop, push): (u32, u32), params: &[Param]) -> u32 {
     let takes = wanted.input.is_some();
-    let peek = if wanted.windows && takes && coder.choices.chance(35) { pop + coder.choices.within(1, 4) } else { pop };
+    let peek = if wanted.windows && takes && coder.choices.chance(35) {
+        pop + coder.choices.within(1, 4)
+    } else {
+        pop
+    };
     if wanted.first && coder.choices.chance(12) {
         let first = Moves {
             pop: if takes { coder.choices.below(pop + 2) } else { 0 },
@@ -236,7 +262,14 @@ fn firing(coder: &mut Coder<'_>, wanted: &Wanted<'_>, word: &str, moves: Moves, 
         }
     }
     if moves.peek > moves.pop {
-        head += &format!(" peek {}", if moves.pop > 0 { format!("{} + {}", rate(moves.pop), moves.peek - moves.pop) } else { moves.peek.to_string() });
+        head += &format!(
+            " peek {}",
+            if moves.pop > 0 {
+                format!("{} + {}", rate(moves.pop), moves.peek - moves.pop)
+            } else {
+                moves.peek.to_string()
+            }
+        );
     }
     coder.fuel = 6;
     coder.block(&head, |coder| {

@@ -76,7 +76,8 @@ pub fn generate(choices: &mut Choices, options: &Options) -> Program {
     };
     let top = top(&mut maker);
     let (inputs, dynamic) = (maker.inputs, maker.dynamic);
-    let mut program = Program { structs: world.structs.clone(), preamble, top, inputs, outputs: Vec::new(), dynamic };
+    let mut program =
+        Program { structs: world.structs.clone(), preamble, top, inputs, outputs: Vec::new(), dynamic };
     program.keep_files();
     program
 }

@@ -68,9 +68,12 @@ impl Printer {
             Stream::Repeat(variable, count, child) => {
                 let mut inside = self.make(word, child, omit);
                 if let [one] = &inside[..] {
-                    return vec![format!("for (int {variable} = 0; {variable} < {count}; {variable}++) {one}")];
+                    return vec![format!(
+                        "for (int {variable} = 0; {variable} < {count}; {variable}++) {one}"
+                    )];
                 }
-                inside = block(&format!("for (int {variable} = 0; {variable} < {count}; {variable}++)"), inside);
+                inside =
+                    block(&format!("for (int {variable} = 0; {variable} < {count}; {variable}++)"), inside);
                 inside
             }
             Stream::Recursive(of) => {
@@ -104,7 +107,9 @@ impl Printer {
         let mut lines = Vec::new();
         for param in &filter.params {
             match &param.value {
-                Arg::List(list) => lines.push(format!("{} {} = {list};", param.ty, local_name(filter, param))),
+                Arg::List(list) => {
+                    lines.push(format!("{} {} = {list};", param.ty, local_name(filter, param)))
+                }
                 value if !filter.head.named => {
                     lines.push(format!("{} {} = {};", param.ty, param.name, arg_text(value)));
                 }
@@ -181,7 +186,12 @@ impl Printer {
         let mut lines = block("if (n <= 1)", leaf);
         lines.pop();
         let again = format!("add {name}(n - 1);");
-        let inner = [format!("split roundrobin({weight});"), again.clone(), again, format!("join roundrobin({weight});")];
+        let inner = [
+            format!("split roundrobin({weight});"),
+            again.clone(),
+            again,
+            format!("join roundrobin({weight});"),
+        ];
         lines.push("} else {".to_owned());
         lines.extend(indented(&closed(block(&format!("add {ty}->{ty} splitjoin"), inner.to_vec()))));
         lines.push("}".to_owned());

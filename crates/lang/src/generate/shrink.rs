@@ -23,7 +23,8 @@ pub fn smallest(taken: &[u8], options: &Options, shows: &dyn Fn(&Program) -> boo
         while at < best.1.len() && tries < TRIES {
             let end = (at + length).min(best.1.len());
             let without = [&best.1[..at], &best.1[end..]].concat();
-            let zeroed: Vec<u8> = (0..).zip(&best.1).map(|(i, byte)| if (at..end).contains(&i) { 0 } else { *byte }).collect();
+            let zeroed: Vec<u8> =
+                (0..).zip(&best.1).map(|(i, byte)| if (at..end).contains(&i) { 0 } else { *byte }).collect();
             let smaller = [without, zeroed].into_iter().map(|bytes| program(&bytes)).find(|candidate| {
                 tries += 1;
                 simpler(&candidate.1, &best.1) && shows(&candidate.0)

@@ -59,7 +59,13 @@ impl Maker<'_> {
         1 + self.choices.weighted(&[5, 3, 2]) as u32
     }
 
-    pub fn filter(&mut self, ends: (Option<&Ty>, Option<&Ty>), rates: Rates, place: &Place, shows: bool) -> Stream {
+    pub fn filter(
+        &mut self,
+        ends: (Option<&Ty>, Option<&Ty>),
+        rates: Rates,
+        place: &Place,
+        shows: bool,
+    ) -> Stream {
         let fault = shows && std::mem::take(&mut self.fault);
         let wanted = Wanted {
             name: format!("F{}", self.number()),
@@ -78,7 +84,8 @@ impl Maker<'_> {
 
     pub fn head(&mut self, letter: &str, ends: (Option<&Ty>, Option<&Ty>)) -> Head {
         let number = self.number();
-        let variable = self.choices.chance(40).then(|| (format!("n{number}"), self.choices.within(2, 5) as i32));
+        let variable =
+            self.choices.chance(40).then(|| (format!("n{number}"), self.choices.within(2, 5) as i32));
         Head {
             name: format!("{letter}{number}"),
             input: ends.0.cloned(),
@@ -149,7 +156,14 @@ impl Maker<'_> {
     fn repeat(&mut self, ty: &Ty, place: &Place) -> Stream {
         let (variable, count) = (format!("r{}", self.number()), self.choices.within(1, 3));
         let around = Some(variable.clone());
-        let place = Place { depth: place.depth.min(1), unit: true, fixed: true, alone: false, around, ..place.clone() };
+        let place = Place {
+            depth: place.depth.min(1),
+            unit: true,
+            fixed: true,
+            alone: false,
+            around,
+            ..place.clone()
+        };
         let (child, _) = self.through(ty, ty, &place);
         Stream::Repeat(variable, count, Box::new(child))
     }
@@ -306,7 +320,11 @@ impl Maker<'_> {
     /// Something that gives items.
     pub fn source(&mut self, output: &Ty, place: &Place) -> Stream {
         let kind = self.choices.below(10);
-        if (5..7).contains(&kind) && self.options.files && place.alone && can_be_filed(output, &self.world.structs) {
+        if (5..7).contains(&kind)
+            && self.options.files
+            && place.alone
+            && can_be_filed(output, &self.world.structs)
+        {
             return self.reader(output);
         }
         if place.depth > 0 {
@@ -340,7 +358,11 @@ impl Maker<'_> {
     /// Something that takes items, and prints or writes.
     pub fn sink(&mut self, input: &Ty, place: &Place) -> Stream {
         let kind = if self.fault { 0 } else { self.choices.below(10) };
-        if (5..7).contains(&kind) && self.options.files && place.alone && can_be_filed(input, &self.world.structs) {
+        if (5..7).contains(&kind)
+            && self.options.files
+            && place.alone
+            && can_be_filed(input, &self.world.structs)
+        {
             let name = format!("out{}", self.outputs.len());
             self.outputs.push(name.clone());
             return Stream::Writer(input.clone(), name);

@@ -84,7 +84,8 @@ impl Coder<'_> {
             return ty.iter().for_each(|ty| self.take_one(ty));
         }
         let function = self.choices.pick(&fitting).clone();
-        let args: Vec<String> = function.params.iter().map(|ty| self.perhaps(|coder| coder.expr(ty, 1))).collect();
+        let args: Vec<String> =
+            function.params.iter().map(|ty| self.perhaps(|coder| coder.expr(ty, 1))).collect();
         self.pops -= function.pops;
         self.window = self.window.saturating_sub(function.pops);
         self.line(format!("{}({});", function.name, args.join(", ")));
@@ -102,7 +103,8 @@ impl Coder<'_> {
                 // As many on either way.
                 let condition = self.condition();
                 self.perhaps(|coder| {
-                    coder.block(&format!("if ({condition})"), |coder| (0..2).for_each(|_| coder.give(output)));
+                    coder
+                        .block(&format!("if ({condition})"), |coder| (0..2).for_each(|_| coder.give(output)));
                     coder.lines.pop();
                     coder.block("} else", |coder| {
                         coder.count("2", 2, |coder, _| coder.give(output));
