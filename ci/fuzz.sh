@@ -6,7 +6,7 @@
 #
 # Needs a nightly toolchain, a C++ compiler and cargo-fuzz (cargo install cargo-fuzz), and skips
 # with a message where one is missing; it installs nothing. Inputs found are kept in fuzz/corpus/,
-# failing ones in fuzz/artifacts/.
+# failing ones in fuzz/artifacts/; where fuzz/seeds/ has some for a target, they come first.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -34,6 +34,10 @@ for target in "${targets[@]}"; do
         mkdir -p "fuzz/corpus/$target"
         seeds=("fuzz/corpus/$target" crates/lang/tests/syntax/programs)
         dictionary=(-dict=fuzz/parse.dict)
+    fi
+    if [ -d "fuzz/seeds/$target" ]; then
+        mkdir -p "fuzz/corpus/$target"
+        cp fuzz/seeds/"$target"/* "fuzz/corpus/$target/"
     fi
     cargo +nightly fuzz run "$target" "${seeds[@]}" -- "${dictionary[@]}" \
         -max_total_time="${SECONDS_EACH:-60}" -rss_limit_mb=2048

@@ -78,7 +78,9 @@ impl Rewrite {
             (Rewrite::Nest, Stream::Pipeline(of)) => nest(&mut of.children, choices),
             (Rewrite::Names, Stream::Filter(filter)) => filter.head.named = !filter.head.named,
             (Rewrite::Inline, Stream::Filter(filter)) => inline(filter),
-            (Rewrite::Unroll, Stream::Pipeline(of) | Stream::SplitJoin(of, ..)) => unroll_children(&mut of.children),
+            (Rewrite::Unroll, Stream::Pipeline(of) | Stream::SplitJoin(of, ..)) => {
+                unroll_children(&mut of.children)
+            }
             (Rewrite::Unroll, Stream::Recursive(of)) => *stream = unrolled(of, of.depth, ""),
             (Rewrite::Weights, Stream::SplitJoin(_, split, join)) => {
                 for deal in [split, join] {
@@ -135,7 +137,8 @@ fn nest(children: &mut Vec<Stream>, choices: &mut Choices) {
         return;
     }
     let inner: Vec<Stream> = children.drain(first as usize..=last as usize).collect();
-    let ends = (inner.first().and_then(Stream::input).cloned(), inner.last().and_then(Stream::output).cloned());
+    let ends =
+        (inner.first().and_then(Stream::input).cloned(), inner.last().and_then(Stream::output).cloned());
     let head = Head { input: ends.0, output: ends.1, ..plain_head(&inner[0], first) };
     children.insert(first as usize, Stream::Pipeline(Composite { head, children: inner }));
 }
@@ -221,10 +224,52 @@ fn unrolled(of: &Recursive, depth: u32, path: &str) -> Stream {
 
 /// Names that the language gives.
 const GIVEN: [&str; 46] = [
-    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "cos", "cosh", "exp", "floor", "log",
-    "log10", "max", "min", "pow", "random", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "print", "println",
-    "Identity", "FileReader", "FileWriter", "real", "imag", "x", "y", "z", "w", "String", "string", "boolean",
-    "init_array_1D_float", "init_array_1D_int", "float2", "float3", "float4", "iter",
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "ceil",
+    "cos",
+    "cosh",
+    "exp",
+    "floor",
+    "log",
+    "log10",
+    "max",
+    "min",
+    "pow",
+    "random",
+    "rint",
+    "round",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "print",
+    "println",
+    "Identity",
+    "FileReader",
+    "FileWriter",
+    "real",
+    "imag",
+    "x",
+    "y",
+    "z",
+    "w",
+    "String",
+    "string",
+    "boolean",
+    "init_array_1D_float",
+    "init_array_1D_int",
+    "float2",
+    "float3",
+    "float4",
+    "iter",
 ];
 
 /// A text in which everything has another name.

@@ -44,7 +44,8 @@ fn what_is_almost_a_program_is_refused_in_good_order() {
     let options = Options { depth: 2, ..Options::default() };
     for seed in seeds(100) {
         let mut choices = Choices::seeded(seed);
-        let [text, other] = [(); 2].map(|()| generate(&mut Choices::seeded(choices.below(u32::MAX).into()), &options));
+        let [text, other] =
+            [(); 2].map(|()| generate(&mut Choices::seeded(choices.below(u32::MAX).into()), &options));
         let (text, other) = (text.to_string(), other.to_string());
         for _ in 0..4 {
             let text = mutated(&text, &other, &mut choices);

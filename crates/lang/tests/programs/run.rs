@@ -1,6 +1,6 @@
 //! Runs programs with files in a folder of their own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;

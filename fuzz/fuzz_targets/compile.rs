@@ -1,0 +1,18 @@
+//! Arbitrary text as a program, from the lexer to the schedule: it is compiled or refused, with errors
+//! that have a place in it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use thalweg_lang::elaborate::Limits;
+use thalweg_lang::{Sources, compile_within};
+
+fuzz_target!(|bytes: &[u8]| {
+    let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+    let sources = Sources::of("fuzz.str", text);
+    let limits = Limits { steps: 100_000, cells: 1 << 18, streams: 1000, ..Limits::default() };
+    for error in compile_within(&sources, &limits).err().unwrap_or_default() {
+        assert!(error.render(&sources, false).contains("fuzz.str"));
+        let _ = sources.text(error.span);
+        error.others.iter().for_each(|(span, _)| drop(sources.text(*span).to_owned()));
+    }
+});

@@ -1,0 +1,56 @@
+//! A program of the generator, mutated where the first byte says so, through a few iterations.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::io;
+use std::sync::Arc;
+use thalweg_lang::elaborate::Limits;
+use thalweg_lang::files::{Files, Layout, Sink, Source};
+use thalweg_lang::generate::mutate::mutated;
+use thalweg_lang::generate::{self, Choices, generate};
+use thalweg_lang::interpret::{Options, Surroundings, interpret_within};
+use thalweg_lang::{Compiled, Sources, compile_within};
+
+/// There are no files here.
+struct Nothing;
+
+impl Files for Nothing {
+    fn source(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn sink(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+}
+
+/// Whether a steady state is short, and so is the way to it.
+fn is_short(compiled: &Compiled) -> bool {
+    let firings: u64 = compiled.schedule.regions.iter().flat_map(|region| &region.repetitions).sum();
+    let buffers: u64 = compiled.schedule.buffers.iter().flatten().sum();
+    firings + buffers < 10_000
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((how, bytes)) = bytes.split_first() else { return };
+    let options = generate::Options { files: false, ..generate::Options::default() };
+    let mut choices = Choices::of(bytes);
+    let text = generate(&mut choices, &options).to_string();
+    let right = how % 2 == 0;
+    let text = if right { text } else { mutated(&text, &text, &mut choices) };
+    let limits = Limits { steps: 100_000, cells: 1 << 18, streams: 1000, ..Limits::default() };
+    let compiled = match compile_within(&Sources::of("fuzz.str", text), &limits) {
+        Ok(compiled) if is_short(&compiled) => Arc::new(compiled),
+        Ok(_) => return,
+        Err(errors) => return assert!(!right, "a program that is right: {errors:?}"),
+    };
+    let around = Surroundings {
+        files: &mut Nothing,
+        out: Box::new(io::sink()),
+        interrupted: Box::new(|| false),
+        progress: &mut |_| {},
+    };
+    let run = Options { iterations: Some(3), repeat_input: false };
+    let ended = interpret_within(&compiled, run, 10_000, around);
+    assert!(!right || ended.is_ok(), "a program that is right: {ended:?}");
+});
