@@ -17,6 +17,7 @@ mod race;
 mod results;
 mod row;
 mod session;
+mod suite;
 mod targets;
 mod variants;
 mod wait;

@@ -11,6 +11,7 @@ mod kpn;
 mod kpn_memory;
 mod partition;
 mod report;
+mod streamit;
 mod sweep;
 mod variants;
 mod wordcount;
@@ -33,6 +34,7 @@ pub fn all(session: &mut Session) {
     partition::run(session);
     h264::run(session);
     wordcount::run(session);
+    streamit::run(session);
     idle::run(session);
     dedup::run(session);
 }

@@ -9,6 +9,7 @@ pub mod rtrb;
 pub mod std_mpsc;
 pub mod tokio;
 pub mod tokio_ring;
+pub mod written;
 
 /// Items that fit into a channel between two stages, for every peer that has channels.
 pub const CAPACITY: usize = 1024;

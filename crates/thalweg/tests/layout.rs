@@ -52,6 +52,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-dedup",
             "thalweg-kpn",
             "thalweg-wordcount",
+            "thalweg-lang",
+            "thalweg-str",
         ],
     ),
 ];

@@ -1,0 +1,70 @@
+// Complex numbers in vectors, real and imaginary parts apart, and the butterflies of fourier.str on them.
+#ifndef BUTTERFLY_H
+#define BUTTERFLY_H
+
+#include "common.h"
+
+typedef struct { f16 re, im; } c16;
+typedef struct { float re, im; } c1;
+
+// (a + bi)(c + di) is (ac - bd) + (ad + bc)i.
+INLINE c16 times(f16 a, f16 b, c16 x) { return (c16){a * x.re - b * x.im, a * x.im + b * x.re}; }
+
+INLINE f16 all(float x) { return x - (f16){0}; }
+
+// Two items of a stage become the sum and the difference with the second one times w.
+INLINE void butterfly(c16 *even, c16 *odd, c1 w)
+{
+    const c16 e = *even, o = times(all(w.re), all(w.im), *odd);
+    *even = (c16){e.re + o.re, e.im + o.im};
+    *odd = (c16){e.re - o.re, e.im - o.im};
+}
+
+// The same where w is 1 with an imaginary part of 0, whose sign can be seen in zeros.
+INLINE void butterfly1(c16 *even, c16 *odd, float zero)
+{
+    const c16 e = *even, o = {odd->re - zero * odd->im, odd->im + zero * odd->re};
+    *even = (c16){e.re + o.re, e.im + o.im};
+    *odd = (c16){e.re - o.re, e.im - o.im};
+}
+
+// The factors of a stage of m.
+INLINE void factors(c1 *w, int m, int sign)
+{
+    for (int i = 0; i < m / 2; i++)
+        w[i] = (c1){cos1(2 * PI * i / m), sign * sin1(2 * PI * i / m)};
+}
+
+// Four complex numbers of each of four blocks: 16 lanes, block by block.
+INLINE c16 gather(const float *const from[4], long at)
+{
+    f8 low[2], high[2];
+    for (int k = 0; k < 2; k++) {
+        const long place = at + 4 * k;
+        low[k] = __builtin_shufflevector(load4(from[0] + place), load4(from[1] + place), 0, 1, 2, 3, 4, 5, 6, 7);
+        high[k] = __builtin_shufflevector(load4(from[2] + place), load4(from[3] + place), 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    const f16 a = __builtin_shufflevector(low[0], high[0], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const f16 b = __builtin_shufflevector(low[1], high[1], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return (c16){
+        __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30),
+        __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31),
+    };
+}
+
+// And back.
+INLINE void scatter(float *const to[4], long at, c16 x)
+{
+    const f16 a = __builtin_shufflevector(x.re, x.im, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+    const f16 b = __builtin_shufflevector(x.re, x.im, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+    store4(to[0] + at, __builtin_shufflevector(a, a, 0, 1, 2, 3));
+    store4(to[1] + at, __builtin_shufflevector(a, a, 4, 5, 6, 7));
+    store4(to[2] + at, __builtin_shufflevector(a, a, 8, 9, 10, 11));
+    store4(to[3] + at, __builtin_shufflevector(a, a, 12, 13, 14, 15));
+    store4(to[0] + at + 4, __builtin_shufflevector(b, b, 0, 1, 2, 3));
+    store4(to[1] + at + 4, __builtin_shufflevector(b, b, 4, 5, 6, 7));
+    store4(to[2] + at + 4, __builtin_shufflevector(b, b, 8, 9, 10, 11));
+    store4(to[3] + at + 4, __builtin_shufflevector(b, b, 12, 13, 14, 15));
+}
+
+#endif
