@@ -1,6 +1,8 @@
 //! Regions, repetitions, schedules and buffers, as text and by execution.
 
 use crate::streams::*;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
 use thalweg_lang::flat::flatten;
 use thalweg_lang::schedule::schedule;
 use thalweg_lang::tree::{Rate, Weights};
@@ -245,6 +247,16 @@ proptest::proptest! {
     fn dynamic_programs_run(plan in random::plan(true), take in 1_u32..5, give in 1_u32..5) {
         scheduled_or_refused(&random::program(&plan, take, give));
     }
+}
+
+/// Else the two above would say little.
+#[test]
+fn most_random_programs_have_schedules() {
+    let mut runner = TestRunner::deterministic();
+    let plans = random::plan(false);
+    let mut next = || plans.new_tree(&mut runner).unwrap().current();
+    let scheduled = (0..300).filter(|_| scheduled_or_refused(&random::program(&next(), 2, 3))).count();
+    assert!(scheduled > 150, "{scheduled} of 300");
 }
 
 /// Schedules a program, and executes it where it is not refused; only loops are refused.
