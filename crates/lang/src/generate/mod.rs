@@ -15,6 +15,7 @@
 //! [`rewrite`] changes a program in ways that must not change what it prints; [`mutate`] breaks texts;
 //! [`shrink`] looks for a small program that still shows something.
 
+mod branches;
 mod choices;
 mod code;
 mod expr;
