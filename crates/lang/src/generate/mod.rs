@@ -15,6 +15,7 @@
 //! [`rewrite`] changes a program in ways that must not change what it prints; [`mutate`] breaks texts;
 //! [`shrink`] looks for a small program that still shows something.
 
+mod branches;
 mod choices;
 mod code;
 mod expr;
@@ -72,7 +73,7 @@ pub fn generate(choices: &mut Choices, options: &Options) -> Program {
         inputs: Vec::new(),
         outputs: Vec::new(),
         dynamic: false,
-        fault: options.fault,
+        fault: false,
     };
     let top = top(&mut maker);
     let (inputs, dynamic) = (maker.inputs, maker.dynamic);
@@ -140,6 +141,7 @@ fn top(maker: &mut Maker<'_>) -> Stream {
     let place = Place { depth, unit: false, fixed: false, alone: true, windows: true, around: None };
     if maker.choices.chance(4) {
         let (ty, other) = (maker.ty(), maker.ty());
+        maker.fault = maker.options.fault;
         return maker.turning((&ty, 0), (&other, 0), &place, (None, None));
     }
     let mut head = maker.head("Main", (None, None));
@@ -151,6 +153,8 @@ fn top(maker: &mut Maker<'_>) -> Stream {
         children.push(maker.through(&from, &to, &place).0);
         from = to;
     }
+    // Here and not before: what is made may be thrown away, and this fires in every steady state.
+    maker.fault = maker.options.fault;
     let sink = if maker.fault || maker.choices.chance(60) {
         let pop = maker.choices.within(1, 3);
         maker.filter((Some(&from), None), Rates::Static { pop, push: 0 }, &place, true)
