@@ -9,7 +9,7 @@
 //! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: dynamic
 //! rates, messages, native functions, arrays whose lengths depend on data.
 //!
-//! Generated code owns nothing: its state, queues and buffers are memory that [`run`] gives it, and it
+//! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
 //! looks at indices that are not proven to be inside.
 
 mod build;

@@ -35,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
-    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-lang", &[]),
     ("thalweg-str", &["thalweg-lang"]),
     ("thalweg-codegen", &["thalweg-lang", "thalweg-str"]),
     ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang", "thalweg-codegen"]),

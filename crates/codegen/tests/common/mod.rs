@@ -176,8 +176,19 @@ pub fn agree(text: &str, files: &Memory, iterations: Option<u64>) -> Seen {
 
 /// The same of a program that has been compiled.
 pub fn agree_compiled(compiled: &Arc<Compiled>, name: &str, files: &Memory, iterations: Option<u64>) -> Seen {
+    agree_at(&LEVELS, compiled, name, files, iterations)
+}
+
+/// The same at some levels.
+pub fn agree_at(
+    levels: &[Level],
+    compiled: &Arc<Compiled>,
+    name: &str,
+    files: &Memory,
+    iterations: Option<u64>,
+) -> Seen {
     let meant = interpreted(compiled, files, iterations);
-    for level in LEVELS {
+    for level in levels.iter().copied() {
         let config = Config { level, cache: Cache::None, compiler: None };
         let native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
