@@ -42,7 +42,9 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
         match open(net, &waits) {
             Ok(true) => {}
             // Somebody outside may set all of it going.
-            Ok(false) if net.graph.node_ids().any(|node| is_foreign(net, node)) => return false,
+            Ok(false) if net.graph.node_ids().any(|node| is_foreign(net, node) || has_lent(net, node)) => {
+                return false;
+            }
             Ok(false) => net.record(Error::Deadlock(describe(net, &waits.worst(starved(&waits)), None))),
             Err(error) => net.record(error),
         }
@@ -75,6 +77,12 @@ fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
 fn is_foreign(net: &Net<'_>, node: NodeId) -> bool {
     let state = &net.nodes[node.index()].state;
     !state.is_done() && state.wait.read() == Waiting::Foreign
+}
+
+/// Whether a process has ended while somebody elsewhere still has a message that was lent to it.
+fn has_lent(net: &Net<'_>, node: NodeId) -> bool {
+    let lent = |channel: &ChannelId| net.rings[channel.index()].is_lent() && !net.meter(*channel).gone();
+    net.nodes[node.index()].state.is_done() && net.inputs(node).iter().any(lent)
 }
 
 /// Ends the feedback channels of the loop that a circle runs through, if its outside inputs have

@@ -78,6 +78,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
             self.running = Some(node);
             let event = body.activate(cx);
+            self.running = None;
             let mut spent = 0;
             if stamped {
                 let after = ticks();
@@ -94,7 +95,6 @@ impl<'a, P: Policy> Worker<'a, P> {
                 None => break Some((node, event)),
             }
         };
-        self.running = None;
         self.account.activations += u64::from(most - left);
         self.policy.relayed(&mut self.local, most - left);
         (last, now)

@@ -79,6 +79,7 @@ impl Net<'_> {
     fn woken(&self, node: NodeId) {
         self.nodes[node.index()].state.alert.store(true, Ordering::Release);
         if self.ready.is_told() {
+            fence(Ordering::SeqCst); // pairs with that of who has just run it: see `ready`
             self.tell_outside(node);
         }
     }

@@ -96,8 +96,20 @@ pub(crate) struct Known<T> {
     pub(crate) received: AtomicU64,
     pub(crate) sent: AtomicU64,
     /// Where the first message not taken lies while it is lent out (`Rx::recv_ref`): there it stays,
-    /// though the ring should grow meanwhile, for the process may point to it across awaits.
+    /// though the ring should grow meanwhile, for the process may point to it across awaits. While it is
+    /// being given back it is [`given_back`].
     pub(crate) lent: AtomicPtr<T>,
+}
+
+/// Where nothing lies: for a message that is being given back.
+fn given_back<T>() -> *mut T {
+    static MARK: u8 = 0;
+    std::ptr::from_ref(&MARK).cast_mut().cast()
+}
+
+/// Whether a message lies there.
+fn is_address<T>(lent: *mut T) -> bool {
+    !lent.is_null() && lent != given_back()
 }
 
 const NO: u8 = 0;
@@ -236,7 +248,7 @@ impl<T> Ring<T> {
     /// may be storage that the ring has outgrown, of which the slot has no copy. By whoever has both ends.
     fn fetch_lent(&self, head: usize) {
         let lent = self.known.lent.swap(std::ptr::null_mut(), Ordering::Acquire);
-        if !lent.is_null() {
+        if is_address(lent) {
             let (slots, mask) = self.slots();
             // SAFETY: both ends are the caller's, so nobody else accesses either place; outgrown storage
             // goes with the ring, and the message is in one place only.
@@ -293,11 +305,13 @@ impl<T> Ring<T> {
     /// this must not look at where the slots are.
     #[inline]
     pub(crate) fn take_lent(&self, bytes: usize) {
-        self.known.lent.store(std::ptr::null_mut(), Ordering::Release);
+        // Lent, to who asks whether both ends are the producer's now; no place to be kept, to who grows.
+        self.known.lent.store(given_back(), Ordering::Release);
         if self.weigh.is_some() {
             self.meter.set_bytes_released(bytes);
         }
         self.meter.release(self.meter.head_here() + 1);
+        self.known.lent.store(std::ptr::null_mut(), Ordering::Release);
     }
 
     /// Drops items from the head to `to` and releases their slots, also when a drop panics.
@@ -382,9 +396,10 @@ impl<T: Send> Grow for Ring<T> {
             let old = old.cast::<MaybeUninit<T>>();
             let totals = self.totals();
             // What is lent stays where it is: the consumer may be pointing to it, and finds it there. It
-            // may take it meanwhile (`take_lent`): then what is copied of it here is read by nobody.
-            let lent = self.is_lent();
+            // may be given back meanwhile (`take_lent`). So the head comes first: a message that is not
+            // below it and still lent is the one at it, and one that is lent no more is read by nobody.
             let (head, tail) = (self.meter.head(), self.meter.tail());
+            let lent = is_address(self.known.lent.load(Ordering::Acquire));
             for i in head..tail {
                 // SAFETY: exclusive access; items in `[head, tail)` move bit by bit to their new
                 // slot and the old storage is freed without dropping them.
@@ -407,6 +422,10 @@ impl<T: Send> Grow for Ring<T> {
     }
 
     fn know_waits(&self) {
+        // One message may not be room enough for who waits until a channel is light.
+        if self.weighed() {
+            return;
+        }
         self.known.receiver_waits.0.store(NO, Ordering::Relaxed);
         self.known.sender_waits.0.store(NO, Ordering::Relaxed);
     }

@@ -190,7 +190,7 @@ pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
     impl Drop for Back {
         fn drop(&mut self) {
             POLLED.set(self.0);
-            self.1.inspect(|released| RELEASED.set(*released));
+            RELEASED.set(self.1.unwrap_or(NONE));
             STREAMS.replace(std::mem::take(&mut self.2));
         }
     }

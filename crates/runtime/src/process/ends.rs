@@ -154,6 +154,8 @@ impl<T: std::marker::Send> Rx<T> {
         // SAFETY: it holds message `next` of this side's; `release` moves past it.
         let message = unsafe { self.slot(next).read() };
         self.release(next);
+        // It was received in an earlier turn, and there is room only now.
+        drops::note_release(receiver(&self.0), receiving(&self.0));
         message
     }
 

@@ -39,6 +39,7 @@ use crate::claim::Claim;
 use crate::clock::Part;
 use crate::node::{Body, Cx, Flow, Held, IntoFlow, NodeState};
 use crate::port::Lack;
+use crate::sync::{Ordering, fence};
 use std::pin::Pin;
 use std::task::Poll;
 use thalweg_graph::ChannelId;
@@ -138,6 +139,9 @@ where
             // They are not another's.
             cx.ends_dropped();
             if !failed {
+                // Who drops a message that it has lent elsewhere then looks whether it is done.
+                cx.state().done.store(true, Ordering::Release);
+                fence(Ordering::SeqCst); // pairs with the fence of `leave_word`
                 cx.net.end_ends(cx.node);
             }
             cx.net.ended(cx.node);
