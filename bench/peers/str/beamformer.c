@@ -5,9 +5,9 @@
 // one with real and imaginary parts exchanged, so that a complex product is two products and a sum: its real part
 // is ac + (-b)d, which is what ac - bd is. Several results grow side by side, as many as registers hold.
 //
-// Work, for each complex number of input: 48 + 24 multiplications and additions in vectors for the two filters of
-// each channel (1.5 firings of 64 taps on 2 floats in 2 numbers), 4 for the beams, 11 for the pulses, and 1/12 of a
-// square root; 8 bytes read, 0.33 written. Two additions of 8 lanes a cycle are the limit: 7 cycles for a number.
+// Work, for each complex number of input: 64 + 32 multiplications and additions for the two filters of each channel, 4
+// for the beams, 11 for the pulses, and 1/12 of a square root; 8 bytes read, 0.33 written. Two additions of 8 lanes a
+// cycle are the limit: 7 cycles for a number.
 #include "common.h"
 
 enum { CHANNELS = 12, BEAMS = 4, TAPS = 64, STEP = 2, PULSE = 32, ROW = 2 * CHANNELS, BEAM_ROW = 2 * BEAMS };
@@ -50,6 +50,7 @@ INLINE void decimate(const float *in, float *out, const int count)
     f8 sum[8][3] = {0};
     for (int i = 0; i < TAPS; i++) {
         const float h = taps[i];
+        FORGET;
 #pragma GCC unroll 8
         for (int n = 0; n < count; n++)
 #pragma GCC unroll 3
@@ -112,6 +113,7 @@ INLINE void match(const f8 *beams, const f8 *beams_exchanged, f8 *found, const i
     f8 sum[8] = {0};
     for (int i = 0; i < PULSE; i++) {
         const f8 re = pulse[i][0], im = pulse[i][1];
+        FORGET;
 #pragma GCC unroll 8
         for (int n = 0; n < count; n++)
             sum[n] += re * beams[n + i] + im * beams_exchanged[n + i];

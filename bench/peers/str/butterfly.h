@@ -38,33 +38,25 @@ INLINE void factors(c1 *w, int m, int sign)
 // Four complex numbers of each of four blocks: 16 lanes, block by block.
 INLINE c16 gather(const float *const from[4], long at)
 {
-    f8 low[2], high[2];
-    for (int k = 0; k < 2; k++) {
-        const long place = at + 4 * k;
-        low[k] = __builtin_shufflevector(load4(from[0] + place), load4(from[1] + place), 0, 1, 2, 3, 4, 5, 6, 7);
-        high[k] = __builtin_shufflevector(load4(from[2] + place), load4(from[3] + place), 0, 1, 2, 3, 4, 5, 6, 7);
-    }
-    const f16 a = __builtin_shufflevector(low[0], high[0], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const f16 b = __builtin_shufflevector(low[1], high[1], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const f8 first = load8(from[0] + at), second = load8(from[1] + at);
+    const f8 third = load8(from[2] + at), fourth = load8(from[3] + at);
+    const f16 a = __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const f16 b = __builtin_shufflevector(third, fourth, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     return (c16){
-        __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30),
-        __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31),
+        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30),
+        __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31),
     };
 }
 
 // And back.
 INLINE void scatter(float *const to[4], long at, c16 x)
 {
-    const f16 a = __builtin_shufflevector(x.re, x.im, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
-    const f16 b = __builtin_shufflevector(x.re, x.im, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
-    store4(to[0] + at, __builtin_shufflevector(a, a, 0, 1, 2, 3));
-    store4(to[1] + at, __builtin_shufflevector(a, a, 4, 5, 6, 7));
-    store4(to[2] + at, __builtin_shufflevector(a, a, 8, 9, 10, 11));
-    store4(to[3] + at, __builtin_shufflevector(a, a, 12, 13, 14, 15));
-    store4(to[0] + at + 4, __builtin_shufflevector(b, b, 0, 1, 2, 3));
-    store4(to[1] + at + 4, __builtin_shufflevector(b, b, 4, 5, 6, 7));
-    store4(to[2] + at + 4, __builtin_shufflevector(b, b, 8, 9, 10, 11));
-    store4(to[3] + at + 4, __builtin_shufflevector(b, b, 12, 13, 14, 15));
+    const f16 a = __builtin_shufflevector(x.re, x.im, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const f16 b = __builtin_shufflevector(x.re, x.im, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    store8(to[0] + at, __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7));
+    store8(to[1] + at, __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15));
+    store8(to[2] + at, __builtin_shufflevector(b, b, 0, 1, 2, 3, 4, 5, 6, 7));
+    store8(to[3] + at, __builtin_shufflevector(b, b, 8, 9, 10, 11, 12, 13, 14, 15));
 }
 
 #endif

@@ -3,18 +3,18 @@
 // The bands lie side by side, so that where one ends the next begins: of their 32 low-pass filters 17 differ, and
 // they share the loads of their input. 16 samples of all of them grow in registers; the differences are transposed
 // there, so that the filters that smooth have the channels in a vector. For the pitch a vector holds 16 lags, whose
-// sums go on in the order of the samples; each takes part for as long as there are samples for its lag. Transposing
-// and the lanes that drop out are written with GCC's vectors.
+// sums go on in the order of the samples, one vector 16 samples behind the other, so that one load serves all; a lane
+// takes part for as long as there are samples for its lag. Transposing and these lanes are written with GCC's vectors.
 //
 // Work, for each sample: 1088 + 20 multiplications and additions for the bands, 300 for the pitch; 4 bytes read, 1.4
-// written. One addition of 16 lanes a cycle: 88 cycles for a sample.
+// written. One addition of 16 lanes a cycle is the limit: 88 cycles for a sample.
 #include "common.h"
 
 enum { CHANNELS = 16, FILTERS = CHANNELS + 1, TAPS = 64, FRAME = 50, WINDOW = 240, SHORTEST = 20, LONGEST = 100 };
 // Frames in a round; rows of bands that the next round needs again.
 enum { ROUND = 8, BEFORE = TAPS - FRAME, RESULT = CHANNELS + 1 };
-// Vectors of lags, without the last one.
-enum { LAGS = (LONGEST - SHORTEST) / 16 };
+// Vectors of lags.
+enum { LAGS = (LONGEST - SHORTEST) / 16 + 1 };
 
 static const float RATE = 8000.0f;
 static float band_taps[TAPS][FILTERS], smooth_taps[TAPS];
@@ -80,50 +80,46 @@ static void clip(const float *in, float *out)
         out[i] = in[i] > 0.1f ? in[i] - 0.1f : in[i] < -0.1f ? in[i] + 0.1f : 0.0f;
 }
 
-// One more sample for as many of the lags as have it; the last vector of them in part.
-INLINE void correlate(const float *x, int j, f16 *sum, const int full, const int part)
+// The products of the samples from `at` on, 16 lags' worth, with those that are 20, 36, ... before, for as many
+// vectors of lags as have begun; of the lanes only those whose sample there is, where not all are.
+INLINE void correlate(const float *x, int at, f16 *sum, const int begun, const int all)
 {
-    const i16 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const i16 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, there = lane < WINDOW - at;
+    const f16 later = load16(x + at);
 #pragma GCC unroll 8
-    for (int v = 0; v < full; v++)
-        sum[v] += x[j] * load16(x + j + SHORTEST + 16 * v);
-    if (part) {
-        const int at = j + SHORTEST + 16 * full;
-        const f16 more = sum[full] + x[j] * load16(x + at);
-        const i16 there = lane < WINDOW - at;
-        sum[full] = (f16)(((i16)more & there) | ((i16)sum[full] & ~there));
+    for (int v = 0; v < begun; v++) {
+        const f16 more = sum[v] + x[at - SHORTEST - 16 * v] * later;
+        sum[v] = all ? more : (f16)(((i16)more & there) | ((i16)sum[v] & ~there));
     }
 }
 
 static float pitch(const float *in)
 {
-    enum { COMMON = WINDOW - SHORTEST - 16 * LAGS + 1 };
     float x[WINDOW + 32] __attribute__((aligned(64))) = {0};
-    float correlation[LONGEST - SHORTEST + 1];
+    float correlation[16 * LAGS];
     f16 sum[LAGS] = {0};
-    float zero = 0, longest = 0;
+    float zero = 0;
     clip(in, x);
-    int j = 0;
-    for (; j < WINDOW - LONGEST; j++) {
-        correlate(x, j, sum, LAGS, 0);
-        longest += x[j + LONGEST] * x[j];
-        zero += x[j] * x[j];
-    }
-    for (; j < COMMON; j++) {
-        correlate(x, j, sum, LAGS, 0);
-        zero += x[j] * x[j];
-    }
+    // Each vector of lags is 16 samples behind the one before, so that all want the same samples.
+    int at = SHORTEST;
 #pragma GCC unroll 8
-    for (int left = LAGS - 1; left >= 0; left--)
-        for (const int end = j + 16; j < end; j++) {
-            correlate(x, j, sum, left, 1);
-            zero += x[j] * x[j];
+    for (int begun = 1; begun < LAGS; begun++)
+        for (const int end = at + 16; at < end; at++) {
+            correlate(x, at, sum, begun, 1);
+            zero += x[at - SHORTEST] * x[at - SHORTEST];
         }
-    for (; j < WINDOW; j++)
-        zero += x[j] * x[j];
+    for (; at <= WINDOW - 16; at++) {
+        correlate(x, at, sum, LAGS, 1);
+        zero += x[at - SHORTEST] * x[at - SHORTEST];
+    }
+    for (; at < WINDOW; at++) {
+        correlate(x, at, sum, LAGS, 0);
+        zero += x[at - SHORTEST] * x[at - SHORTEST];
+    }
+    for (at -= SHORTEST; at < WINDOW; at++)
+        zero += x[at] * x[at];
 
     memcpy(correlation, sum, sizeof sum);
-    correlation[LONGEST - SHORTEST] = longest;
     int best = 0;
     float greatest = correlation[0];
     for (int lag = 1; lag <= LONGEST - SHORTEST; lag++)

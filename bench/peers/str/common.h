@@ -19,6 +19,10 @@ typedef uint32_t u16 __attribute__((vector_size(64)));
 
 #define INLINE static inline __attribute__((always_inline))
 
+// Loads before this are not kept in registers for after it: the compiler would carry windows of the input and tables
+// from one turn of a loop to the next, for which there are no registers, and spill the sums.
+#define FORGET __asm__ volatile("" ::: "memory")
+
 static const float PI = 3.14159274f;
 
 // Functions of double precision, rounded once.

@@ -90,7 +90,7 @@ static void make_keys(uint32_t high, uint32_t low)
     }
 }
 
-__attribute__((constructor)) static void prepare(void)
+static void make_tables(void)
 {
     make_substitutions();
     make_keys(0x13345779, 0x9BBCDFF1);
