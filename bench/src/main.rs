@@ -9,6 +9,7 @@ mod figures;
 mod jobs;
 mod line;
 mod machine;
+mod native;
 mod ours;
 mod pages;
 mod peers;

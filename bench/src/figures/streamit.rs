@@ -1,8 +1,12 @@
-//! `str.*`: programs of `apps/str` beside hand-written C, with input and output in memory.
+//! `str.*`: programs of `apps/str` beside hand-written C, with input and output in memory: regions fused and
+//! vectors across firings (`ours`), without vectors (`fused`), and a function for each filter with queues (`plain`).
 
 use std::time::Instant;
 
+use thalweg_codegen::Level;
+
 use crate::line::Measure;
+use crate::native::Ours;
 use crate::peers::written::{self, Written};
 use crate::race::{Contestant, Role};
 use crate::row::{Row, confined, timed};
@@ -41,7 +45,49 @@ fn one(session: &mut Session, name: &str, program: &'static str) {
         let run = move || Ok(Some(confined(1, || rounds_of(written, input, &mut out, rounds))));
         contestants.push(Contestant::new(written.name, role, items, run).expecting(sum));
     }
+    // What all have to do was found with the first one.
+    if let Some((rounds, sum)) = job {
+        contestants
+            .extend(LEVELS.iter().filter_map(|level| ours(session, program, *level, &input, rounds, sum)));
+    }
     session.figure(name, Measure::NsPerItem, 1, contestants);
+}
+
+/// Native code at each level: what it is called, and what it is to the figure.
+const LEVELS: [(&str, Role, Level); 3] = [
+    ("ours", Role::Ours, Level::Vectors),
+    ("fused", Role::Aside, Level::Fused),
+    ("plain", Role::Aside, Level::Plain),
+];
+
+/// The program as native code; none, and an error of the session, where it cannot be made.
+fn ours(
+    session: &mut Session,
+    program: &str,
+    (name, role, level): (&'static str, Role, Level),
+    input: &[u32],
+    rounds: usize,
+    sum: u64,
+) -> Option<Contestant<'static>> {
+    let cells = written::ALL.iter().find(|written| written.program == program)?.cells_in;
+    let items = (input.len() / cells * rounds) as u64;
+    let mut ours = match Ours::new(program, level, input) {
+        Ok(ours) => ours,
+        Err(why) => {
+            eprintln!("error: {program}: {name}: {why}");
+            session.errors.push(format!("{program}: {name}: {why}"));
+            return None;
+        }
+    };
+    let run = move || {
+        let mut failed = None;
+        let row = timed(|| {
+            failed = (0..rounds).find_map(|_| ours.run().err());
+            0
+        });
+        failed.map_or_else(|| Ok(Some(Row { checksum: checksum(&ours.output()), ..row })), Err)
+    };
+    Some(Contestant::new(name, role, items, run).expecting(sum))
 }
 
 /// How often the input is gone through so that it lasts so many seconds, and what must come out.

@@ -54,6 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-wordcount",
             "thalweg-lang",
             "thalweg-str",
+            "thalweg-codegen",
         ],
     ),
 ];

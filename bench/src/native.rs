@@ -1,0 +1,114 @@
+//! Programs of `apps/str` as native code, with files that are memory.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use thalweg_codegen::{Cache, Config, Level, Native};
+use thalweg_lang::files::{Files, Layout, Sink, Source};
+use thalweg_lang::interpret::{Options, Surroundings};
+use thalweg_lang::value::Value;
+use thalweg_str::Program;
+
+/// A program as native code, with its input and room for its output.
+pub struct Ours {
+    native: Native,
+    files: Cells,
+}
+
+impl Ours {
+    /// The program of this name at a level, for this input.
+    ///
+    /// # Errors
+    /// It cannot be made native; why.
+    pub fn new(program: &str, level: Level, input: &[u32]) -> Result<Ours, String> {
+        let sources = Program::named(program).ok_or("no such program")?.sources(&[])?;
+        let compiled = thalweg_lang::compile(&sources).map_err(|errors| format!("{errors:?}"))?;
+        let config = Config { level, cache: Cache::None, compiler: None };
+        let native =
+            thalweg_codegen::build(&Arc::new(compiled), &config).map_err(|refusal| refusal.to_string())?;
+        let input: Vec<u8> = input.iter().flat_map(|cell| cell.to_ne_bytes()).collect();
+        let output = Rc::new(RefCell::new(Vec::with_capacity(input.len())));
+        Ok(Ours { native, files: Cells { input: Rc::new(input), output } })
+    }
+
+    /// Runs it once over all of the input.
+    ///
+    /// # Errors
+    /// It fails; why.
+    pub fn run(&mut self) -> Result<(), String> {
+        self.files.output.borrow_mut().clear();
+        let around = Surroundings {
+            files: &mut self.files,
+            out: Box::new(io::sink()),
+            interrupted: Box::new(|| false),
+            progress: &mut |_| {},
+        };
+        let options = Options { iterations: None, repeat_input: false };
+        self.native.run(options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
+    }
+
+    /// What it has written.
+    pub fn output(&self) -> Vec<u32> {
+        let output = self.files.output.borrow();
+        output.as_chunks().0.iter().map(|cell| u32::from_ne_bytes(*cell)).collect()
+    }
+}
+
+/// The one file that is read and the one that is written, whatever they are called.
+struct Cells {
+    input: Rc<Vec<u8>>,
+    output: Rc<RefCell<Vec<u8>>>,
+}
+
+impl Files for Cells {
+    fn source(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        Ok(Box::new(Reader { input: self.input.clone(), at: 0 }))
+    }
+
+    fn sink(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+        Ok(Box::new(Writer(self.output.clone())))
+    }
+}
+
+struct Reader {
+    input: Rc<Vec<u8>>,
+    at: usize,
+}
+
+impl Source for Reader {
+    fn next(&mut self) -> io::Result<Option<Value>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "items are read as bytes here"))
+    }
+
+    fn next_bytes(&mut self, room: &mut [u8]) -> Option<io::Result<usize>> {
+        let rest = &self.input[self.at..];
+        let count = rest.len().min(room.len());
+        room[..count].copy_from_slice(&rest[..count]);
+        self.at += count;
+        Some(Ok(count))
+    }
+
+    fn rewind(&mut self) -> io::Result<bool> {
+        self.at = 0;
+        Ok(true)
+    }
+}
+
+struct Writer(Rc<RefCell<Vec<u8>>>);
+
+impl Sink for Writer {
+    fn give(&mut self, _item: &Value) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "items are written as bytes here"))
+    }
+
+    fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
+        self.0.borrow_mut().extend_from_slice(items);
+        Some(Ok(()))
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
