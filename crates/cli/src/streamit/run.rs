@@ -15,7 +15,7 @@ use std::sync::Arc;
 use thalweg_codegen::{Config, Level, Native, build};
 use thalweg_lang::Compiled;
 use thalweg_lang::files::{Disk, Form};
-use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
 use thalweg_lang::tree::Code;
 
 /// Run a StreamIt program.
@@ -98,7 +98,7 @@ impl Run {
         // What it has printed before it failed comes before the error.
         _ = out.clone().flush();
         match outcome {
-            Ok(Outcome { .. }) => Ok(()),
+            Ok(_) => Ok(()),
             Err(Stop::Interrupted) => bail!("interrupted: files hold what was written until then"),
             Err(Stop::Output(error)) if error.contains("Broken pipe") => Ok(()),
             Err(Stop::Output(error)) => bail!("{error}"),

@@ -61,27 +61,6 @@ fn hexadecimal(x: f32) -> String {
     }
 }
 
-pub(crate) fn symbol(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::ShiftLeft => "<<",
-        BinaryOp::ShiftRight => ">>",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::Lt => "<",
-        BinaryOp::Le => "<=",
-        BinaryOp::Gt => ">",
-        BinaryOp::Ge => ">=",
-    }
-}
-
 impl Writer<'_> {
     pub(crate) fn name(&self, var: Var) -> String {
         let name = &self.code.vars[var.0 as usize].name;
@@ -120,7 +99,7 @@ impl Writer<'_> {
                     Some(by) => (by & 31).to_string(),
                     None => format!("({b} & 31)"),
                 };
-                format!("({a} {} {by})", symbol(op))
+                format!("({a} {} {by})", op.symbol())
             }
             (BinaryOp::Sub, Kind::Float) if self.apart => format!("apart({a} - {b})"),
             (BinaryOp::Rem, Kind::Float) => format!("fmodf({a}, {b})"),
@@ -128,7 +107,7 @@ impl Writer<'_> {
                 format!("quotient({a}, {b})")
             }
             (BinaryOp::Rem, Kind::Int) if y.as_int().is_none_or(|by| by == -1) => format!("rest({a}, {b})"),
-            _ => format!("({a} {} {b})", symbol(op)),
+            _ => format!("({a} {} {b})", op.symbol()),
         }
     }
 

@@ -427,7 +427,7 @@ impl Vectors<'_> {
         use BinaryOp::{
             Add, BitAnd, BitOr, BitXor, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Rem, ShiftLeft, ShiftRight, Sub,
         };
-        let sign = super::expr::symbol(op);
+        let sign = op.symbol();
         match (op, kind) {
             (Eq, Kind::Bool) => format!("(~({a} ^ {b}))"),
             (Ne, Kind::Bool) => format!("({a} ^ {b})"),

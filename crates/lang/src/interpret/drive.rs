@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// Runs until the iterations are done, the input is over, or somebody interrupts; how many there were.
 pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMut(u64)) -> Result<u64, Stop> {
-    let mut fires = Nodes { world, suspended: world.nodes.iter().map(|_| None).collect() };
+    let mut fires = Nodes::new(world);
     let regions = &world.compiled.schedule.regions;
     let mut order: Box<dyn Order + '_> = match &regions[..] {
         [region] if world.has_messages() => Box::new(Demand::new(world, region)),
@@ -52,16 +52,28 @@ fn flush(world: &World, fires: &mut Nodes<'_>) -> Result<(), Stop> {
 /// The nodes, those with stacks of their own among them.
 struct Nodes<'a> {
     world: &'a Rc<World>,
+    /// By node: whether its firings may wait in their middle.
+    waits: Vec<bool>,
     suspended: Vec<Option<Suspended>>,
 }
 
-impl Nodes<'_> {
+impl<'a> Nodes<'a> {
+    fn new(world: &'a Rc<World>) -> Nodes<'a> {
+        let compiled = &world.compiled;
+        let waits = |node| {
+            let decides = |firing| compiled.flat.pop(&compiled.tree, node, 0, firing).is_none();
+            world.filter(node).is_some() && (decides(Firing::First) || decides(Firing::Later))
+        };
+        let count = world.nodes.len() as u32;
+        Nodes {
+            world,
+            waits: (0..count).map(|node| waits(NodeId(node))).collect(),
+            suspended: (0..count).map(|_| None).collect(),
+        }
+    }
+
     fn try_fire(&mut self, node: NodeId) -> Result<Fired, Stop> {
-        let compiled = &self.world.compiled;
-        let takes = |firing| compiled.flat.pop(&compiled.tree, node, 0, firing);
-        let waits = self.world.filter(node).is_some()
-            && (takes(Firing::First).is_none() || takes(Firing::Later).is_none());
-        if !waits {
+        if !self.waits[node.0 as usize] {
             return self.world.fire(node, &|| unreachable!("a static rate waits before it fires"));
         }
         let suspended = &mut self.suspended[node.0 as usize];

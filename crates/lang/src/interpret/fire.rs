@@ -4,7 +4,7 @@ use super::Stop;
 use super::host::FilterHost;
 use super::world::{State, World};
 use crate::diagnostic::Diagnostic;
-use crate::eval::{Budget, Code, Failure, Globals, Machine, Scratch};
+use crate::eval::{Budget, Code, Failure, Globals, Machine};
 use crate::files::Source;
 use crate::flat::{ChannelId, Firing, NodeId, NodeKind};
 use crate::hir::StreamBody;
@@ -130,7 +130,7 @@ impl World {
         let StreamBody::Filter(code) = &program.streams[stream.0 as usize].body else {
             unreachable!("a filter's stream")
         };
-        let State::Written { fields, random } = state else { unreachable!("a filter's state") };
+        let State::Written { fields, random, scratch } = state else { unreachable!("a filter's state") };
         let firings = self.firings[node.0 as usize].get();
         let prework = code.prework.as_ref().filter(|_| firings == 0);
         let rates = if prework.is_some() { filter.prework.unwrap_or(filter.work) } else { filter.work };
@@ -154,10 +154,9 @@ impl World {
             functions: &code.functions,
             output: &filter.output,
         };
-        let mut scratch = Scratch::default();
         let mut budget = Budget { steps: self.steps, ..Budget::unlimited() };
         let globals = Globals::Fixed(&self.compiled.tree.globals);
-        let mut machine = Machine::new(scope, globals, fields, &mut host, &mut scratch, &mut budget);
+        let mut machine = Machine::new(scope, globals, fields, &mut host, scratch, &mut budget);
         for mail in self.arrived(node, firings + 1) {
             let handler = &code.handlers[mail.handler as usize];
             machine.run_function(handler, mail.args).map_err(|failure| self.failed(node, &failure))?;

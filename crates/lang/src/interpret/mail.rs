@@ -5,14 +5,16 @@ use super::world::{Mail, World};
 use crate::flat::{ChannelId, Flat, NodeId, NodeKind};
 use crate::value::Value;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-/// The wavefronts that messages have needed so far, by the one upstream and the one downstream.
-pub(super) type Wavefronts = HashMap<(NodeId, NodeId), Wavefront>;
+/// The ways that messages have gone so far, by sender and receiver.
+pub(super) type Ways = HashMap<(NodeId, NodeId), Way>;
 
-/// The way from one node to another.
-enum Way {
-    Down,
-    Up,
+/// The way of messages from one node to another.
+pub(super) struct Way {
+    /// Whether the receiver is the one downstream.
+    down: bool,
+    wavefront: Wavefront,
 }
 
 impl World {
@@ -44,46 +46,46 @@ impl World {
     /// The firing of the receiver, counted from 1, before which a message is handled that the sender
     /// sends in the firing it is in.
     fn arrival(&self, from: NodeId, to: NodeId, latency: i32) -> Result<u64, String> {
-        let flat = &self.compiled.flat;
-        let receiver = &flat.node(to).name;
-        let way = if leads(flat, from, to) {
-            Way::Down
-        } else if leads(flat, to, from) {
-            Way::Up
-        } else {
-            return Err(format!("no stream leads from here to `{receiver}`, or from there to here"));
+        let mut ways = self.ways.borrow_mut();
+        let Way { down, wavefront } = match ways.entry((from, to)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(self.way(from, to)?),
         };
-        let (up, down) = if matches!(way, Way::Down) { (from, to) } else { (to, from) };
-        if let Some(channel) = self.dynamic_between(up, down) {
-            let (one, other) = (&flat.node(channel.0).name, &flat.node(channel.1).name);
+        let receiver = &self.compiled.flat.node(to).name;
+        let sent = self.firings[from.0 as usize].get() + 1;
+        let never = || format!("`{receiver}` can never fire so often");
+        if *down {
+            let firing = sent.saturating_add_signed(i64::from(latency));
+            return wavefront.first_needing(firing).ok_or_else(never);
+        }
+        let after = wavefront.wave(sent + u64::from(latency.unsigned_abs())).ok_or_else(never)?;
+        let fired = self.firings[to.0 as usize].get();
+        if fired > after {
+            return Err(format!(
+                "this message comes too late: it should be handled after firing {after} of \
+                 `{receiver}`, which has fired {fired} times; it needs a greater latency than {latency}"
+            ));
+        }
+        Ok(after + 1)
+    }
+
+    /// The way from one node to another.
+    fn way(&self, from: NodeId, to: NodeId) -> Result<Way, String> {
+        let flat = &self.compiled.flat;
+        let down = leads(flat, from, to);
+        if !down && !leads(flat, to, from) {
+            let receiver = &flat.node(to).name;
+            return Err(format!("no stream leads from here to `{receiver}`, or from there to here"));
+        }
+        let (upstream, downstream) = if down { (from, to) } else { (to, from) };
+        if let Some((one, other)) = self.dynamic_between(upstream, downstream) {
+            let (one, other) = (&flat.node(one).name, &flat.node(other).name);
             return Err(format!(
                 "a message with a latency needs static rates on its way, but those between `{one}` and \
                  `{other}` are dynamic"
             ));
         }
-        let mut wavefronts = self.wavefronts.borrow_mut();
-        let wavefront =
-            wavefronts.entry((up, down)).or_insert_with(|| Wavefront::new(&self.compiled, up, down));
-        let sent = self.firings[from.0 as usize].get() + 1;
-        let never = || format!("`{receiver}` can never fire so often");
-        match way {
-            Way::Down => {
-                let firing = sent.saturating_add_signed(i64::from(latency));
-                wavefront.first_needing(firing).ok_or_else(never)
-            }
-            Way::Up => {
-                let firing = sent + u64::from(latency.unsigned_abs());
-                let after = wavefront.wave(firing).ok_or_else(never)?;
-                let fired = self.firings[to.0 as usize].get();
-                if fired > after {
-                    return Err(format!(
-                        "this message comes too late: it should be handled after firing {after} of \
-                         `{receiver}`, which has fired {fired} times; it needs a greater latency than {latency}"
-                    ));
-                }
-                Ok(after + 1)
-            }
-        }
+        Ok(Way { down, wavefront: Wavefront::new(&self.compiled, upstream, downstream) })
     }
 
     /// Two nodes on the way from one node to another with a dynamic rate between them.

@@ -1,10 +1,10 @@
 //! What a run has: items in channels, and what filters keep.
 
-use super::mail::Wavefronts;
+use super::mail::Ways;
 use super::{Options, Stop};
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
-use crate::eval::Random;
+use crate::eval::{Random, Scratch};
 use crate::files::{Files, Layout, Sink, Source};
 use crate::flat::{ChannelId, NodeId, NodeKind};
 use crate::tree::{Code, Filter};
@@ -27,7 +27,7 @@ pub(super) struct World {
     pub(super) idle: Vec<Cell<u32>>,
     /// Messages on their way, by node.
     pub(super) mail: Vec<RefCell<Vec<Mail>>>,
-    pub(super) wavefronts: RefCell<Wavefronts>,
+    pub(super) ways: RefCell<Ways>,
     out: RefCell<Box<dyn Write>>,
     interrupted: Box<dyn Fn() -> bool>,
     /// What each firing may do.
@@ -40,6 +40,8 @@ pub(super) enum State {
     Written {
         fields: Vec<Value>,
         random: Random,
+        /// Room for the variables of its firings.
+        scratch: Scratch,
     },
     Reader {
         source: Box<dyn Source>,
@@ -78,7 +80,7 @@ impl World {
             idle: nodes.iter().map(|_| Cell::new(0)).collect(),
             mail: nodes.iter().map(|_| RefCell::default()).collect(),
             nodes,
-            wavefronts: RefCell::default(),
+            ways: RefCell::default(),
             out: RefCell::new(out),
             interrupted,
             steps: u64::MAX,
@@ -142,9 +144,11 @@ fn begin(compiled: &Compiled, id: u32, options: Options, files: &mut dyn Files) 
         Stop::Fault(Box::new(Diagnostic::new(filter.span, message)))
     };
     Ok(match &filter.code {
-        Code::Written { fields, .. } => {
-            State::Written { fields: fields.clone(), random: Random::of_work(id) }
-        }
+        Code::Written { fields, .. } => State::Written {
+            fields: fields.clone(),
+            random: Random::of_work(id),
+            scratch: Scratch::default(),
+        },
         Code::Identity => State::Nothing,
         Code::FileReader(name) => {
             let source = files.source(name, &layout(&filter.output)).map_err(|error| fault(name, error))?;

@@ -1,7 +1,7 @@
 //! Expressions as text.
 
 use super::Printer;
-use crate::hir::{BinaryOp, Callee, Expr, ExprKind, Init, Place, Root, Step, Type, UnaryOp};
+use crate::hir::{Callee, Expr, ExprKind, Init, Place, Root, Step, Type, UnaryOp};
 use crate::value::Value;
 
 impl Printer<'_> {
@@ -10,7 +10,7 @@ impl Printer<'_> {
             ExprKind::Constant(value) => constant(value, &expr.ty),
             ExprKind::Read(place) => self.place(place),
             ExprKind::Unary(op, value) => format!("{}{}", unary_sign(*op), self.expr(value)),
-            ExprKind::Binary(op, first, second) => self.infix(binary_sign(*op), first, second),
+            ExprKind::Binary(op, first, second) => self.infix(op.symbol(), first, second),
             ExprKind::And(first, second) => self.infix("&&", first, second),
             ExprKind::Or(first, second) => self.infix("||", first, second),
             ExprKind::Ternary(condition, first, second) => {
@@ -96,27 +96,5 @@ fn unary_sign(op: UnaryOp) -> &'static str {
         UnaryOp::Negate => "-",
         UnaryOp::Not => "!",
         UnaryOp::Complement => "~",
-    }
-}
-
-/// The sign that the source has for an operator.
-pub(super) fn binary_sign(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::ShiftLeft => "<<",
-        BinaryOp::ShiftRight => ">>",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::Lt => "<",
-        BinaryOp::Le => "<=",
-        BinaryOp::Gt => ">",
-        BinaryOp::Ge => ">=",
     }
 }

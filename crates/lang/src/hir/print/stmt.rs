@@ -1,7 +1,6 @@
 //! Statements as text.
 
 use super::Printer;
-use super::expr::binary_sign;
 use crate::hir::{Creator, Expr, Latency, Made, Root, Send, Stmt, StmtKind, Weights};
 
 impl<'a> Printer<'a> {
@@ -20,7 +19,7 @@ impl<'a> Printer<'a> {
             }
             StmtKind::Update { place, op, value, via } => {
                 let (place, value, via) = (self.place(place), self.expr(value), self.ty(via));
-                self.line(format!("{place} {}= {value} as {via}", binary_sign(*op)));
+                self.line(format!("{place} {}= {value} as {via}", op.symbol()));
             }
             StmtKind::Expr(value) => self.line(self.expr(value)),
             StmtKind::Push(value) => self.line(format!("push({})", self.expr(value))),
