@@ -2,13 +2,16 @@
 //!
 //! The initialisation, and what can still fire at the end of the input, go node by node through queues
 //! ([`single`]); the steady states between go through the buffers of the [`plan`](crate::plan), as many at a
-//! time as the input has items for. At the change from one to the other items are moved ([`moves`]).
+//! time as the input has items for. At the change from one to the other items are moved ([`moves`]). Files that
+//! are memory are buffers themselves ([`lend`]).
 //!
 //! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
 //! long as it can. What has been printed before a failure is what the interpreter has printed.
 
 mod ends;
+mod lend;
 mod moves;
+mod reader;
 mod single;
 
 use crate::Native;
@@ -17,6 +20,7 @@ use crate::emit::program::NodeCode;
 use crate::ir::Piece;
 use crate::plan::Facts;
 use ends::Ends;
+use lend::Gates;
 use std::io::Write;
 use thalweg_lang::Diagnostic;
 use thalweg_lang::hir::Type;
@@ -32,6 +36,7 @@ pub(crate) struct Run<'a> {
     queues: Vec<Memory>,
     buffers: Vec<Memory>,
     ends: Ends,
+    gates: Gates,
     /// By node.
     fired: Vec<u64>,
     printer: Printer<'a>,
@@ -76,6 +81,7 @@ impl<'a> Run<'a> {
             queues: (0..channels).map(|_| Memory::default()).collect(),
             buffers: Vec::new(),
             ends,
+            gates: Gates::default(),
             fired: vec![0; native.compiled.flat.nodes.len()],
             printer: Printer { codes: &native.codes, out, error: None },
         };
@@ -133,11 +139,10 @@ impl<'a> Run<'a> {
     /// Steady states, in one call.
     fn steady(&mut self, n: u64) -> Result<(), Stop> {
         self.take_input(n);
-        if !self.state.steady(n, &mut self.printer) {
+        if !self.call(n) {
             return Err(self.failed());
         }
         self.give_output(n)?;
-        self.move_on(n);
         for (fired, more) in self.fired.iter_mut().zip(&self.facts.firings) {
             *fired += n * more;
         }

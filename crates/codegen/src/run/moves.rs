@@ -1,8 +1,9 @@
 //! Items on their way between queues, buffers and the ends.
 
 use super::Run;
+use super::lend::Gates;
 use crate::build::Memory;
-use crate::plan::{Actor, Port, held};
+use crate::plan::{Port, held};
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::interpret::Stop;
 
@@ -11,6 +12,7 @@ impl Run<'_> {
     pub(super) fn fill_buffers(&mut self) {
         let Some(plan) = &self.native.plan else { return };
         self.buffers = plan.roots.iter().map(|root| Memory::new(root.size as usize * root.bytes)).collect();
+        self.gates = Gates::new(plan, &mut self.ends);
         for (at, memory) in self.buffers.iter_mut().enumerate() {
             self.state.set_buffer(at, memory.pointer());
         }
@@ -31,6 +33,7 @@ impl Run<'_> {
     /// What buffers hold after so many steady states goes back into queues.
     pub(super) fn empty_buffers(&mut self, steady: u64) {
         let Some(plan) = &self.native.plan else { return };
+        self.land();
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {
             let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
@@ -52,94 +55,49 @@ impl Run<'_> {
     /// The input of so many steady states, which is there.
     pub(super) fn take_input(&mut self, n: u64) {
         let native = self.native;
-        let Some(plan) = &native.plan else {
-            for node in &self.facts.region.nodes {
-                if self.ends.is_reader(*node) {
-                    let count = n * self.facts.firings[node.0 as usize];
-                    let items = self.ends.read(*node, count).unwrap_or_default();
-                    native
-                        .compiled
-                        .flat
-                        .node(*node)
-                        .outputs
-                        .iter()
-                        .for_each(|output| self.put(*output, &items));
-                }
-            }
-            return;
-        };
-        for actor in &plan.actors {
-            if self.ends.is_reader(actor.node)
-                && let Some(port) = actor.outputs.first()
-            {
-                let count = n * actor.firings;
-                let items = self.ends.read(actor.node, count).unwrap_or_default();
-                let bytes = plan.roots[port.root].bytes;
-                scatter(self.buffers[port.root].bytes_mut(), &items, port, bytes, count as usize);
+        if let Some(plan) = &native.plan {
+            return self.let_in(plan, n);
+        }
+        for node in &self.facts.region.nodes {
+            if self.ends.is_reader(*node) {
+                let count = n * self.facts.firings[node.0 as usize];
+                let items = self.ends.read(*node, count).unwrap_or_default();
+                native.compiled.flat.node(*node).outputs.iter().for_each(|output| self.put(*output, &items));
             }
         }
     }
 
-    /// Writes what so many steady states have given.
+    /// Writes what so many steady states have given, and makes room for more.
     pub(super) fn give_output(&mut self, n: u64) -> Result<(), Stop> {
         let native = self.native;
-        let Some(plan) = &native.plan else {
-            for node in &self.facts.region.nodes {
-                if self.ends.is_writer(*node) {
-                    let count = n * self.facts.firings[node.0 as usize];
-                    for input in &native.compiled.flat.node(*node).inputs {
-                        let items = self.take(*input, count);
-                        self.ends.write(&native.compiled, *node, &items)?;
-                    }
-                }
-            }
+        if let Some(plan) = &native.plan {
+            self.let_out(plan, n)?;
+            self.move_on(plan, n);
             return Ok(());
-        };
-        for Actor { node, inputs, firings, .. } in &plan.actors {
-            if self.ends.is_writer(*node)
-                && let Some(port) = inputs.first()
-            {
-                let bytes = plan.roots[port.root].bytes;
-                let count = (n * firings) as usize;
-                let memory = self.buffers[port.root].bytes();
-                if is_in_line(port) {
-                    let first = port.items.base as usize * bytes;
-                    self.ends.write(&native.compiled, *node, &memory[first..][..count * bytes])?;
-                } else {
-                    let mut items = Vec::with_capacity(count * bytes);
-                    for firing in 0..count {
-                        items.extend_from_slice(&memory[place(port, firing) * bytes..][..bytes]);
-                    }
+        }
+        for node in &self.facts.region.nodes {
+            if self.ends.is_writer(*node) {
+                let count = n * self.facts.firings[node.0 as usize];
+                for input in &native.compiled.flat.node(*node).inputs {
+                    let items = self.take(*input, count);
                     self.ends.write(&native.compiled, *node, &items)?;
                 }
             }
         }
         Ok(())
     }
-
-    /// What is left moves to the front.
-    pub(super) fn move_on(&mut self, n: u64) {
-        let Some(plan) = &self.native.plan else { return };
-        for (root, memory) in plan.roots.iter().zip(&mut self.buffers) {
-            let (from, keep) =
-                (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
-            if keep > 0 && from > 0 {
-                memory.bytes_mut().copy_within(from..from + keep, 0);
-            }
-        }
-    }
 }
 
-fn is_in_line(port: &Port) -> bool {
+pub(super) fn is_in_line(port: &Port) -> bool {
     port.items.group == 1 && port.items.group_stride == 1
 }
 
-fn place(port: &Port, firing: usize) -> usize {
+pub(super) fn place(port: &Port, firing: usize) -> usize {
     let (items, firing) = (&port.items, firing as i64);
     (items.base + firing / items.group * items.group_stride + firing % items.group * items.stride) as usize
 }
 
-fn scatter(memory: &mut [u8], items: &[u8], port: &Port, bytes: usize, count: usize) {
+pub(super) fn scatter(memory: &mut [u8], items: &[u8], port: &Port, bytes: usize, count: usize) {
     if is_in_line(port) {
         memory[port.items.base as usize * bytes..][..items.len()].copy_from_slice(items);
         return;
