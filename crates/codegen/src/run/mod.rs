@@ -9,7 +9,9 @@
 
 mod borders;
 mod ends;
+mod lend;
 mod moves;
+mod reader;
 mod single;
 
 use crate::Native;
@@ -19,6 +21,7 @@ use crate::ir::Piece;
 use crate::parts::Part;
 use crate::plan::Facts;
 use ends::Ends;
+use lend::Gates;
 use std::io::Write;
 use thalweg_lang::Diagnostic;
 use thalweg_lang::hir::Type;
@@ -44,6 +47,7 @@ struct Stage<'a> {
     facts: Facts<'a>,
     /// Items of its buffers, by root.
     buffers: Vec<Memory>,
+    gates: Gates,
 }
 
 /// What a call came to.
@@ -81,6 +85,7 @@ impl<'a> Run<'a> {
             part,
             facts: Facts::new(&native.compiled, &part.region),
             buffers: Vec::new(),
+            gates: Gates::default(),
         };
         let mut run = Run {
             native,
@@ -145,11 +150,10 @@ impl<'a> Run<'a> {
     /// Steady states of a part, in one call.
     fn steady(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
         self.take_input(stage, n);
-        if !self.state.steady(stage as u32, n, &mut self.printer) {
+        if !self.call(stage, n) {
             return Err(self.failed());
         }
         self.give_output(stage, n)?;
-        self.move_on(stage, n);
         for (fired, more) in self.fired.iter_mut().zip(&self.stages[stage].facts.firings) {
             *fired += n * more;
         }
