@@ -39,7 +39,7 @@ pub(crate) struct Queue {
 type Print = unsafe extern "C" fn(*mut c_void, u32, u32, u32, *const i32) -> i32;
 type Size = unsafe extern "C" fn() -> i64;
 type Begin = unsafe extern "C" fn(*mut c_void);
-type Steady = unsafe extern "C" fn(*mut c_void, i64) -> i32;
+type Steady = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 
 /// A loaded program.
@@ -96,9 +96,9 @@ impl<'a> State<'a> {
         State { library, memory, queues: queues.max(1) }
     }
 
-    /// Runs steady states, with some buffers in memory that is lent; false where it failed, as
+    /// Runs steady states of a part, with some buffers in memory that is lent; false where it failed, as
     /// [`State::failure`] tells.
-    pub(crate) fn steady(&mut self, n: u64, lent: Lent<'_>, host: &mut dyn Host) -> bool {
+    pub(crate) fn steady(&mut self, part: u32, n: u64, lent: Lent<'_>, host: &mut dyn Host) -> bool {
         let Lent { read, mut written } = lent;
         let mut own = [(0, std::ptr::null_mut()); 2 * LENDERS];
         let read = read.iter().map(|(at, memory)| (*at, memory.as_ptr().cast_mut(), memory.len()));
@@ -111,7 +111,7 @@ impl<'a> State<'a> {
             // SAFETY: the state is one of this library's, and its buffers are as large as `n` needs: the
             // caller has measured them, those in lent memory too, which the program only reads where it is
             // lent for that. Nobody else uses that memory before this returns.
-            unsafe { steady(state, n as i64) }
+            unsafe { steady(state, part, n as i64) }
         });
         for (at, memory) in own.into_iter().filter(|(_, memory)| !memory.is_null()) {
             self.set_buffer(at, memory);
@@ -212,6 +212,11 @@ impl Memory {
 
     pub(crate) fn pointer(&mut self) -> *mut u8 {
         self.blocks.as_mut_ptr().cast()
+    }
+
+    /// Where a byte of it is.
+    pub(crate) fn pointer_at(&mut self, at: usize) -> *mut u8 {
+        self.bytes_mut()[at..].as_mut_ptr()
     }
 }
 

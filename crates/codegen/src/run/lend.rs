@@ -8,9 +8,9 @@
 //!
 //! What is lent is lent for one call: while it lasts nobody else touches the files.
 
-use super::Run;
 use super::ends::Ends;
 use super::moves::{is_in_line, place, scatter};
+use super::{Run, Stage};
 use crate::build::{LENDERS, Lent};
 use crate::plan::{Actor, Plan, Port};
 use thalweg_lang::interpret::Stop;
@@ -77,7 +77,9 @@ impl Gates {
                 gates.writers.push(gate);
             }
         }
-        let used: Vec<usize> = gates.readers.iter().chain(&gates.writers).map(|gate| gate.root).collect();
+        let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| border.port.root);
+        let used: Vec<usize> =
+            gates.readers.iter().chain(&gates.writers).map(|gate| gate.root).chain(borders).collect();
         for gate in &mut gates.writers {
             // A buffer stands at one place.
             gate.lends &= used.iter().filter(|root| **root == gate.root).count() == 1;
@@ -85,19 +87,19 @@ impl Gates {
         gates
     }
 
-    /// What ends lend for a call.
-    fn lend<'a>(&mut self, ends: &'a mut Ends) -> Lent<'a> {
+    /// What ends lend for a call of a plan whose first buffer is told.
+    fn lend<'a>(&mut self, ends: &'a mut Ends, first: usize) -> Lent<'a> {
         let mut lent = Lent::default();
         for (gate, place) in self.readers.iter().zip(&mut lent.read).filter(|(gate, _)| gate.lent) {
             let memory = ends.readers[gate.end].1.lend(gate.before, gate.size);
-            *place = (gate.root, memory.unwrap_or_default());
+            *place = (first + gate.root, memory.unwrap_or_default());
         }
         for (end, (_, writer)) in ends.writers.iter_mut().enumerate() {
             let mut gates = self.writers.iter_mut().zip(&mut lent.written);
             let Some((gate, place)) = gates.find(|(gate, _)| gate.end == end && gate.lends) else { continue };
             let room = writer.room(gate.size).filter(|room| room.len() >= gate.size && is_aligned(room));
             gate.lent = room.is_some();
-            *place = (gate.root, room.unwrap_or_default());
+            *place = (first + gate.root, room.unwrap_or_default());
         }
         lent
     }
@@ -105,8 +107,9 @@ impl Gates {
 
 /// Whether an actor's items are the only ones that come into a root.
 fn fills_alone(plan: &Plan, actor: usize, root: usize) -> bool {
+    let comes_in = plan.inputs.iter().chain(&plan.outputs).any(|border| border.port.root == root);
     let fills = |actor: &Actor| actor.outputs.iter().any(|port| port.root == root && port.items.window > 0);
-    plan.actors.iter().enumerate().all(|(at, other)| at == actor || !fills(other))
+    !comes_in && plan.actors.iter().enumerate().all(|(at, other)| at == actor || !fills(other))
 }
 
 /// Scalars have 4 bytes at most.
@@ -115,17 +118,19 @@ fn is_aligned(memory: &[u8]) -> bool {
 }
 
 impl Run<'_> {
-    /// Steady states of a plan, in one call; false where it failed.
-    pub(super) fn call(&mut self, n: u64) -> bool {
-        let lent = self.gates.lend(&mut self.ends);
-        self.state.steady(n, lent, &mut self.printer)
+    /// Steady states of a part, in one call; false where it failed.
+    pub(super) fn call(&mut self, stage: usize, n: u64) -> bool {
+        let first = self.native.parts[stage].plan.as_ref().map_or(0, |plan| plan.first);
+        let lent = self.stages[stage].gates.lend(&mut self.ends, first);
+        self.state.steady(stage as u32, n, lent, &mut self.printer)
     }
 
     /// The input of so many steady states, which is there: it stays where it is, or goes to its buffer.
-    pub(super) fn let_in(&mut self, plan: &Plan, n: u64) {
-        for gate in &mut self.gates.readers {
+    pub(super) fn let_in(&mut self, stage: usize, plan: &Plan, n: u64) {
+        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        for gate in &mut gates.readers {
             let reader = &mut self.ends.readers[gate.end].1;
-            let memory = self.buffers[gate.root].bytes_mut();
+            let memory = buffers[gate.root].bytes_mut();
             let lent = gate.lends && reader.lend(gate.before, gate.size).is_some_and(is_aligned);
             if std::mem::replace(&mut gate.lent, lent) && !lent {
                 let left = reader.last(gate.before).unwrap_or_default();
@@ -142,8 +147,9 @@ impl Run<'_> {
     }
 
     /// Writes what so many steady states have given.
-    pub(super) fn let_out(&mut self, plan: &Plan, n: u64) -> Result<(), Stop> {
-        let Run { gates, ends, buffers, native, .. } = self;
+    pub(super) fn let_out(&mut self, stage: usize, plan: &Plan, n: u64) -> Result<(), Stop> {
+        let Run { ends, stages, native, .. } = self;
+        let Stage { gates, buffers, .. } = &stages[stage];
         for gate in &gates.writers {
             let (actor, count) = (&plan.actors[gate.actor], (n * gate.firings) as usize);
             let writer = &mut ends.writers[gate.end].1;
@@ -171,14 +177,16 @@ impl Run<'_> {
     }
 
     /// What is left moves to the front.
-    pub(super) fn move_on(&mut self, plan: &Plan, n: u64) {
-        for gate in self.gates.readers.iter().filter(|gate| gate.lent) {
+    pub(super) fn move_on(&mut self, stage: usize, n: u64) {
+        let Some(plan) = &self.native.parts[stage].plan else { return };
+        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        for gate in gates.readers.iter().filter(|gate| gate.lent) {
             self.ends.readers[gate.end].1.pass((n * gate.firings) as usize * gate.bytes);
         }
-        for (at, (root, memory)) in plan.roots.iter().zip(&mut self.buffers).enumerate() {
+        for (at, (root, memory)) in plan.roots.iter().zip(buffers).enumerate() {
             let (from, keep) =
                 (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
-            let stays = self.gates.readers.iter().any(|gate| gate.lent && gate.root == at);
+            let stays = gates.readers.iter().any(|gate| gate.lent && gate.root == at);
             if keep > 0 && from > 0 && !stays {
                 memory.bytes_mut().copy_within(from..from + keep, 0);
             }
@@ -186,10 +194,11 @@ impl Run<'_> {
     }
 
     /// Buffers that stand in files get what is left there.
-    pub(super) fn land(&mut self) {
-        for gate in self.gates.readers.iter_mut().filter(|gate| gate.lent) {
+    pub(super) fn land(&mut self, stage: usize) {
+        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        for gate in gates.readers.iter_mut().filter(|gate| gate.lent) {
             let left = self.ends.readers[gate.end].1.last(gate.before).unwrap_or_default();
-            self.buffers[gate.root].bytes_mut()[..left.len()].copy_from_slice(left);
+            buffers[gate.root].bytes_mut()[..left.len()].copy_from_slice(left);
             gate.lent = false;
         }
     }

@@ -1,50 +1,75 @@
 //! Items on their way between queues, buffers and the ends.
 
-use super::Run;
 use super::lend::Gates;
+use super::{Run, Stage};
 use crate::build::Memory;
-use crate::plan::{Port, held};
+use crate::plan::{Port, Root, held};
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::interpret::Stop;
 
 impl Run<'_> {
-    /// What queues hold after the initialisation goes to its places in buffers.
-    pub(super) fn fill_buffers(&mut self) {
-        let Some(plan) = &self.native.plan else { return };
-        self.buffers = plan.roots.iter().map(|root| Memory::new(root.size as usize * root.bytes)).collect();
-        self.gates = Gates::new(plan, &mut self.ends);
-        for (at, memory) in self.buffers.iter_mut().enumerate() {
-            self.state.set_buffer(at, memory.pointer());
+    /// What queues hold after so many steady states of a part goes to its places in buffers.
+    pub(super) fn fill_buffers(&mut self, stage: usize, steady: u64) {
+        let Stage { part, buffers, gates, .. } = &mut self.stages[stage];
+        let Some(plan) = &part.plan else { return };
+        if buffers.is_empty() {
+            let size = |root: &Root| root.size as usize * root.bytes;
+            *buffers = plan.roots.iter().map(|root| Memory::new(size(root))).collect();
+        }
+        *gates = Gates::new(plan, &mut self.ends);
+        for (at, memory) in buffers.iter_mut().enumerate() {
+            self.state.set_buffer(plan.first + at, memory.pointer());
         }
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {
             let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
             let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
-            let (first, _) = held(&self.facts, channel, ports[at], 0);
-            let items = self.peek_all(channel);
-            let (bytes, origin) = (plan.roots[root].bytes, plan.roots[root].origin);
+            if plan.is_direct(channel) {
+                continue;
+            }
+            let facts = &self.stages[stage].facts;
+            let (first, last) = held(facts, channel, ports[at], steady);
+            let inside = facts.has(self.native.compiled.flat.channel(channel).from);
+            let items =
+                if inside { self.peek_all(channel) } else { self.take(channel, (last - first) as u64) };
+            let (bytes, info) = (plan.roots[root].bytes, &plan.roots[root]);
+            let front = info.origin + info.advance * steady as i64;
+            let memory = self.stages[stage].buffers[root].bytes_mut();
             for (item, value) in items.chunks_exact(bytes.max(1)).enumerate() {
-                let to = (place.of(first + item as i64) - origin) as usize;
-                self.buffers[root].bytes_mut()[to * bytes..][..bytes].copy_from_slice(value);
+                let to = (place.of(first + item as i64) - front) as usize;
+                memory[to * bytes..][..bytes].copy_from_slice(value);
             }
         }
     }
 
     /// What buffers hold after so many steady states goes back into queues.
-    pub(super) fn empty_buffers(&mut self, steady: u64) {
-        let Some(plan) = &self.native.plan else { return };
-        self.land();
+    pub(super) fn empty_buffers(&mut self, stage: usize, steady: u64) {
+        let Some(plan) = &self.native.parts[stage].plan else { return };
+        self.land(stage);
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {
             let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
             let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
-            let (from, to) = held(&self.facts, channel, ports[at], steady);
+            if plan.is_direct(channel) {
+                continue;
+            }
+            let facts = &self.stages[stage].facts;
+            let (from, to) = held(facts, channel, ports[at], steady);
+            let ends = self.native.compiled.flat.channel(channel);
+            let (starts_here, ends_here) = (facts.has(ends.from), facts.has(ends.to));
+            if !ends_here {
+                continue;
+            }
             let (bytes, root_info) = (plan.roots[root].bytes, &plan.roots[root]);
             let front = root_info.origin + root_info.advance * steady as i64;
             let mut items = Vec::new();
             for item in from..to {
                 let at = (place.of(item) - front) as usize;
-                items.extend_from_slice(&self.buffers[root].bytes()[at * bytes..][..bytes]);
+                items.extend_from_slice(&self.stages[stage].buffers[root].bytes()[at * bytes..][..bytes]);
+            }
+            // What has come in and not been taken goes before what waits outside.
+            if !starts_here {
+                items.extend(self.peek_all(channel));
             }
             let queue = self.queue(channel);
             (queue.read, queue.written) = (0, 0);
@@ -53,37 +78,45 @@ impl Run<'_> {
     }
 
     /// The input of so many steady states, which is there.
-    pub(super) fn take_input(&mut self, n: u64) {
+    pub(super) fn take_input(&mut self, stage: usize, n: u64) {
         let native = self.native;
-        if let Some(plan) = &native.plan {
-            return self.let_in(plan, n);
-        }
-        for node in &self.facts.region.nodes {
-            if self.ends.is_reader(*node) {
-                let count = n * self.facts.firings[node.0 as usize];
-                let items = self.ends.read(*node, count).unwrap_or_default();
-                native.compiled.flat.node(*node).outputs.iter().for_each(|output| self.put(*output, &items));
-            }
-        }
-    }
-
-    /// Writes what so many steady states have given, and makes room for more.
-    pub(super) fn give_output(&mut self, n: u64) -> Result<(), Stop> {
-        let native = self.native;
-        if let Some(plan) = &native.plan {
-            self.let_out(plan, n)?;
-            self.move_on(plan, n);
-            return Ok(());
-        }
-        for node in &self.facts.region.nodes {
-            if self.ends.is_writer(*node) {
-                let count = n * self.facts.firings[node.0 as usize];
-                for input in &native.compiled.flat.node(*node).inputs {
-                    let items = self.take(*input, count);
-                    self.ends.write(&native.compiled, *node, &items)?;
+        let Some(plan) = &native.parts[stage].plan else {
+            for node in &native.parts[stage].region.nodes {
+                if self.ends.is_reader(*node) {
+                    let count = n * self.stages[stage].facts.firings[node.0 as usize];
+                    let items = self.ends.read(*node, count).unwrap_or_default();
+                    native
+                        .compiled
+                        .flat
+                        .node(*node)
+                        .outputs
+                        .iter()
+                        .for_each(|output| self.put(*output, &items));
                 }
             }
-        }
+            return;
+        };
+        self.let_in(stage, plan, n);
+        self.come_in(stage, n);
+    }
+
+    /// Writes what so many steady states have given.
+    pub(super) fn give_output(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
+        let native = self.native;
+        let Some(plan) = &native.parts[stage].plan else {
+            for node in &native.parts[stage].region.nodes {
+                if self.ends.is_writer(*node) {
+                    let count = n * self.stages[stage].facts.firings[node.0 as usize];
+                    for input in &native.compiled.flat.node(*node).inputs {
+                        let items = self.take(*input, count);
+                        self.ends.write(&native.compiled, *node, &items)?;
+                    }
+                }
+            }
+            return Ok(());
+        };
+        self.let_out(stage, plan, n)?;
+        self.go_out(stage, n);
         Ok(())
     }
 }
