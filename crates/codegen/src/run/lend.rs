@@ -8,9 +8,9 @@
 //!
 //! What is lent is lent for one call: while it lasts nobody else touches the files.
 
-use super::{Run, Stage};
 use super::ends::Ends;
 use super::moves::{is_in_line, place, scatter};
+use super::{Run, Stage};
 use crate::build::{LENDERS, Lent};
 use crate::plan::{Actor, Plan, Port};
 use thalweg_lang::interpret::Stop;
@@ -77,7 +77,9 @@ impl Gates {
                 gates.writers.push(gate);
             }
         }
-        let used: Vec<usize> = gates.readers.iter().chain(&gates.writers).map(|gate| gate.root).collect();
+        let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| border.port.root);
+        let used: Vec<usize> =
+            gates.readers.iter().chain(&gates.writers).map(|gate| gate.root).chain(borders).collect();
         for gate in &mut gates.writers {
             // A buffer stands at one place.
             gate.lends &= used.iter().filter(|root| **root == gate.root).count() == 1;
@@ -85,7 +87,7 @@ impl Gates {
         gates
     }
 
-    /// What ends lend for a call of a part whose buffers' numbers begin at `first`.
+    /// What ends lend for a call of a plan whose first buffer is told.
     fn lend<'a>(&mut self, ends: &'a mut Ends, first: usize) -> Lent<'a> {
         let mut lent = Lent::default();
         for (gate, place) in self.readers.iter().zip(&mut lent.read).filter(|(gate, _)| gate.lent) {
@@ -105,8 +107,9 @@ impl Gates {
 
 /// Whether an actor's items are the only ones that come into a root.
 fn fills_alone(plan: &Plan, actor: usize, root: usize) -> bool {
+    let comes_in = plan.inputs.iter().chain(&plan.outputs).any(|border| border.port.root == root);
     let fills = |actor: &Actor| actor.outputs.iter().any(|port| port.root == root && port.items.window > 0);
-    plan.actors.iter().enumerate().all(|(at, other)| at == actor || !fills(other))
+    !comes_in && plan.actors.iter().enumerate().all(|(at, other)| at == actor || !fills(other))
 }
 
 /// Scalars have 4 bytes at most.
@@ -117,9 +120,8 @@ fn is_aligned(memory: &[u8]) -> bool {
 impl Run<'_> {
     /// Steady states of a part, in one call; false where it failed.
     pub(super) fn call(&mut self, stage: usize, n: u64) -> bool {
-        let Stage { part, gates, .. } = &mut self.stages[stage];
-        let first = part.plan.as_ref().map_or(0, |plan| plan.first);
-        let lent = gates.lend(&mut self.ends, first);
+        let first = self.native.parts[stage].plan.as_ref().map_or(0, |plan| plan.first);
+        let lent = self.stages[stage].gates.lend(&mut self.ends, first);
         self.state.steady(stage as u32, n, lent, &mut self.printer)
     }
 
@@ -146,7 +148,7 @@ impl Run<'_> {
 
     /// Writes what so many steady states have given.
     pub(super) fn let_out(&mut self, stage: usize, plan: &Plan, n: u64) -> Result<(), Stop> {
-        let Run { stages, ends, native, .. } = self;
+        let Run { ends, stages, native, .. } = self;
         let Stage { gates, buffers, .. } = &stages[stage];
         for gate in &gates.writers {
             let (actor, count) = (&plan.actors[gate.actor], (n * gate.firings) as usize);
@@ -175,7 +177,8 @@ impl Run<'_> {
     }
 
     /// What is left moves to the front.
-    pub(super) fn move_on(&mut self, stage: usize, plan: &Plan, n: u64) {
+    pub(super) fn move_on(&mut self, stage: usize, n: u64) {
+        let Some(plan) = &self.native.parts[stage].plan else { return };
         let Stage { gates, buffers, .. } = &mut self.stages[stage];
         for gate in gates.readers.iter().filter(|gate| gate.lent) {
             self.ends.readers[gate.end].1.pass((n * gate.firings) as usize * gate.bytes);

@@ -2,7 +2,8 @@
 //!
 //! The initialisation, and what can still fire at the end of the input, go node by node through queues
 //! ([`single`]); the steady states between go through the buffers of the [`plan`](crate::plan), as many at a
-//! time as the input has items for. At the change from one to the other items are moved ([`moves`]).
+//! time as the input has items for. At the change from one to the other items are moved ([`moves`]). Files that
+//! are memory are buffers themselves ([`lend`]).
 //!
 //! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
 //! long as it can. What has been printed before a failure is what the interpreter has printed.
@@ -154,6 +155,7 @@ impl<'a> Run<'a> {
             return Err(self.failed());
         }
         self.give_output(stage, n)?;
+        self.move_on(stage, n);
         for (fired, more) in self.fired.iter_mut().zip(&self.stages[stage].facts.firings) {
             *fired += n * more;
         }

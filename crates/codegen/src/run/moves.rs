@@ -80,37 +80,43 @@ impl Run<'_> {
     /// The input of so many steady states, which is there.
     pub(super) fn take_input(&mut self, stage: usize, n: u64) {
         let native = self.native;
-        if let Some(plan) = &native.parts[stage].plan {
-            self.let_in(stage, plan, n);
-            return self.come_in(stage, n);
-        }
-        for node in &native.parts[stage].region.nodes {
-            if self.ends.is_reader(*node) {
-                let count = n * self.stages[stage].facts.firings[node.0 as usize];
-                let items = self.ends.read(*node, count).unwrap_or_default();
-                native.compiled.flat.node(*node).outputs.iter().for_each(|output| self.put(*output, &items));
-            }
-        }
-    }
-
-    /// Writes what so many steady states have given, and makes room for more.
-    pub(super) fn give_output(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
-        let native = self.native;
-        if let Some(plan) = &native.parts[stage].plan {
-            self.let_out(stage, plan, n)?;
-            self.go_out(stage, n);
-            self.move_on(stage, plan, n);
-            return Ok(());
-        }
-        for node in &native.parts[stage].region.nodes {
-            if self.ends.is_writer(*node) {
-                let count = n * self.stages[stage].facts.firings[node.0 as usize];
-                for input in &native.compiled.flat.node(*node).inputs {
-                    let items = self.take(*input, count);
-                    self.ends.write(&native.compiled, *node, &items)?;
+        let Some(plan) = &native.parts[stage].plan else {
+            for node in &native.parts[stage].region.nodes {
+                if self.ends.is_reader(*node) {
+                    let count = n * self.stages[stage].facts.firings[node.0 as usize];
+                    let items = self.ends.read(*node, count).unwrap_or_default();
+                    native
+                        .compiled
+                        .flat
+                        .node(*node)
+                        .outputs
+                        .iter()
+                        .for_each(|output| self.put(*output, &items));
                 }
             }
-        }
+            return;
+        };
+        self.let_in(stage, plan, n);
+        self.come_in(stage, n);
+    }
+
+    /// Writes what so many steady states have given.
+    pub(super) fn give_output(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
+        let native = self.native;
+        let Some(plan) = &native.parts[stage].plan else {
+            for node in &native.parts[stage].region.nodes {
+                if self.ends.is_writer(*node) {
+                    let count = n * self.stages[stage].facts.firings[node.0 as usize];
+                    for input in &native.compiled.flat.node(*node).inputs {
+                        let items = self.take(*input, count);
+                        self.ends.write(&native.compiled, *node, &items)?;
+                    }
+                }
+            }
+            return Ok(());
+        };
+        self.let_out(stage, plan, n)?;
+        self.go_out(stage, n);
         Ok(())
     }
 }
