@@ -15,7 +15,7 @@ use thalweg_lang::{Compiled, Sources, compile};
 const FIRINGS: u64 = 4000;
 
 /// Why native code is refused, rightly.
-const REFUSED: &[&str] = &["dynamic rates"];
+const REFUSED: &[&str] = &["dynamic rates", "are nested too deep"];
 
 /// What came of a program.
 pub enum Came {
