@@ -90,7 +90,9 @@ pub struct Native {
 impl Native {
     /// With so many steady states in a call at most, so that output comes sooner.
     pub fn at_most(mut self, steady_states: u64) -> Native {
-        self.scale = self.scale.min(steady_states.max(1));
+        for part in &mut self.parts {
+            part.scale = part.scale.min(steady_states.max(1));
+        }
         self
     }
 }
