@@ -218,13 +218,16 @@ impl Run<'_> {
         able
     }
 
-    /// Everything that takes items fires as long as it can.
+    /// Everything that takes items fires as long as it can; but a feedback loop without input from outside
+    /// would do so for ever, as the interpreter has it.
     pub(super) fn flush(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), Stop> {
         let mut goes_on = true;
         while std::mem::take(&mut goes_on) {
             for node in 0..self.native.compiled.flat.nodes.len() as u32 {
                 let node = NodeId(node);
-                if self.native.compiled.flat.node(node).inputs.is_empty() || interrupted() {
+                let flat = &self.native.compiled.flat;
+                let takes = flat.node(node).inputs.iter().any(|input| !flat.channel(*input).back);
+                if !takes || interrupted() {
                     continue;
                 }
                 let able = self.able(node, u64::from(u32::MAX));
