@@ -91,6 +91,7 @@ impl Run<'_> {
                         .for_each(|output| self.put(*output, &items));
                 }
             }
+            self.come_in(stage, n);
             return;
         };
         for actor in &plan.actors {
