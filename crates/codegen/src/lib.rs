@@ -93,6 +93,14 @@ pub struct Native {
 }
 
 impl Native {
+    /// With so many steady states in a call at most, so that output comes sooner.
+    pub fn at_most(mut self, steady_states: u64) -> Native {
+        for part in &mut self.parts {
+            part.scale = part.scale.min(steady_states.max(1));
+        }
+        self
+    }
+
     /// Whether some firings decide how many items they move.
     fn flows(&self) -> bool {
         self.waits.iter().any(Option::is_some)

@@ -8,8 +8,7 @@ use super::ports::{self, in_the_way};
 use super::roots::{Root, held};
 use super::{Facts, Place, Port};
 use crate::emit::items::Pattern;
-use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
-use thalweg_lang::tree::Code;
+use thalweg_lang::flat::{ChannelId, NodeId};
 
 /// A channel to or from outside.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,18 +51,6 @@ pub(super) fn borders(
     Ok(Ok((inputs, outputs)))
 }
 
-/// Whether an end of a channel is the end of a file.
-fn at_a_file(facts: &Facts<'_>, channel: ChannelId) -> bool {
-    let (flat, filters) = (&facts.compiled.flat, &facts.compiled.tree.filters);
-    let channel = flat.channel(channel);
-    [channel.from, channel.to].into_iter().any(|node| match flat.node(node).kind {
-        NodeKind::Filter(id) => {
-            matches!(filters[id.0 as usize].code, Code::FileReader(_) | Code::FileWriter(_))
-        }
-        _ => false,
-    })
-}
-
 /// A border, if there is a pattern; nothing where no items go.
 fn border(
     facts: &Facts<'_>,
@@ -81,8 +68,10 @@ fn border(
     let items_at = crate::emit::items::Items { cell, cells, base: found.base - origin, ..found };
     let alone = places.iter().flatten().filter(|other| other.root == place.root).count() == 1;
     let in_line = items_at.group == 1 && items_at.group_stride == 1 && items_at.pattern == Pattern::Every(1);
-    // What files give and take is copied to and from buffers.
-    let direct = alone && place.root == channel && in_line && !at_a_file(facts, channel);
+    // What is read from a file, or written to one, goes through a buffer of this part.
+    let ends = facts.compiled.flat.channel(channel);
+    let inside = if facts.has(ends.to) { ends.to } else { ends.from };
+    let direct = alone && place.root == channel && in_line && !facts.is_end(inside);
     let ahead = (now.1 - now.0) as u64;
     Some(Some(Border { channel, port: Port { root, items: items_at }, items: items as u64, ahead, direct }))
 }

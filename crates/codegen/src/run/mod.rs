@@ -2,16 +2,19 @@
 //!
 //! The initialisation, and what can still fire at the end of the input, go node by node through queues
 //! ([`single`]); the steady states between go through the buffers of the [`plan`](crate::plan), as many at a
-//! time as the input has items for. At the change from one to the other items are moved ([`moves`]).
+//! time as the input has items for. At the change from one to the other items are moved ([`moves`]). Files that
+//! are memory are buffers themselves ([`lend`]).
 //!
 //! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
 //! long as it can. What has been printed before a failure is what the interpreter has printed.
 
 mod borders;
 mod ends;
+mod lend;
 mod moves;
 mod parts;
 mod queues;
+mod reader;
 mod single;
 mod turn;
 
@@ -23,6 +26,7 @@ use crate::ir::Piece;
 use crate::parts::Part;
 use crate::plan::{Facts, item};
 use ends::Ends;
+use lend::Gates;
 use queues::Queues;
 use std::io::Write;
 use thalweg_lang::Diagnostic;
@@ -63,6 +67,7 @@ struct Stage<'a> {
     buffers: Vec<Memory>,
     /// Where it takes items from others: how many in a steady state, and how many must be there besides.
     inputs: Vec<(ChannelId, u64, u64)>,
+    gates: Gates,
 }
 
 /// What a call came to.
@@ -101,7 +106,8 @@ impl<'a> Run<'a> {
         let channels = native.compiled.flat.channels.len();
         let stage = |part: &'a Part| {
             let facts = Facts::new(&native.compiled, &part.region);
-            Stage { part, inputs: Stage::inputs(&facts), facts, buffers: Vec::new() }
+            let inputs = Stage::inputs(&facts);
+            Stage { part, inputs, facts, buffers: Vec::new(), gates: Gates::default() }
         };
         // What cannot be native is refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
@@ -175,7 +181,7 @@ impl<'a> Run<'a> {
     /// Steady states of a part, in one call.
     fn steady(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
         self.take_input(stage, n);
-        if !self.state.steady(stage as u32, n, &mut self.around) {
+        if !self.call(stage, n) {
             return Err(self.failed());
         }
         self.give_output(stage, n)?;
