@@ -53,6 +53,21 @@ pub struct Config {
     pub compiler: Option<Compiler>,
 }
 
+/// How the regions of a program of dynamic rates take turns, on one thread (Soulé and others, "Dynamic
+/// expressivity with static optimization for streaming languages", 2013, sections 3 and 5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub enum Mode {
+    /// In data-flow order, in batches, with direct hand-over.
+    #[default]
+    Hybrid,
+    /// Filter by filter, in data-flow order, one steady state of the sources after the other.
+    Sequential,
+    /// The ends ask for items, and whoever has none goes on when it is asked for them; in batches.
+    Demand,
+    /// All regions in each turn, for one steady state of the sources: those without input do nothing.
+    NoOp,
+}
+
 /// Why a program is not made native.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -83,11 +98,16 @@ pub struct Native {
     compiled: Arc<Compiled>,
     codes: Vec<Option<NodeCode>>,
     parts: Vec<Part>,
-    /// By node: of firings that decide how many items they move, bytes of the stack they need, 0 where they
-    /// never wait in their middle.
+    /// By node: of filters that are run by themselves, bytes of the stack they need, 0 where they never wait
+    /// in their middle.
     waits: Vec<Option<usize>>,
+    /// Filters that are run by themselves and never wait, each of which takes from the one before it.
+    runs: Vec<Vec<NodeId>>,
     /// Whether nodes fire in the interpreter's order, one by one.
     exact: bool,
+    mode: Mode,
+    /// Steady states in a batch, where that is said.
+    batch: Option<u64>,
     level: Level,
     library: build::Library,
 }
@@ -101,7 +121,19 @@ impl Native {
         self
     }
 
-    /// Whether some firings decide how many items they move.
+    /// With regions that take turns in this way. A program of one region has no turns to take.
+    pub fn in_mode(mut self, mode: Mode) -> Native {
+        self.mode = mode;
+        self
+    }
+
+    /// With so many steady states of the sources in a batch, in a program of several regions.
+    pub fn in_batches_of(mut self, steady_states: u64) -> Native {
+        self.batch = Some(steady_states.max(1));
+        self
+    }
+
+    /// Whether some filters are run by themselves.
     fn flows(&self) -> bool {
         self.waits.iter().any(Option::is_some)
     }
@@ -120,6 +152,7 @@ struct Text {
     codes: Vec<Option<NodeCode>>,
     parts: Vec<Part>,
     waits: Vec<Option<usize>>,
+    runs: Vec<Vec<NodeId>>,
     exact: bool,
     text: String,
 }
@@ -145,8 +178,9 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
     let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
     let waits = waits(compiled, &codes);
     let rings = level == Level::Plain && parts.len() == 1 && !waits.iter().any(Option::is_some);
-    let text = program(compiled, &parts, &codes, rings, lanes)?;
-    Ok(Text { codes, parts, waits, exact: alone, text })
+    let runs = parts::runs(compiled, &codes, &waits);
+    let text = program(compiled, (&parts, &runs), &codes, rings, lanes)?;
+    Ok(Text { codes, parts, waits, runs, exact: alone, text })
 }
 
 fn part(
@@ -170,7 +204,7 @@ fn part(
 /// Bytes of a stack besides what its code keeps there: printing is the most that happens on it.
 const STACK: usize = 256 << 10;
 
-/// By node: of firings that decide how many items they move, the stack that they need.
+/// By node: of filters that are run by themselves, the stack that they need.
 fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> {
     let stack = |code: &ir::Code| {
         let locals = code.mems.iter().filter(|mem| mem.kind == ir::MemKind::Local);
@@ -199,8 +233,20 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let Text { codes, parts, waits, exact, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
+    let Text { codes, parts, waits, runs, exact, text } =
+        text(compiled, config.level).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::build(&text, &compiler, &config.cache).map_err(Refusal::Failed)?;
-    Ok(Native { compiled: compiled.clone(), codes, parts, waits, exact, level: config.level, library })
+    Ok(Native {
+        compiled: compiled.clone(),
+        codes,
+        parts,
+        waits,
+        runs,
+        exact,
+        mode: Mode::default(),
+        batch: None,
+        level: config.level,
+        library,
+    })
 }

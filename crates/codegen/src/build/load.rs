@@ -45,6 +45,7 @@ pub(crate) struct Queue {
 type Print = unsafe extern "C" fn(*mut c_void, u32, u32, u32, *const i32) -> i32;
 pub(super) type Wait = unsafe extern "C" fn(*mut Env, u32, i64, i64);
 type More = unsafe extern "C" fn(*mut Env, *mut Queue, i64);
+type Fired = unsafe extern "C" fn(*mut c_void, u32) -> i64;
 type Size = unsafe extern "C" fn() -> i64;
 type Begin = unsafe extern "C" fn(*mut c_void);
 type Steady = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
@@ -57,6 +58,8 @@ pub(crate) struct Library {
     begin: Begin,
     steady: Steady,
     fire: Fire,
+    run: Steady,
+    fired: Fired,
     /// Unloaded last.
     _library: libloading::Library,
 }
@@ -67,16 +70,18 @@ impl Library {
         let said = |error: libloading::Error| format!("{}: {error}", path.display());
         // SAFETY: the library has no initialisers of its own: it is plain C with constant tables.
         let library = unsafe { libloading::Library::new(path) }.map_err(said)?;
-        // SAFETY: these are the types that the text gives its four functions (`emit::program`).
-        let (size, begin, steady, fire) = unsafe {
+        // SAFETY: these are the types that the text gives its functions (`emit::program`).
+        let (size, begin, steady, fire, run, fired) = unsafe {
             (
                 *library.get::<Size>(b"thalweg_size\0").map_err(said)?,
                 *library.get::<Begin>(b"thalweg_begin\0").map_err(said)?,
                 *library.get::<Steady>(b"thalweg_steady\0").map_err(said)?,
                 *library.get::<Fire>(b"thalweg_fire\0").map_err(said)?,
+                *library.get::<Steady>(b"thalweg_run\0").map_err(said)?,
+                *library.get::<Fired>(b"thalweg_fired\0").map_err(said)?,
             )
         };
-        Ok(Library { size, begin, steady, fire, _library: library })
+        Ok(Library { size, begin, steady, fire, run, fired, _library: library })
     }
 }
 
@@ -151,6 +156,22 @@ impl<'a> State<'a> {
             // so many firings need: the caller has looked.
             unsafe { fire(state, node, n as i64) }
         })
+    }
+
+    /// Fires filters of a run, the first so many times if it takes nothing and all others as often as they
+    /// can; false where one failed.
+    pub(crate) fn run(&mut self, run: u32, n: u64, host: &mut dyn Host) -> bool {
+        let call = self.library.run;
+        self.call(host, |state| {
+            // SAFETY: the state is one of this library's; these functions look for items and room themselves.
+            unsafe { call(state, run, n as i64) }
+        })
+    }
+
+    /// How often a node of a run has fired.
+    pub(crate) fn fired(&mut self, node: u32) -> u64 {
+        // SAFETY: the state is one of this library's, and nobody else has it.
+        unsafe { (self.library.fired)(self.memory.as_mut_ptr().cast(), node) as u64 }
     }
 
     /// Fires a node of dynamic rates so many times at the most: what came of it, and how often it has fired.

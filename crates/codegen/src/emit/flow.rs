@@ -7,7 +7,8 @@
 use super::code::{Form, Function, Writer, alternates, tables};
 use super::expr::{bare, cell_type};
 use super::items::Items;
-use crate::ir::{Code, Ex, St, walk};
+use crate::ir::{Code, Ex, St, inner_mut, walk};
+use std::borrow::Cow;
 
 /// Firings in a row that move nothing after which a filter never will again, as the interpreter has it.
 const IDLE: u32 = 1 << 16;
@@ -41,9 +42,14 @@ pub(crate) fn flow(
     writer.begin_fields();
     let idles = input.is_some() && may_idle(code);
     writer.line("int64_t f = 0;");
-    writer.line("for (; f < most; f++) {");
-    writer.depth += 1;
-    writer.begins(input.is_some(), output.is_some(), idles);
+    let several = several(code).filter(|_| input.is_some());
+    if let Some(taken) = several {
+        writer.begin_several(taken, output.is_some());
+    } else {
+        writer.line("for (; f < most; f++) {");
+        writer.depth += 1;
+        writer.begins(input.is_some(), output.is_some(), idles);
+    }
     writer.locals();
     writer.stmts(&code.body);
     if idles {
@@ -51,6 +57,10 @@ pub(crate) fn flow(
     }
     writer.depth -= 1;
     writer.line("}");
+    if several.is_some() {
+        writer.depth -= 1;
+        writer.line("}");
+    }
     if input.is_some() {
         writer.line("from->read = from->written - have;");
     }
@@ -73,11 +83,40 @@ pub(crate) fn may_idle(code: &Code) -> bool {
     !moved
 }
 
+/// What each firing takes, where one look for items and room is enough for several.
+fn several(code: &Code) -> Option<i32> {
+    let Some(St::Moved { taken, .. }) = code.body.last() else { return None };
+    let mut rooms = false;
+    walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
+    taken.as_int().filter(|taken| *taken > 0 && !rooms && !may_wait(code))
+}
+
 /// Whether a firing may wait in its middle.
 pub(crate) fn may_wait(code: &Code) -> bool {
     let mut waits = false;
     walk(&code.body, &mut |st| waits |= matches!(st, St::Need { .. }));
     waits
+}
+
+/// What each firing takes and gives, where that is always the same and there when it begins.
+pub(crate) fn fixed(code: &Code) -> Option<(u64, u64)> {
+    let count = |ex: &Ex| u64::try_from(ex.as_int()?).ok();
+    let Some(St::Moved { taken, given }) = code.body.last() else { return None };
+    if may_wait(code) { None } else { Some((count(taken)?, count(given)?)) }
+}
+
+/// The code without looks for room, and without what a firing tells when it ends.
+pub(crate) fn without_looks(code: &Code) -> Cow<'_, Code> {
+    fn strip(stmts: &mut Vec<St>) {
+        stmts.retain(|st| !matches!(st, St::Room { .. } | St::Moved { .. }));
+        stmts.iter_mut().for_each(|st| inner_mut(st).for_each(strip));
+    }
+    if fixed(code).is_none() {
+        return Cow::Borrowed(code);
+    }
+    let mut code = code.clone();
+    strip(&mut code.body);
+    Cow::Owned(code)
 }
 
 impl Writer<'_> {
@@ -121,6 +160,23 @@ impl Writer<'_> {
             self.grow("0", begins.room);
             self.line("}");
         }
+    }
+
+    /// The head of a loop over firings for which there are items and room, inside of one until there are none.
+    fn begin_several(&mut self, taken: i32, output: bool) {
+        let begins = self.code.begins;
+        self.line(format!("while (f < most && have >= {}) {{", begins.items));
+        self.depth += 1;
+        self.line(format!("int64_t last = (have - {}) / {taken} + 1;", begins.items));
+        if output && begins.room > 0 {
+            self.line(format!("if (__builtin_expect(room < {}, 0)) {{", begins.room));
+            self.grow("0", begins.room);
+            self.line("}");
+            self.line(format!("last = last < room / {0} ? last : room / {0};", begins.room));
+        }
+        self.line("last = last < most - f ? f + last : most;");
+        self.line("for (; f < last; f++) {");
+        self.depth += 1;
     }
 
     /// Asks for room for more items behind those given.

@@ -7,6 +7,7 @@
 //! **Same bits.** Integers wrap (`-fwrapv`), products and sums are not contracted, functions of floats are
 //! those of the mathematics library for binary64, rounded once, as the interpreter's.
 
+mod alone;
 pub(crate) mod code;
 mod copies;
 pub(crate) mod expr;

@@ -11,7 +11,7 @@ use crate::scalars::tidy;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use thalweg_lang::Compiled;
-use thalweg_lang::flat::NodeKind;
+use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::tree;
 
 /// What a filter's code has become.
@@ -61,7 +61,7 @@ pub(crate) struct Writer<'a> {
 /// The text of a program.
 pub(crate) fn program(
     compiled: &Compiled,
-    parts: &[Part],
+    (parts, runs): (&[Part], &[Vec<NodeId>]),
     codes: &[Option<NodeCode>],
     rings: bool,
     lanes: usize,
@@ -96,6 +96,7 @@ pub(crate) fn program(
         }
     }
     writer.exports();
+    writer.runs(runs);
     Ok(writer.text)
 }
 
@@ -120,6 +121,19 @@ impl Writer<'_> {
     ) -> String {
         let codes = self.codes[node as usize].as_ref().expect("a filter with code");
         let code = if which == 1 { codes.prework.as_ref().expect("a prework") } else { &codes.work };
+        self.function_of(node, (which, code), input, output, seldom)
+    }
+
+    /// The same for code that it may have.
+    pub(super) fn function_of(
+        &mut self,
+        node: u32,
+        (which, code): (u32, &Code),
+        input: &Items,
+        output: &Items,
+        seldom: bool,
+    ) -> String {
+        let codes = self.codes[node as usize].as_ref().expect("a filter with code");
         let lanes = if seldom || which == 1 { 1 } else { self.lanes };
         let form = Form { which, after_prework: codes.prework.is_some(), lanes, seldom };
         let made = function(code, input, output, &self.kept[&node], form);

@@ -17,13 +17,33 @@
 
 use super::turn::Turn;
 use super::{Run, Stage};
+use crate::Mode;
 use crate::plan::held;
 use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 use thalweg_lang::schedule;
 
-/// The most steady states of the sources in a batch.
+/// The most and the fewest steady states of the sources in a batch, and bytes that queues may take if each gets
+/// an item for one of them.
 const BATCH: u64 = 4096;
+const FEW: u64 = 64;
+const NEAR: u64 = 32 << 10;
+
+/// How far the sources have come.
+struct Sources {
+    most: u64,
+    done: u64,
+    batch: u64,
+    /// There are no whole batches any more.
+    over: bool,
+}
+
+/// A part of what is done for a batch.
+enum Step {
+    Region(usize),
+    /// Regions that are one filter each, in one call.
+    Run(u32),
+}
 
 /// A region in a run.
 pub(super) struct Region<'a> {
@@ -31,7 +51,7 @@ pub(super) struct Region<'a> {
     turn: Turn<'a>,
     /// Its static part.
     stage: Option<usize>,
-    /// Filters at its border that take as they decide, and others that give so.
+    /// Filters that are run by themselves: those that take from other regions, and others.
     takers: Vec<NodeId>,
     givers: Vec<NodeId>,
     /// Its nodes, with how often each fires in the initialisation, and in a steady state.
@@ -59,7 +79,8 @@ impl<'a> Region<'a> {
         crate::plan::count(&region.init, 1, &mut begun);
         crate::plan::count(&region.steady, 1, &mut firings);
         let flows = region.nodes.iter().copied().filter(|node| native.waits[node.0 as usize].is_some());
-        let (takers, givers) = flows.partition(|node| takes_dynamically(run, *node));
+        let outside = |channel: &ChannelId| !region.nodes.contains(&flat.channel(*channel).from);
+        let (takers, givers) = flows.partition(|node| flat.node(*node).inputs.iter().any(outside));
         let mut source = true;
         for node in &region.nodes {
             for input in &flat.node(*node).inputs {
@@ -87,13 +108,6 @@ impl<'a> Region<'a> {
         let counts = self.firings.iter().find(|(other, ..)| *other == node);
         counts.map_or(0, |(_, begun, firings)| begun + firings.saturating_mul(steady))
     }
-}
-
-fn takes_dynamically(run: &Run<'_>, node: NodeId) -> bool {
-    use thalweg_lang::flat::Firing;
-    let (flat, tree) = (&run.native.compiled.flat, &run.native.compiled.tree);
-    !flat.node(node).inputs.is_empty()
-        && [Firing::First, Firing::Later].into_iter().any(|firing| flat.pop(tree, node, 0, firing).is_none())
 }
 
 impl<'a> Run<'a> {
@@ -146,42 +160,93 @@ impl<'a> Run<'a> {
             self.regions.iter().zip(&inputs).any(|(region, inputs)| {
                 !region.takers.is_empty() && *inputs > 1 && options.iterations.is_some()
             });
-        self.native.exact || ahead || flat.channels.iter().filter(between).any(|channel| channel.back)
+        self.native.exact
+            || self.native.mode == Mode::Sequential
+            || ahead
+            || flat.channels.iter().filter(between).any(|channel| channel.back)
     }
 
     /// Steady states in batches, as long as there are whole ones of all sources; how many there were.
     fn in_batches(&mut self, most: u64, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
-        let mut iterations = 0;
-        let mut whole = true;
-        // The first steady state comes with the initialisation, node by node.
-        if iterations < most && !(around.interrupted)() {
+        let mut sources = Sources { most, done: 0, batch: self.batch(), over: most == 0 };
+        if most > 0 && !(around.interrupted)() {
             for region in 0..self.regions.len() {
                 if self.regions[region].source {
-                    whole &= self.begin(region)?;
+                    sources.over |= !self.begin(region)?;
                 }
             }
         }
-        while whole && iterations < most && !(around.interrupted)() {
-            let want = (most - iterations).min(self.batch());
-            let n = self.available(want)?;
-            for region in 0..self.regions.len() {
-                let steady = self.regions[region].source.then_some(n);
-                self.advance(region, steady)?;
+        let (steps, demand) = (self.steps(), self.native.mode == Mode::Demand);
+        while !sources.over && !(around.interrupted)() {
+            let before = sources.done;
+            if demand {
+                self.pull_all(&mut sources)?;
+            } else {
+                let n = self.next_batch(&mut sources)?;
+                for step in &steps {
+                    self.step_of_batch(step, n)?;
+                }
             }
-            iterations += n;
-            if n > 0 {
-                (around.progress)(iterations);
+            if sources.done > before {
+                (around.progress)(sources.done);
             }
-            whole = n == want;
         }
         self.by_schedule();
-        Ok(iterations)
+        Ok(sources.done)
     }
 
+    /// The next batch's steady states, of all sources together.
+    fn next_batch(&mut self, sources: &mut Sources) -> Result<u64, Stop> {
+        let want = (sources.most - sources.done).min(sources.batch);
+        let n = self.available(want)?;
+        sources.done += n;
+        sources.over = n < want || sources.done == sources.most;
+        Ok(n)
+    }
+
+    fn step_of_batch(&mut self, step: &Step, n: u64) -> Result<(), Stop> {
+        match step {
+            Step::Region(region) => {
+                let steady = self.regions[*region].source.then_some(n);
+                self.advance(*region, steady)?;
+            }
+            Step::Run(run) if self.state.run(*run, n, &mut self.around) => {}
+            Step::Run(_) => return Err(self.failed()),
+        }
+        Ok(())
+    }
+
+    /// What is done for a batch, in order.
+    fn steps(&self) -> Vec<Step> {
+        let (native, mut steps) = (self.native, Vec::new());
+        let handed_over = native.mode == Mode::Hybrid;
+        for (at, region) in native.compiled.schedule.regions.iter().enumerate() {
+            let run = native.runs.iter().position(|run| region.nodes.iter().any(|node| run.contains(node)));
+            match run.filter(|_| handed_over) {
+                None => steps.push(Step::Region(at)),
+                Some(run) if native.runs[run][..1] == region.nodes[..] => steps.push(Step::Run(run as u32)),
+                Some(_) => {}
+            }
+        }
+        steps
+    }
+
+    /// Steady states of the sources in a batch: as many as let the queues between regions stay near.
     fn batch(&self) -> u64 {
+        if self.native.mode == Mode::NoOp {
+            return 1;
+        }
         let sources = self.regions.iter().filter(|region| region.source);
         let scales = sources.filter_map(|region| Some(self.native.parts[region.stage?].scale));
-        scales.fold(BATCH, u64::min)
+        let most = scales.fold(BATCH, u64::min);
+        self.native.batch.unwrap_or_else(|| {
+            let (flat, region_of) = (&self.native.compiled.flat, self.native.compiled.schedule.region_of());
+            let between = flat.channels.iter().enumerate().filter(|(_, channel)| {
+                region_of[channel.from.0 as usize] != region_of[channel.to.0 as usize]
+            });
+            let bytes: usize = between.map(|(at, _)| self.around.queues.item_bytes(at)).sum();
+            most.min((NEAR / bytes.max(1) as u64).max(FEW))
+        })
     }
 
     /// How many steady states, up to a number, all sources have items for.
@@ -211,14 +276,16 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// A region goes on until it is dry, or for so many steady states.
-    fn advance(&mut self, region: usize, steady: Option<u64>) -> Result<(), Stop> {
+    /// A region goes on until it is dry, or for so many steady states; whether it has done anything.
+    fn advance(&mut self, region: usize, steady: Option<u64>) -> Result<bool, Stop> {
+        self.moved = false;
         if !self.begin(region)? {
-            return Ok(());
+            return Ok(self.moved);
         }
+        let mut moved = self.moved;
         for at in 0..self.regions[region].takers.len() {
             let node = self.regions[region].takers[at];
-            self.fire_some(node, u64::MAX)?;
+            moved |= self.fire_some(node, u64::MAX)? > 0;
         }
         let before = self.regions[region].steady.unwrap_or(0);
         let n = match (self.regions[region].stage, steady) {
@@ -238,9 +305,60 @@ impl<'a> Run<'a> {
         for at in 0..self.regions[region].givers.len() {
             let node = self.regions[region].givers[at];
             let due = self.regions[region].due(node, before + n);
-            self.fire_some(node, due.saturating_sub(self.fired[node.0 as usize]))?;
+            moved |= self.fire_some(node, due.saturating_sub(self.fired[node.0 as usize]))? > 0;
+        }
+        Ok(moved || n > 0)
+    }
+
+    /// Each end of the graph gets something, if there is anything left for it: whoever it lacks items from
+    /// goes on before it, and so on up to the sources.
+    fn pull_all(&mut self, sources: &mut Sources) -> Result<(), Stop> {
+        let region_of = self.native.compiled.schedule.region_of();
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
+        let mut ends = vec![true; self.regions.len()];
+        for channel in &self.native.compiled.flat.channels {
+            let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
+            if from != to {
+                before[to].push(from);
+                ends[from] = false;
+            }
+        }
+        while !sources.over {
+            for region in (0..ends.len()).filter(|region| ends[*region]) {
+                self.pull(region, &before, sources)?;
+            }
         }
         Ok(())
+    }
+
+    fn pull(&mut self, region: usize, before: &[Vec<usize>], sources: &mut Sources) -> Result<bool, Stop> {
+        if self.regions[region].source {
+            return self.feed(sources);
+        }
+        while !self.advance(region, None)? {
+            let mut any = false;
+            for other in &before[region] {
+                any |= self.pull(*other, before, sources)?;
+            }
+            if !any {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A batch of all sources; whether there was one.
+    fn feed(&mut self, sources: &mut Sources) -> Result<bool, Stop> {
+        if sources.over {
+            return Ok(false);
+        }
+        let n = self.next_batch(sources)?;
+        for region in 0..self.regions.len() {
+            if self.regions[region].source {
+                self.advance(region, Some(n))?;
+            }
+        }
+        Ok(n > 0)
     }
 
     /// Whole steady states that filters which take as they decide have begun.
@@ -266,6 +384,15 @@ impl<'a> Run<'a> {
 
     /// From now on regions go by their schedules, node by node, from where they are.
     fn by_schedule(&mut self) {
+        for run in &self.native.runs {
+            for node in run {
+                self.fired[node.0 as usize] = self.state.fired(node.0);
+                let region = self.regions.iter_mut().find(|region| region.firings[0].0 == *node);
+                if let Some(region) = region {
+                    region.steady = Some(self.fired[node.0 as usize]);
+                }
+            }
+        }
         for region in 0..self.regions.len() {
             let Some(steady) = self.regions[region].steady else { continue };
             if let Some(stage) = self.regions[region].stage {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use thalweg_codegen::{Cache, Compiler, Config, Level, Native};
+use thalweg_codegen::{Cache, Compiler, Config, Level, Mode, Native};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
@@ -221,7 +221,7 @@ pub fn agree_at(
     meant
 }
 
-/// Checks several runs of a program at some levels; what they were.
+/// Checks several runs of a program at some levels, in all modes at the highest; what they were.
 pub fn agree_runs(
     levels: &[Level],
     compiled: &Arc<Compiled>,
@@ -232,23 +232,38 @@ pub fn agree_runs(
         runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();
     for level in levels.iter().copied() {
         let config = Config { level, cache: Cache::None, compiler: None };
-        let native =
+        let mut native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
-        for ((files, iterations), meant) in runs.iter().zip(&meant) {
-            let mut done = run_native(&native, files, *iterations);
-            // Files appear only where a run ends well.
-            if meant.end.is_err() {
-                done.written.clone_from(&meant.written);
+        all_agree(&native, &format!("at {level:?}"), name, runs, &meant);
+        if level == Level::Vectors {
+            for mode in [Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::Hybrid] {
+                native = native.in_mode(mode);
+                all_agree(&native, &format!("{mode:?}"), name, runs, &meant);
             }
-            let lengths: Vec<usize> = files.given.values().map(Vec::len).chain(files.any).collect();
-            assert!(
-                *meant == done,
-                "at {level:?}, {lengths:?} items, {iterations:?} iterations:\n{name}\n{}",
-                difference(meant, &done)
-            );
+            for batch in [1, 3] {
+                native = native.in_batches_of(batch);
+                all_agree(&native, &format!("in batches of {batch}"), name, runs, &meant);
+            }
+            all_agree(&native.in_mode(Mode::Demand), "Demand, in batches of 3", name, runs, &meant);
         }
     }
     meant
+}
+
+fn all_agree(native: &Native, how: &str, name: &str, runs: &[(Memory, Option<u64>)], meant: &[Seen]) {
+    for ((files, iterations), meant) in runs.iter().zip(meant) {
+        let mut done = run_native(native, files, *iterations);
+        // Files appear only where a run ends well.
+        if meant.end.is_err() {
+            done.written.clone_from(&meant.written);
+        }
+        let lengths: Vec<usize> = files.given.values().map(Vec::len).chain(files.any).collect();
+        assert!(
+            *meant == done,
+            "{how}, {lengths:?} items, {iterations:?} iterations:\n{name}\n{}",
+            difference(meant, &done)
+        );
+    }
 }
 
 /// Where two runs differ first.
