@@ -199,7 +199,7 @@ pub fn agree_at(
 }
 
 /// Where two runs differ first.
-fn difference(meant: &Seen, done: &Seen) -> String {
+pub fn difference(meant: &Seen, done: &Seen) -> String {
     if meant.end != done.end || meant.printed != done.printed {
         return format!("{:?}\n{:?}\n{}\n{}", meant.end, done.end, meant.printed, done.printed);
     }
