@@ -100,7 +100,7 @@ impl Varies {
 }
 
 /// Whether firings leave nothing behind but items.
-fn has_no_state(code: &Code) -> bool {
+pub(crate) fn has_no_state(code: &Code) -> bool {
     let mut none = true;
     walk(&code.body, &mut |st| {
         none &= match st {

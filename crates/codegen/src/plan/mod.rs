@@ -14,6 +14,7 @@
 //! the phases are done `n` times. Where several nodes print, `n` is 1.
 
 mod border;
+mod merge;
 mod order;
 mod ports;
 mod roots;
@@ -27,6 +28,7 @@ use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::{Code, Weights};
 
 pub(crate) use border::Border;
+pub(crate) use merge::Merged;
 pub(crate) use order::{Round, Step};
 pub(crate) use roots::{BEYOND, Root, held};
 
@@ -209,17 +211,20 @@ pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
 }
 
 /// Plans a region.
-pub(crate) fn plan(facts: &Facts<'_>, alone: bool) -> Result<Plan, String> {
+pub(crate) fn plan(facts: &Facts<'_>, merged: &Merged, alone: bool) -> Result<Plan, String> {
     let mut kept = keep_first(facts);
     loop {
-        let places = places(facts, &kept);
-        let made = match ports::actors(facts, &kept, &places)? {
+        let mut places = places(facts, &kept);
+        merged.share(&mut places);
+        let acts = |node| !merged.is_done(facts, &places, node);
+        let made = match ports::actors(facts, &kept, &places, &acts)? {
             Ok((actors, roots)) => border::borders(facts, &kept, &places, &roots)?
                 .map(|(inputs, outputs)| (actors, roots, inputs, outputs)),
             Err(node) => Err(node),
         };
         match made {
-            Ok((actors, roots, inputs, outputs)) => {
+            Ok((mut actors, roots, inputs, outputs)) => {
+                merged.take(&mut actors);
                 let scale = if alone { 1 } else { scale(&roots) };
                 let steps = order::steps(facts, &actors);
                 let mut plan = Plan { actors, roots, first: 0, steps, inputs, outputs, scale, places };

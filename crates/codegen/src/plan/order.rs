@@ -47,7 +47,7 @@ pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor]) -> Vec<Step> {
 }
 
 /// The nodes of each feedback loop: from the first to the last, since nodes stand in data-flow order.
-fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
+pub(super) fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
     let back = facts.compiled.flat.channels.iter().filter(|channel| channel.back);
     let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to.0, channel.from.0)).collect();
     spans.sort_unstable();
