@@ -19,6 +19,7 @@ mod lower;
 mod plan;
 mod run;
 mod scalars;
+mod siblings;
 
 pub use build::{Cache, Compiler};
 
@@ -110,8 +111,11 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
     // Prints come in the interpreter's order, and none is missing when something fails.
     let printers = printers(&codes);
     let alone = printers > 1 || (printers == 1 && may_fail(&codes));
-    let plan = if level == Level::Plain { None } else { Some(plan::plan(&facts, alone)?) };
     let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
+    let plan = match level {
+        Level::Plain => None,
+        _ => Some(plan::plan(&facts, &codes, alone, lanes)?),
+    };
     let text = program(&facts, &codes, plan.as_ref(), level, lanes)?;
     let scale = match &plan {
         Some(plan) => plan.scale,

@@ -92,7 +92,7 @@ pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str,
     Function { tables: tables(code, input, output), rest: writer.text }
 }
 
-fn tables(code: &Code, input: &Items, output: &Items) -> String {
+pub(super) fn tables(code: &Code, input: &Items, output: &Items) -> String {
     let mut text = String::new();
     for (at, mem) in code.mems.iter().enumerate() {
         if let (MemKind::Table(values), true) = (&mem.kind, is_used(code, at)) {
@@ -110,7 +110,11 @@ fn tables(code: &Code, input: &Items, output: &Items) -> String {
 }
 
 fn table(text: &mut String, ty: &str, name: &str, values: &[String]) {
-    let _ = write!(text, "    static const {ty} {name}[{}] = {{", values.len().max(1));
+    let _ = write!(
+        text,
+        "    static const {ty} {name}[{}] __attribute__((aligned(64))) = {{",
+        values.len().max(1)
+    );
     for (at, value) in values.iter().enumerate() {
         text.push_str(if at % 8 == 0 { "\n        " } else { " " });
         text.push_str(value);

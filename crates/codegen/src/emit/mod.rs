@@ -1,6 +1,7 @@
 //! From [`Code`](crate::ir::Code) to C11.
 //!
-//! [`code`] writes one firing, or many, as a function; [`simd`] the same for several firings at once;
+//! [`code`] writes one firing, or many, as a function; [`simd`] the same for several firings at once,
+//! [`family`] for several siblings;
 //! [`text`] what is the same in all programs; [`program`] puts a whole program together.
 //!
 //! **Same bits.** Integers wrap (`-fwrapv`), products and sums are not contracted, functions of floats are
@@ -8,6 +9,7 @@
 
 pub(crate) mod code;
 pub(crate) mod expr;
+pub(crate) mod family;
 pub(crate) mod items;
 pub(crate) mod lanes;
 pub(crate) mod program;

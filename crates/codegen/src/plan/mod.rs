@@ -10,14 +10,21 @@
 //! **Between calls** the items that are left stand at the front of their root. A call of `n` steady states
 //! moves each place by `n` times the root's `advance`.
 //!
+//! **Families.** Filters side by side that do the same fire together, a lane for each ([`families`]), where
+//! that is faster ([`choose`]).
+//!
 //! **Order.** Outside of feedback loops each node fires for all `n` steady states in one go; around a loop
 //! the phases are done `n` times. Where several nodes print, `n` is 1.
 
+mod choose;
+mod families;
 mod order;
 mod ports;
 mod roots;
+mod worth;
 
 use crate::emit::items::Items;
+use crate::emit::program::NodeCode;
 use crate::ir::Cell;
 use crate::lower::{cell_of, cells_of};
 use thalweg_lang::Compiled;
@@ -25,6 +32,9 @@ use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::{Code, Weights};
 
+use choose::Planned;
+
+pub(crate) use choose::Family;
 pub(crate) use order::{Round, Step};
 pub(crate) use roots::{Root, held};
 
@@ -90,6 +100,7 @@ pub(crate) struct Plan {
     pub(crate) actors: Vec<Actor>,
     pub(crate) roots: Vec<Root>,
     pub(crate) steps: Vec<Step>,
+    pub(crate) families: Vec<Family>,
     /// The most steady states in a call.
     pub(crate) scale: u64,
     /// For each channel, where it stands; none of those that carry nothing.
@@ -161,16 +172,27 @@ pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
     }
 }
 
-/// Plans a region.
-pub(crate) fn plan(facts: &Facts<'_>, alone: bool) -> Result<Plan, String> {
+/// Plans a region; `lanes` is 1 where there are no vectors.
+pub(crate) fn plan(
+    facts: &Facts<'_>,
+    codes: &[Option<NodeCode>],
+    alone: bool,
+    lanes: usize,
+) -> Result<Plan, String> {
     let mut kept = keep_first(facts);
     loop {
         let places = places(facts, &kept);
         match ports::actors(facts, &kept, &places)? {
             Ok((actors, roots)) => {
-                let scale = if alone { 1 } else { scale(&roots) };
                 let steps = order::steps(facts, &actors);
-                let mut plan = Plan { actors, roots, steps, scale, places };
+                let planned = Planned { places, actors, roots, steps };
+                let (planned, families) = match lanes {
+                    1 => (planned, Vec::new()),
+                    _ => choose::choose(facts, codes, &kept, planned, lanes)?,
+                };
+                let Planned { places, actors, roots, steps } = planned;
+                let scale = if alone { 1 } else { scale(&roots) };
+                let mut plan = Plan { actors, roots, steps, families, scale, places };
                 roots::measure(&mut plan);
                 return Ok(plan);
             }

@@ -48,9 +48,10 @@ pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<R
         }
         let (cell, cells) = facts.item(channel)?;
         let from = flat.channel(channel).from;
-        let advance =
-            facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize] + facts.firings[from.0 as usize])
-                - facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize]);
+        let begun = facts.begun[from.0 as usize];
+        let given = |firings| facts.pushed(channel, ports[at].0, firings);
+        let place = |item| place.as_ref().map_or(item, |place| place.of(item));
+        let advance = place(given(begun + facts.firings[from.0 as usize])) - place(given(begun));
         roots.push(Root {
             channel,
             cell,
