@@ -12,6 +12,7 @@ pub(crate) mod expr;
 pub(crate) mod family;
 pub(crate) mod items;
 pub(crate) mod lanes;
+mod places;
 pub(crate) mod program;
 pub(crate) mod simd;
 pub(crate) mod text;

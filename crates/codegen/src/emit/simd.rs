@@ -571,7 +571,7 @@ pub(crate) fn lanes() -> usize {
 pub(crate) fn begin(lanes: usize) -> String {
     let mut text = types(lanes);
     for fewer in [lanes / 2, lanes / 4].into_iter().filter(|fewer| *fewer >= 4) {
-        text.push_str(&super::family::narrow(&types(fewer), fewer, lanes));
+        text.push_str(&super::places::narrow(&types(fewer), fewer, lanes));
     }
     text
 }

@@ -9,7 +9,7 @@
 
 mod parts;
 
-use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemInfo, MemKind, Scalar, St, Var, VarInfo};
+use crate::ir::{Area, Cell, Code, Ex, Mem, MemInfo, MemKind, Scalar, St, Var, VarInfo};
 use std::collections::HashMap;
 
 pub(crate) use parts::parts;

@@ -135,14 +135,13 @@ fn forward_in(code: &Code, stmts: &mut Vec<St>, set: &[u32], read: &[u32]) {
 
 /// Whether a value is the same anywhere in these statements as before them, and cheap.
 fn can_move(code: &Code, value: &Ex, rest: &[St]) -> bool {
-    let fixed = match value {
+    match value {
         Ex::Load(Area::In(item), at, _) => stays(item, rest) && stays(at, rest),
         Ex::Load(Area::Mem(mem), at, _) => {
             matches!(code.mems[mem.0 as usize].kind, MemKind::Table(_)) && stays(at, rest)
         }
         _ => false,
-    };
-    fixed
+    }
 }
 
 /// Whether nothing that an index is made of is changed.
