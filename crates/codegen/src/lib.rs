@@ -19,6 +19,7 @@ mod parts;
 mod plan;
 mod run;
 mod scalars;
+mod siblings;
 
 pub use build::{Cache, Compiler};
 
@@ -129,12 +130,12 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
     for channel in &compiled.flat.channels {
         lower::cell_of(&channel.item, &compiled.tree.structs)?;
     }
-    // Items of merged filters stand where it is hard to find a pattern at times.
-    let (parts, steady) = match parts_of(compiled, &codes, level, true) {
-        Ok(parts) => parts,
-        Err(_) => parts_of(compiled, &codes, level, false)?,
-    };
     let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
+    // Items of merged filters stand where it is hard to find a pattern at times.
+    let (parts, steady) = match parts_of(compiled, &codes, (level, lanes), true) {
+        Ok(parts) => parts,
+        Err(_) => parts_of(compiled, &codes, (level, lanes), false)?,
+    };
     let waits = waits(compiled, &codes);
     let rings = level == Level::Plain && parts.len() == 1 && !waits.iter().any(Option::is_some);
     let text = program(compiled, &parts, (&codes, &steady), rings, lanes)?;
@@ -152,14 +153,14 @@ fn in_order(codes: &[Option<NodeCode>]) -> bool {
 fn parts_of(
     compiled: &Compiled,
     codes: &[Option<NodeCode>],
-    level: Level,
+    (level, lanes): (Level, usize),
     merges: bool,
 ) -> Result<(Vec<Part>, Vec<Option<NodeCode>>), String> {
     let alone = in_order(codes);
     let (mut parts, mut codes) = (Vec::new(), codes.to_vec());
     let mut buffers = 0;
     for region in parts::parts(compiled) {
-        let (mut part, steady) = part(compiled, region, codes, level, (alone, merges))?;
+        let (mut part, steady) = part(compiled, region, codes, (level, lanes), (alone, merges))?;
         codes = steady;
         if let Some(plan) = &mut part.plan {
             plan.first = buffers;
@@ -174,14 +175,15 @@ fn part(
     compiled: &Compiled,
     (home, region): (usize, thalweg_lang::schedule::Region),
     codes: Vec<Option<NodeCode>>,
-    level: Level,
+    (level, lanes): (Level, usize),
     (alone, merges): (bool, bool),
 ) -> Result<(Part, Vec<Option<NodeCode>>), String> {
     let facts = Facts::new(compiled, &region);
     let merged = if merges { Merged::find(&facts, &codes) } else { Merged::nothing(&facts) };
-    let (plan, codes) = match level {
-        Level::Plain => (None, codes),
-        _ => (Some(plan::plan(&facts, &merged, alone)?), merged.codes(&facts, codes)?),
+    let codes = if level == Level::Plain { codes } else { merged.codes(&facts, codes)? };
+    let plan = match level {
+        Level::Plain => None,
+        _ => Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?),
     };
     let scale = match &plan {
         Some(plan) => plan.scale,

@@ -280,7 +280,7 @@ mod tests {
         let codes = lower_all(&compiled).unwrap();
         let facts = Facts::new(&compiled, &compiled.schedule.regions[0]);
         let merged = Merged::find(&facts, &codes);
-        let plan = super::super::plan(&facts, &merged, false).unwrap();
+        let plan = super::super::plan(&facts, &merged, &codes, (false, 1)).unwrap();
         let steady = merged.codes(&facts, codes.clone()).unwrap();
         let filters =
             plan.actors.iter().map(|actor| actor.node.0 as usize).filter(|node| codes[*node].is_some());

@@ -254,7 +254,7 @@ mod tests {
         let compiled = thalweg_lang::compile(&thalweg_lang::Sources::of("test.str", &text)).unwrap();
         let facts = Facts::new(&compiled, &compiled.schedule.regions[0]);
         let mut ends = Ends::open(&compiled, Options::default(), &mut Nothing).unwrap();
-        let gates = Gates::new(&plan(&facts, &Merged::nothing(&facts), false).unwrap(), &mut ends);
+        let gates = Gates::new(&plan(&facts, &Merged::nothing(&facts), &[], (false, 1)).unwrap(), &mut ends);
         let lends = |gates: &[Gate]| gates.iter().map(|gate| gate.lends).collect();
         (lends(&gates.readers), lends(&gates.writers))
     }
