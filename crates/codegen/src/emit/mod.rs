@@ -9,6 +9,7 @@
 
 pub(crate) mod code;
 mod copies;
+mod deal;
 pub(crate) mod expr;
 pub(crate) mod items;
 pub(crate) mod lanes;
