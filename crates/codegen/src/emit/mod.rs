@@ -11,6 +11,7 @@ pub(crate) mod code;
 mod copies;
 mod deal;
 pub(crate) mod expr;
+pub(crate) mod flow;
 pub(crate) mod items;
 pub(crate) mod lanes;
 pub(crate) mod program;

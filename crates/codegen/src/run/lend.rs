@@ -122,7 +122,7 @@ impl Run<'_> {
     pub(super) fn call(&mut self, stage: usize, n: u64) -> bool {
         let first = self.native.parts[stage].plan.as_ref().map_or(0, |plan| plan.first);
         let lent = self.stages[stage].gates.lend(&mut self.ends, first);
-        self.state.steady(stage as u32, n, lent, &mut self.printer)
+        self.state.steady(stage as u32, n, lent, &mut self.around)
     }
 
     /// The input of so many steady states, which is there: it stays where it is, or goes to its buffer.
