@@ -2,7 +2,7 @@
 
 use super::expr::{bare, cell_type, clean, mem_name, scalar, type_of};
 use super::items::{Items, Pattern};
-use super::simd;
+use super::{deal, simd};
 use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, St, walk, walk_exprs};
 use std::fmt::Write;
 
@@ -76,7 +76,12 @@ pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str,
     };
     writer.head(fields, form);
     writer.begin_fields();
-    let vector = if form.lanes > 1 { simd::firings(code, input, output, form.lanes) } else { None };
+    let vector = if form.lanes > 1 {
+        let dealt = deal::firings(code, input, output, form.lanes);
+        dealt.or_else(|| simd::firings(code, input, output, form.lanes))
+    } else {
+        None
+    };
     match vector {
         Some(vector) => {
             writer.line("int64_t f = first;");

@@ -11,6 +11,7 @@
 mod alone;
 pub(crate) mod code;
 mod copies;
+mod deal;
 pub(crate) mod expr;
 pub(crate) mod family;
 pub(crate) mod flow;

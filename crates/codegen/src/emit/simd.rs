@@ -20,16 +20,33 @@ use std::fmt::Write;
 use thalweg_lang::hir::{BinaryOp, Builtin, UnaryOp};
 
 /// The largest stride whose items are picked out of vectors.
-const NARROW: i64 = 8;
+pub(super) const NARROW: i64 = 8;
 
 /// The loop over as many firings at a time as there are lanes; none where that cannot be done.
 pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<String> {
+    let mut text = side_by_side(code, input, output, (lanes, 4))?;
+    // The firings of the last vector may have been done before: they give the same again.
+    if input.group == 1 && output.group == 1 {
+        let rest = side_by_side(code, input, output, (lanes, 1))?;
+        let one = rest.split_once("{\n").map_or("", |(_, body)| body);
+        let _ = write!(
+            text,
+            "    while (f < last && last - first >= {lanes}) {{\n        if (last - f < {lanes})\n            \
+             f = last - {lanes};\n{}        f += {lanes};\n    }}\n",
+            one.strip_suffix("    }\n").unwrap_or(one)
+        );
+    }
+    Some(text)
+}
+
+/// The same, with so many vectors side by side at most; what is left is left.
+fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usize, usize)) -> Option<String> {
     let varies = Varies::of(code)?;
     let strides = (stride(input, lanes)?, stride(output, lanes)?);
     if !pays(code, &varies, strides) {
         return None;
     }
-    let beside = beside(code, &varies);
+    let beside = beside(code, &varies).min(most);
     let inner = Writer {
         code,
         input,

@@ -1,0 +1,190 @@
+//! Windows that move on by several places, dealt out first.
+//!
+//! A filter that lowers the rate takes every `stride`th place for neighbouring lanes, and would pick them out
+//! of as many vectors again for each item of its window. So what a stretch of firings looks at is dealt out
+//! into rows before, a row for each place modulo the stride: there neighbouring firings find neighbouring
+//! items. A place is moved once, and looked at as often as windows overlap.
+
+use super::expr::cell_type;
+use super::items::{Items, Pattern};
+use super::simd;
+use crate::ir::{Area, Cell, Code, Ex, Kind, St, exprs_mut, inner_mut, walk_exprs};
+use std::fmt::Write;
+use thalweg_lang::hir::BinaryOp;
+
+/// The largest stride, and the most rows.
+const WIDEST: i64 = 64;
+const ROWS: i64 = 32;
+
+/// How often an item must be looked at so that it is worth dealing.
+const OFTEN: i64 = 4;
+
+/// Cells of all rows, as far as there are not more firings than these at once.
+const CELLS: i64 = 2048;
+const LEAST: i64 = 64;
+
+/// How items are dealt out.
+struct Deal {
+    /// Places from one firing to the next, and how many of them one after the other are not looked at but
+    /// for the first.
+    stride: i64,
+    every: i64,
+    /// From a place that is looked at to the next one, over `every`.
+    step: i64,
+    /// The last place of a window.
+    last: i64,
+    /// Firings in a stretch, and cells of a row.
+    firings: i64,
+    row: i64,
+}
+
+/// Vectors over items that are dealt out, if that is worth it.
+pub(super) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<String> {
+    let deal = Deal::of(code, input, output, lanes as i64)?;
+    let mut dealt = code.clone();
+    deal.rewrite(&mut dealt.body);
+    let rows = Items { base: 0, group_stride: 1, pattern: Pattern::Every(1), ..input.clone() };
+    let inner = simd::firings(&dealt, &rows, output, lanes)?;
+    Some(deal.text(&inner, input, output, lanes as i64))
+}
+
+impl Deal {
+    fn of(code: &Code, input: &Items, output: &Items, lanes: i64) -> Option<Deal> {
+        let (stride, Pattern::Every(by)) = (input.group_stride, &input.pattern) else { return None };
+        let in_line = input.group == 1 && output.group == 1 && input.cells == 1 && *by > 0;
+        let number = matches!(input.cell, Cell::Of(Kind::Float | Kind::Int));
+        if !in_line || !number || !(2..=WIDEST).contains(&stride) || input.window < 1 {
+            return None;
+        }
+        let mut told = true;
+        walk_exprs(&code.body, &mut |ex| told &= !matches!(ex, Ex::Iter));
+        let every = common(*by, stride);
+        let (rows, last) = (stride / every, (input.window - 1) * by);
+        if !told || rows > ROWS || loads(&code.body) < OFTEN * rows {
+            return None;
+        }
+        let firings = (CELLS / rows / LEAST * LEAST).max(LEAST);
+        let row = (firings + last / stride + 1 + lanes) / lanes * lanes;
+        Some(Deal { stride, every, step: by / every, last, firings, row })
+    }
+
+    fn rows(&self) -> i64 {
+        self.stride / self.every
+    }
+
+    /// Items where they stand in rows.
+    fn rewrite(&self, stmts: &mut [St]) {
+        for st in stmts {
+            exprs_mut(st, &mut |ex| self.rewrite_ex(ex));
+            inner_mut(st).for_each(|stmts| self.rewrite(stmts));
+        }
+    }
+
+    fn rewrite_ex(&self, ex: &mut Ex) {
+        ex.each_mut(&mut |part| self.rewrite_ex(part));
+        if let Ex::Load(Area::In(item), ..) = ex {
+            **item = self.place(item.clone().times(self.step));
+        }
+    }
+
+    /// The cell of the place that is this many times `every` from a firing's first.
+    fn place(&self, at: Ex) -> Ex {
+        let rows = self.rows();
+        if let Some(at) = at.as_int() {
+            let at = i64::from(at);
+            return Ex::int(at % rows * self.row + at / rows);
+        }
+        let (rest, part, by) = match rows {
+            rows if rows.count_ones() == 1 => {
+                (BinaryOp::BitAnd, BinaryOp::ShiftRight, (rows - 1, i64::from(rows.trailing_zeros())))
+            }
+            rows => (BinaryOp::Rem, BinaryOp::Div, (rows, rows)),
+        };
+        let of = |op, by| Ex::Binary(op, Kind::Int, Box::new(at.clone()), Box::new(Ex::int(by)));
+        of(rest, by.0).times(self.row).plus(of(part, by.1))
+    }
+
+    /// Stretch after stretch; fewer firings than there are lanes are left.
+    fn text(&self, inner: &str, input: &Items, output: &Items, lanes: i64) -> String {
+        let (ty, out, firings) = (cell_type(input.cell), cell_type(output.cell), self.firings);
+        let mut text = format!(
+            "    while (last - f >= {lanes}) {{
+        const int64_t left = last - f;
+        const int64_t turns = left <= {firings} ? left : left < {} ? {} : {firings};
+        {ty} dealt[{}] __attribute__((aligned(64)));
+        const {ty} *const from = in0 + ({});\n",
+            firings + lanes,
+            firings - lanes,
+            self.rows() * self.row,
+            input.start("f"),
+        );
+        for row in 0..self.rows() {
+            self.fill(&mut text, row, input.cell, lanes);
+        }
+        let _ = writeln!(
+            text,
+            "        {out} *const to = out0 + f * {};
+        {{
+            const {ty} *restrict in0 = dealt;
+            {out} *restrict out0 = to;
+            const int64_t first = 0, last = turns;
+            int64_t f = 0;\n{inner}        }}
+        f += turns;
+    }}",
+            output.group_stride * output.cells as i64,
+        );
+        text
+    }
+
+    /// Fills a row.
+    fn fill(&self, text: &mut String, row: i64, cell: Cell, lanes: i64) {
+        let (first, stride) = (row * self.every, self.stride);
+        if first > self.last {
+            return;
+        }
+        let letter = if cell == Cell::Of(Kind::Float) { "f" } else { "i" };
+        let (to, more) = (row * self.row, (self.last - first) / stride);
+        let mut begin = "int64_t i = 0; ".to_owned();
+        if stride <= simd::NARROW {
+            let _ = writeln!(
+                text,
+                "        {{ int64_t i = 0; for (; i + {lanes} <= turns + {more}; i += {lanes}) \
+                 store_{letter}(dealt + {to} + i, pick{stride}_{letter}(from + {first} + i * {stride}));"
+            );
+            begin.clear();
+        } else {
+            text.push_str("        { ");
+        }
+        let _ = writeln!(
+            text,
+            "        {begin}for (; i < turns + {more}; i++) dealt[{to} + i] = from[{first} + i * {stride}]; }}"
+        );
+    }
+}
+
+/// How often a firing looks at items, as far as that is known.
+fn loads(stmts: &[St]) -> i64 {
+    let mut count = 0;
+    for st in stmts {
+        crate::ir::exprs(st, &mut |ex| count += loads_of(ex));
+        let times = match st {
+            St::For { from, to, step, .. } => match (from.as_int(), to.as_int()) {
+                (Some(from), Some(to)) => (i64::from(to) - i64::from(from)).abs() / i64::from(*step).abs(),
+                _ => 1,
+            },
+            _ => 1,
+        };
+        count += crate::ir::inner(st).map(|stmts| times * loads(stmts)).sum::<i64>();
+    }
+    count
+}
+
+fn loads_of(ex: &Ex) -> i64 {
+    let mut count = i64::from(matches!(ex, Ex::Load(Area::In(_), ..)));
+    ex.each(&mut |part| count += loads_of(part));
+    count
+}
+
+fn common(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { common(b, a % b) }
+}
