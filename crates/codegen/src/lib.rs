@@ -19,8 +19,10 @@ mod lower;
 mod plan;
 mod run;
 mod scalars;
+mod threads;
 
 pub use build::{Cache, Compiler};
+pub use threads::{Mode, Threads};
 
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
 use plan::{Facts, Plan};
@@ -84,6 +86,8 @@ pub struct Native {
     level: Level,
     /// The most steady states in a call.
     scale: u64,
+    /// Steady states are done one by one, since prints must come in order.
+    alone: bool,
     library: build::Library,
 }
 
@@ -95,6 +99,7 @@ struct Text {
     codes: Vec<Option<NodeCode>>,
     plan: Option<Plan>,
     scale: u64,
+    alone: bool,
     text: String,
 }
 
@@ -118,7 +123,7 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
         None if alone => 1,
         None => PLAIN_SCALE,
     };
-    Ok(Text { codes, plan, scale, text })
+    Ok(Text { codes, plan, scale, alone, text })
 }
 
 /// The C that a program becomes.
@@ -134,8 +139,8 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let Text { codes, plan, scale, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
+    let Text { codes, plan, scale, alone, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::build(&text, &compiler, &config.cache).map_err(Refusal::Failed)?;
-    Ok(Native { compiled: compiled.clone(), codes, plan, level: config.level, scale, library })
+    Ok(Native { compiled: compiled.clone(), codes, plan, level: config.level, scale, alone, library })
 }

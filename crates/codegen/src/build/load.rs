@@ -41,6 +41,10 @@ type Size = unsafe extern "C" fn() -> i64;
 type Begin = unsafe extern "C" fn(*mut c_void);
 type Steady = unsafe extern "C" fn(*mut c_void, i64) -> i32;
 type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
+type Steps = unsafe extern "C" fn(*mut c_void, u32, u32, i64) -> i32;
+type Firings = unsafe extern "C" fn(*mut c_void, u32, i64, i64) -> i32;
+type Seek = unsafe extern "C" fn(*mut c_void, i64);
+type Join = unsafe extern "C" fn(*mut c_void, *const c_void, u32);
 
 /// A loaded program.
 #[derive(Debug)]
@@ -49,8 +53,19 @@ pub(crate) struct Library {
     begin: Begin,
     steady: Steady,
     fire: Fire,
+    /// None where nothing is fused.
+    parts: Option<Parts>,
     /// Unloaded last.
     _library: libloading::Library,
+}
+
+/// The steps of a fused region by themselves.
+#[derive(Debug)]
+struct Parts {
+    steps: Steps,
+    firings: Firings,
+    seek: Seek,
+    join: Join,
 }
 
 impl Library {
@@ -68,7 +83,27 @@ impl Library {
                 *library.get::<Fire>(b"thalweg_fire\0").map_err(said)?,
             )
         };
-        Ok(Library { size, begin, steady, fire, _library: library })
+        // SAFETY: as above (`emit::parts`).
+        let parts = unsafe { Parts::find(&library) };
+        Ok(Library { size, begin, steady, fire, parts, _library: library })
+    }
+}
+
+impl Parts {
+    /// The functions of a program's steps, if it has them.
+    ///
+    /// # Safety
+    /// Functions of these names have these types.
+    unsafe fn find(library: &libloading::Library) -> Option<Parts> {
+        // SAFETY: the caller knows the types.
+        unsafe {
+            Some(Parts {
+                steps: *library.get::<Steps>(b"thalweg_steps\0").ok()?,
+                firings: *library.get::<Firings>(b"thalweg_firings\0").ok()?,
+                seek: *library.get::<Seek>(b"thalweg_seek\0").ok()?,
+                join: *library.get::<Join>(b"thalweg_join\0").ok()?,
+            })
+        }
     }
 }
 
@@ -114,6 +149,55 @@ impl<'a> State<'a> {
             // so many firings need: the caller has looked.
             unsafe { fire(state, node, n as i64) }
         })
+    }
+
+    /// Runs steady states of the steps from one up to another; false where one of them failed.
+    pub(crate) fn steps(&mut self, steps: std::ops::Range<usize>, n: u64, host: &mut dyn Host) -> bool {
+        let call = self.parts().steps;
+        self.call(host, |state| {
+            // SAFETY: as for `steady`.
+            unsafe { call(state, steps.start as u32, steps.end as u32, n as i64) }
+        })
+    }
+
+    /// Does those firings of a step's actor; false where one of them failed.
+    pub(crate) fn firings(
+        &mut self,
+        step: usize,
+        firings: std::ops::Range<u64>,
+        host: &mut dyn Host,
+    ) -> bool {
+        let call = self.parts().firings;
+        self.call(host, |state| {
+            // SAFETY: as for `steady`.
+            unsafe { call(state, step as u32, firings.start as i64, firings.end as i64) }
+        })
+    }
+
+    /// Says that so many steady states have been done.
+    pub(crate) fn seek(&mut self, n: u64) {
+        let seek = self.parts().seek;
+        // SAFETY: the state is one of this library's.
+        unsafe { seek(self.memory.as_mut_ptr().cast(), n as i64) }
+    }
+
+    /// Takes over what a node keeps from another state of this program.
+    pub(crate) fn join(&mut self, from: &State<'_>, node: u32) {
+        assert!(std::ptr::eq(self.library, from.library), "states of two programs");
+        let join = self.parts().join;
+        // SAFETY: both states are of this library.
+        unsafe { join(self.memory.as_mut_ptr().cast(), from.memory.as_ptr().cast(), node) }
+    }
+
+    /// Another state that keeps the same, with places of its own for buffers. Its queues are not to be used.
+    pub(crate) fn fork(&self) -> State<'a> {
+        let mut fork = State { library: self.library, memory: self.memory.clone(), queues: self.queues };
+        fork.queues().iter_mut().for_each(|queue| queue.items = std::ptr::null_mut());
+        fork
+    }
+
+    fn parts(&self) -> &'a Parts {
+        self.library.parts.as_ref().expect("a program of fused regions")
     }
 
     fn call(&mut self, host: &mut dyn Host, f: impl FnOnce(*mut c_void) -> i32) -> bool {

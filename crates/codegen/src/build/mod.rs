@@ -5,7 +5,7 @@
 
 mod load;
 
-pub(crate) use load::{Host, Library, Memory, Queue, State};
+pub(crate) use load::{Env, Host, Library, Memory, Queue, State};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

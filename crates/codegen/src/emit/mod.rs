@@ -10,6 +10,7 @@ pub(crate) mod code;
 pub(crate) mod expr;
 pub(crate) mod items;
 pub(crate) mod lanes;
+mod parts;
 pub(crate) mod program;
 pub(crate) mod simd;
 pub(crate) mod text;

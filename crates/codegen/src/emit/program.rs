@@ -220,10 +220,20 @@ impl Writer<'_> {
             }
         }
         out.push_str("}\n");
+        out.push_str(&self.parts(plan, &names));
         Ok(out)
     }
 
-    fn go_round(&self, out: &mut String, plan: &Plan, names: &[String], rounds: &[Round]) {
+    pub(super) fn has_code(&self, node: NodeId) -> bool {
+        self.codes[node.0 as usize].is_some()
+    }
+
+    /// Firings of a node in the initialisation.
+    pub(super) fn begun(&self, node: NodeId) -> u64 {
+        self.facts.begun[node.0 as usize]
+    }
+
+    pub(super) fn go_round(&self, out: &mut String, plan: &Plan, names: &[String], rounds: &[Round]) {
         fn actors(rounds: &[Round], all: &mut Vec<usize>) {
             for round in rounds {
                 match round {
@@ -266,7 +276,7 @@ impl Writer<'_> {
     }
 
     /// An actor's firings.
-    fn act(
+    pub(super) fn act(
         &self,
         out: &mut String,
         plan: &Plan,

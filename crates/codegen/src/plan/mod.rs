@@ -16,6 +16,7 @@
 mod order;
 mod ports;
 mod roots;
+mod state;
 
 use crate::emit::items::Items;
 use crate::ir::Cell;
@@ -26,7 +27,8 @@ use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::{Code, Weights};
 
 pub(crate) use order::{Round, Step};
-pub(crate) use roots::{Root, held};
+pub(crate) use roots::{Root, held, sizes};
+pub(crate) use state::has_state;
 
 /// Bytes that buffers may take together: of the first cache, and of the second where it is needed to
 /// fire often enough in a row.

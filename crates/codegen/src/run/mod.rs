@@ -9,13 +9,15 @@
 
 mod ends;
 mod moves;
+mod parallel;
 mod single;
 
 use crate::Native;
-use crate::build::{Host, Memory, State};
+use crate::build::{Env, Host, Memory, State};
 use crate::emit::program::NodeCode;
-use crate::ir::Piece;
+use crate::ir::{Code, Piece};
 use crate::plan::Facts;
+use crate::threads::Threads;
 use ends::Ends;
 use std::io::Write;
 use thalweg_lang::Diagnostic;
@@ -50,12 +52,25 @@ impl Native {
     ///
     /// # Errors
     /// It ends before its time.
-    pub fn run(&self, options: Options, mut around: Surroundings<'_>) -> Result<Outcome, Stop> {
+    pub fn run(&self, options: Options, around: Surroundings<'_>) -> Result<Outcome, Stop> {
+        self.run_on(&Threads::default(), options, around)
+    }
+
+    /// The same on several threads.
+    ///
+    /// # Errors
+    /// It ends before its time.
+    pub fn run_on(
+        &self,
+        threads: &Threads,
+        options: Options,
+        mut around: Surroundings<'_>,
+    ) -> Result<Outcome, Stop> {
         let ends = Ends::open(&self.compiled, options, around.files)?;
         let out = std::mem::replace(&mut around.out, Box::new(std::io::sink()));
         let mut run = Run::new(self, ends, out);
         run.printer.write(&self.compiled.tree.printed).map_err(Stop::Output)?;
-        let iterations = run.drive(options, &mut around)?;
+        let iterations = run.drive(threads, options, &mut around)?;
         run.printer.out.flush().map_err(|error| Stop::Output(error.to_string()))?;
         run.ends.finish(&self.compiled)?;
         if (around.interrupted)() {
@@ -83,7 +98,12 @@ impl<'a> Run<'a> {
         run
     }
 
-    fn drive(&mut self, options: Options, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
+    fn drive(
+        &mut self,
+        threads: &Threads,
+        options: Options,
+        around: &mut Surroundings<'_>,
+    ) -> Result<u64, Stop> {
         let most = options.iterations.unwrap_or(u64::MAX);
         if most == 0 || (around.interrupted)() {
             return Ok(0);
@@ -93,8 +113,8 @@ impl<'a> Run<'a> {
             self.flush(&*around.interrupted)?;
             return Ok(0);
         }
-        let mut iterations = 0;
         self.fill_buffers();
+        let mut iterations = parallel::drive(self, threads, options, around)?;
         while iterations < most && !(around.interrupted)() {
             let want = self.native.scale.min(most - iterations);
             let n = self.ends.available(&self.facts, want)?;
@@ -136,6 +156,11 @@ impl<'a> Run<'a> {
         if !self.state.steady(n, &mut self.printer) {
             return Err(self.failed());
         }
+        self.steady_done(n)
+    }
+
+    /// What comes after so many steady states.
+    fn steady_done(&mut self, n: u64) -> Result<(), Stop> {
         self.give_output(n)?;
         self.move_on(n);
         for (fired, more) in self.fired.iter_mut().zip(&self.facts.firings) {
@@ -149,25 +174,44 @@ impl<'a> Run<'a> {
         if let Some(error) = self.printer.error.take() {
             return Stop::Output(error);
         }
-        let failure = self.state.failure();
-        let (node, which, site, firing) = (failure.node, failure.which, failure.site, failure.firing);
-        let args = failure.args;
-        let compiled = &self.native.compiled;
-        let name = &compiled.flat.nodes[node as usize].name;
-        let codes = self.native.codes[node as usize].as_ref();
-        let code =
-            codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
-        let Some(site) = code.and_then(|code| code.sites.get(site as usize)) else {
-            return Stop::Output(format!("`{name}` failed"));
-        };
-        let why = site.why.0.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string());
-        let (span, message) = if site.whole {
-            (compiled.flat.nodes[node as usize].span, format!("`{name}`: {why}"))
-        } else {
-            (site.span, format!("`{name}`, in firing {firing}: {why}"))
-        };
-        Stop::Fault(Box::new(Diagnostic::new(span, message)))
+        fault(self.native, self.state.failure())
     }
+}
+
+/// Why a call failed.
+fn fault(native: &Native, failure: &Env) -> Stop {
+    let (compiled, args) = (&native.compiled, failure.args);
+    let node = &compiled.flat.nodes[failure.node as usize];
+    let code = code(&native.codes, failure.node, failure.which);
+    let Some(site) = code.and_then(|code| code.sites.get(failure.site as usize)) else {
+        return Stop::Output(format!("`{}` failed", node.name));
+    };
+    let why = site.why.0.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string());
+    let (span, message) = if site.whole {
+        (node.span, format!("`{}`: {why}", node.name))
+    } else {
+        (site.span, format!("`{}`, in firing {}: {why}", node.name, failure.firing))
+    };
+    Stop::Fault(Box::new(Diagnostic::new(span, message)))
+}
+
+/// A node's code: of `prework`, or of `work`.
+fn code(codes: &[Option<NodeCode>], node: u32, which: u32) -> Option<&Code> {
+    let codes = codes[node as usize].as_ref()?;
+    if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) }
+}
+
+/// What a node prints by a format.
+fn print(
+    codes: &[Option<NodeCode>],
+    node: u32,
+    which: u32,
+    format: u32,
+    args: &dyn Fn(usize) -> Vec<i32>,
+) -> Option<String> {
+    let pieces = code(codes, node, which)?.formats.get(format as usize)?;
+    let count = pieces.iter().map(|piece| if let Piece::Value(ty) = piece { scalars(ty) } else { 0 }).sum();
+    Some(text(pieces, &args(count)))
 }
 
 /// Prints for the program.
@@ -179,21 +223,18 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn write(&mut self, text: &str) -> Result<(), String> {
-        let written = self.out.write_all(text.as_bytes());
+        self.write_bytes(text.as_bytes())
+    }
+
+    fn write_bytes(&mut self, text: &[u8]) -> Result<(), String> {
+        let written = self.out.write_all(text);
         written.map_err(|error| format!("the output cannot be written: {error}"))
     }
 }
 
 impl Host for Printer<'_> {
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
-        let codes = self.codes[node as usize].as_ref();
-        let code =
-            codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
-        let Some(pieces) = code.and_then(|code| code.formats.get(format as usize)) else { return false };
-        let count =
-            pieces.iter().map(|piece| if let Piece::Value(ty) = piece { scalars(ty) } else { 0 }).sum();
-        let scalars = args(count);
-        let text = text(pieces, &scalars);
+        let Some(text) = print(self.codes, node, which, format, args) else { return false };
         match self.write(&text) {
             Ok(()) => true,
             Err(error) => {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use thalweg_codegen::{Cache, Compiler, Config, Level, Native};
+use thalweg_codegen::{Cache, Compiler, Config, Level, Native, Threads};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
@@ -158,6 +158,12 @@ pub fn run_native(native: &Native, files: &Memory, iterations: Option<u64>) -> S
     see(files, |around| native.run(options, around))
 }
 
+/// What native code does on threads.
+pub fn run_on(native: &Native, threads: &Threads, files: &Memory, iterations: Option<u64>) -> Seen {
+    let options = Options { iterations, ..Options::default() };
+    see(files, |around| native.run_on(threads, options, around))
+}
+
 /// A C compiler, or a word that the test is left out.
 pub fn has_compiler(test: &str) -> bool {
     let found = Compiler::find().is_some();
@@ -199,7 +205,7 @@ pub fn agree_at(
 }
 
 /// Where two runs differ first.
-fn difference(meant: &Seen, done: &Seen) -> String {
+pub fn difference(meant: &Seen, done: &Seen) -> String {
     if meant.end != done.end || meant.printed != done.printed {
         return format!("{:?}\n{:?}\n{}\n{}", meant.end, done.end, meant.printed, done.printed);
     }

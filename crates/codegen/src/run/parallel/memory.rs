@@ -1,0 +1,71 @@
+//! Buffers with places before the first.
+
+use super::reach::Border;
+use crate::build::Memory;
+
+/// Memory of a root.
+pub(super) struct Buffer {
+    memory: Memory,
+    /// Bytes before place 0.
+    front: usize,
+    /// Bytes of an item.
+    item: usize,
+}
+
+impl Buffer {
+    /// Room for so many items, and for some before them.
+    pub(super) fn new(front: u64, size: u64, item: usize) -> Buffer {
+        let front = front as usize * item;
+        Buffer { memory: Memory::new(front + size as usize * item), front, item }
+    }
+
+    /// Bytes of an item.
+    pub(super) fn item(&self) -> usize {
+        self.item
+    }
+
+    /// Where a place is. Programs that are given it are given no steady states that lead outside.
+    pub(super) fn pointer(&mut self, place: i64) -> *mut u8 {
+        self.memory.pointer().wrapping_add(self.front).wrapping_offset(place as isize * self.item as isize)
+    }
+
+    fn at(&self, place: i64) -> usize {
+        (self.front as i64 + place * self.item as i64) as usize
+    }
+
+    /// Items from a place on.
+    pub(super) fn items(&self, place: i64, count: usize) -> &[u8] {
+        &self.memory.bytes()[self.at(place)..][..count * self.item]
+    }
+
+    /// The same, to be written.
+    pub(super) fn items_mut(&mut self, place: i64, count: usize) -> &mut [u8] {
+        let at = self.at(place);
+        &mut self.memory.bytes_mut()[at..][..count * self.item]
+    }
+
+    /// The items that are kept move to the front.
+    pub(super) fn move_on(&mut self, by: i64, keep: i64) {
+        if by > 0 && keep > 0 {
+            let (from, to) = (self.at(by), self.at(0));
+            self.memory.bytes_mut().copy_within(from..from + keep as usize * self.item, to);
+        }
+    }
+
+    /// What stands at a border, so many places further on.
+    pub(super) fn save(&self, border: &Border, further: i64, into: &mut Vec<u8>) {
+        into.clear();
+        for (first, count) in &border.runs {
+            into.extend_from_slice(self.items(first + further, *count as usize));
+        }
+    }
+
+    /// Puts it at the border of the next batch.
+    pub(super) fn load(&mut self, border: &Border, mut saved: &[u8]) {
+        for (first, count) in &border.runs {
+            let (run, rest) = saved.split_at(*count as usize * self.item);
+            self.items_mut(*first, *count as usize).copy_from_slice(run);
+            saved = rest;
+        }
+    }
+}
