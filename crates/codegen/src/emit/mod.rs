@@ -10,7 +10,7 @@ pub(crate) mod code;
 pub(crate) mod expr;
 pub(crate) mod items;
 pub(crate) mod lanes;
-mod parts;
+mod steps;
 pub(crate) mod program;
 pub(crate) mod simd;
 pub(crate) mod text;
