@@ -16,6 +16,7 @@ mod build;
 mod emit;
 mod ir;
 mod lower;
+mod parts;
 mod plan;
 mod run;
 mod scalars;
@@ -25,7 +26,8 @@ pub use build::{Cache, Compiler};
 pub use threads::{Mode, Threads};
 
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
-use plan::{Facts, Plan};
+use parts::Part;
+use plan::Facts;
 use std::sync::Arc;
 use thalweg_lang::Compiled;
 
@@ -82,10 +84,8 @@ impl std::error::Error for Refusal {}
 pub struct Native {
     compiled: Arc<Compiled>,
     codes: Vec<Option<NodeCode>>,
-    plan: Option<Plan>,
+    parts: Vec<Part>,
     level: Level,
-    /// The most steady states in a call.
-    scale: u64,
     /// Steady states are done one by one, since prints must come in order.
     alone: bool,
     library: build::Library,
@@ -97,33 +97,50 @@ const PLAIN_SCALE: u64 = 64;
 /// A program's C, and what is needed to run it.
 struct Text {
     codes: Vec<Option<NodeCode>>,
-    plan: Option<Plan>,
-    scale: u64,
+    parts: Vec<Part>,
     alone: bool,
     text: String,
 }
 
 fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
-    let [region] = &compiled.schedule.regions[..] else {
-        return Err("it has dynamic rates".into());
-    };
     let codes = lower_all(compiled)?;
     for channel in &compiled.flat.channels {
         lower::cell_of(&channel.item, &compiled.tree.structs)?;
     }
-    let facts = Facts::new(compiled, region);
     // Prints come in the interpreter's order, and none is missing when something fails.
     let printers = printers(&codes);
     let alone = printers > 1 || (printers == 1 && may_fail(&codes));
-    let plan = if level == Level::Plain { None } else { Some(plan::plan(&facts, alone)?) };
+    let mut parts = Vec::new();
+    let mut buffers = 0;
+    for region in parts::parts(compiled) {
+        let mut part = part(compiled, region, level, alone)?;
+        if let Some(plan) = &mut part.plan {
+            plan.first = buffers;
+        }
+        buffers += part.roots();
+        parts.push(part);
+    }
     let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
-    let text = program(&facts, &codes, plan.as_ref(), level, lanes)?;
+    let text = program(compiled, &parts, &codes, level, lanes)?;
+    Ok(Text { codes, parts, alone, text })
+}
+
+fn part(
+    compiled: &Compiled,
+    region: thalweg_lang::schedule::Region,
+    level: Level,
+    alone: bool,
+) -> Result<Part, String> {
+    let plan = match level {
+        Level::Plain => None,
+        _ => Some(plan::plan(&Facts::new(compiled, &region), alone)?),
+    };
     let scale = match &plan {
         Some(plan) => plan.scale,
         None if alone => 1,
         None => PLAIN_SCALE,
     };
-    Ok(Text { codes, plan, scale, alone, text })
+    Ok(Part { region, plan, scale })
 }
 
 /// The C that a program becomes.
@@ -139,8 +156,8 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let Text { codes, plan, scale, alone, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
+    let Text { codes, parts, alone, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::build(&text, &compiler, &config.cache).map_err(Refusal::Failed)?;
-    Ok(Native { compiled: compiled.clone(), codes, plan, level: config.level, scale, alone, library })
+    Ok(Native { compiled: compiled.clone(), codes, parts, level: config.level, alone, library })
 }

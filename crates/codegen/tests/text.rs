@@ -79,5 +79,5 @@ fn what_cannot_be_native_says_why() {
         void->int filter Source() { int n; work push [1, 3] { push(n++); } }
         int->void filter Show() { work pop 1 { println(pop()); } }";
     let refusal = source(&compiled(program), Level::Fused).unwrap_err();
-    assert_eq!(refusal, Refusal::Unable("it has dynamic rates".into()));
+    assert_eq!(refusal, Refusal::Unable("`Main.Source`: it has dynamic rates".into()));
 }

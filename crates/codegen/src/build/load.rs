@@ -39,7 +39,7 @@ pub(crate) struct Queue {
 type Print = unsafe extern "C" fn(*mut c_void, u32, u32, u32, *const i32) -> i32;
 type Size = unsafe extern "C" fn() -> i64;
 type Begin = unsafe extern "C" fn(*mut c_void);
-type Steady = unsafe extern "C" fn(*mut c_void, i64) -> i32;
+type Steady = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 type Steps = unsafe extern "C" fn(*mut c_void, u32, u32, i64) -> i32;
 type Firings = unsafe extern "C" fn(*mut c_void, u32, i64, i64) -> i32;
@@ -131,13 +131,13 @@ impl<'a> State<'a> {
         State { library, memory, queues: queues.max(1) }
     }
 
-    /// Runs steady states; false where it failed, as [`State::failure`] tells.
-    pub(crate) fn steady(&mut self, n: u64, host: &mut dyn Host) -> bool {
+    /// Runs steady states of a part; false where it failed, as [`State::failure`] tells.
+    pub(crate) fn steady(&mut self, part: u32, n: u64, host: &mut dyn Host) -> bool {
         let steady = self.library.steady;
         self.call(host, |state| {
             // SAFETY: the state is one of this library's, and its buffers are as large as `n` needs: the
             // caller has measured them.
-            unsafe { steady(state, n as i64) }
+            unsafe { steady(state, part, n as i64) }
         })
     }
 
@@ -269,6 +269,11 @@ impl Memory {
 
     pub(crate) fn pointer(&mut self) -> *mut u8 {
         self.blocks.as_mut_ptr().cast()
+    }
+
+    /// Where a byte of it is.
+    pub(crate) fn pointer_at(&mut self, at: usize) -> *mut u8 {
+        self.bytes_mut()[at..].as_mut_ptr()
     }
 }
 

@@ -6,7 +6,7 @@ use super::text::BEGIN;
 use crate::Level;
 use crate::ir::Code;
 use crate::lower::{self, Which};
-use crate::plan::{Facts, Plan};
+use crate::parts::Part;
 use crate::scalars::tidy;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -44,8 +44,8 @@ fn lower_node(compiled: &Compiled, kind: &NodeKind) -> Result<Option<NodeCode>, 
 
 /// Writes programs.
 pub(crate) struct Writer<'a> {
-    pub(super) facts: &'a Facts<'a>,
     pub(super) compiled: &'a Compiled,
+    pub(super) parts: &'a [Part],
     pub(super) codes: &'a [Option<NodeCode>],
     pub(super) level: Level,
     pub(super) lanes: usize,
@@ -59,15 +59,15 @@ pub(crate) struct Writer<'a> {
 
 /// The text of a program.
 pub(crate) fn program(
-    facts: &Facts<'_>,
+    compiled: &Compiled,
+    parts: &[Part],
     codes: &[Option<NodeCode>],
-    plan: Option<&Plan>,
     level: Level,
     lanes: usize,
 ) -> Result<String, String> {
     let mut writer = Writer {
-        facts,
-        compiled: facts.compiled,
+        compiled,
+        parts,
         codes,
         level,
         lanes,
@@ -80,17 +80,19 @@ pub(crate) fn program(
         writer.text.push_str(&super::simd::begin(lanes));
     }
     writer.structures()?;
-    let steady = match plan {
-        Some(plan) => writer.fused(plan)?,
-        None => String::new(),
-    };
+    let mut fused = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        fused.push(part.plan.as_ref().map(|plan| writer.fused(at, plan)).transpose()?);
+    }
     let single = writer.single()?;
-    writer.state(plan.map_or(0, |plan| plan.roots.len()));
+    writer.state();
     writer.begin()?;
     writer.text.push_str(&single);
-    match plan {
-        Some(_) => writer.text.push_str(&steady),
-        None => writer.rings(),
+    for (at, fused) in fused.into_iter().enumerate() {
+        match fused {
+            Some(fused) => writer.text.push_str(&fused),
+            None => writer.rings(at),
+        }
     }
     writer.exports();
     Ok(writer.text)
@@ -142,10 +144,14 @@ impl Writer<'_> {
         let nodes = self.compiled.flat.nodes.len();
         let fires: Vec<String> = (0..nodes).map(|node| format!("fire_{node}")).collect();
         self.line("\nint64_t thalweg_size(void)\n{\n    return sizeof(struct state);\n}");
-        self.line(
-            "\nint32_t thalweg_steady(struct state *state, int64_t n)\n{\n    jmp_buf out;\n    \
-             state->env.out = &out;\n    if (setjmp(out))\n        return 1;\n    steady(state, n);\n    return 0;\n}",
-        );
+        let parts: Vec<String> = (0..self.parts.len()).map(|part| format!("steady_{part}")).collect();
+        self.line(format!(
+            "\nint32_t thalweg_steady(struct state *state, uint32_t part, int64_t n)\n{{\n    \
+             static void (*const steady[])(struct state *, int64_t) = {{{}}};\n    jmp_buf out;\n    \
+             state->env.out = &out;\n    if (setjmp(out))\n        return 1;\n    steady[part](state, n);\n    \
+             return 0;\n}}",
+            parts.join(", ")
+        ));
         self.line(format!(
             "\nint32_t thalweg_fire(struct state *state, uint32_t node, int64_t n)\n{{\n    \
              static void (*const fire[])(struct state *, int64_t) = {{{}}};\n    jmp_buf out;\n    \

@@ -5,12 +5,12 @@ use super::expr::cell_type;
 use super::items::Items;
 use super::program::Writer;
 use crate::ir::{Cell, Kind};
-use crate::plan::{Plan, Round, Step};
+use crate::plan::{Facts, Plan, Round, Step};
 use std::fmt::Write;
 
 impl Writer<'_> {
     /// A call of a fused region.
-    pub(super) fn fused(&mut self, plan: &Plan) -> Result<String, String> {
+    pub(super) fn fused(&mut self, part: usize, plan: &Plan) -> Result<String, String> {
         let mut names = Vec::new();
         for actor in &plan.actors {
             let node = actor.node.0;
@@ -24,7 +24,7 @@ impl Writer<'_> {
                 String::new()
             });
         }
-        let mut out = String::from("\nstatic void steady(struct state *state, int64_t n)\n{\n");
+        let mut out = format!("\nstatic void steady_{part}(struct state *state, int64_t n)\n{{\n");
         for step in &plan.steps {
             match step {
                 Step::All(actor) => {
@@ -40,7 +40,10 @@ impl Writer<'_> {
             }
         }
         out.push_str("}\n");
-        out.push_str(&self.steps(plan, &names));
+        if self.parts.len() == 1 {
+            let facts = Facts::new(self.compiled, &self.parts[0].region);
+            out.push_str(&self.steps(&facts, plan, &names));
+        }
         Ok(out)
     }
 
@@ -107,7 +110,7 @@ impl Writer<'_> {
         let (actor, node) = (&plan.actors[at], plan.actors[at].node.0);
         let buffer = |port: &crate::plan::Port| {
             let cell = cell_type(port.items.cell);
-            format!("({cell} *)state->buffers[{}].items", port.root)
+            format!("({cell} *)state->buffers[{}].items", plan.first + port.root)
         };
         if names[at].is_empty() {
             if self.copies(actor.node) {

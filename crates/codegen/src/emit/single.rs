@@ -6,6 +6,7 @@ use super::items::Items;
 use super::program::Writer;
 use crate::Level;
 use crate::ir::{Cell, Kind};
+use crate::plan::item;
 use std::fmt::Write;
 use thalweg_lang::flat::{ChannelId, Firing, Flat, NodeId};
 use thalweg_lang::schedule::Phase;
@@ -27,12 +28,12 @@ impl Writer<'_> {
     }
 
     pub(super) fn ring(&self) -> bool {
-        self.level == Level::Plain
+        self.level == Level::Plain && self.parts.len() == 1
     }
 
     pub(super) fn queue_items(&self, channel: Option<&ChannelId>, moved: u64) -> Result<Items, String> {
         let (cell, cells) =
-            channel.map_or(Ok((Cell::Of(Kind::Int), 1)), |channel| self.facts.item(*channel))?;
+            channel.map_or(Ok((Cell::Of(Kind::Int), 1)), |channel| item(self.compiled, *channel))?;
         let made = if self.ring() { Items::in_ring } else { Items::in_line };
         Ok(made(cell, cells, moved as i64))
     }
@@ -156,10 +157,10 @@ impl Writer<'_> {
     }
 
     /// A steady state without any fusion.
-    pub(super) fn rings(&mut self) {
-        let mut out = String::from("\nstatic void steady(struct state *state, int64_t n)\n{\n");
+    pub(super) fn rings(&mut self, part: usize) {
+        let mut out = format!("\nstatic void steady_{part}(struct state *state, int64_t n)\n{{\n");
         out.push_str("    for (int64_t turn = 0; turn < n; turn++) {\n");
-        self.phases(&mut out, &self.facts.region.steady, 2);
+        self.phases(&mut out, &self.parts[part].region.steady, 2);
         out.push_str("    }\n}\n");
         self.text.push_str(&out);
     }

@@ -67,7 +67,8 @@ impl Writer<'_> {
         Ok(used)
     }
 
-    pub(super) fn state(&mut self, buffers: usize) {
+    pub(super) fn state(&mut self) {
+        let buffers: usize = self.parts.iter().map(crate::parts::Part::roots).sum();
         let queues = self.compiled.flat.channels.len();
         self.line("\nstruct state {\n    struct env env;");
         self.line(format!(

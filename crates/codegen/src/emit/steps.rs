@@ -1,13 +1,13 @@
 //! A region's steps one by one, for runs that deal them out to threads ([`run::parallel`](crate::run)).
 
 use super::program::Writer;
-use crate::plan::{Plan, Step};
+use crate::plan::{Facts, Plan, Step};
 use std::fmt::Write;
 
 impl Writer<'_> {
     /// Functions that do some of the steps, that say how many steady states have been done, and that take
     /// over what a node keeps.
-    pub(super) fn steps(&self, plan: &Plan, names: &[String]) -> String {
+    pub(super) fn steps(&self, facts: &Facts<'_>, plan: &Plan, names: &[String]) -> String {
         let has_code = |node: u32| self.codes[node as usize].is_some();
         let mut out = String::from(
             "\nstatic void part(struct state *state, uint32_t step, int64_t first, int64_t last)\n{\n    \
@@ -29,10 +29,12 @@ impl Writer<'_> {
         let _ = writeln!(out, "{}", calls(&each));
         out.push_str("\nvoid thalweg_seek(struct state *state, int64_t n)\n{\n    (void)state, (void)n;\n");
         for actor in plan.actors.iter().filter(|actor| has_code(actor.node.0)) {
-            let (node, begun) = (actor.node.0, self.facts.begun[actor.node.0 as usize]);
+            let (node, begun) = (actor.node.0, facts.begun[actor.node.0 as usize]);
             let _ = writeln!(out, "    state->node_{node}.fired = {begun} + n * {};", actor.firings);
         }
-        out.push_str("}\n\nvoid thalweg_join(struct state *to, const struct state *from, uint32_t node)\n{\n");
+        out.push_str(
+            "}\n\nvoid thalweg_join(struct state *to, const struct state *from, uint32_t node)\n{\n",
+        );
         out.push_str("    (void)to, (void)from;\n    switch (node) {\n");
         for actor in plan.actors.iter().filter(|actor| has_code(actor.node.0)) {
             let node = actor.node.0;

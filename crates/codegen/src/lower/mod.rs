@@ -161,7 +161,7 @@ impl<'a> Lower<'a> {
         (params, fields): (&'a [Value], &'a [Value]),
         rates: Rates,
     ) -> Outcome<Lower<'a>> {
-        let fixed = |rate: tree::Rate| rate.fixed().ok_or("its rates are dynamic");
+        let fixed = |rate: tree::Rate| rate.fixed().ok_or("it has dynamic rates");
         Ok(Lower {
             program,
             tree,

@@ -7,6 +7,7 @@
 //! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
 //! long as it can. What has been printed before a failure is what the interpreter has printed.
 
+mod borders;
 mod ends;
 mod moves;
 mod parallel;
@@ -16,6 +17,7 @@ use crate::Native;
 use crate::build::{Env, Host, Memory, State};
 use crate::emit::program::NodeCode;
 use crate::ir::{Code, Piece};
+use crate::parts::Part;
 use crate::plan::Facts;
 use crate::threads::Threads;
 use ends::Ends;
@@ -28,15 +30,22 @@ use thalweg_lang::value::Value;
 /// A run.
 pub(crate) struct Run<'a> {
     native: &'a Native,
-    facts: Facts<'a>,
+    stages: Vec<Stage<'a>>,
     state: State<'a>,
-    /// Items of queues, by channel, and of buffers.
+    /// Items of queues, by channel.
     queues: Vec<Memory>,
-    buffers: Vec<Memory>,
     ends: Ends,
     /// By node.
     fired: Vec<u64>,
     printer: Printer<'a>,
+}
+
+/// A part of the program in a run.
+struct Stage<'a> {
+    part: &'a Part,
+    facts: Facts<'a>,
+    /// Items of its buffers, by root.
+    buffers: Vec<Memory>,
 }
 
 /// What a call came to.
@@ -82,14 +91,17 @@ impl Native {
 
 impl<'a> Run<'a> {
     fn new(native: &'a Native, ends: Ends, out: Box<dyn Write>) -> Run<'a> {
-        let region = &native.compiled.schedule.regions[0];
         let channels = native.compiled.flat.channels.len();
+        let stage = |part: &'a Part| Stage {
+            part,
+            facts: Facts::new(&native.compiled, &part.region),
+            buffers: Vec::new(),
+        };
         let mut run = Run {
             native,
-            facts: Facts::new(&native.compiled, region),
+            stages: native.parts.iter().map(stage).collect(),
             state: State::new(&native.library, channels),
             queues: (0..channels).map(|_| Memory::default()).collect(),
-            buffers: Vec::new(),
             ends,
             fired: vec![0; native.compiled.flat.nodes.len()],
             printer: Printer { codes: &native.codes, out, error: None },
@@ -108,23 +120,23 @@ impl<'a> Run<'a> {
         if most == 0 || (around.interrupted)() {
             return Ok(0);
         }
-        let region = &self.native.compiled.schedule.regions[0];
+        let region = &self.native.parts[0].region;
         if self.phases(&region.init)? == Flow::Over {
             self.flush(&*around.interrupted)?;
             return Ok(0);
         }
-        self.fill_buffers();
+        self.fill_buffers(0, 0);
         let mut iterations = parallel::drive(self, threads, options, around)?;
         while iterations < most && !(around.interrupted)() {
-            let want = self.native.scale.min(most - iterations);
-            let n = self.ends.available(&self.facts, want)?;
+            let want = self.native.parts[0].scale.min(most - iterations);
+            let n = self.ends.available(&self.stages[0].facts, want)?;
             if n > 0 {
-                self.steady(n)?;
+                self.steady(0, n)?;
                 iterations += n;
                 (around.progress)(iterations);
             }
             if n < want {
-                self.empty_buffers(iterations);
+                self.empty_buffers(0, iterations);
                 return self.last(&region.steady, iterations, most, around);
             }
         }
@@ -150,20 +162,20 @@ impl<'a> Run<'a> {
         Ok(iterations)
     }
 
-    /// Steady states, in one call.
-    fn steady(&mut self, n: u64) -> Result<(), Stop> {
-        self.take_input(n);
-        if !self.state.steady(n, &mut self.printer) {
+    /// Steady states of a part, in one call.
+    fn steady(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
+        self.take_input(stage, n);
+        if !self.state.steady(stage as u32, n, &mut self.printer) {
             return Err(self.failed());
         }
-        self.steady_done(n)
+        self.steady_done(stage, n)
     }
 
     /// What comes after so many steady states.
-    fn steady_done(&mut self, n: u64) -> Result<(), Stop> {
-        self.give_output(n)?;
-        self.move_on(n);
-        for (fired, more) in self.fired.iter_mut().zip(&self.facts.firings) {
+    fn steady_done(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
+        self.give_output(stage, n)?;
+        self.move_on(stage, n);
+        for (fired, more) in self.fired.iter_mut().zip(&self.stages[stage].facts.firings) {
             *fired += n * more;
         }
         Ok(())

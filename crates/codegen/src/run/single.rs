@@ -4,6 +4,7 @@ use super::{Flow, Run};
 use crate::Level;
 use crate::build::{Memory, Queue};
 use crate::emit::expr::cell_bytes;
+use crate::plan::{BEYOND, item};
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::interpret::Stop;
 use thalweg_lang::schedule::Phase;
@@ -12,12 +13,12 @@ impl Run<'_> {
     /// Bytes of an item of a channel.
     pub(super) fn item_bytes(&self, channel: ChannelId) -> usize {
         // What cannot be native is refused before a run begins.
-        let item = self.facts.item(channel);
+        let item = item(&self.native.compiled, channel);
         item.map_or(0, |(cell, cells)| cell_bytes(cell) * cells)
     }
 
     fn rings(&self) -> bool {
-        self.native.level == Level::Plain
+        self.native.level == Level::Plain && self.native.parts.len() == 1
     }
 
     pub(super) fn queue(&mut self, channel: ChannelId) -> &mut Queue {
@@ -37,7 +38,7 @@ impl Run<'_> {
             let id = ChannelId(at as u32);
             let mut room = compiled.schedule.buffers[at].unwrap_or(0).max(channel.initial.len() as u64) + 1;
             if self.rings() {
-                room += self.native.scale * self.through(id);
+                room += self.native.parts[0].scale * self.through(id);
             }
             self.widen(id, room);
             let mut bytes = Vec::new();
@@ -53,13 +54,13 @@ impl Run<'_> {
         let (flat, from) = (&self.native.compiled.flat, self.native.compiled.flat.channel(channel).from);
         let port = flat.node(from).outputs.iter().position(|output| *output == channel).unwrap_or(0);
         let push = flat.push(&self.native.compiled.tree, from, port, Firing::Later).unwrap_or(0);
-        push * self.facts.firings[from.0 as usize]
+        push * self.stages[0].facts.firings[from.0 as usize]
     }
 
     /// Room for so many items besides those that are there.
     pub(super) fn make_room(&mut self, channel: ChannelId, more: u64) {
         let bytes = self.item_bytes(channel).max(1);
-        let room = (self.queues[channel.0 as usize].bytes().len() / bytes) as u64;
+        let room = ((self.queues[channel.0 as usize].bytes().len() / bytes) as u64).saturating_sub(BEYOND);
         let (rings, queue) = (self.rings(), *self.queue(channel));
         let held = (queue.written - queue.read) as u64;
         if rings {
@@ -83,7 +84,7 @@ impl Run<'_> {
         let room = room.next_power_of_two();
         let bytes = self.item_bytes(channel);
         let items = self.peek_all(channel);
-        let mut memory = Memory::new(room as usize * bytes);
+        let mut memory = Memory::new((room + BEYOND) as usize * bytes);
         memory.bytes_mut()[..items.len()].copy_from_slice(&items);
         let pointer = memory.pointer();
         self.queues[channel.0 as usize] = memory;

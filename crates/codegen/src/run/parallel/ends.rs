@@ -2,8 +2,8 @@
 
 use super::layout::Layout;
 use super::memory::Buffer;
-use super::reach::Border;
-use super::stage::{Batch, Begin};
+use super::node::{Batch, Begin};
+use super::reach::Front;
 use crate::plan::{Actor, Port};
 use crate::run::Run;
 use thalweg_lang::interpret::Stop;
@@ -11,7 +11,7 @@ use thalweg_lang::interpret::Stop;
 /// What a reader has put at the front of the next batch.
 pub(super) struct Carry {
     actor: usize,
-    border: Border,
+    front: Front,
     saved: Vec<u8>,
 }
 
@@ -21,8 +21,8 @@ pub(super) fn carries(run: &Run<'_>, layout: &Layout<'_>, begin: &Begin<'_>) -> 
     let readers = actors.filter(|(_, actor)| run.ends.is_reader(actor.node));
     readers
         .filter_map(|(at, _)| {
-            let border = layout.borders[at].first()?.clone();
-            Some(Carry { actor: at, saved: begin.at(layout, &border), border })
+            let front = layout.fronts[at].first()?.clone();
+            Some(Carry { actor: at, saved: begin.at(layout, &front), front })
         })
         .collect()
 }
@@ -34,15 +34,15 @@ pub(super) fn read(
     carries: &mut [Carry],
     batch: &mut Batch,
 ) -> Result<u64, Stop> {
-    let n = run.ends.available(&run.facts, batch.n)?;
+    let n = run.ends.available(&run.stages[0].facts, batch.n)?;
     batch.n = n;
-    for Carry { actor, border, saved } in carries {
-        let (actor, root) = (&layout.plan.actors[*actor], &layout.plan.roots[border.root]);
-        let Some(buffer) = &mut batch.set[border.root] else { continue };
-        buffer.load(border, saved);
+    for Carry { actor, front, saved } in carries {
+        let (actor, root) = (&layout.plan.actors[*actor], &layout.plan.roots[front.root]);
+        let Some(buffer) = &mut batch.set[front.root] else { continue };
+        buffer.load(front, saved);
         let items = run.ends.read(actor.node, n * actor.firings)?;
         scatter(buffer, &actor.outputs[0], &items, root.bytes);
-        buffer.save(border, root.advance * n as i64, saved);
+        buffer.save(front, root.advance * n as i64, saved);
     }
     Ok(n)
 }

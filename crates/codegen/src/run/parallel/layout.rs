@@ -2,7 +2,7 @@
 
 use super::cut::Segment;
 use super::memory::Buffer;
-use super::reach::{Border, Reach};
+use super::reach::{Front, Reach};
 use crate::Native;
 use crate::emit::program::NodeCode;
 use crate::plan::{Facts, Plan, has_state, sizes};
@@ -24,7 +24,7 @@ pub(super) struct Layout<'a> {
     /// Items of each root for as many.
     sizes: Vec<u64>,
     /// What a producer has filled at the front of a root: by actor.
-    pub(super) borders: Vec<Vec<Border>>,
+    pub(super) fronts: Vec<Vec<Front>>,
 }
 
 /// Whether a step begins anew with each batch if its segment may: it is no loop, and its actor has no state.
@@ -48,17 +48,17 @@ impl<'a> Layout<'a> {
         outside.iter().zip(&mut repeats).for_each(|(outside, repeats)| *repeats &= !outside);
         let reach = Reach::of(plan, &repeats);
         let shared = shared(plan, &segments, outside);
-        let borders = plan.actors.iter().map(|actor| {
+        let fronts = plan.actors.iter().map(|actor| {
             let outputs = actor.outputs.iter().filter(|port| shared[port.root]);
-            outputs.map(|port| Border::of(port, reach.from[port.root])).collect::<Vec<_>>()
+            outputs.map(|port| Front::of(port, reach.from[port.root])).collect::<Vec<_>>()
         });
-        let borders = borders.collect();
+        let fronts = fronts.collect();
         Layout {
             native,
             plan,
             segments,
             shared,
-            borders,
+            fronts,
             begun: facts.begun.clone(),
             firings: facts.firings.clone(),
             batch: 0,

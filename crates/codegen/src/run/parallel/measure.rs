@@ -13,12 +13,12 @@ pub(super) fn costs(run: &mut Run<'_>, options: Options, costs: &mut [f64]) -> R
     costs.fill(f64::INFINITY);
     let (mut done, most) = (0, options.iterations.unwrap_or(u64::MAX));
     for _ in 0..CALLS {
-        let want = run.native.scale.min(most - done);
-        let n = run.ends.available(&run.facts, want)?;
+        let want = run.native.parts[0].scale.min(most - done);
+        let n = run.ends.available(&run.stages[0].facts, want)?;
         if n < want || n == 0 {
             break;
         }
-        run.take_input(n);
+        run.take_input(0, n);
         run.state.seek(done);
         for (step, cost) in costs.iter_mut().enumerate() {
             let start = Instant::now();
@@ -27,7 +27,7 @@ pub(super) fn costs(run: &mut Run<'_>, options: Options, costs: &mut [f64]) -> R
             }
             *cost = cost.min(start.elapsed().as_secs_f64() / n as f64);
         }
-        run.steady_done(n)?;
+        run.steady_done(0, n)?;
         done += n;
     }
     if done == 0 {

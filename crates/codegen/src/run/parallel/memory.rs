@@ -1,22 +1,22 @@
 //! Buffers with places before the first.
 
-use super::reach::Border;
+use super::reach::Front;
 use crate::build::Memory;
 
 /// Memory of a root.
 pub(super) struct Buffer {
     memory: Memory,
     /// Bytes before place 0.
-    front: usize,
+    before: usize,
     /// Bytes of an item.
     item: usize,
 }
 
 impl Buffer {
     /// Room for so many items, and for some before them.
-    pub(super) fn new(front: u64, size: u64, item: usize) -> Buffer {
-        let front = front as usize * item;
-        Buffer { memory: Memory::new(front + size as usize * item), front, item }
+    pub(super) fn new(before: u64, size: u64, item: usize) -> Buffer {
+        let before = before as usize * item;
+        Buffer { memory: Memory::new(before + size as usize * item), before, item }
     }
 
     /// Bytes of an item.
@@ -26,11 +26,11 @@ impl Buffer {
 
     /// Where a place is. Programs that are given it are given no steady states that lead outside.
     pub(super) fn pointer(&mut self, place: i64) -> *mut u8 {
-        self.memory.pointer().wrapping_add(self.front).wrapping_offset(place as isize * self.item as isize)
+        self.memory.pointer().wrapping_add(self.before).wrapping_offset(place as isize * self.item as isize)
     }
 
     fn at(&self, place: i64) -> usize {
-        (self.front as i64 + place * self.item as i64) as usize
+        (self.before as i64 + place * self.item as i64) as usize
     }
 
     /// Items from a place on.
@@ -52,17 +52,17 @@ impl Buffer {
         }
     }
 
-    /// What stands at a border, so many places further on.
-    pub(super) fn save(&self, border: &Border, further: i64, into: &mut Vec<u8>) {
+    /// What stands at a front, so many places further on.
+    pub(super) fn save(&self, front: &Front, further: i64, into: &mut Vec<u8>) {
         into.clear();
-        for (first, count) in &border.runs {
+        for (first, count) in &front.runs {
             into.extend_from_slice(self.items(first + further, *count as usize));
         }
     }
 
-    /// Puts it at the border of the next batch.
-    pub(super) fn load(&mut self, border: &Border, mut saved: &[u8]) {
-        for (first, count) in &border.runs {
+    /// Puts it at the front of the next batch.
+    pub(super) fn load(&mut self, front: &Front, mut saved: &[u8]) {
+        for (first, count) in &front.runs {
             let (run, rest) = saved.split_at(*count as usize * self.item);
             self.items_mut(*first, *count as usize).copy_from_slice(run);
             saved = rest;

@@ -16,7 +16,7 @@
 //!
 //! **The same answer.** Each firing has the inputs that it has on one thread, so it gives the same items
 //! and fails in the same way. Of several failures the first one in the order of steady states, and there of
-//! steps, is told; what steady states before it have given is written ([`stage`]).
+//! steps, is told; what steady states before it have given is written ([`node`]).
 //!
 //! **Bounds.** There are so many batches, made at the beginning; who reads waits for one that is written.
 //! Files and standard output are the caller's thread's alone.
@@ -29,15 +29,15 @@ mod ends;
 mod layout;
 mod measure;
 mod memory;
+mod node;
 mod reach;
-mod stage;
 
 use super::Run;
 use crate::threads::{Mode, Threads};
 use cut::Known;
 use ends::Carry;
 use layout::{Layout, deal_roots, repeatable};
-use stage::{Batch, Begin, Stage};
+use node::{Batch, Begin, Node};
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thalweg::{Error, Options as Engine};
@@ -58,7 +58,8 @@ pub(super) fn drive(
     around: &mut Surroundings<'_>,
 ) -> Result<u64, Stop> {
     let native = run.native;
-    let Some(plan) = native.plan.as_ref().filter(|_| threads.count > 1 && !native.alone) else { return Ok(0) };
+    let [part] = &native.parts[..] else { return Ok(0) };
+    let Some(plan) = part.plan.as_ref().filter(|_| threads.count > 1 && !native.alone) else { return Ok(0) };
     let outside: Vec<bool> = plan
         .steps
         .iter()
@@ -69,8 +70,7 @@ pub(super) fn drive(
             step.actors().into_iter().any(ends)
         })
         .collect();
-    let free: Vec<bool> =
-        (0..plan.steps.len()).map(|step| repeatable(plan, &native.codes, step)).collect();
+    let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.codes, step)).collect();
     let mut iterations = 0;
     let mut costs = vec![1.0; plan.steps.len()];
     let known = Known { free: &free, outside: &outside, costs: &costs };
@@ -84,10 +84,10 @@ pub(super) fn drive(
         Mode::Pipeline => known.balanced(threads.count),
     };
     deal_roots(plan, &mut segments, &outside);
-    let mut layout = Layout::new(native, plan, &run.facts, segments, &outside);
+    let mut layout = Layout::new(native, plan, &run.stages[0].facts, segments, &outside);
     let Some(window) = bounds(&mut layout, threads) else { return Ok(iterations) };
     let most = options.iterations.unwrap_or(u64::MAX) - iterations;
-    if most < layout.batch || run.ends.available(&run.facts, layout.batch)? < layout.batch {
+    if most < layout.batch || run.ends.available(&run.stages[0].facts, layout.batch)? < layout.batch {
         return Ok(iterations);
     }
     let begin = begin(run, &layout, iterations);
@@ -97,7 +97,7 @@ pub(super) fn drive(
 /// Chooses the length of batches and how many there are; none where the memory does not do.
 fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
     let each = (layout.bytes(1) - layout.bytes(0)).max(1);
-    let scale = layout.native.scale;
+    let scale = layout.native.parts[0].scale;
     let least = layout.reach.states.max(1);
     let batch = threads.batch.unwrap_or_else(|| {
         let batch = (BATCH_BYTES / each).max(OVERLAP * layout.reach.states);
@@ -114,9 +114,9 @@ fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
 }
 
 fn begin<'a>(run: &Run<'a>, layout: &Layout<'_>, first: u64) -> Begin<'a> {
-    let roots = layout.plan.roots.iter().zip(&run.buffers);
-    let fronts = roots.map(|(root, memory)| memory.bytes()[..root.keep as usize * root.bytes].to_vec());
-    Begin { state: run.state.fork(), fronts: fronts.collect(), first }
+    let roots = layout.plan.roots.iter().zip(&run.stages[0].buffers);
+    let kept = roots.map(|(root, memory)| memory.bytes()[..root.keep as usize * root.bytes].to_vec());
+    Begin { state: run.state.fork(), kept: kept.collect(), first }
 }
 
 /// A run's threads.
@@ -132,11 +132,11 @@ impl Team<'_, '_> {
     fn go(mut self, until: u64, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
         let (layout, begin) = (self.layout, self.begin);
         let failed = AtomicU64::new(u64::MAX);
-        let stages: Vec<Stage<'_>> =
-            (0..layout.segments.len()).map(|at| Stage::new(layout, begin, at, &failed)).collect();
+        let nodes: Vec<Node<'_>> =
+            (0..layout.segments.len()).map(|at| Node::new(layout, begin, at, &failed)).collect();
         let mut last = std::thread::scope(|scope| {
             let ((jobs, queue), (give, results)) = (channel(), channel());
-            let graph = graph(layout, &stages, queue, give);
+            let graph = graph(layout, &nodes, queue, give);
             let engine = self.engine();
             let ran = scope.spawn(move || graph.and_then(|graph| graph.run(&engine)));
             let last = self.feed(jobs, &results, until, around);
@@ -145,7 +145,7 @@ impl Team<'_, '_> {
             ran.map_err(|error: Error| Stop::Output(error.to_string()))?;
             last
         })?;
-        self.give_back(&stages, &mut last);
+        self.give_back(&nodes, &mut last);
         Ok(last.first + last.n)
     }
 
@@ -195,13 +195,7 @@ impl Team<'_, '_> {
         Batch { first: 0, n: 0, set: self.layout.set(), text: Vec::new(), failure: None }
     }
 
-    fn read(
-        &mut self,
-        carries: &mut [Carry],
-        batch: &mut Batch,
-        next: u64,
-        until: u64,
-    ) -> Result<u64, Stop> {
+    fn read(&mut self, carries: &mut [Carry], batch: &mut Batch, next: u64, until: u64) -> Result<u64, Stop> {
         (batch.first, batch.n) = (next, self.layout.batch.min(until - next));
         ends::read(self.run, self.layout, carries, batch)
     }
@@ -231,21 +225,21 @@ impl Team<'_, '_> {
     }
 
     /// Buffers and state as after the last batch.
-    fn give_back(&mut self, stages: &[Stage<'_>], last: &mut Batch) {
+    fn give_back(&mut self, nodes: &[Node<'_>], last: &mut Batch) {
         let (layout, run) = (self.layout, &mut *self.run);
         let done = last.first + last.n;
         for (at, root) in layout.plan.roots.iter().enumerate() {
             if let Some(buffer) = &last.set[at] {
                 let items = buffer.items(root.advance * last.n as i64, root.keep as usize);
-                run.buffers[at].bytes_mut()[..items.len()].copy_from_slice(items);
+                run.stages[0].buffers[at].bytes_mut()[..items.len()].copy_from_slice(items);
             }
         }
-        for (stage, segment) in stages.iter().zip(&layout.segments) {
-            let own = stage.at_end(last);
+        for (node, segment) in nodes.iter().zip(&layout.segments) {
+            let own = node.at_end(last);
             for root in &segment.own {
                 if let Some(buffer) = &own.buffers[*root] {
                     let items = buffer.items(0, layout.plan.roots[*root].keep as usize);
-                    run.buffers[*root].bytes_mut()[..items.len()].copy_from_slice(items);
+                    run.stages[0].buffers[*root].bytes_mut()[..items.len()].copy_from_slice(items);
                 }
             }
             for actor in layout.plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors()) {
@@ -259,16 +253,16 @@ impl Team<'_, '_> {
 /// The engine's graph: a chain, since each segment comes behind all that it needs.
 fn graph<'t>(
     layout: &'t Layout<'t>,
-    stages: &'t [Stage<'t>],
+    nodes: &'t [Node<'t>],
     queue: Receiver<Batch>,
     give: Sender<Batch>,
 ) -> Result<thalweg::Network<'t>, Error> {
     let mut chain = thalweg::from_blocking_iter(queue).named("input");
-    for (at, (segment, stage)) in layout.segments.iter().zip(stages).enumerate() {
+    for (at, (segment, node)) in layout.segments.iter().zip(nodes).enumerate() {
         chain = if segment.parallel {
-            chain.par_map(move |batch| stage.run(batch))
+            chain.par_map(move |batch| node.run(batch))
         } else {
-            chain.map(move |batch| stage.run(batch))
+            chain.map(move |batch| node.run(batch))
         };
         chain = chain.named(&format!("segment {at}"));
     }

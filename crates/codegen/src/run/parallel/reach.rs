@@ -24,7 +24,8 @@ pub(super) struct Reach {
 impl Reach {
     /// Where `repeats` says of each step whether it begins anew with each batch.
     pub(super) fn of(plan: &Plan, repeats: &[bool]) -> Reach {
-        let mut reach = Reach { from: vec![0; plan.roots.len()], again: vec![0; plan.steps.len()], states: 0 };
+        let mut reach =
+            Reach { from: vec![0; plan.roots.len()], again: vec![0; plan.steps.len()], states: 0 };
         for (at, step) in plan.steps.iter().enumerate().rev() {
             let Step::All(actor) = step else { continue };
             let actor = &plan.actors[*actor];
@@ -67,15 +68,15 @@ fn first_place(items: &Items, back: u64) -> i64 {
 
 /// Places that a producer has filled before a batch, and that the batch needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Border {
+pub(super) struct Front {
     pub(super) root: usize,
     /// The first of a run, and how many.
     pub(super) runs: Vec<(i64, i64)>,
 }
 
-impl Border {
+impl Front {
     /// What a producer's port has filled from place `from` on.
-    pub(super) fn of(port: &Port, from: i64) -> Border {
+    pub(super) fn of(port: &Port, from: i64) -> Front {
         let (items, back) = (&port.items, firings_back(&port.items, from) as i64);
         let mut places = Vec::new();
         for firing in -back..0 {
@@ -91,6 +92,6 @@ impl Border {
                 _ => runs.push((place, 1)),
             }
         }
-        Border { root: port.root, runs }
+        Front { root: port.root, runs }
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Batch {
 /// What a program keeps, and what stands at the front of each root, when the first batch begins.
 pub(super) struct Begin<'a> {
     pub(super) state: State<'a>,
-    pub(super) fronts: Vec<Vec<u8>>,
+    pub(super) kept: Vec<Vec<u8>>,
     pub(super) first: u64,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Begin<'a> {
 pub(super) struct Own<'a> {
     pub(super) state: State<'a>,
     pub(super) buffers: Vec<Option<Buffer>>,
-    /// What it has filled of the next batch's front: by actor, and its borders.
+    /// What it has put at the fronts of the next batch: by actor, and its fronts.
     carry: Vec<Vec<Vec<u8>>>,
 }
 
 /// A segment and what it needs.
-pub(super) struct Stage<'a> {
+pub(super) struct Node<'a> {
     layout: &'a Layout<'a>,
     begin: &'a Begin<'a>,
     at: usize,
@@ -62,14 +62,14 @@ impl Host for Lines<'_> {
     }
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Node<'a> {
     pub(super) fn new(
         layout: &'a Layout<'a>,
         begin: &'a Begin<'a>,
         at: usize,
         failed: &'a AtomicU64,
-    ) -> Stage<'a> {
-        Stage { layout, begin, at, pool: Mutex::default(), failed }
+    ) -> Node<'a> {
+        Node { layout, begin, at, pool: Mutex::default(), failed }
     }
 
     /// The segment's memory as it is after the last batch.
@@ -94,7 +94,7 @@ impl<'a> Stage<'a> {
             buffers: self.layout.own(self.at),
             carry: self.first_carry(),
         };
-        self.set_fronts(&mut own);
+        self.set_kept(&mut own);
         for (at, buffer) in own.buffers.iter_mut().enumerate() {
             if let Some(buffer) = buffer {
                 own.state.set_buffer(at, buffer.pointer(0));
@@ -103,18 +103,18 @@ impl<'a> Stage<'a> {
         own
     }
 
-    fn set_fronts(&self, own: &mut Own<'a>) {
-        for (buffer, front) in own.buffers.iter_mut().zip(&self.begin.fronts) {
+    fn set_kept(&self, own: &mut Own<'a>) {
+        for (buffer, kept) in own.buffers.iter_mut().zip(&self.begin.kept) {
             if let Some(buffer) = buffer {
-                buffer.items_mut(0, front.len() / buffer.item().max(1)).copy_from_slice(front);
+                buffer.items_mut(0, kept.len() / buffer.item().max(1)).copy_from_slice(kept);
             }
         }
     }
 
-    /// What stands at borders before the first batch.
+    /// What stands at fronts when the first batch begins.
     fn first_carry(&self) -> Vec<Vec<Vec<u8>>> {
-        let borders = self.layout.borders.iter();
-        borders.map(|borders| borders.iter().map(|border| self.begin.at(self.layout, border)).collect()).collect()
+        let fronts = self.layout.fronts.iter();
+        fronts.map(|fronts| fronts.iter().map(|front| self.begin.at(self.layout, front)).collect()).collect()
     }
 
     fn is_parallel(&self) -> bool {
@@ -140,10 +140,10 @@ impl<'a> Stage<'a> {
             self.failed.fetch_min(batch.first, Ordering::Relaxed);
         }
         if !self.is_parallel() {
-            self.each_border(|actor, at, border| {
-                let further = self.layout.plan.roots[border.root].advance * batch.n as i64;
-                if let Some(buffer) = &batch.set[border.root] {
-                    buffer.save(border, further, &mut own.carry[actor][at]);
+            self.each_front(|actor, at, front| {
+                let further = self.layout.plan.roots[front.root].advance * batch.n as i64;
+                if let Some(buffer) = &batch.set[front.root] {
+                    buffer.save(front, further, &mut own.carry[actor][at]);
                 }
             });
         }
@@ -151,10 +151,10 @@ impl<'a> Stage<'a> {
         batch
     }
 
-    fn each_border(&self, mut f: impl FnMut(usize, usize, &super::reach::Border)) {
+    fn each_front(&self, mut f: impl FnMut(usize, usize, &super::reach::Front)) {
         for actor in self.layout.plan.steps[self.steps()].iter().flat_map(Step::actors) {
-            for (at, border) in self.layout.borders[actor].iter().enumerate() {
-                f(actor, at, border);
+            for (at, front) in self.layout.fronts[actor].iter().enumerate() {
+                f(actor, at, front);
             }
         }
     }
@@ -167,11 +167,11 @@ impl<'a> Stage<'a> {
         }
         if self.is_parallel() {
             // Its memory may be that of a later batch, which was done before.
-            self.set_fronts(own);
+            self.set_kept(own);
         }
-        self.each_border(|actor, at, border| {
-            if let Some(buffer) = &mut batch.set[border.root] {
-                buffer.load(border, &own.carry[actor][at]);
+        self.each_front(|actor, at, front| {
+            if let Some(buffer) = &mut batch.set[front.root] {
+                buffer.load(front, &own.carry[actor][at]);
             }
         });
         Ok(())
@@ -189,7 +189,8 @@ impl<'a> Stage<'a> {
         own.state.seek(batch.first + after - states);
         let mut done = true;
         for step in self.steps() {
-            let (again, all) = (layout.reach.again[step], states * layout.plan.steps[step].times(layout.plan));
+            let (again, all) =
+                (layout.reach.again[step], states * layout.plan.steps[step].times(layout.plan));
             if again > 0 && done {
                 let mut lines = Lines { layout, text: &mut batch.text };
                 done = own.state.firings(step, all - again..all, &mut lines);
@@ -215,7 +216,7 @@ impl<'a> Stage<'a> {
     fn work(&self, own: &mut Own<'a>, batch: &mut Batch) {
         let mut done = 0;
         while done < batch.n {
-            let n = self.layout.native.scale.min(batch.n - done);
+            let n = self.layout.native.parts[0].scale.min(batch.n - done);
             self.place(own, batch, done as i64);
             own.state.seek(batch.first + done);
             self.steady(own, batch, done, n);
@@ -251,13 +252,13 @@ impl<'a> Stage<'a> {
 }
 
 impl Begin<'_> {
-    /// What stands at a border when the first batch begins; nothing does before the front.
-    pub(super) fn at(&self, layout: &Layout<'_>, border: &super::reach::Border) -> Vec<u8> {
-        let (item, front) = (layout.plan.roots[border.root].bytes, &self.fronts[border.root]);
+    /// What stands at a front when the first batch begins; nothing before place 0.
+    pub(super) fn at(&self, layout: &Layout<'_>, front: &super::reach::Front) -> Vec<u8> {
+        let (item, kept) = (layout.plan.roots[front.root].bytes, &self.kept[front.root]);
         let mut bytes = Vec::new();
-        for place in border.runs.iter().flat_map(|(first, count)| *first..first + count) {
+        for place in front.runs.iter().flat_map(|(first, count)| *first..first + count) {
             let from = usize::try_from(place).unwrap_or(usize::MAX).saturating_mul(item);
-            match front.get(from..from.saturating_add(item)) {
+            match kept.get(from..from.saturating_add(item)) {
                 Some(value) => bytes.extend_from_slice(value),
                 None => bytes.resize(bytes.len() + item, 0),
             }
