@@ -80,3 +80,30 @@ agrees! {
             for (int i = 0; i < 5; i++) enqueue i * 1.5; }; add Fir(13, 2); }
         float->float filter Mix { work pop 2 push 2 { float a = pop(); float b = pop(); push(a + b); push(a - b); } }";
 }
+
+/// A filter that fails at an item, and one that does not.
+const FAILING: &str = "float->float filter Fails(int at) { int seen; int[4] a; work pop 1 push 1 { seen++; a[seen / at] = 1; push(pop() + a[0]); } }
+    float->float filter May(float x) { int[2] a; work pop 1 push 1 { float y = pop(); a[y == x ? 5 : 1] = 2; push(y * 2); } }";
+
+#[test]
+fn the_first_failure_is_told_and_what_comes_before_it_is_written() {
+    if !has_compiler("failures") {
+        return;
+    }
+    let streams = [
+        "add Fir(9, 1); add Fails(100); add Fir(5, 2);",
+        "add Fir(9, 1); add Fails(150); add Fir(5, 2); add Fails(20); add Decay(0.5);",
+        "add Decay(0.5); add splitjoin { split duplicate; add Fails(111); add Fails(101); join roundrobin; }; add Fir(3, 1);",
+        "add May(floor(3.0)); add Fir(7, 1); add Up(2); add Decay(0.1);",
+        "add Fir(1, 1); add May(-3.2702703); add Fir(7, 1); add Fir(20, 1);",
+    ];
+    for stream in streams {
+        let text = program(&format!("float->float pipeline Middle {{ {stream} }} {FAILING}"));
+        let native = native(&text, Level::Vectors);
+        let files = floats("in", 2000);
+        let mut all = vec![threads(1, Mode::Auto, None)];
+        all.extend([1, 3, 20, 100].map(|batch| threads(2, Mode::Auto, Some(batch))));
+        all.extend(MODES.map(|mode| threads(3, mode, Some(7))));
+        same(&text, &native, &files, None, &all);
+    }
+}

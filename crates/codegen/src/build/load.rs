@@ -196,6 +196,11 @@ impl<'a> State<'a> {
         fork
     }
 
+    /// Whether steps can be done by themselves.
+    pub(crate) fn has_steps(&self) -> bool {
+        self.library.parts.is_some()
+    }
+
     fn parts(&self) -> &'a Parts {
         self.library.parts.as_ref().expect("a program of fused regions")
     }

@@ -9,6 +9,7 @@
 
 mod borders;
 mod ends;
+mod failing;
 mod moves;
 mod parallel;
 mod single;
@@ -21,6 +22,7 @@ use crate::parts::Part;
 use crate::plan::Facts;
 use crate::threads::Threads;
 use ends::Ends;
+use failing::Failing;
 use std::io::Write;
 use thalweg_lang::Diagnostic;
 use thalweg_lang::hir::Type;
@@ -131,7 +133,7 @@ impl<'a> Run<'a> {
             let want = self.native.parts[0].scale.min(most - iterations);
             let n = self.ends.available(&self.stages[0].facts, want)?;
             if n > 0 {
-                self.steady(0, n)?;
+                self.steady(0, iterations, n)?;
                 iterations += n;
                 (around.progress)(iterations);
             }
@@ -162,11 +164,11 @@ impl<'a> Run<'a> {
         Ok(iterations)
     }
 
-    /// Steady states of a part, in one call.
-    fn steady(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
+    /// Steady states of a part, in one call, after so many.
+    fn steady(&mut self, stage: usize, done: u64, n: u64) -> Result<(), Stop> {
         self.take_input(stage, n);
         if !self.state.steady(stage as u32, n, &mut self.printer) {
-            return Err(self.failed());
+            return Err(self.failed_steady(stage, done, n)?);
         }
         self.steady_done(stage, n)
     }
@@ -179,6 +181,21 @@ impl<'a> Run<'a> {
             *fired += n * more;
         }
         Ok(())
+    }
+
+    /// Why a call of steady states failed. Those before the one that failed are done, and what they give is
+    /// written.
+    fn failed_steady(&mut self, stage: usize, first: u64, n: u64) -> Result<Stop, Stop> {
+        let Stage { part, facts, .. } = &self.stages[stage];
+        let Some(plan) =
+            part.plan.as_ref().filter(|_| self.printer.error.is_none() && self.state.has_steps())
+        else {
+            return Ok(self.failed());
+        };
+        let failing = Failing { native: self.native, plan, facts, first };
+        let (n, stop) = failing.settle(&mut self.state, 0..plan.steps.len(), n, &mut self.printer);
+        self.give_output(stage, n)?;
+        Ok(stop)
     }
 
     /// Why the last call failed.

@@ -200,6 +200,10 @@ pub fn agree_at(
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         let done = run_native(&native, files, iterations);
         assert!(meant == done, "at {level:?}:\n{name}\n{}", difference(&meant, &done));
+        for threads in [Threads::new(2), Threads { batch: Some(1), ..Threads::new(3) }] {
+            let done = run_on(&native, &threads, files, iterations);
+            assert!(meant == done, "at {level:?}, {threads:?}:\n{name}\n{}", difference(&meant, &done));
+        }
     }
     meant
 }

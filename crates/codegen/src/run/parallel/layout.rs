@@ -6,7 +6,7 @@ use super::reach::{Front, Reach};
 use crate::Native;
 use crate::emit::program::NodeCode;
 use crate::plan::{Facts, Plan, has_state, sizes};
-use thalweg_lang::flat::NodeId;
+use crate::run::failing::Failing;
 
 /// A region dealt out.
 pub(super) struct Layout<'a> {
@@ -16,9 +16,7 @@ pub(super) struct Layout<'a> {
     pub(super) reach: Reach,
     /// By root: whether it goes from one to another with each batch; the others are one segment's own.
     pub(super) shared: Vec<bool>,
-    /// By node: firings in the initialisation, and in a steady state.
-    pub(super) begun: Vec<u64>,
-    pub(super) firings: Vec<u64>,
+    facts: Facts<'a>,
     /// Steady states in a batch.
     pub(super) batch: u64,
     /// Items of each root for as many.
@@ -37,7 +35,7 @@ impl<'a> Layout<'a> {
     pub(super) fn new(
         native: &'a Native,
         plan: &'a Plan,
-        facts: &Facts<'_>,
+        facts: Facts<'a>,
         segments: Vec<Segment>,
         outside: &[bool],
     ) -> Layout<'a> {
@@ -53,18 +51,7 @@ impl<'a> Layout<'a> {
             outputs.map(|port| Front::of(port, reach.from[port.root])).collect::<Vec<_>>()
         });
         let fronts = fronts.collect();
-        Layout {
-            native,
-            plan,
-            segments,
-            shared,
-            fronts,
-            begun: facts.begun.clone(),
-            firings: facts.firings.clone(),
-            batch: 0,
-            sizes: Vec::new(),
-            reach,
-        }
+        Layout { native, plan, segments, shared, fronts, facts, batch: 0, sizes: Vec::new(), reach }
     }
 
     /// Says how long batches are.
@@ -106,10 +93,9 @@ impl<'a> Layout<'a> {
             .collect()
     }
 
-    /// The step that fires a node.
-    pub(super) fn step_of(&self, node: NodeId) -> Option<usize> {
-        let of = |actor: usize| self.plan.actors[actor].node == node;
-        self.plan.steps.iter().position(|step| step.actors().into_iter().any(of))
+    /// Where a failure is, after so many steady states.
+    pub(super) fn failing(&self, first: u64) -> Failing<'_> {
+        Failing { native: self.native, plan: self.plan, facts: &self.facts, first }
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn costs(run: &mut Run<'_>, options: Options, costs: &mut [f64]) -> R
         for (step, cost) in costs.iter_mut().enumerate() {
             let start = Instant::now();
             if !run.state.steps(step..step + 1, n, &mut run.printer) {
-                return Err(run.failed());
+                return Err(run.failed_steady(0, done, n)?);
             }
             *cost = cost.min(start.elapsed().as_secs_f64() / n as f64);
         }

@@ -33,6 +33,7 @@ mod node;
 mod reach;
 
 use super::Run;
+use crate::plan::Facts;
 use crate::threads::{Mode, Threads};
 use cut::Known;
 use ends::Carry;
@@ -84,7 +85,8 @@ pub(super) fn drive(
         Mode::Pipeline => known.balanced(threads.count),
     };
     deal_roots(plan, &mut segments, &outside);
-    let mut layout = Layout::new(native, plan, &run.stages[0].facts, segments, &outside);
+    let mut layout =
+        Layout::new(native, plan, Facts::new(&native.compiled, &part.region), segments, &outside);
     let Some(window) = bounds(&mut layout, threads) else { return Ok(iterations) };
     let most = options.iterations.unwrap_or(u64::MAX) - iterations;
     if most < layout.batch || run.ends.available(&run.stages[0].facts, layout.batch)? < layout.batch {
@@ -208,7 +210,7 @@ impl Team<'_, '_> {
         if let Some(stop) = batch.failure.take() {
             return Err(stop);
         }
-        for (fired, more) in run.fired.iter_mut().zip(&self.layout.firings) {
+        for (fired, more) in run.fired.iter_mut().zip(&run.stages[0].facts.firings) {
             *fired += batch.n * more;
         }
         (around.progress)(batch.first + batch.n);

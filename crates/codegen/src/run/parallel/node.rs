@@ -7,7 +7,6 @@ use crate::plan::Step;
 use crate::run::{fault, print};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::Stop;
 
 /// Some steady states on their way through the segments: who has it has its memory.
@@ -229,24 +228,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// So many steady states after so many of the batch. Where a step fails, those after it do the steady
-    /// states before that one: what they fail in came first.
-    fn steady(&self, own: &mut Own<'a>, batch: &mut Batch, done: u64, mut n: u64) {
-        let (layout, mut steps) = (self.layout, self.steps());
-        loop {
-            let mut lines = Lines { layout, text: &mut batch.text };
-            if own.state.steps(steps.clone(), n, &mut lines) {
-                return;
-            }
-            let failure = own.state.failure();
-            let node = NodeId(failure.node);
-            let (at, firing) = (node.0 as usize, failure.firing as u64);
-            let before = (firing - 1 - layout.begun[at]) / layout.firings[at].max(1);
-            n = before.saturating_sub(batch.first + done).min(n - 1);
-            batch.failure = Some(fault(layout.native, failure));
-            batch.n = done + n;
-            let failed = layout.step_of(node).unwrap_or(steps.end);
-            steps.start = (failed + 1).min(steps.end);
+    /// So many steady states after so many of the batch.
+    fn steady(&self, own: &mut Own<'a>, batch: &mut Batch, done: u64, n: u64) {
+        let layout = self.layout;
+        let mut lines = Lines { layout, text: &mut batch.text };
+        if !own.state.steps(self.steps(), n, &mut lines) {
+            let failing = layout.failing(batch.first + done);
+            let (n, stop) = failing.settle(&mut own.state, self.steps(), n, &mut lines);
+            (batch.n, batch.failure) = (done + n, Some(stop));
         }
     }
 }
