@@ -2,20 +2,25 @@
 
 use crate::run::Run;
 use std::time::Instant;
-use thalweg_lang::interpret::{Options, Stop};
+use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// Calls that are timed.
 const CALLS: u64 = 8;
 
 /// Does some steady states on this thread and takes the time of each step: the shortest of several, since
 /// all that disturbs makes it longer. How many were done.
-pub(super) fn costs(run: &mut Run<'_>, options: Options, costs: &mut [f64]) -> Result<u64, Stop> {
+pub(super) fn costs(
+    run: &mut Run<'_>,
+    options: Options,
+    around: &mut Surroundings<'_>,
+    costs: &mut [f64],
+) -> Result<u64, Stop> {
     costs.fill(f64::INFINITY);
     let (mut done, most) = (0, options.iterations.unwrap_or(u64::MAX));
     for _ in 0..CALLS {
         let want = run.native.parts[0].scale.min(most - done);
         let n = run.ends.available(&run.stages[0].facts, want)?;
-        if n < want || n == 0 {
+        if n < want || n == 0 || (around.interrupted)() {
             break;
         }
         run.take_input(0, n);
@@ -29,6 +34,7 @@ pub(super) fn costs(run: &mut Run<'_>, options: Options, costs: &mut [f64]) -> R
         }
         run.steady_done(0, n)?;
         done += n;
+        (around.progress)(done);
     }
     if done == 0 {
         costs.fill(1.0);

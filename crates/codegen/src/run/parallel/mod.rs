@@ -76,7 +76,7 @@ pub(super) fn drive(
     let mut costs = vec![1.0; plan.steps.len()];
     let known = Known { free: &free, outside: &outside, costs: &costs };
     if threads.needs_costs(known.is_free()) {
-        iterations = measure::costs(run, options, &mut costs)?;
+        iterations = measure::costs(run, options, around, &mut costs)?;
     }
     let known = Known { free: &free, outside: &outside, costs: &costs };
     let mut segments = match threads.mode {
