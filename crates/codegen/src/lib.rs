@@ -91,6 +91,16 @@ pub struct Native {
     library: build::Library,
 }
 
+impl Native {
+    /// With so many steady states in a call at most, so that output comes sooner.
+    pub fn at_most(mut self, steady_states: u64) -> Native {
+        for part in &mut self.parts {
+            part.scale = part.scale.min(steady_states.max(1));
+        }
+        self
+    }
+}
+
 /// Steady states in a call without fusion.
 const PLAIN_SCALE: u64 = 64;
 

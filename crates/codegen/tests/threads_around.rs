@@ -116,7 +116,9 @@ fn input_begins_again() {
             interpret(&program, options, around).map(|outcome| outcome.iterations)
         });
         let second = run(&mut done, Some(1000), u64::MAX, |options, around| {
-            native.run_on(&some(std::env::var("T").map_or(2,|t|t.parse().unwrap()), 11), options, around).map(|outcome| outcome.iterations)
+            native
+                .run_on(&some(std::env::var("T").map_or(2, |t| t.parse().unwrap()), 11), options, around)
+                .map(|outcome| outcome.iterations)
         });
         assert_eq!(first, second);
         assert!(*meant.written.borrow() == *done.written.borrow(), "{count} items again and again");

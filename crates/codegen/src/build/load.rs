@@ -136,9 +136,26 @@ impl<'a> State<'a> {
         let steady = self.library.steady;
         self.call(host, |state| {
             // SAFETY: the state is one of this library's, and its buffers are as large as `n` needs: the
-            // caller has measured them.
+            // caller has measured them, those in lent memory too, which the program only reads where it is
+            // lent for that. Nobody else uses that memory before it is given back.
             unsafe { steady(state, part, n as i64) }
         })
+    }
+
+    /// Does something while some buffers stand in memory that is lent.
+    pub(crate) fn lend<R>(&mut self, lent: Lent<'_>, f: impl FnOnce(&mut State<'a>) -> R) -> R {
+        let Lent { read, mut written } = lent;
+        let mut own = [(0, std::ptr::null_mut()); 2 * LENDERS];
+        let read = read.iter().map(|(at, memory)| (*at, memory.as_ptr().cast_mut(), memory.len()));
+        let written = written.iter_mut().map(|(at, memory)| (*at, memory.as_mut_ptr(), memory.len()));
+        for ((at, memory, _), own) in read.chain(written).filter(|(_, _, bytes)| *bytes > 0).zip(&mut own) {
+            *own = (at, self.set_buffer(at, memory));
+        }
+        let done = f(self);
+        for (at, memory) in own.into_iter().filter(|(_, memory)| !memory.is_null()) {
+            self.set_buffer(at, memory);
+        }
+        done
     }
 
     /// Fires a node so many times; false where it failed.
@@ -238,13 +255,27 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Says where a buffer is.
-    pub(crate) fn set_buffer(&mut self, at: usize, items: *mut u8) {
+    /// Says where a buffer is; where it was.
+    pub(crate) fn set_buffer(&mut self, at: usize, items: *mut u8) -> *mut u8 {
         let offset = size_of::<Env>() + self.queues * size_of::<Queue>() + at * size_of::<*mut u8>();
         assert!(offset + size_of::<*mut u8>() <= self.memory.len() * size_of::<Block>());
         // SAFETY: the buffers come right after the queues, one pointer each, and this one is inside.
-        unsafe { *self.memory.as_mut_ptr().cast::<u8>().add(offset).cast::<*mut u8>() = items };
+        unsafe {
+            let buffer = self.memory.as_mut_ptr().cast::<u8>().add(offset).cast::<*mut u8>();
+            std::mem::replace(&mut *buffer, items)
+        }
     }
+}
+
+/// The most memory that is lent for reading, and for writing.
+pub(crate) const LENDERS: usize = 4;
+
+/// Memory in which buffers stand during a call: which buffer, and where. What is empty is not lent.
+#[derive(Default)]
+pub(crate) struct Lent<'a> {
+    /// Nothing is written there.
+    pub(crate) read: [(usize, &'a [u8]); LENDERS],
+    pub(crate) written: [(usize, &'a mut [u8]); LENDERS],
 }
 
 /// Memory that programs read and write, seen as bytes from here.

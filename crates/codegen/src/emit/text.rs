@@ -50,6 +50,9 @@ static inline float apart(float x)
     return x;
 }
 
+/* GCC 12 takes `0.0f - (float)i` in one expression for `-(float)i`, which is -0.0 of 0. */
+static inline float from_zero(float x) { return 0.0f - x; }
+
 static inline int32_t bits_of(float x) { int32_t i; memcpy(&i, &x, 4); return i; }
 static inline float float_of(int32_t i) { float x; memcpy(&x, &i, 4); return x; }
 static inline int32_t quotient(int32_t a, int32_t b) { return b == -1 ? -a : a / b; }

@@ -68,7 +68,10 @@ fn border(
     let items_at = crate::emit::items::Items { cell, cells, base: found.base - origin, ..found };
     let alone = places.iter().flatten().filter(|other| other.root == place.root).count() == 1;
     let in_line = items_at.group == 1 && items_at.group_stride == 1 && items_at.pattern == Pattern::Every(1);
-    let direct = alone && place.root == channel && in_line;
+    // What is read from a file, or written to one, goes through a buffer of this part.
+    let ends = facts.compiled.flat.channel(channel);
+    let inside = if facts.has(ends.to) { ends.to } else { ends.from };
+    let direct = alone && place.root == channel && in_line && !facts.is_end(inside);
     let ahead = (now.1 - now.0) as u64;
     Some(Some(Border { channel, port: Port { root, items: items_at }, items: items as u64, ahead, direct }))
 }

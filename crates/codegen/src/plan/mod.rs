@@ -175,6 +175,17 @@ impl<'a> Facts<'a> {
         item(self.compiled, channel)
     }
 
+    /// Whether a node reads or writes a file.
+    pub(crate) fn is_end(&self, node: NodeId) -> bool {
+        match self.compiled.flat.node(node).kind {
+            NodeKind::Filter(filter) => {
+                let code = &self.compiled.tree.filters[filter.0 as usize].code;
+                matches!(code, Code::FileReader(_) | Code::FileWriter(_))
+            }
+            _ => false,
+        }
+    }
+
     pub(crate) fn is_identity(&self, node: NodeId) -> bool {
         match self.compiled.flat.node(node).kind {
             NodeKind::Filter(filter) => self.compiled.tree.filters[filter.0 as usize].code == Code::Identity,

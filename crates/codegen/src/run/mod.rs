@@ -2,7 +2,8 @@
 //!
 //! The initialisation, and what can still fire at the end of the input, go node by node through queues
 //! ([`single`]); the steady states between go through the buffers of the [`plan`](crate::plan), as many at a
-//! time as the input has items for. At the change from one to the other items are moved ([`moves`]).
+//! time as the input has items for. At the change from one to the other items are moved ([`moves`]). Files that
+//! are memory are buffers themselves ([`lend`]).
 //!
 //! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
 //! long as it can. What has been printed before a failure is what the interpreter has printed.
@@ -10,8 +11,10 @@
 mod borders;
 mod ends;
 mod failing;
+mod lend;
 mod moves;
 mod parallel;
+mod reader;
 mod single;
 
 use crate::Native;
@@ -22,7 +25,7 @@ use crate::parts::Part;
 use crate::plan::Facts;
 use crate::threads::Threads;
 use ends::Ends;
-use failing::Failing;
+use lend::Gates;
 use std::io::Write;
 use thalweg_lang::Diagnostic;
 use thalweg_lang::hir::Type;
@@ -48,6 +51,7 @@ struct Stage<'a> {
     facts: Facts<'a>,
     /// Items of its buffers, by root.
     buffers: Vec<Memory>,
+    gates: Gates,
 }
 
 /// What a call came to.
@@ -98,6 +102,7 @@ impl<'a> Run<'a> {
             part,
             facts: Facts::new(&native.compiled, &part.region),
             buffers: Vec::new(),
+            gates: Gates::default(),
         };
         let mut run = Run {
             native,
@@ -167,8 +172,9 @@ impl<'a> Run<'a> {
     /// Steady states of a part, in one call, after so many.
     fn steady(&mut self, stage: usize, done: u64, n: u64) -> Result<(), Stop> {
         self.take_input(stage, n);
-        if !self.state.steady(stage as u32, n, &mut self.printer) {
-            return Err(self.failed_steady(stage, done, n)?);
+        if let Err((n, stop)) = self.call(stage, done, n) {
+            self.give_output(stage, n)?;
+            return Err(stop);
         }
         self.steady_done(stage, n)
     }
@@ -182,28 +188,13 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
+}
 
-    /// Why a call of steady states failed. Those before the one that failed are done, and what they give is
-    /// written.
-    fn failed_steady(&mut self, stage: usize, first: u64, n: u64) -> Result<Stop, Stop> {
-        let Stage { part, facts, .. } = &self.stages[stage];
-        let Some(plan) =
-            part.plan.as_ref().filter(|_| self.printer.error.is_none() && self.state.has_steps())
-        else {
-            return Ok(self.failed());
-        };
-        let failing = Failing { native: self.native, plan, facts, first };
-        let (n, stop) = failing.settle(&mut self.state, 0..plan.steps.len(), n, &mut self.printer);
-        self.give_output(stage, n)?;
-        Ok(stop)
-    }
-
-    /// Why the last call failed.
-    fn failed(&mut self) -> Stop {
-        if let Some(error) = self.printer.error.take() {
-            return Stop::Output(error);
-        }
-        fault(self.native, self.state.failure())
+/// Why the last call failed.
+fn failed(native: &Native, state: &mut State<'_>, printer: &mut Printer<'_>) -> Stop {
+    match printer.error.take() {
+        Some(error) => Stop::Output(error),
+        None => fault(native, state.failure()),
     }
 }
 

@@ -1,20 +1,22 @@
 //! Items on their way between queues, buffers and the ends.
 
+use super::lend::Gates;
 use super::{Run, Stage};
 use crate::build::Memory;
-use crate::plan::{Actor, Port, Root, held};
+use crate::plan::{Port, Root, held};
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::interpret::Stop;
 
 impl Run<'_> {
     /// What queues hold after so many steady states of a part goes to its places in buffers.
     pub(super) fn fill_buffers(&mut self, stage: usize, steady: u64) {
-        let Stage { part, buffers, .. } = &mut self.stages[stage];
+        let Stage { part, buffers, gates, .. } = &mut self.stages[stage];
         let Some(plan) = &part.plan else { return };
         if buffers.is_empty() {
             let size = |root: &Root| root.size as usize * root.bytes;
             *buffers = plan.roots.iter().map(|root| Memory::new(size(root))).collect();
         }
+        *gates = Gates::new(plan, &mut self.ends);
         for (at, memory) in buffers.iter_mut().enumerate() {
             self.state.set_buffer(plan.first + at, memory.pointer());
         }
@@ -43,6 +45,7 @@ impl Run<'_> {
     /// What buffers hold after so many steady states goes back into queues.
     pub(super) fn empty_buffers(&mut self, stage: usize, steady: u64) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
+        self.land(stage);
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {
             let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
@@ -93,22 +96,7 @@ impl Run<'_> {
             }
             return;
         };
-        for actor in &plan.actors {
-            if self.ends.is_reader(actor.node)
-                && let Some(port) = actor.outputs.first()
-            {
-                let count = n * actor.firings;
-                let items = self.ends.read(actor.node, count).unwrap_or_default();
-                let bytes = plan.roots[port.root].bytes;
-                scatter(
-                    self.stages[stage].buffers[port.root].bytes_mut(),
-                    &items,
-                    port,
-                    bytes,
-                    count as usize,
-                );
-            }
-        }
+        self.let_in(stage, plan, n);
         self.come_in(stage, n);
     }
 
@@ -127,39 +115,9 @@ impl Run<'_> {
             }
             return Ok(());
         };
-        for Actor { node, inputs, firings, .. } in &plan.actors {
-            if self.ends.is_writer(*node)
-                && let Some(port) = inputs.first()
-            {
-                let bytes = plan.roots[port.root].bytes;
-                let count = (n * firings) as usize;
-                let memory = self.stages[stage].buffers[port.root].bytes();
-                if is_in_line(port) {
-                    let first = port.items.base as usize * bytes;
-                    self.ends.write(&native.compiled, *node, &memory[first..][..count * bytes])?;
-                } else {
-                    let mut items = Vec::with_capacity(count * bytes);
-                    for firing in 0..count {
-                        items.extend_from_slice(&memory[place(port, firing) * bytes..][..bytes]);
-                    }
-                    self.ends.write(&native.compiled, *node, &items)?;
-                }
-            }
-        }
+        self.let_out(stage, plan, n)?;
         self.go_out(stage, n);
         Ok(())
-    }
-
-    /// What is left moves to the front.
-    pub(super) fn move_on(&mut self, stage: usize, n: u64) {
-        let Some(plan) = &self.native.parts[stage].plan else { return };
-        for (root, memory) in plan.roots.iter().zip(&mut self.stages[stage].buffers) {
-            let (from, keep) =
-                (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
-            if keep > 0 && from > 0 {
-                memory.bytes_mut().copy_within(from..from + keep, 0);
-            }
-        }
     }
 }
 

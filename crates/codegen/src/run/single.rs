@@ -1,6 +1,6 @@
 //! Nodes one by one, from queue to queue.
 
-use super::{Flow, Run};
+use super::{Flow, Run, failed};
 use crate::Level;
 use crate::build::{Memory, Queue};
 use crate::emit::expr::cell_bytes;
@@ -174,7 +174,7 @@ impl Run<'_> {
         } else if able > 0 {
             self.room_for(node, able);
             if !self.state.fire(node.0, able, &mut self.printer) {
-                return Err(self.failed());
+                return Err(failed(self.native, &mut self.state, &mut self.printer));
             }
         }
         self.fired[node.0 as usize] += able;

@@ -60,20 +60,26 @@ impl<'a> Layout<'a> {
         self.sizes = sizes(self.plan, batch);
     }
 
-    /// Bytes of a batch's memory, for so many steady states.
-    pub(super) fn bytes(&self, batch: u64) -> u64 {
-        let roots = self.plan.roots.iter().zip(&self.reach.from).zip(&self.shared);
-        let roots = roots.filter(|(_, shared)| **shared);
+    /// As many steady states as whole calls do, if it takes more than one.
+    pub(super) fn calls(&self, states: u64) -> u64 {
+        let scale = self.native.parts[0].scale;
+        if states > scale { states.next_multiple_of(scale) } else { states.max(1) }
+    }
+
+    /// Bytes of a batch's memory, for so many steady states, less the roots that are lent.
+    pub(super) fn bytes(&self, batch: u64, lent: &[usize]) -> u64 {
+        let roots = self.plan.roots.iter().zip(&self.reach.from).enumerate();
+        let roots = roots.filter(|(at, _)| self.shared[*at] && !lent.contains(at));
         roots
-            .map(|((root, from), _)| {
+            .map(|(_, (root, from))| {
                 (from.unsigned_abs() + (root.keep + root.advance * batch as i64) as u64) * root.bytes as u64
             })
             .sum()
     }
 
-    /// Memory of the roots that go with a batch.
-    pub(super) fn set(&self) -> Vec<Option<Buffer>> {
-        self.buffers(|root| self.shared[root], &self.sizes)
+    /// Memory of the roots that go with a batch, less those that are lent.
+    pub(super) fn set(&self, lent: &[usize]) -> Vec<Option<Buffer>> {
+        self.buffers(|root| self.shared[root] && !lent.contains(&root), &self.sizes)
     }
 
     /// Memory of the roots of a segment alone.

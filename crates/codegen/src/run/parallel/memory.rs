@@ -2,6 +2,8 @@
 
 use super::reach::Front;
 use crate::build::Memory;
+use crate::plan::Port;
+use crate::run::moves::{is_in_line, place};
 
 /// Memory of a root.
 pub(super) struct Buffer {
@@ -49,6 +51,18 @@ impl Buffer {
         if by > 0 && keep > 0 {
             let (from, to) = (self.at(by), self.at(0));
             self.memory.bytes_mut().copy_within(from..from + keep as usize * self.item, to);
+        }
+    }
+
+    /// Puts items where the firings of a port have them.
+    pub(super) fn scatter(&mut self, port: &Port, items: &[u8]) {
+        let item = self.item.max(1);
+        if is_in_line(port) {
+            self.items_mut(port.items.base, items.len() / item).copy_from_slice(items);
+            return;
+        }
+        for (firing, value) in items.chunks_exact(item).enumerate() {
+            self.items_mut(place(port, firing) as i64, 1).copy_from_slice(value);
         }
     }
 

@@ -25,31 +25,39 @@
 //! ([`run`](super)): this gives back buffers and state as if it had not been.
 
 mod cut;
-mod ends;
+mod files;
 mod layout;
 mod measure;
 mod memory;
 mod node;
 mod reach;
+mod team;
 
-use super::Run;
-use crate::plan::Facts;
+use super::lend::Gates;
+use super::{Printer, Run, Stage};
+use crate::build::{Memory, State};
+use crate::parts::Part;
+use crate::plan::{Facts, Plan, Step};
 use crate::threads::{Mode, Threads};
 use cut::Known;
-use ends::Carry;
+use files::{Copied, Files, InPlace};
 use layout::{Layout, deal_roots, repeatable};
 use node::{Batch, Begin, Node};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use thalweg::{Error, Options as Engine};
+use team::Caller;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// Bytes of a batch, and of all of them together at most.
 const BATCH_BYTES: u64 = 256 << 10;
 const ALL_BYTES: u64 = 256 << 20;
 
-/// A batch is at least so many times as long as what is done again for it.
+/// A batch is so many times as long as what is made again for it, if there is so much to do; and at least.
 const OVERLAP: u64 = 32;
+const LEAST_OVERLAP: u64 = 4;
+
+/// Batches for each thread where the end is known: so many that none has much more to do than the others.
+const SHARES: u64 = 8;
 
 /// Steady states on several threads, as far as there are batches of them; how many have been done.
 pub(super) fn drive(
@@ -61,22 +69,37 @@ pub(super) fn drive(
     let native = run.native;
     let [part] = &native.parts[..] else { return Ok(0) };
     let Some(plan) = part.plan.as_ref().filter(|_| threads.count > 1 && !native.alone) else { return Ok(0) };
-    let outside: Vec<bool> = plan
-        .steps
-        .iter()
-        .map(|step| {
-            let ends = |actor: usize| {
-                run.ends.is_reader(plan.actors[actor].node) || run.ends.is_writer(plan.actors[actor].node)
-            };
-            step.actors().into_iter().any(ends)
-        })
-        .collect();
+    let (first, mut layout) = deal(run, (part, plan), threads, options, around)?;
+    let most = options.iterations.unwrap_or(u64::MAX) - first;
+    let begin = begin(run, &layout, first);
+    let gates = std::mem::take(&mut run.stages[0].gates);
+    let mut team = Team { run, gates: &gates, begin: &begin, threads, around };
+    let mut written = team.in_place(&mut layout, most);
+    if let Ok(None) = written {
+        written = team.copied(&mut layout, most).map(Some);
+    }
+    run.stages[0].gates = gates;
+    Ok(written?.unwrap_or(first))
+}
+
+/// Says which steps are done by whom; how many steady states were done to find that out.
+fn deal<'a>(
+    run: &mut Run<'a>,
+    (part, plan): (&'a Part, &'a Plan),
+    threads: &Threads,
+    options: Options,
+    around: &mut Surroundings<'_>,
+) -> Result<(u64, Layout<'a>), Stop> {
+    let native = run.native;
+    let ends = |actor: usize| {
+        run.ends.is_reader(plan.actors[actor].node) || run.ends.is_writer(plan.actors[actor].node)
+    };
+    let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors().into_iter().any(ends)).collect();
     let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.codes, step)).collect();
-    let mut iterations = 0;
-    let mut costs = vec![1.0; plan.steps.len()];
+    let (mut first, mut costs) = (0, vec![1.0; plan.steps.len()]);
     let known = Known { free: &free, outside: &outside, costs: &costs };
     if threads.needs_costs(known.is_free()) {
-        iterations = measure::costs(run, options, around, &mut costs)?;
+        first = measure::costs(run, options, around, &mut costs)?;
     }
     let known = Known { free: &free, outside: &outside, costs: &costs };
     let mut segments = match threads.mode {
@@ -85,34 +108,8 @@ pub(super) fn drive(
         Mode::Pipeline => known.balanced(threads.count),
     };
     deal_roots(plan, &mut segments, &outside);
-    let mut layout =
-        Layout::new(native, plan, Facts::new(&native.compiled, &part.region), segments, &outside);
-    let Some(window) = bounds(&mut layout, threads) else { return Ok(iterations) };
-    let most = options.iterations.unwrap_or(u64::MAX) - iterations;
-    if most < layout.batch || run.ends.available(&run.stages[0].facts, layout.batch)? < layout.batch {
-        return Ok(iterations);
-    }
-    let begin = begin(run, &layout, iterations);
-    Team { run, layout: &layout, begin: &begin, threads, window }.go(iterations + most, around)
-}
-
-/// Chooses the length of batches and how many there are; none where the memory does not do.
-fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
-    let each = (layout.bytes(1) - layout.bytes(0)).max(1);
-    let scale = layout.native.parts[0].scale;
-    let least = layout.reach.states.max(1);
-    let batch = threads.batch.unwrap_or_else(|| {
-        let batch = (BATCH_BYTES / each).max(OVERLAP * layout.reach.states);
-        batch.next_multiple_of(scale)
-    });
-    let batch = batch.max(least);
-    layout.set_batch(batch);
-    let window = match threads.mode {
-        Mode::DataParallel => threads.count as u64,
-        _ => 3 * threads.count as u64 + 2,
-    };
-    let fits = ALL_BYTES / layout.bytes(batch).max(1);
-    (fits >= 2).then(|| window.min(fits))
+    let facts = Facts::new(&native.compiled, &part.region);
+    Ok((first, Layout::new(native, plan, facts, segments, &outside)))
 }
 
 fn begin<'a>(run: &Run<'a>, layout: &Layout<'_>, first: u64) -> Begin<'a> {
@@ -121,153 +118,163 @@ fn begin<'a>(run: &Run<'a>, layout: &Layout<'_>, first: u64) -> Begin<'a> {
     Begin { state: run.state.fork(), kept: kept.collect(), first }
 }
 
-/// A run's threads.
-struct Team<'t, 'a> {
+/// A run on threads.
+struct Team<'t, 'a, 's> {
     run: &'t mut Run<'a>,
-    layout: &'t Layout<'t>,
-    begin: &'t Begin<'t>,
+    gates: &'t Gates,
+    begin: &'t Begin<'a>,
     threads: &'t Threads,
-    window: u64,
+    around: &'t mut Surroundings<'s>,
 }
 
-impl Team<'_, '_> {
-    fn go(mut self, until: u64, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
-        let (layout, begin) = (self.layout, self.begin);
-        let failed = AtomicU64::new(u64::MAX);
-        let nodes: Vec<Node<'_>> =
-            (0..layout.segments.len()).map(|at| Node::new(layout, begin, at, &failed)).collect();
-        let mut last = std::thread::scope(|scope| {
-            let ((jobs, queue), (give, results)) = (channel(), channel());
-            let graph = graph(layout, &nodes, queue, give);
-            let engine = self.engine();
-            let ran = scope.spawn(move || graph.and_then(|graph| graph.run(&engine)));
-            let last = self.feed(jobs, &results, until, around);
-            drop(results);
-            let ran = ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            ran.map_err(|error: Error| Stop::Output(error.to_string()))?;
-            last
-        })?;
-        self.give_back(&nodes, &mut last);
-        Ok(last.first + last.n)
+impl Team<'_, '_, '_> {
+    /// In the files' own memory, if they have any; how many steady states have been done by now.
+    fn in_place(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<Option<u64>, Stop> {
+        let (Run { ends, printer, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
+        let Some(files) = InPlace::new(layout.plan, self.gates, ends, first, most) else { return Ok(None) };
+        let roots = files.roots();
+        let Some(window) = bounds_in_place(layout, self.threads, &files, &roots) else { return Ok(None) };
+        let layout = &*layout;
+        let (until, files) = (first + files.states, Files::InPlace(files));
+        let work = Work { layout, begin: self.begin, threads: self.threads, until };
+        let spare = (0..window).map(|_| Batch::new(layout.set(&roots))).collect();
+        let (written, end) = work.go(files, spare, printer, self.around, (state, &mut stages[0].buffers));
+        files::settle(layout, self.gates, ends, &mut stages[0].buffers, written - first)?;
+        self.count(written - first);
+        end.map(|()| Some(written))
     }
 
-    /// Keeps all batches busy; the last one.
-    fn feed(
-        &mut self,
-        jobs: Sender<Batch>,
-        results: &Receiver<Batch>,
-        until: u64,
+    /// With copies of what is read and written.
+    fn copied(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<u64, Stop> {
+        let (Run { ends, printer, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
+        let Stage { facts, buffers, .. } = &mut stages[0];
+        let Some(window) = bounds(layout, self.threads) else { return Ok(first) };
+        if most < layout.batch || ends.available(facts, layout.batch)? < layout.batch {
+            return Ok(first);
+        }
+        let layout = &*layout;
+        let files = Files::Copied(Copied::new(layout, facts, ends, self.begin));
+        let until = first.saturating_add(most);
+        let work = Work { layout, begin: self.begin, threads: self.threads, until };
+        let spare = (0..window).map(|_| Batch::new(layout.set(&[]))).collect();
+        let (written, end) = work.go(files, spare, printer, self.around, (state, buffers));
+        self.count(written - first);
+        end.map(|()| written)
+    }
+
+    fn count(&mut self, states: u64) {
+        for (fired, more) in self.run.fired.iter_mut().zip(&self.run.stages[0].facts.firings) {
+            *fired += states * more;
+        }
+    }
+}
+
+/// Chooses the length of batches and how many there are; none where the memory does not do.
+fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
+    let each = layout.bytes(1, &[]) - layout.bytes(0, &[]);
+    let again = layout.reach.states;
+    let chosen = layout.calls((BATCH_BYTES / each.max(1)).max(OVERLAP * again));
+    layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
+    window(layout, threads, &[])
+}
+
+/// The same where files are memory, and so the end is known.
+fn bounds_in_place(
+    layout: &mut Layout<'_>,
+    threads: &Threads,
+    files: &InPlace<'_>,
+    roots: &[usize],
+) -> Option<u64> {
+    let again = layout.reach.states;
+    let share = files.states / (SHARES * threads.count as u64);
+    let least = (BATCH_BYTES / files.each().max(1)).max(OVERLAP * again);
+    let set = layout.bytes(1, roots) - layout.bytes(0, roots);
+    let most = BATCH_BYTES.checked_div(set).unwrap_or(u64::MAX).max(OVERLAP * again);
+    // Shorter ones rather than fewer than threads.
+    let even = (files.states / threads.count as u64).max(LEAST_OVERLAP * again);
+    let chosen = layout.calls(share.max(least).min(even).min(most));
+    layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
+    if files.states < layout.batch { None } else { window(layout, threads, roots) }
+}
+
+fn window(layout: &Layout<'_>, threads: &Threads, lent: &[usize]) -> Option<u64> {
+    let window = match threads.mode {
+        Mode::DataParallel => threads.count as u64,
+        _ => 3 * threads.count as u64 + 2,
+    };
+    let fits = ALL_BYTES / layout.bytes(layout.batch, lent).max(1);
+    (fits >= 2).then(|| window.min(fits))
+}
+
+/// What threads do, once it is known.
+struct Work<'w, 'a> {
+    layout: &'w Layout<'a>,
+    begin: &'w Begin<'a>,
+    threads: &'w Threads,
+    until: u64,
+}
+
+impl<'a> Work<'_, 'a> {
+    /// How many steady states have been done and written by now, and why no more if that is a failure.
+    fn go<'m>(
+        &'m self,
+        files: Files<'m>,
+        spare: Vec<Batch<'m>>,
+        printer: &mut Printer<'_>,
         around: &mut Surroundings<'_>,
-    ) -> Result<Batch, Stop> {
-        let mut carries = ends::carries(self.run, self.layout, self.begin);
-        let mut spare: Vec<Batch> = (0..self.window).map(|_| self.batch()).collect();
-        let (mut next, mut under_way, mut last) = (self.begin.first, 0, None);
-        let mut jobs = Some(jobs);
-        loop {
-            let wants = under_way == 0 || self.threads.mode != Mode::DataParallel;
-            while let (true, Some(sender)) = (wants, &jobs) {
-                let over = next >= until || (around.interrupted)();
-                let Some(mut batch) = (if over { None } else { spare.pop() }) else {
-                    if over {
-                        jobs = None;
-                    }
-                    break;
-                };
-                let n = self.read(&mut carries, &mut batch, next, until)?;
-                if n > 0 && sender.send(batch).is_ok() {
-                    next += n;
-                    under_way += 1;
-                }
-                if n < self.layout.batch {
-                    jobs = None;
-                }
-            }
-            if under_way == 0 {
-                break;
-            }
-            let Ok(batch) = results.recv() else { break };
-            under_way -= 1;
-            let batch = self.write(batch, around)?;
-            spare.extend(last.replace(batch));
-        }
-        last.ok_or_else(|| Stop::Output("the engine has stopped".into()))
-    }
-
-    fn batch(&self) -> Batch {
-        Batch { first: 0, n: 0, set: self.layout.set(), text: Vec::new(), failure: None }
-    }
-
-    fn read(&mut self, carries: &mut [Carry], batch: &mut Batch, next: u64, until: u64) -> Result<u64, Stop> {
-        (batch.first, batch.n) = (next, self.layout.batch.min(until - next));
-        ends::read(self.run, self.layout, carries, batch)
-    }
-
-    fn write(&mut self, mut batch: Batch, around: &mut Surroundings<'_>) -> Result<Batch, Stop> {
-        let run = &mut *self.run;
-        run.printer.write_bytes(&batch.text).map_err(Stop::Output)?;
-        batch.text.clear();
-        ends::write(run, self.layout, &batch)?;
-        if let Some(stop) = batch.failure.take() {
-            return Err(stop);
-        }
-        for (fired, more) in run.fired.iter_mut().zip(&run.stages[0].facts.firings) {
-            *fired += batch.n * more;
-        }
-        (around.progress)(batch.first + batch.n);
-        Ok(batch)
-    }
-
-    fn engine(&self) -> Engine {
-        let engine = Engine::new().threads(self.threads.count).run_length(1);
-        let engine = match &self.threads.policy {
-            Some(policy) => engine.policy(policy),
-            None => engine,
+        (state, buffers): (&mut State<'_>, &mut [Memory]),
+    ) -> (u64, Result<(), Stop>) {
+        let failed = Arc::new(AtomicU64::new(u64::MAX));
+        let node = |at| Node::new(self.layout, self.begin, at, failed.clone());
+        let nodes: Vec<Node<'m>> = (0..self.layout.segments.len()).map(node).collect();
+        let first = self.begin.first;
+        let mut caller = Caller {
+            layout: self.layout,
+            threads: self.threads,
+            files,
+            printer,
+            next: first,
+            until: self.until,
+            written: first,
+            spare,
         };
-        if self.threads.mode == Mode::Filters { engine.one_to_one() } else { engine }
+        let end = caller.run(&nodes, around);
+        let written = caller.written;
+        let end = end.map(|last| {
+            if let Some(mut last) = last {
+                self.give_back(&nodes, &mut last, state, buffers);
+            }
+        });
+        (written, end)
     }
 
     /// Buffers and state as after the last batch.
-    fn give_back(&mut self, nodes: &[Node<'_>], last: &mut Batch) {
-        let (layout, run) = (self.layout, &mut *self.run);
-        let done = last.first + last.n;
-        for (at, root) in layout.plan.roots.iter().enumerate() {
-            if let Some(buffer) = &last.set[at] {
-                let items = buffer.items(root.advance * last.n as i64, root.keep as usize);
-                run.stages[0].buffers[at].bytes_mut()[..items.len()].copy_from_slice(items);
-            }
-        }
+    fn give_back<'m>(
+        &self,
+        nodes: &[Node<'m>],
+        last: &mut Batch<'m>,
+        state: &mut State<'_>,
+        buffers: &mut [Memory],
+    ) {
+        let (layout, plan) = (self.layout, self.layout.plan);
         for (node, segment) in nodes.iter().zip(&layout.segments) {
             let own = node.at_end(last);
             for root in &segment.own {
                 if let Some(buffer) = &own.buffers[*root] {
-                    let items = buffer.items(0, layout.plan.roots[*root].keep as usize);
-                    run.stages[0].buffers[*root].bytes_mut()[..items.len()].copy_from_slice(items);
+                    let items = buffer.items(0, plan.roots[*root].keep as usize);
+                    buffers[*root].bytes_mut()[..items.len()].copy_from_slice(items);
                 }
             }
-            for actor in layout.plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors()) {
-                run.state.join(&own.state, layout.plan.actors[actor].node.0);
+            for actor in plan.steps[segment.steps.clone()].iter().flat_map(Step::actors) {
+                state.join(&own.state, plan.actors[actor].node.0);
             }
         }
-        run.state.seek(done);
+        for (at, root) in plan.roots.iter().enumerate() {
+            if let Some(buffer) = &last.set[at] {
+                let items = buffer.items(root.advance * last.n as i64, root.keep as usize);
+                buffers[at].bytes_mut()[..items.len()].copy_from_slice(items);
+            }
+        }
+        state.seek(last.first + last.n);
     }
-}
-
-/// The engine's graph: a chain, since each segment comes behind all that it needs.
-fn graph<'t>(
-    layout: &'t Layout<'t>,
-    nodes: &'t [Node<'t>],
-    queue: Receiver<Batch>,
-    give: Sender<Batch>,
-) -> Result<thalweg::Network<'t>, Error> {
-    let mut chain = thalweg::from_blocking_iter(queue).named("input");
-    for (at, (segment, node)) in layout.segments.iter().zip(nodes).enumerate() {
-        chain = if segment.parallel {
-            chain.par_map(move |batch| node.run(batch))
-        } else {
-            chain.map(move |batch| node.run(batch))
-        };
-        chain = chain.named(&format!("segment {at}"));
-    }
-    // Where nobody listens any more the run is about to end.
-    chain.for_each(move |batch| _ = give.send(batch)).named("output").build()
 }

@@ -6,20 +6,38 @@ use crate::build::{Host, State};
 use crate::plan::Step;
 use crate::run::{fault, print};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use thalweg_lang::interpret::Stop;
 
 /// Some steady states on their way through the segments: who has it has its memory.
-pub(super) struct Batch {
+pub(super) struct Batch<'m> {
     /// The first of all steady states.
     pub(super) first: u64,
     /// How many; fewer than at first where something has failed in the one after them.
     pub(super) n: u64,
     /// Memory by root, of those that several segments come to.
     pub(super) set: Vec<Option<Buffer>>,
+    /// Roots that stand in files.
+    pub(super) lent: Lent<'m>,
     /// What has been printed.
     pub(super) text: Vec<u8>,
     pub(super) failure: Option<Stop>,
+}
+
+/// Memory of files.
+#[derive(Default)]
+pub(super) struct Lent<'m> {
+    /// A root, and where its place 0 is.
+    pub(super) read: Vec<(usize, &'m [u8], usize)>,
+    /// A root, from place 0 on.
+    pub(super) written: Vec<(usize, &'m mut [u8])>,
+}
+
+impl Batch<'_> {
+    /// One without steady states.
+    pub(super) fn new(set: Vec<Option<Buffer>>) -> Self {
+        Batch { first: 0, n: 0, set, lent: Lent::default(), text: Vec::new(), failure: None }
+    }
 }
 
 /// What a program keeps, and what stands at the front of each root, when the first batch begins.
@@ -44,7 +62,7 @@ pub(super) struct Node<'a> {
     at: usize,
     pool: Mutex<Vec<Own<'a>>>,
     /// The first batch that has failed; none after it is worth doing.
-    failed: &'a AtomicU64,
+    failed: Arc<AtomicU64>,
 }
 
 /// Prints into a text.
@@ -66,13 +84,13 @@ impl<'a> Node<'a> {
         layout: &'a Layout<'a>,
         begin: &'a Begin<'a>,
         at: usize,
-        failed: &'a AtomicU64,
+        failed: Arc<AtomicU64>,
     ) -> Node<'a> {
         Node { layout, begin, at, pool: Mutex::default(), failed }
     }
 
     /// The segment's memory as it is after the last batch.
-    pub(super) fn at_end(&self, last: &mut Batch) -> Own<'a> {
+    pub(super) fn at_end(&self, last: &mut Batch<'_>) -> Own<'a> {
         let mut own = self.take();
         if self.is_parallel() {
             // It has been done before, and did not fail.
@@ -125,7 +143,7 @@ impl<'a> Node<'a> {
     }
 
     /// Does the segment's part of a batch.
-    pub(super) fn run(&self, mut batch: Batch) -> Batch {
+    pub(super) fn run(&self, mut batch: Batch<'a>) -> Batch<'a> {
         if batch.first > self.failed.load(Ordering::Relaxed) {
             return batch;
         }
@@ -159,7 +177,7 @@ impl<'a> Node<'a> {
     }
 
     /// What the batch needs of the time before it.
-    fn prepare(&self, own: &mut Own<'a>, batch: &mut Batch) -> Result<(), Stop> {
+    fn prepare(&self, own: &mut Own<'a>, batch: &mut Batch<'_>) -> Result<(), Stop> {
         let anew = self.is_parallel() && batch.first > self.begin.first;
         if anew {
             return self.repeat(own, batch, 0);
@@ -177,7 +195,7 @@ impl<'a> Node<'a> {
     }
 
     /// Repeats the firings whose items are needed after so many steady states of a batch.
-    fn repeat(&self, own: &mut Own<'a>, batch: &mut Batch, after: u64) -> Result<(), Stop> {
+    fn repeat(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, after: u64) -> Result<(), Stop> {
         let (layout, states) = (self.layout, self.layout.reach.states);
         self.place(own, batch, after as i64 - states as i64);
         for (at, root) in layout.plan.roots.iter().enumerate() {
@@ -204,15 +222,18 @@ impl<'a> Node<'a> {
     }
 
     /// Says where the batch's memory is, from so many steady states on.
-    fn place(&self, own: &mut Own<'a>, batch: &mut Batch, from: i64) {
+    fn place(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, from: i64) {
         for (at, root) in self.layout.plan.roots.iter().enumerate() {
+            let further = from * root.advance;
             if let Some(buffer) = &mut batch.set[at] {
-                own.state.set_buffer(at, buffer.pointer(from * root.advance));
+                own.state.set_buffer(at, buffer.pointer(further));
+            } else if let Some(pointer) = batch.lent.pointer(at, further as isize * root.bytes as isize) {
+                own.state.set_buffer(at, pointer);
             }
         }
     }
 
-    fn work(&self, own: &mut Own<'a>, batch: &mut Batch) {
+    fn work(&self, own: &mut Own<'a>, batch: &mut Batch<'_>) {
         let mut done = 0;
         while done < batch.n {
             let n = self.layout.native.parts[0].scale.min(batch.n - done);
@@ -229,7 +250,7 @@ impl<'a> Node<'a> {
     }
 
     /// So many steady states after so many of the batch.
-    fn steady(&self, own: &mut Own<'a>, batch: &mut Batch, done: u64, n: u64) {
+    fn steady(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, done: u64, n: u64) {
         let layout = self.layout;
         let mut lines = Lines { layout, text: &mut batch.text };
         if !own.state.steps(self.steps(), n, &mut lines) {
