@@ -110,7 +110,7 @@ fn input_begins_again() {
     }
     let text = filtered("add Fir(5); add Fir(30);");
     let (native, program) = (native(&text), compiled(&text));
-    for count in [7, 100] {
+    for count in [1, 7, 100] {
         let (mut meant, mut done) = (floats("in", count), floats("in", count));
         let first = run(&mut meant, Some(1000), u64::MAX, |options, around| {
             interpret(&program, options, around).map(|outcome| outcome.iterations)
