@@ -6,8 +6,7 @@
 //!                                    ──emit──▶ C ──build──▶ a loaded library ──run──▶ files and prints
 //! ```
 //!
-//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: dynamic
-//! rates, messages, native functions, arrays whose lengths depend on data.
+//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: messages, native functions, arrays whose lengths depend on data.
 //!
 //! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
 //! looks at indices that are not proven to be inside.
@@ -30,6 +29,7 @@ use parts::Part;
 use plan::Facts;
 use std::sync::Arc;
 use thalweg_lang::Compiled;
+use thalweg_lang::flat::NodeId;
 
 /// How much is made of a program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -85,9 +85,12 @@ pub struct Native {
     compiled: Arc<Compiled>,
     codes: Vec<Option<NodeCode>>,
     parts: Vec<Part>,
+    /// By node: of firings that decide how many items they move, bytes of the stack they need, 0 where they
+    /// never wait in their middle.
+    waits: Vec<Option<usize>>,
+    /// Whether nodes fire in the interpreter's order, one by one.
+    exact: bool,
     level: Level,
-    /// Steady states are done one by one, since prints must come in order.
-    alone: bool,
     library: build::Library,
 }
 
@@ -99,6 +102,16 @@ impl Native {
         }
         self
     }
+
+    /// Whether some firings decide how many items they move.
+    fn flows(&self) -> bool {
+        self.waits.iter().any(Option::is_some)
+    }
+
+    /// Whether queues are rings.
+    fn rings(&self) -> bool {
+        self.level == Level::Plain && self.parts.len() == 1 && !self.flows()
+    }
 }
 
 /// Steady states in a call without fusion.
@@ -108,7 +121,8 @@ const PLAIN_SCALE: u64 = 64;
 struct Text {
     codes: Vec<Option<NodeCode>>,
     parts: Vec<Part>,
-    alone: bool,
+    waits: Vec<Option<usize>>,
+    exact: bool,
     text: String,
 }
 
@@ -122,8 +136,8 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
     let alone = printers > 1 || (printers == 1 && may_fail(&codes));
     let mut parts = Vec::new();
     let mut buffers = 0;
-    for region in parts::parts(compiled) {
-        let mut part = part(compiled, region, level, alone)?;
+    for (home, region) in parts::parts(compiled) {
+        let mut part = part(compiled, (home, region), level, alone)?;
         if let Some(plan) = &mut part.plan {
             plan.first = buffers;
         }
@@ -131,13 +145,15 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
         parts.push(part);
     }
     let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
-    let text = program(compiled, &parts, &codes, level, lanes)?;
-    Ok(Text { codes, parts, alone, text })
+    let waits = waits(compiled, &codes);
+    let rings = level == Level::Plain && parts.len() == 1 && !waits.iter().any(Option::is_some);
+    let text = program(compiled, &parts, &codes, rings, lanes)?;
+    Ok(Text { codes, parts, waits, exact: alone, text })
 }
 
 fn part(
     compiled: &Compiled,
-    region: thalweg_lang::schedule::Region,
+    (home, region): (usize, thalweg_lang::schedule::Region),
     level: Level,
     alone: bool,
 ) -> Result<Part, String> {
@@ -150,7 +166,26 @@ fn part(
         None if alone => 1,
         None => PLAIN_SCALE,
     };
-    Ok(Part { region, plan, scale })
+    Ok(Part { home, region, plan, scale })
+}
+
+/// Bytes of a stack besides what its code keeps there: printing is the most that happens on it.
+const STACK: usize = 256 << 10;
+
+/// By node: of firings that decide how many items they move, the stack that they need.
+fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> {
+    let stack = |code: &ir::Code| {
+        let locals = code.mems.iter().filter(|mem| mem.kind == ir::MemKind::Local);
+        let cells: usize = locals.map(|mem| mem.cells).sum();
+        if emit::flow::may_wait(code) { STACK + 8 * cells } else { 0 }
+    };
+    let nodes = codes.iter().enumerate();
+    let waits = nodes.map(|(at, codes)| {
+        let codes = codes.as_ref().filter(|_| parts::flows(compiled, NodeId(at as u32)))?;
+        let prework = codes.prework.as_ref().map_or(0, stack);
+        Some(prework.max(stack(&codes.work)))
+    });
+    waits.collect()
 }
 
 /// The C that a program becomes.
@@ -166,8 +201,8 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let Text { codes, parts, alone, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
+    let Text { codes, parts, waits, exact, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::build(&text, &compiler, &config.cache).map_err(Refusal::Failed)?;
-    Ok(Native { compiled: compiled.clone(), codes, parts, level: config.level, alone, library })
+    Ok(Native { compiled: compiled.clone(), codes, parts, waits, exact, level: config.level, library })
 }

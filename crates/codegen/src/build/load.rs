@@ -5,6 +5,8 @@
 //! state says, and of buffers as far as the plan has measured. Who calls them sees to it that these are
 //! that large ([`run`](crate::run)); the generated code checks every index that it has not proven.
 
+use super::fiber::Fiber;
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::Path;
 
@@ -24,6 +26,10 @@ pub(crate) struct Env {
     pub(crate) unused: u32,
     pub(crate) firing: i64,
     pub(crate) args: [i64; 2],
+    pub(crate) wait: Option<Wait>,
+    pub(crate) more: Option<More>,
+    pub(crate) done: i64,
+    pub(crate) fiber: *const c_void,
 }
 
 /// As `struct queue`.
@@ -37,10 +43,12 @@ pub(crate) struct Queue {
 }
 
 type Print = unsafe extern "C" fn(*mut c_void, u32, u32, u32, *const i32) -> i32;
+pub(super) type Wait = unsafe extern "C" fn(*mut Env, u32, i64, i64);
+type More = unsafe extern "C" fn(*mut Env, *mut Queue, i64);
 type Size = unsafe extern "C" fn() -> i64;
 type Begin = unsafe extern "C" fn(*mut c_void);
 type Steady = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
-type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
+pub(super) type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 type Steps = unsafe extern "C" fn(*mut c_void, u32, u32, i64) -> i32;
 type Firings = unsafe extern "C" fn(*mut c_void, u32, i64, i64) -> i32;
 type Seek = unsafe extern "C" fn(*mut c_void, i64);
@@ -111,6 +119,20 @@ impl Parts {
 pub(crate) trait Host {
     /// Prints by a format of a node's code; `args` gives so many scalars. Whether it could.
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool;
+
+    /// Makes room in a queue for so many items more.
+    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64);
+}
+
+/// What came of firings at dynamic rates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flowed {
+    /// It failed, as [`State::failure`] tells.
+    Failed,
+    /// It has come to an end, or to a firing that cannot begin.
+    Rests,
+    /// It waits in the middle of a firing until so many items are there.
+    Waits(u64),
 }
 
 /// A program's state: a block of memory that it knows the insides of.
@@ -118,6 +140,13 @@ pub(crate) struct State<'a> {
     library: &'a Library,
     memory: Vec<Block>,
     queues: usize,
+}
+
+/// A state's firings that may wait in their middle, by node. They stay on the thread that began them.
+pub(crate) struct Fibers {
+    /// Where the state is.
+    of: *const Block,
+    all: HashMap<u32, Fiber>,
 }
 
 impl<'a> State<'a> {
@@ -129,6 +158,11 @@ impl<'a> State<'a> {
         // SAFETY: the block is as large as the program says, and aligned for all it holds.
         unsafe { (library.begin)(memory.as_mut_ptr().cast()) };
         State { library, memory, queues: queues.max(1) }
+    }
+
+    /// Room for its firings that wait.
+    pub(crate) fn fibers(&self) -> Fibers {
+        Fibers { of: self.memory.as_ptr(), all: HashMap::new() }
     }
 
     /// Runs steady states of a part; false where it failed, as [`State::failure`] tells.
@@ -166,6 +200,38 @@ impl<'a> State<'a> {
             // so many firings need: the caller has looked.
             unsafe { fire(state, node, n as i64) }
         })
+    }
+
+    /// Fires a node of dynamic rates so many times at the most: what came of it, and how often it has fired.
+    pub(crate) fn flow(&mut self, node: u32, n: u64, host: &mut dyn Host) -> (Flowed, u64) {
+        let done = self.fire(node, n, host);
+        let fired = self.env().done as u64;
+        (if done { Flowed::Rests } else { Flowed::Failed }, fired)
+    }
+
+    /// The same of one that may wait in its middle, on a stack of so many bytes; where it waits, its firing
+    /// goes on now, and then others, as many as were asked for when it began.
+    pub(crate) fn flow_apart(
+        &mut self,
+        node: u32,
+        n: u64,
+        (fibers, stack): (&mut Fibers, usize),
+        host: &mut dyn Host,
+    ) -> Result<(Flowed, u64), String> {
+        assert!(std::ptr::eq(fibers.of, self.memory.as_ptr()), "another state's fibers");
+        let mut fiber = match fibers.all.remove(&node) {
+            Some(fiber) => fiber,
+            None => Fiber::new(self.library.fire, node, stack)?,
+        };
+        let mut came = None;
+        self.call(host, |state| {
+            // SAFETY: as above; the fiber's stack outlives the call, and the state is the one that it has
+            // been resumed with before, since these are its fibers.
+            came = Some(unsafe { fiber.resume(state, n as i64) });
+            0
+        });
+        fibers.all.insert(node, fiber);
+        came.ok_or_else(|| "it was not called".into())
     }
 
     /// Runs steady states of the steps from one up to another; false where one of them failed.
@@ -228,6 +294,8 @@ impl<'a> State<'a> {
         let env = self.env();
         env.host = host.cast();
         env.print = Some(print);
+        env.wait = Some(super::fiber::wait);
+        env.more = Some(more);
         let done = f(self.memory.as_mut_ptr().cast()) == 0;
         self.env().host = std::ptr::null_mut();
         done
@@ -326,4 +394,16 @@ unsafe extern "C" fn print(host: *mut c_void, node: u32, which: u32, format: u32
         unsafe { std::slice::from_raw_parts(args, count) }.to_vec()
     };
     i32::from(!host.print(node, which, format, &read))
+}
+
+/// What the program calls where a queue has no room.
+///
+/// # Safety
+/// The environment is a state's, and the queue one of those that come right after it.
+unsafe extern "C" fn more(env: *mut Env, queue: *mut Queue, items: i64) {
+    // SAFETY: the host lives until the call into the program returns, and we are inside of that call.
+    let host = unsafe { &mut *(*env).host.cast::<&mut dyn Host>() };
+    let channel = (queue.addr() - env.addr() - size_of::<Env>()) / size_of::<Queue>();
+    // SAFETY: the program, which is the only one to have the queue, waits for us.
+    host.more(channel, unsafe { &mut *queue }, items as u64);
 }

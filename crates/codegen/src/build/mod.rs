@@ -3,9 +3,10 @@
 //! What a program became is kept under the hash of its text, of the compiler and its flags and of this
 //! machine's processor, and is written there in one step, so that others see all of it or nothing.
 
+mod fiber;
 mod load;
 
-pub(crate) use load::{Env, Host, LENDERS, Lent, Library, Memory, Queue, State};
+pub(crate) use load::{Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Memory, Queue, State};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@
 pub(crate) mod code;
 mod copies;
 pub(crate) mod expr;
+pub(crate) mod flow;
 pub(crate) mod items;
 pub(crate) mod lanes;
 pub(crate) mod program;

@@ -145,19 +145,19 @@ impl Run<'_> {
     /// Steady states of a part, in one call, after so many. Where it fails: how many have been done all the
     /// same, and why no more.
     pub(super) fn call(&mut self, stage: usize, done: u64, n: u64) -> Result<(), (u64, Stop)> {
-        let Run { native, stages, ends, state, printer, .. } = self;
+        let Run { native, stages, ends, state, around, .. } = self;
         let Stage { part, facts, gates, .. } = &mut stages[stage];
         let lent = gates.lend(ends, part.plan.as_ref().map_or(0, |plan| plan.first));
         state.lend(lent, |state| {
-            if state.steady(stage as u32, n, printer) {
+            if state.steady(stage as u32, n, around) {
                 return Ok(());
             }
             match &part.plan {
-                Some(plan) if printer.error.is_none() && state.has_steps() => {
+                Some(plan) if around.printer.error.is_none() && state.has_steps() => {
                     let failing = Failing { native, plan, facts, first: done };
-                    Err(failing.settle(state, 0..plan.steps.len(), n, printer))
+                    Err(failing.settle(state, 0..plan.steps.len(), n, around))
                 }
-                _ => Err((0, failed(native, state, printer))),
+                _ => Err((0, failed(native, state, around))),
             }
         })
     }

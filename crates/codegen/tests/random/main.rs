@@ -9,6 +9,7 @@ mod common;
 mod case;
 mod cases;
 mod files;
+mod found;
 
 use cases::for_each;
 use common::has_compiler;

@@ -50,9 +50,9 @@ fn timed(run: &mut Run<'_>, costs: &mut [f64], done: u64, n: u64) -> Result<(), 
     let Some(plan) = &run.native.parts[0].plan else { return Ok(()) };
     for (step, cost) in costs.iter_mut().enumerate() {
         let start = Instant::now();
-        if !run.state.steps(step..step + 1, n, &mut run.printer) {
+        if !run.state.steps(step..step + 1, n, &mut run.around) {
             let failing = Failing { native: run.native, plan, facts: &run.stages[0].facts, first: done };
-            return Err(failing.settle(&mut run.state, 0..plan.steps.len(), n, &mut run.printer));
+            return Err(failing.settle(&mut run.state, 0..plan.steps.len(), n, &mut run.around));
         }
         *cost = cost.min(start.elapsed().as_secs_f64() / n as f64);
     }

@@ -68,7 +68,7 @@ pub(super) fn drive(
 ) -> Result<u64, Stop> {
     let native = run.native;
     let [part] = &native.parts[..] else { return Ok(0) };
-    let Some(plan) = part.plan.as_ref().filter(|_| threads.count > 1 && !native.alone) else { return Ok(0) };
+    let Some(plan) = part.plan.as_ref().filter(|_| threads.count > 1 && !native.exact && !native.flows()) else { return Ok(0) };
     let (first, mut layout) = deal(run, (part, plan), threads, options, around)?;
     let most = options.iterations.unwrap_or(u64::MAX) - first;
     let begin = begin(run, &layout, first);
@@ -130,7 +130,8 @@ struct Team<'t, 'a, 's> {
 impl Team<'_, '_, '_> {
     /// In the files' own memory, if they have any; how many steady states have been done by now.
     fn in_place(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<Option<u64>, Stop> {
-        let (Run { ends, printer, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
+        let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
+        let printer = &mut around.printer;
         let Some(files) = InPlace::new(layout.plan, self.gates, ends, first, most) else { return Ok(None) };
         let roots = files.roots();
         let Some(window) = bounds_in_place(layout, self.threads, &files, &roots) else { return Ok(None) };
@@ -146,7 +147,8 @@ impl Team<'_, '_, '_> {
 
     /// With copies of what is read and written.
     fn copied(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<u64, Stop> {
-        let (Run { ends, printer, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
+        let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
+        let printer = &mut around.printer;
         let Stage { facts, buffers, .. } = &mut stages[0];
         let Some(window) = bounds(layout, self.threads) else { return Ok(first) };
         if most < layout.batch || ends.available(facts, layout.batch)? < layout.batch {

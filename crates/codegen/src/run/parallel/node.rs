@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::memory::Buffer;
-use crate::build::{Host, State};
+use crate::build::{Host, Queue, State};
 use crate::plan::Step;
 use crate::run::{fault, print};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,6 +76,10 @@ impl Host for Lines<'_> {
         let text = print(&self.layout.native.codes, node, which, format, args);
         self.text.extend(text.iter().flat_map(|text| text.bytes()));
         text.is_some()
+    }
+
+    fn more(&mut self, _channel: usize, _queue: &mut Queue, _items: u64) {
+        unreachable!("steady states use no queues")
     }
 }
 
