@@ -17,6 +17,9 @@ impl Writer<'_> {
             let _ = writeln!(out, "    case {at}: {{");
             match step {
                 Step::All(actor) => self.act(&mut out, plan, names, *actor, 2, ("first", "last")),
+                Step::Family(family) => {
+                    let _ = writeln!(out, "        family_0_{family}(state, first, last);");
+                }
                 Step::Rounds(rounds) => {
                     out.push_str("    const int64_t n = last;\n    (void)first;\n");
                     self.go_round(&mut out, plan, names, rounds);

@@ -47,6 +47,6 @@ impl Failing<'_> {
 
     fn step_of(&self, node: NodeId) -> Option<usize> {
         let of = |actor: usize| self.plan.actors[actor].node == node;
-        self.plan.steps.iter().position(|step| step.actors().into_iter().any(of))
+        self.plan.steps.iter().position(|step| step.actors(self.plan).into_iter().any(of))
     }
 }

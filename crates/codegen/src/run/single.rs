@@ -149,13 +149,19 @@ impl Run<'_> {
         }
         let (flowed, fired) = match self.native.waits[at] {
             Some(0) | None => self.state.flow(node.0, count, &mut self.around),
-            Some(stack) => self.state.flow_apart(node.0, count, (&mut self.fibers, stack), &mut self.around).map_err(|why| {
-                Stop::Output(format!("`{}`: {why}", self.native.compiled.flat.node(node).name))
-            })?,
+            Some(stack) => {
+                self.state.flow_apart(node.0, count, (&mut self.fibers, stack), &mut self.around).map_err(
+                    |why| Stop::Output(format!("`{}`: {why}", self.native.compiled.flat.node(node).name)),
+                )?
+            }
         };
         self.awaited[at] = if let Flowed::Waits(items) = flowed { Some(items) } else { None };
         self.fired[at] += fired;
-        if flowed == Flowed::Failed { Err(failed(self.native, &mut self.state, &mut self.around)) } else { Ok(fired) }
+        if flowed == Flowed::Failed {
+            Err(failed(self.native, &mut self.state, &mut self.around))
+        } else {
+            Ok(fired)
+        }
     }
 
     fn room_for(&mut self, node: NodeId, firings: u64) {

@@ -5,7 +5,7 @@ use super::memory::Buffer;
 use super::reach::{Front, Reach};
 use crate::Native;
 use crate::emit::program::NodeCode;
-use crate::plan::{Facts, Plan, has_state, sizes};
+use crate::plan::{Facts, Plan, Step, has_state, sizes};
 use crate::run::failing::Failing;
 
 /// A region dealt out.
@@ -25,10 +25,11 @@ pub(super) struct Layout<'a> {
     pub(super) fronts: Vec<Vec<Front>>,
 }
 
-/// Whether a step begins anew with each batch if its segment may: it is no loop, and its actor has no state.
+/// Whether a step begins anew with each batch if its segment may: it is no loop, and nobody in it has state.
 pub(super) fn repeatable(plan: &Plan, codes: &[Option<NodeCode>], step: usize) -> bool {
-    let crate::plan::Step::All(actor) = &plan.steps[step] else { return false };
-    codes[plan.actors[*actor].node.0 as usize].as_ref().is_none_or(|codes| !has_state(codes))
+    let step = &plan.steps[step];
+    let keeps = |actor: usize| codes[plan.actors[actor].node.0 as usize].as_ref().is_some_and(has_state);
+    !matches!(step, Step::Rounds(_)) && !step.actors(plan).into_iter().any(keeps)
 }
 
 impl<'a> Layout<'a> {
@@ -113,7 +114,7 @@ fn shared(plan: &Plan, segments: &[Segment], outside: &[bool]) -> Vec<bool> {
     for (at, step) in plan.steps.iter().enumerate() {
         let segment = segments.iter().position(|segment| segment.steps.contains(&at) && !outside[at]);
         let who = segment.unwrap_or(OUTSIDE);
-        for actor in step.actors() {
+        for actor in step.actors(plan) {
             let actor = &plan.actors[actor];
             for port in actor.inputs.iter().chain(&actor.outputs) {
                 shared[port.root] |= who == OUTSIDE || owner[port.root].is_some_and(|owner| owner != who);
@@ -129,7 +130,7 @@ pub(super) fn deal_roots(plan: &Plan, segments: &mut [Segment], outside: &[bool]
     let shared = shared(plan, segments, outside);
     for segment in segments {
         let mut own = Vec::new();
-        for actor in plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors()) {
+        for actor in plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors(plan)) {
             let actor = &plan.actors[actor];
             own.extend(actor.inputs.iter().chain(&actor.outputs).map(|port| port.root));
         }

@@ -68,7 +68,10 @@ pub(super) fn drive(
 ) -> Result<u64, Stop> {
     let native = run.native;
     let [part] = &native.parts[..] else { return Ok(0) };
-    let Some(plan) = part.plan.as_ref().filter(|_| threads.count > 1 && !native.exact && !native.flows()) else { return Ok(0) };
+    let Some(plan) = part.plan.as_ref().filter(|_| threads.count > 1 && !native.exact && !native.flows())
+    else {
+        return Ok(0);
+    };
     let (first, mut layout) = deal(run, (part, plan), threads, options, around)?;
     let most = options.iterations.unwrap_or(u64::MAX) - first;
     let begin = begin(run, &layout, first);
@@ -94,7 +97,7 @@ fn deal<'a>(
     let ends = |actor: usize| {
         run.ends.is_reader(plan.actors[actor].node) || run.ends.is_writer(plan.actors[actor].node)
     };
-    let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors().into_iter().any(ends)).collect();
+    let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors(plan).into_iter().any(ends)).collect();
     let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.codes, step)).collect();
     let (mut first, mut costs) = (0, vec![1.0; plan.steps.len()]);
     let known = Known { free: &free, outside: &outside, costs: &costs };
@@ -267,7 +270,9 @@ impl<'a> Work<'_, 'a> {
                     buffers[*root].bytes_mut()[..items.len()].copy_from_slice(items);
                 }
             }
-            for actor in plan.steps[segment.steps.clone()].iter().flat_map(Step::actors) {
+            for actor in
+                plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors(self.layout.plan))
+            {
                 state.join(&own.state, plan.actors[actor].node.0);
             }
         }

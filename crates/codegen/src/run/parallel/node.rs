@@ -173,7 +173,9 @@ impl<'a> Node<'a> {
     }
 
     fn each_front(&self, mut f: impl FnMut(usize, usize, &super::reach::Front)) {
-        for actor in self.layout.plan.steps[self.steps()].iter().flat_map(Step::actors) {
+        for actor in
+            self.layout.plan.steps[self.steps()].iter().flat_map(|step| step.actors(self.layout.plan))
+        {
             for (at, front) in self.layout.fronts[actor].iter().enumerate() {
                 f(actor, at, front);
             }

@@ -27,16 +27,16 @@ impl Reach {
         let mut reach =
             Reach { from: vec![0; plan.roots.len()], again: vec![0; plan.steps.len()], states: 0 };
         for (at, step) in plan.steps.iter().enumerate().rev() {
-            let Step::All(actor) = step else { continue };
-            let actor = &plan.actors[*actor];
-            if !repeats[at] {
+            if !repeats[at] || matches!(step, Step::Rounds(_)) {
                 continue;
             }
-            let again = actor.outputs.iter().map(|port| firings_back(&port.items, reach.from[port.root]));
-            let again = again.max().unwrap_or(0);
+            let actors = step.actors(plan);
+            let outputs = actors.iter().flat_map(|actor| &plan.actors[*actor].outputs);
+            let again =
+                outputs.map(|port| firings_back(&port.items, reach.from[port.root])).max().unwrap_or(0);
             reach.again[at] = again;
-            reach.states = reach.states.max(again.div_ceil(actor.firings));
-            for port in &actor.inputs {
+            reach.states = reach.states.max(again.div_ceil(step.times(plan)));
+            for port in actors.iter().flat_map(|actor| &plan.actors[*actor].inputs) {
                 let first = first_place(&port.items, again);
                 reach.from[port.root] = reach.from[port.root].min(first);
             }
