@@ -20,8 +20,10 @@ mod plan;
 mod run;
 mod scalars;
 mod siblings;
+mod threads;
 
 pub use build::{Cache, Compiler};
+pub use threads::{Split, Threads};
 
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
 use parts::Part;

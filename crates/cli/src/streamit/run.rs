@@ -9,10 +9,12 @@ use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use thalweg_codegen::{Config, Level, Native, build};
+use std::thread;
+use thalweg_codegen::{Config, Level, Mode, Native, Split, Threads, build};
 use thalweg_lang::Compiled;
 use thalweg_lang::files::{Disk, Form};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
@@ -49,6 +51,13 @@ pub(crate) struct Run {
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
         value_parser = clap::value_parser!(u8).range(0..=2))]
     optimise: u8,
+    /// Worker threads for native code; the output does not depend on it (default: as many as this
+    /// process may use)
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// What is done on which thread
+    #[arg(long, value_enum, default_value_t)]
+    mode: How,
     /// Files are numbers in text, not bytes
     #[arg(long)]
     text: bool,
@@ -71,7 +80,7 @@ impl Run {
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
         let form = if self.text { Form::Text } else { Form::Binary };
         let compiled = Arc::new(compiled);
-        let native = self.native(&compiled)?;
+        let (native, threads) = (self.native(&compiled)?, self.threads());
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
         let mut files = Media {
             input: self.input,
@@ -91,7 +100,7 @@ impl Run {
             },
         };
         let outcome = match native {
-            Some(native) => native.run(options, around),
+            Some(native) => native.run_on(&threads, options, around),
             None => interpret(&compiled, options, around),
         };
         progress.finish();
@@ -128,7 +137,47 @@ enum Engine {
     Interpreter,
 }
 
+/// How a program is dealt out to threads; of dynamic rates, how its regions take turns on one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, ValueEnum)]
+enum How {
+    /// Stretches without state on all threads at once, the rest in pieces that are dealt out evenly
+    #[default]
+    Auto,
+    /// A thread of the operating system for each filter
+    Filters,
+    /// Fused to as many segments as threads
+    Pipeline,
+    /// All threads do the same, and wait for one another
+    Data,
+    /// Of dynamic rates: filter by filter in data-flow order
+    Sequential,
+    /// Of dynamic rates: the ends ask for items
+    Demand,
+    /// Of dynamic rates: all regions in each turn, those without input for nothing
+    NoOp,
+}
+
 impl Run {
+    fn threads(&self) -> Threads {
+        let count = self.threads.or_else(|| thread::available_parallelism().ok());
+        let split = match self.mode {
+            How::Auto | How::Sequential | How::Demand | How::NoOp => Split::Auto,
+            How::Filters => Split::Filters,
+            How::Pipeline => Split::Pipeline,
+            How::Data => Split::DataParallel,
+        };
+        Threads { split, ..Threads::new(count.map_or(1, NonZeroUsize::get)) }
+    }
+
+    fn turns(&self) -> Mode {
+        match self.mode {
+            How::Sequential => Mode::Sequential,
+            How::Demand => Mode::Demand,
+            How::NoOp => Mode::NoOp,
+            _ => Mode::Hybrid,
+        }
+    }
+
     /// The program as native code; none where the interpreter is to run it, which is said unless it was
     /// asked for.
     fn native(&self, compiled: &Arc<Compiled>) -> Result<Option<Native>> {
@@ -137,7 +186,7 @@ impl Run {
         }
         let level = [Level::Plain, Level::Fused, Level::Vectors][usize::from(self.optimise)];
         match build(compiled, &Config { level, ..Config::default() }) {
-            Ok(native) => Ok(Some(native)),
+            Ok(native) => Ok(Some(native.in_mode(self.turns()))),
             Err(refusal) if self.engine == Some(Engine::Native) => Err(refusal.into()),
             Err(refusal) => {
                 standard::complain(&format!("note: {refusal}; the interpreter runs it"));

@@ -6,7 +6,7 @@
 mod fiber;
 mod load;
 
-pub(crate) use load::{Flowed, Host, LENDERS, Lent, Library, Memory, Queue, State};
+pub(crate) use load::{Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Memory, Queue, State};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
