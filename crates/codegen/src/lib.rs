@@ -16,12 +16,14 @@ mod build;
 mod emit;
 mod ir;
 mod lower;
+mod object;
 mod parts;
 mod plan;
 mod run;
 mod scalars;
 
 pub use build::{Cache, Compiler};
+pub use object::{Object, object};
 
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
 use parts::Part;
@@ -107,7 +109,12 @@ struct Text {
     text: String,
 }
 
-fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
+/// Firings at once for this machine.
+fn lanes(level: Level) -> usize {
+    if level == Level::Vectors { emit::simd::lanes() } else { 1 }
+}
+
+fn text(compiled: &Compiled, level: Level, lanes: usize) -> Result<Text, String> {
     let codes = lower_all(compiled)?;
     for channel in &compiled.flat.channels {
         lower::cell_of(&channel.item, &compiled.tree.structs)?;
@@ -125,7 +132,6 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
         buffers += part.roots();
         parts.push(part);
     }
-    let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
     let text = program(compiled, &parts, &codes, level, lanes)?;
     Ok(Text { codes, parts, text })
 }
@@ -153,7 +159,7 @@ fn part(
 /// # Errors
 /// It cannot be made native.
 pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
-    text(compiled, level).map(|text| text.text).map_err(Refusal::Unable)
+    text(compiled, level, lanes(level)).map(|text| text.text).map_err(Refusal::Unable)
 }
 
 /// Makes a program native.
@@ -161,7 +167,8 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let Text { codes, parts, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
+    let Text { codes, parts, text } =
+        text(compiled, config.level, lanes(config.level)).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::build(&text, &compiler, &config.cache).map_err(Refusal::Failed)?;
     Ok(Native { compiled: compiled.clone(), codes, parts, level: config.level, library })
