@@ -6,8 +6,7 @@
 //!                                    ──emit──▶ C ──build──▶ a loaded library ──run──▶ files and prints
 //! ```
 //!
-//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: dynamic
-//! rates, messages, native functions, arrays whose lengths depend on data.
+//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: messages, native functions, arrays whose lengths depend on data.
 //!
 //! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
 //! looks at indices that are not proven to be inside.
@@ -21,15 +20,17 @@ mod parts;
 mod plan;
 mod run;
 mod scalars;
+mod siblings;
 
 pub use build::{Cache, Compiler};
 pub use object::{Object, object};
 
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
 use parts::Part;
-use plan::Facts;
+use plan::{Facts, Merged};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
+use thalweg_lang::flat::NodeId;
 
 /// How much is made of a program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -85,6 +86,11 @@ pub struct Native {
     compiled: Arc<Compiled>,
     codes: Vec<Option<NodeCode>>,
     parts: Vec<Part>,
+    /// By node: of firings that decide how many items they move, bytes of the stack they need, 0 where they
+    /// never wait in their middle.
+    waits: Vec<Option<usize>>,
+    /// Whether nodes fire in the interpreter's order, one by one.
+    exact: bool,
     level: Level,
     library: build::Library,
 }
@@ -97,6 +103,16 @@ impl Native {
         }
         self
     }
+
+    /// Whether some firings decide how many items they move.
+    fn flows(&self) -> bool {
+        self.waits.iter().any(Option::is_some)
+    }
+
+    /// Whether queues are rings.
+    fn rings(&self) -> bool {
+        self.level == Level::Plain && self.parts.len() == 1 && !self.flows()
+    }
 }
 
 /// Steady states in a call without fusion.
@@ -106,7 +122,17 @@ const PLAIN_SCALE: u64 = 64;
 struct Text {
     codes: Vec<Option<NodeCode>>,
     parts: Vec<Part>,
+    waits: Vec<Option<usize>>,
+    exact: bool,
     text: String,
+}
+
+impl Text {
+    /// With the library that its text became.
+    fn with(self, compiled: &Arc<Compiled>, level: Level, library: build::Library) -> Native {
+        let Text { codes, parts, waits, exact, .. } = self;
+        Native { compiled: compiled.clone(), codes, parts, waits, exact, level, library }
+    }
 }
 
 /// Firings at once for this machine.
@@ -119,39 +145,85 @@ fn text(compiled: &Compiled, level: Level, lanes: usize) -> Result<Text, String>
     for channel in &compiled.flat.channels {
         lower::cell_of(&channel.item, &compiled.tree.structs)?;
     }
-    // Prints come in the interpreter's order, and none is missing when something fails.
-    let printers = printers(&codes);
-    let alone = printers > 1 || (printers == 1 && may_fail(&codes));
-    let mut parts = Vec::new();
+    // Items of merged filters stand where it is hard to find a pattern at times.
+    let (parts, steady) = match parts_of(compiled, &codes, (level, lanes), true) {
+        Ok(parts) => parts,
+        Err(_) => parts_of(compiled, &codes, (level, lanes), false)?,
+    };
+    let waits = waits(compiled, &codes);
+    let rings = level == Level::Plain && parts.len() == 1 && !waits.iter().any(Option::is_some);
+    let text = program(compiled, &parts, (&codes, &steady), rings, lanes)?;
+    Ok(Text { exact: in_order(&codes), codes, parts, waits, text })
+}
+
+/// Whether steady states are done one by one: prints come in the interpreter's order, and none is missing when
+/// something fails.
+fn in_order(codes: &[Option<NodeCode>]) -> bool {
+    let printers = printers(codes);
+    printers > 1 || (printers == 1 && may_fail(codes))
+}
+
+/// The parts of a program, and what filters do in steady states.
+fn parts_of(
+    compiled: &Compiled,
+    codes: &[Option<NodeCode>],
+    (level, lanes): (Level, usize),
+    merges: bool,
+) -> Result<(Vec<Part>, Vec<Option<NodeCode>>), String> {
+    let alone = in_order(codes);
+    let (mut parts, mut codes) = (Vec::new(), codes.to_vec());
     let mut buffers = 0;
     for region in parts::parts(compiled) {
-        let mut part = part(compiled, region, level, alone)?;
+        let (mut part, steady) = part(compiled, region, codes, (level, lanes), (alone, merges))?;
+        codes = steady;
         if let Some(plan) = &mut part.plan {
             plan.first = buffers;
         }
         buffers += part.roots();
         parts.push(part);
     }
-    let text = program(compiled, &parts, &codes, level, lanes)?;
-    Ok(Text { codes, parts, text })
+    Ok((parts, codes))
 }
 
 fn part(
     compiled: &Compiled,
-    region: thalweg_lang::schedule::Region,
-    level: Level,
-    alone: bool,
-) -> Result<Part, String> {
+    (home, region): (usize, thalweg_lang::schedule::Region),
+    codes: Vec<Option<NodeCode>>,
+    (level, lanes): (Level, usize),
+    (alone, merges): (bool, bool),
+) -> Result<(Part, Vec<Option<NodeCode>>), String> {
+    let facts = Facts::new(compiled, &region);
+    let merged = if merges { Merged::find(&facts, &codes) } else { Merged::nothing(&facts) };
+    let codes = if level == Level::Plain { codes } else { merged.codes(&facts, codes)? };
     let plan = match level {
         Level::Plain => None,
-        _ => Some(plan::plan(&Facts::new(compiled, &region), alone)?),
+        _ => Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?),
     };
     let scale = match &plan {
         Some(plan) => plan.scale,
         None if alone => 1,
         None => PLAIN_SCALE,
     };
-    Ok(Part { region, plan, scale })
+    Ok((Part { home, region, plan, scale }, codes))
+}
+
+/// Bytes of a stack besides what its code keeps there: printing is the most that happens on it.
+const STACK: usize = 256 << 10;
+
+/// By node: of firings that decide how many items they move, the stack that they need.
+fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> {
+    let stack = |code: &ir::Code| {
+        let locals = code.mems.iter().filter(|mem| mem.kind == ir::MemKind::Local);
+        let cells: usize = locals.map(|mem| mem.cells).sum();
+        if emit::flow::may_wait(code) { STACK + 8 * cells } else { 0 }
+    };
+    let nodes = codes.iter().enumerate();
+    let waits = nodes.map(|(at, codes)| {
+        let codes = codes.as_ref().filter(|_| parts::flows(compiled, NodeId(at as u32)))?;
+        let prework = codes.prework.as_ref().map_or(0, stack);
+        Some(prework.max(stack(&codes.work)))
+    });
+    waits.collect()
 }
 
 /// The C that a program becomes.
@@ -167,9 +239,8 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let Text { codes, parts, text } =
-        text(compiled, config.level, lanes(config.level)).map_err(Refusal::Unable)?;
+    let made = text(compiled, config.level, lanes(config.level)).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
-    let library = build::build(&text, &compiler, &config.cache).map_err(Refusal::Failed)?;
-    Ok(Native { compiled: compiled.clone(), codes, parts, level: config.level, library })
+    let library = build::build(&made.text, &compiler, &config.cache).map_err(Refusal::Failed)?;
+    Ok(made.with(compiled, config.level, library))
 }

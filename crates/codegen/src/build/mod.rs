@@ -3,10 +3,11 @@
 //! What a program became is kept under the hash of its text, of the compiler and its flags and of this
 //! machine's processor, and is written there in one step, so that others see all of it or nothing.
 
+mod fiber;
 mod load;
 mod memory;
 
-pub(crate) use load::{Host, LENDERS, Lent, Library, Memory, Queue, State};
+pub(crate) use load::{Flowed, Host, LENDERS, Lent, Library, Memory, Queue, State};
 
 pub(crate) use memory::from_bytes;
 

@@ -1,9 +1,9 @@
 //! A whole program.
 
 use super::code::{Form, function};
+use super::flow::flow;
 use super::items::Items;
 use super::text::BEGIN;
-use crate::Level;
 use crate::ir::Code;
 use crate::lower::{self, Which};
 use crate::parts::Part;
@@ -47,7 +47,8 @@ pub(crate) struct Writer<'a> {
     pub(super) compiled: &'a Compiled,
     pub(super) parts: &'a [Part],
     pub(super) codes: &'a [Option<NodeCode>],
-    pub(super) level: Level,
+    /// Whether queues are rings.
+    pub(super) rings: bool,
     pub(super) lanes: usize,
     pub(super) text: String,
     /// Names of functions and structures by their text.
@@ -57,19 +58,20 @@ pub(crate) struct Writer<'a> {
     pub(super) kept: BTreeMap<u32, String>,
 }
 
-/// The text of a program.
+/// The text of a program, whose filters have one code where they fire by themselves and another, which
+/// comes to the same, in steady states.
 pub(crate) fn program(
     compiled: &Compiled,
     parts: &[Part],
-    codes: &[Option<NodeCode>],
-    level: Level,
+    (codes, steady): (&[Option<NodeCode>], &[Option<NodeCode>]),
+    rings: bool,
     lanes: usize,
 ) -> Result<String, String> {
     let mut writer = Writer {
         compiled,
         parts,
         codes,
-        level,
+        rings,
         lanes,
         text: BEGIN.to_owned(),
         functions: HashMap::new(),
@@ -81,9 +83,11 @@ pub(crate) fn program(
     }
     writer.structures()?;
     let mut fused = Vec::new();
+    writer.codes = steady;
     for (at, part) in parts.iter().enumerate() {
         fused.push(part.plan.as_ref().map(|plan| writer.fused(at, plan)).transpose()?);
     }
+    writer.codes = codes;
     let single = writer.single()?;
     writer.state();
     writer.begin()?;
@@ -122,20 +126,36 @@ impl Writer<'_> {
         let lanes = if seldom || which == 1 { 1 } else { self.lanes };
         let form = Form { which, after_prework: codes.prework.is_some(), lanes, seldom };
         let made = function(code, input, output, &self.kept[&node], form);
+        let kind =
+            if seldom { "__attribute__((cold, noinline)) void" } else { "__attribute__((noinline)) void" };
+        self.named(node, which, kind, made)
+    }
+
+    /// The same for firings of dynamic rates.
+    pub(super) fn flow(
+        &mut self,
+        node: u32,
+        which: u32,
+        input: Option<&Items>,
+        output: Option<&Items>,
+    ) -> String {
+        let codes = self.codes[node as usize].as_ref().expect("a filter with code");
+        let code = if which == 1 { codes.prework.as_ref().expect("a prework") } else { &codes.work };
+        let form = Form { which, after_prework: codes.prework.is_some(), lanes: 1, seldom: false };
+        let made = flow(code, input, output, &self.kept[&node], form);
+        self.named(node, which, "__attribute__((noinline)) int64_t", made)
+    }
+
+    /// The name of a function, which is written if there is none like it yet.
+    fn named(&mut self, node: u32, which: u32, kind: &str, made: super::code::Function) -> String {
         let (head, body) = made.rest.split_once("{\n").unwrap_or((&made.rest, ""));
         let text = format!("{head}{{\n{}{body}", made.tables);
         if let Some(name) = self.functions.get(&text) {
             return name.clone();
         }
         let name = format!("{}_{}", ["work", "prework"][which as usize], self.functions.len());
-        let comment = &self.compiled.flat.nodes[node as usize].name;
-        let attribute =
-            if seldom { "__attribute__((cold, noinline)) " } else { "__attribute__((noinline)) " };
-        let _ = write!(
-            self.text,
-            "\n/* {} */\nstatic {attribute}void {name}{text}",
-            comment.replace("*/", "* /")
-        );
+        let comment = self.compiled.flat.nodes[node as usize].name.replace("*/", "* /");
+        let _ = write!(self.text, "\n/* {comment} */\nstatic {kind} {name}{text}");
         self.functions.insert(text, name.clone());
         name
     }
@@ -155,7 +175,7 @@ impl Writer<'_> {
         self.line(format!(
             "\nint32_t thalweg_fire(struct state *state, uint32_t node, int64_t n)\n{{\n    \
              static void (*const fire[])(struct state *, int64_t) = {{{}}};\n    jmp_buf out;\n    \
-             state->env.out = &out;\n    if (setjmp(out))\n        return 1;\n    fire[node](state, n);\n    \
+             state->env.out = &out;\n    state->env.done = 0;\n    if (setjmp(out))\n        return 1;\n    fire[node](state, n);\n    \
              return 0;\n}}",
             fires.join(", ")
         ));

@@ -4,7 +4,6 @@ use super::copies::copy;
 use super::expr::cell_type;
 use super::items::Items;
 use super::program::Writer;
-use crate::Level;
 use crate::ir::{Cell, Kind};
 use crate::plan::item;
 use std::fmt::Write;
@@ -28,7 +27,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn ring(&self) -> bool {
-        self.level == Level::Plain && self.parts.len() == 1
+        self.rings
     }
 
     pub(super) fn queue_items(&self, channel: Option<&ChannelId>, moved: u64) -> Result<Items, String> {
@@ -38,7 +37,51 @@ impl Writer<'_> {
         Ok(made(cell, cells, moved as i64))
     }
 
+    /// Whether a node's firings decide how many items they move.
+    pub(super) fn flows(&self, node: u32) -> bool {
+        crate::parts::flows(self.compiled, NodeId(node))
+    }
+
+    /// A filter of dynamic rates.
+    fn fire_flow(&mut self, out: &mut String, node: u32) -> Result<(), String> {
+        let ports = self.compiled.flat.node(NodeId(node));
+        let items = |channel: Option<&ChannelId>| {
+            channel
+                .map(|channel| item(self.compiled, *channel))
+                .transpose()
+                .map(|item| item.map(|(cell, cells)| Items::in_line(cell, cells, 0)))
+        };
+        let (input, output) = (items(ports.inputs.first())?, items(ports.outputs.first())?);
+        let queue = |channel: Option<&ChannelId>| {
+            channel.map_or("0".to_owned(), |ChannelId(at)| format!("&state->queues[{at}]"))
+        };
+        let (from, to) = (queue(ports.inputs.first()), queue(ports.outputs.first()));
+        let prework = self.codes[node as usize].as_ref().is_some_and(|codes| codes.prework.is_some());
+        for which in if prework { &[1, 0][..] } else { &[0] } {
+            let name = self.flow(node, *which, input.as_ref(), output.as_ref());
+            let (when, most) = if *which == 1 {
+                (format!("state->node_{node}.fired == 0 && n > 0"), "1")
+            } else if prework {
+                (format!("state->node_{node}.fired > 0"), "n")
+            } else {
+                ("1".to_owned(), "n")
+            };
+            let _ = writeln!(out, "    if ({when}) {{");
+            let _ = writeln!(
+                out,
+                "        const int64_t did = {name}(&state->env, {node}, &state->node_{node}, {from}, {to}, {most});"
+            );
+            let _ = writeln!(out, "        state->node_{node}.fired += did;");
+            let _ = writeln!(out, "        state->env.done += did;");
+            let _ = writeln!(out, "        n -= did;\n    }}");
+        }
+        Ok(())
+    }
+
     pub(super) fn fire_filter(&mut self, out: &mut String, node: u32) -> Result<(), String> {
+        if self.flows(node) {
+            return self.fire_flow(out, node);
+        }
         let prework = self.codes[node as usize].as_ref().is_some_and(|codes| codes.prework.is_some());
         if prework {
             out.push_str("    if (state->node_");

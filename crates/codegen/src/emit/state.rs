@@ -19,7 +19,10 @@ impl Writer<'_> {
             let fields = self.fields(node)?;
             let fields: Vec<_> =
                 fields.into_iter().map(|(at, (name, cell, cells))| (at, name, cell, cells)).collect();
-            let text = structure(&fields);
+            let mut text = structure(&fields);
+            if self.flows(node) {
+                text = text.replacen("    uint64_t random;", "    uint64_t random;\n    int64_t idle;", 1);
+            }
             let name = match self.structures.get(&text) {
                 Some(name) => name.clone(),
                 None => {

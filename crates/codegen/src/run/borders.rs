@@ -8,12 +8,12 @@ impl Run<'_> {
     /// What other parts have for so many steady states, which is there, comes in; there is room for what
     /// goes out.
     pub(super) fn come_in(&mut self, stage: usize, n: u64) {
-        let Some(plan) = &self.native.parts[stage].plan else { return };
+        let Some(plan) = &self.native.parts[stage].plan else { return self.room_between(stage, n) };
         for Border { channel, port, items, direct, .. } in &plan.inputs {
             if *direct {
                 let bytes = plan.roots[port.root].bytes;
                 let at = self.queue(*channel).read as usize * bytes;
-                let pointer = self.queues[channel.0 as usize].pointer_at(at);
+                let pointer = self.around.queues.memory_mut(channel.0 as usize).pointer_at(at);
                 self.state.set_buffer(plan.first + port.root, pointer);
             } else {
                 let (count, bytes) = (n * items, plan.roots[port.root].bytes);
@@ -27,7 +27,7 @@ impl Run<'_> {
             if *direct {
                 let bytes = plan.roots[port.root].bytes;
                 let at = self.queue(*channel).written as usize * bytes;
-                let pointer = self.queues[channel.0 as usize].pointer_at(at);
+                let pointer = self.around.queues.memory_mut(channel.0 as usize).pointer_at(at);
                 self.state.set_buffer(plan.first + port.root, pointer);
             }
         }
@@ -55,6 +55,19 @@ impl Run<'_> {
                     .collect()
             };
             self.put(*channel, &items);
+        }
+    }
+
+    /// Room for what so many steady states give, node by node.
+    fn room_between(&mut self, stage: usize, n: u64) {
+        if self.native.rings() {
+            return;
+        }
+        for node in &self.native.parts[stage].region.nodes {
+            for output in &self.native.compiled.flat.node(*node).outputs {
+                let through = self.through(stage, *output);
+                self.make_room(*output, n * through);
+            }
         }
     }
 }

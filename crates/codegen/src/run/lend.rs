@@ -122,7 +122,7 @@ impl Run<'_> {
     pub(super) fn call(&mut self, stage: usize, n: u64) -> bool {
         let first = self.native.parts[stage].plan.as_ref().map_or(0, |plan| plan.first);
         let lent = self.stages[stage].gates.lend(&mut self.ends, first);
-        self.state.steady(stage as u32, n, lent, &mut self.printer)
+        self.state.steady(stage as u32, n, lent, &mut self.around)
     }
 
     /// The input of so many steady states, which is there: it stays where it is, or goes to its buffer.
@@ -207,7 +207,7 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Facts, plan};
+    use crate::plan::{Facts, Merged, plan};
     use std::io;
     use thalweg_lang::files::{Files, Layout, Sink, Source};
     use thalweg_lang::interpret::Options;
@@ -254,7 +254,7 @@ mod tests {
         let compiled = thalweg_lang::compile(&thalweg_lang::Sources::of("test.str", &text)).unwrap();
         let facts = Facts::new(&compiled, &compiled.schedule.regions[0]);
         let mut ends = Ends::open(&compiled, Options::default(), &mut Nothing).unwrap();
-        let gates = Gates::new(&plan(&facts, false).unwrap(), &mut ends);
+        let gates = Gates::new(&plan(&facts, &Merged::nothing(&facts), &[], (false, 1)).unwrap(), &mut ends);
         let lends = |gates: &[Gate]| gates.iter().map(|gate| gate.lends).collect();
         (lends(&gates.readers), lends(&gates.writers))
     }

@@ -94,6 +94,7 @@ impl Run<'_> {
                         .for_each(|output| self.put(*output, &items));
                 }
             }
+            self.come_in(stage, n);
             return;
         };
         self.let_in(stage, plan, n);

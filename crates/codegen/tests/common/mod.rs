@@ -20,6 +20,8 @@ pub struct Memory {
     pub given: BTreeMap<String, Vec<Value>>,
     /// So many items in each file that is not given.
     pub any: Option<usize>,
+    /// Whether the integers among those are bytes.
+    pub small: bool,
     pub written: Rc<RefCell<BTreeMap<String, Vec<Value>>>>,
 }
 
@@ -81,7 +83,11 @@ pub fn made(shape: &Shape, structs: &[Vec<Shape>], next: &mut u32) -> Value {
 impl Files for Memory {
     fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let mut next = name.len() as u32;
-        let any = |count| (0..count).map(|_| made(item.shape, item.structs, &mut next)).collect();
+        let small = |value| match value {
+            Value::Int(number) if self.small => Value::Int(number & 255),
+            value => value,
+        };
+        let any = |count| (0..count).map(|_| small(made(item.shape, item.structs, &mut next))).collect();
         let given = self.given.get(name).cloned();
         let items = given.or_else(|| self.any.map(any)).ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(Given(items, 0)))
@@ -128,7 +134,7 @@ pub fn bits(value: &Value) -> String {
 }
 
 fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
-    let mut files = Memory { given: files.given.clone(), any: files.any, written: Rc::default() };
+    let mut files = Memory { written: Rc::default(), ..files.clone() };
     let written = files.written.clone();
     see_with(&mut files, &written, run)
 }
@@ -211,6 +217,36 @@ pub fn agree_at(
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         let done = run_native(&native, files, iterations);
         assert!(meant == done, "at {level:?}:\n{name}\n{}", difference(&meant, &done));
+    }
+    meant
+}
+
+/// Checks several runs of a program at some levels; what they were.
+pub fn agree_runs(
+    levels: &[Level],
+    compiled: &Arc<Compiled>,
+    name: &str,
+    runs: &[(Memory, Option<u64>)],
+) -> Vec<Seen> {
+    let meant: Vec<Seen> =
+        runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();
+    for level in levels.iter().copied() {
+        let config = Config { level, cache: Cache::None, compiler: None };
+        let native =
+            thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
+        for ((files, iterations), meant) in runs.iter().zip(&meant) {
+            let mut done = run_native(&native, files, *iterations);
+            // Files appear only where a run ends well.
+            if meant.end.is_err() {
+                done.written.clone_from(&meant.written);
+            }
+            let lengths: Vec<usize> = files.given.values().map(Vec::len).chain(files.any).collect();
+            assert!(
+                *meant == done,
+                "at {level:?}, {lengths:?} items, {iterations:?} iterations:\n{name}\n{}",
+                difference(meant, &done)
+            );
+        }
     }
     meant
 }
