@@ -14,11 +14,11 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
-use thalweg_codegen::{Config, Level, Mode, Native, Split, Threads, build};
-use thalweg_lang::Compiled;
+use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build};
 use thalweg_lang::files::{Disk, Form};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
 use thalweg_lang::tree::Code;
+use thalweg_lang::{Compiled, Sources};
 
 /// Run a StreamIt program.
 ///
@@ -45,7 +45,7 @@ pub(crate) struct Run {
     output: Option<PathBuf>,
     /// How it is executed (default: native code where it can be, else the interpreter)
     #[arg(long, value_enum)]
-    engine: Option<Engine>,
+    pub(super) engine: Option<Engine>,
     /// How much is made of native code: 0 a function for each filter, 1 regions fused, 2 several firings
     /// at once
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
@@ -69,6 +69,19 @@ pub(crate) struct Run {
 impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let (sources, compiled) = self.files.compile()?;
+        self.execute(interrupt, &sources, compiled, |level, compiled| {
+            build(compiled, &Config { level, ..Config::default() })
+        })
+    }
+
+    /// Runs a program that `make` makes native.
+    pub(super) fn execute(
+        self,
+        interrupt: &Interrupt,
+        sources: &Sources,
+        compiled: Compiled,
+        make: impl FnOnce(Level, &Arc<Compiled>) -> Result<Native, Refusal>,
+    ) -> Result<()> {
         let ends =
             |is: fn(&Code) -> bool| compiled.tree.filters.iter().filter(|filter| is(&filter.code)).count();
         only("--in", self.input.is_some(), "reads", ends(|code| matches!(code, Code::FileReader(_))))?;
@@ -80,7 +93,8 @@ impl Run {
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
         let form = if self.text { Form::Text } else { Form::Binary };
         let compiled = Arc::new(compiled);
-        let (native, threads) = (self.native(&compiled)?, self.threads());
+        let native = self.native(|level| make(level, &compiled))?;
+        let threads = self.threads();
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
         let mut files = Media {
             input: self.input,
@@ -112,11 +126,16 @@ impl Run {
             Err(Stop::Output(error)) if error.contains("Broken pipe") => Ok(()),
             Err(Stop::Output(error)) => bail!("{error}"),
             Err(Stop::Fault(fault)) => {
-                complain(&sources, &[*fault]);
+                complain(sources, &[*fault]);
                 bail!("the program has failed");
             }
         }
     }
+}
+
+/// The level with this number.
+pub(super) fn level(number: u8) -> Level {
+    [Level::Plain, Level::Fused, Level::Vectors][usize::from(number)]
 }
 
 /// Samples a second and channels of sound where none is read.
@@ -130,7 +149,7 @@ fn only(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
 
 /// How a program is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Engine {
+pub(super) enum Engine {
     /// C, compiled for this machine
     Native,
     /// What defines the meaning; slow
@@ -180,12 +199,12 @@ impl Run {
 
     /// The program as native code; none where the interpreter is to run it, which is said unless it was
     /// asked for.
-    fn native(&self, compiled: &Arc<Compiled>) -> Result<Option<Native>> {
+    fn native(&self, make: impl FnOnce(Level) -> Result<Native, Refusal>) -> Result<Option<Native>> {
         if self.engine == Some(Engine::Interpreter) {
             return Ok(None);
         }
-        let level = [Level::Plain, Level::Fused, Level::Vectors][usize::from(self.optimise)];
-        match build(compiled, &Config { level, ..Config::default() }) {
+        let level = level(self.optimise);
+        match make(level) {
             Ok(native) => Ok(Some(native.in_mode(self.turns()))),
             Err(refusal) if self.engine == Some(Engine::Native) => Err(refusal.into()),
             Err(refusal) => {
