@@ -12,6 +12,7 @@
 //! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
 //! looks at indices that are not proven to be inside.
 
+mod blocks;
 mod build;
 mod emit;
 mod ir;
@@ -110,8 +111,12 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
     // Prints come in the interpreter's order, and none is missing when something fails.
     let printers = printers(&codes);
     let alone = printers > 1 || (printers == 1 && may_fail(&codes));
-    let plan = if level == Level::Plain { None } else { Some(plan::plan(&facts, alone)?) };
+    let mut plan = if level == Level::Plain { None } else { Some(plan::plan(&facts, alone)?) };
     let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
+    if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone) {
+        blocks::find(&facts, &codes, plan, lanes);
+        plan.with_blocks(lanes as u64);
+    }
     let text = program(&facts, &codes, plan.as_ref(), level, lanes)?;
     let scale = match &plan {
         Some(plan) => plan.scale,

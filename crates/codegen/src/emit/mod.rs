@@ -6,6 +6,8 @@
 //! **Same bits.** Integers wrap (`-fwrapv`), products and sums are not contracted, functions of floats are
 //! those of the mathematics library for binary64, rounded once, as the interpreter's.
 
+pub(crate) mod across;
+pub(crate) mod blocks;
 pub(crate) mod code;
 pub(crate) mod expr;
 pub(crate) mod items;

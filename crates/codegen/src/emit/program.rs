@@ -88,7 +88,7 @@ pub(crate) fn program(
         None => String::new(),
     };
     let single = writer.single()?;
-    writer.state(plan.map_or(0, |plan| plan.roots.len()));
+    writer.state(plan.map_or(0, |plan| plan.roots.len()), plan.map_or(0, Plan::vectors));
     writer.begin()?;
     writer.text.push_str(&single);
     match plan {
@@ -192,9 +192,9 @@ impl Writer<'_> {
     /// A call of a fused region.
     fn fused(&mut self, plan: &Plan) -> Result<String, String> {
         let mut names = Vec::new();
-        for actor in &plan.actors {
+        for (at, actor) in plan.actors.iter().enumerate() {
             let node = actor.node.0;
-            names.push(if self.codes[node as usize].is_some() {
+            names.push(if self.codes[node as usize].is_some() && plan.acts(at) {
                 let none = Items::in_line(Cell::Of(Kind::Int), 1, 0);
                 let (input, output) = (actor.inputs.first(), actor.outputs.first());
                 let input = input.map_or(none.clone(), |port| port.items.clone());
@@ -204,9 +204,17 @@ impl Writer<'_> {
                 String::new()
             });
         }
-        let mut out = String::from("\nstatic void steady(struct state *state, int64_t n)\n{\n");
+        let mut out = String::new();
+        if !plan.blocks.is_empty() {
+            out.push_str(&super::blocks::begin(self.lanes));
+        }
+        for (at, block) in plan.blocks.iter().enumerate() {
+            out.push_str(&super::blocks::functions(block, at, self.lanes));
+        }
+        out.push_str("\nstatic void steady(struct state *state, int64_t n)\n{\n");
         for step in &plan.steps {
             match step {
+                Step::Blocks(at) => out.push_str(&super::blocks::calls(&plan.blocks[*at], *at)),
                 Step::All(actor) => {
                     let firings = plan.actors[*actor].firings;
                     self.act(&mut out, plan, &names, *actor, 1, ("0", &format!("n * {firings}")));
@@ -308,29 +316,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What a splitter, joiner or identity copies: from which input and which item of it, to which output
-    /// and which item of it, and how many.
     fn moves(&self, node: NodeId) -> Vec<[u64; 5]> {
-        let node = self.compiled.flat.node(node);
-        let round = |weights: &[u32], split: bool| {
-            let mut before = 0;
-            let mut moves = Vec::new();
-            for (port, weight) in weights.iter().enumerate() {
-                let (port, weight) = (port as u64, u64::from(*weight));
-                moves.push(if split { [0, before, port, 0, weight] } else { [port, 0, 0, before, weight] });
-                before += weight;
-            }
-            moves
-        };
-        match &node.kind {
-            NodeKind::Filter(_) => vec![[0, 0, 0, 0, 1]],
-            NodeKind::Split(Weights::Duplicate) => {
-                (0..node.outputs.len() as u64).map(|port| [0, 0, port, 0, 1]).collect()
-            }
-            NodeKind::Split(Weights::RoundRobin(weights)) => round(weights, true),
-            NodeKind::Join(Weights::RoundRobin(weights)) => round(weights, false),
-            NodeKind::Join(Weights::Duplicate) => Vec::new(),
-        }
+        moves_of(self.compiled.flat.node(node))
     }
 
     /// Each node by itself, from queue to queue.
@@ -471,7 +458,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn state(&mut self, buffers: usize) {
+    fn state(&mut self, buffers: usize, vectors: u32) {
         let queues = self.compiled.flat.channels.len();
         self.line("\nstruct state {\n    struct env env;");
         self.line(format!(
@@ -481,6 +468,9 @@ impl Writer<'_> {
         ));
         for (node, kept) in self.kept.clone() {
             self.line(format!("    struct {kept} node_{node};"));
+        }
+        if vectors > 0 {
+            self.line(format!("    char lanes[({vectors} + 1) * sizeof(VI)];"));
         }
         self.line("};");
     }
@@ -576,6 +566,30 @@ impl Writer<'_> {
              return 0;\n}}",
             fires.join(", ")
         ));
+    }
+}
+
+/// What a splitter, joiner or identity copies: from which input and which item of it, to which output
+/// and which item of it, and how many.
+pub(crate) fn moves_of(node: &thalweg_lang::flat::Node) -> Vec<[u64; 5]> {
+    let round = |weights: &[u32], split: bool| {
+        let mut before = 0;
+        let mut moves = Vec::new();
+        for (port, weight) in weights.iter().enumerate() {
+            let (port, weight) = (port as u64, u64::from(*weight));
+            moves.push(if split { [0, before, port, 0, weight] } else { [port, 0, 0, before, weight] });
+            before += weight;
+        }
+        moves
+    };
+    match &node.kind {
+        NodeKind::Filter(_) => vec![[0, 0, 0, 0, 1]],
+        NodeKind::Split(Weights::Duplicate) => {
+            (0..node.outputs.len() as u64).map(|port| [0, 0, port, 0, 1]).collect()
+        }
+        NodeKind::Split(Weights::RoundRobin(weights)) => round(weights, true),
+        NodeKind::Join(Weights::RoundRobin(weights)) => round(weights, false),
+        NodeKind::Join(Weights::Duplicate) => Vec::new(),
     }
 }
 

@@ -17,6 +17,7 @@ mod order;
 mod ports;
 mod roots;
 
+use crate::blocks::Block;
 use crate::emit::items::Items;
 use crate::ir::Cell;
 use crate::lower::{cell_of, cells_of};
@@ -94,6 +95,44 @@ pub(crate) struct Plan {
     pub(crate) scale: u64,
     /// For each channel, where it stands; none of those that carry nothing.
     pub(crate) places: Vec<Option<Place>>,
+    /// Groups of actors that are run in lanes, and roots that nobody but them needs.
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) inner: Vec<usize>,
+}
+
+impl Plan {
+    /// Whether an actor is run by itself.
+    pub(crate) fn acts(&self, actor: usize) -> bool {
+        fn fires(rounds: &[Round], actor: usize) -> bool {
+            rounds.iter().any(|round| match round {
+                Round::Fire(other, _) => *other == actor,
+                Round::Repeat(_, inner) => fires(inner, actor),
+            })
+        }
+        self.steps.iter().any(|step| match step {
+            Step::All(other) => *other == actor,
+            Step::Rounds(rounds) => fires(rounds, actor),
+            Step::Blocks(_) => false,
+        })
+    }
+
+    /// Vectors of memory that blocks need.
+    pub(crate) fn vectors(&self) -> u32 {
+        self.blocks.iter().map(|block| block.parts.vectors * block.beside).max().unwrap_or(0)
+    }
+
+    /// Sees to it that calls are worth their while, and buffers large enough, for as many lanes.
+    pub(crate) fn with_blocks(&mut self, lanes: u64) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        let beside = self.blocks.iter().map(|block| u64::from(block.beside)).max().unwrap_or(1);
+        let kept = |at: &usize| !self.inner.contains(at);
+        let most = scale((0..self.roots.len()).filter(kept).map(|at| &self.roots[at]));
+        self.scale = most.max(lanes * beside);
+        self.scale -= self.scale % (lanes * beside);
+        roots::measure(self);
+    }
 }
 
 /// What is known of a region before it is planned.
@@ -168,9 +207,10 @@ pub(crate) fn plan(facts: &Facts<'_>, alone: bool) -> Result<Plan, String> {
         let places = places(facts, &kept);
         match ports::actors(facts, &kept, &places)? {
             Ok((actors, roots)) => {
-                let scale = if alone { 1 } else { scale(&roots) };
+                let scale = if alone { 1 } else { scale(roots.iter()) };
                 let steps = order::steps(facts, &actors);
-                let mut plan = Plan { actors, roots, steps, scale, places };
+                let (blocks, inner) = (Vec::new(), Vec::new());
+                let mut plan = Plan { actors, roots, steps, scale, places, blocks, inner };
                 roots::measure(&mut plan);
                 return Ok(plan);
             }
@@ -268,8 +308,8 @@ fn deal(weights: &[u32], port: usize) -> Option<Level> {
 }
 
 /// As many steady states as the cache holds.
-fn scale(roots: &[Root]) -> u64 {
-    let each: u64 = roots.iter().map(|root| root.advance as u64 * root.bytes as u64).sum();
+fn scale<'a>(roots: impl Iterator<Item = &'a Root>) -> u64 {
+    let each: u64 = roots.map(|root| root.advance as u64 * root.bytes as u64).sum();
     let near = NEAR / each.max(1);
     near.max((FAR / each.max(1)).min(ENOUGH)).clamp(1, MOST)
 }

@@ -9,6 +9,8 @@ use thalweg_lang::schedule::Phase;
 pub(crate) enum Step {
     /// An actor fires `n` times as often as in a steady state.
     All(usize),
+    /// A group of actors, by its place among the plan's blocks, fires for `n` steady states.
+    Blocks(usize),
     /// These, `n` times one after the other.
     Rounds(Vec<Round>),
 }

@@ -90,7 +90,8 @@ pub(super) fn measure(plan: &mut Plan) {
             sizes[port.root] = sizes[port.root].max(end);
         }
     }
-    for (root, size) in plan.roots.iter_mut().zip(sizes) {
+    for (at, (root, size)) in plan.roots.iter_mut().zip(sizes).enumerate() {
+        let size = if plan.inner.contains(&at) { 0 } else { size };
         root.size = size.max(0) as u64 + BEYOND;
     }
 }
