@@ -28,6 +28,7 @@ pub(super) fn functions(block: &Block, at: usize, lanes: usize) -> String {
             bases: Vec::new(),
             beside: beside(class, lanes),
             vectors: 0,
+            ones: Vec::new(),
         };
         let across = Across { part, borders: &borders, lanes, bases: Vec::new(), numbers: HashMap::new() };
         text.push_str(&across.function(number));
@@ -73,6 +74,7 @@ impl Across<'_> {
     fn function(mut self, number: usize) -> String {
         let class = self.part.class;
         let loads: Vec<Place> = class.loads.iter().map(|load| self.place(load)).collect();
+        self.part.ones = loads.iter().map(|load| load.one).collect();
         let stores: Vec<Place> = class.stores.iter().map(|(_, store)| self.place(store)).collect();
         let mut tables = self.tables();
         let beside = self.part.beside;
@@ -114,14 +116,15 @@ impl Across<'_> {
 
     fn load(&self, body: &mut String, class: &Class, load: usize, place: &Place) {
         let kind = class.loads[load].kind;
-        let (ty, letter, cell) = (vector(kind), letter(kind), super::expr::type_of(kind));
+        let (letter, cell) = (letter(kind), super::expr::type_of(kind));
+        let ty = if place.one { cell } else { vector(kind) };
         for k in 0..self.part.beside {
             let from = self.cell(place, k);
             // What is the same for all of them is loaded once.
             let value = if k > 0 && self.bases[place.base].iter().all(|by| *by == 0) {
                 format!("l{load}_0")
             } else if place.one {
-                format!("all_{letter}(*(const {cell} *)({from}))")
+                format!("*(const {cell} *)({from})")
             } else {
                 format!("load_{letter}((const {cell} *)({from}))")
             };

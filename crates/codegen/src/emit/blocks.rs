@@ -1,7 +1,7 @@
 //! Blocks in lanes as C: into lanes, calculated, and back.
 
 use super::expr::scalar;
-use super::simd::{converted, function, list, operator, vector};
+use super::simd::{converted, function, letter, list, operator, vector};
 use crate::blocks::dag::{self, Op, Table};
 use crate::blocks::parts::{Arg, Class, Step};
 use crate::blocks::{Block, Border};
@@ -137,6 +137,7 @@ pub(crate) fn functions(block: &Block, at: usize, lanes: usize) -> String {
             bases: Vec::new(),
             beside: block.beside,
             vectors: block.parts.vectors,
+            ones: vec![false; class.loads.len()],
         };
         text.push_str(&part.function(number));
     }
@@ -228,6 +229,8 @@ pub(super) struct Part<'a> {
     /// Blocks in each lane, and how far they are from one another.
     pub(super) beside: u32,
     pub(super) vectors: u32,
+    /// Loads that are one scalar for all lanes.
+    pub(super) ones: Vec<bool>,
 }
 
 impl Part<'_> {
@@ -331,7 +334,19 @@ impl Part<'_> {
                     (constant, Kind::Bool) => format!("all_i(-{})", constant.text()),
                 }
             }
+            Arg::Load(at) if self.ones[at as usize] => {
+                format!("all_{}(l{at}_{k})", letter(self.class.loads[at as usize].kind))
+            }
             arg => self.plain(arg, consts, k),
+        }
+    }
+
+    /// Whether an operand is a scalar as it stands.
+    fn is_scalar(&self, arg: Arg) -> bool {
+        match arg {
+            Arg::Const(_) => true,
+            Arg::Load(at) => self.ones[at as usize],
+            _ => false,
         }
     }
 
@@ -377,7 +392,7 @@ impl Part<'_> {
         };
         let shifts = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
         let rest = op == BinaryOp::Rem && of == Kind::Float;
-        let constants = [a, b].iter().all(|arg| matches!(arg, Arg::Const(_)));
+        let constants = self.is_scalar(a) && self.is_scalar(b);
         if (shifts && known.is_none()) || rest || constants {
             return operator(op, of, &self.whole(a, consts, k), &self.whole(b, consts, k), known);
         }
