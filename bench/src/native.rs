@@ -29,7 +29,7 @@ impl Ours {
         let native =
             thalweg_codegen::build(&Arc::new(compiled), &config).map_err(|refusal| refusal.to_string())?;
         let input: Vec<u8> = input.iter().flat_map(|cell| cell.to_ne_bytes()).collect();
-        let output = Rc::new(RefCell::new(Vec::with_capacity(input.len())));
+        let output = Rc::new(RefCell::new(Output { items: vec![0; input.len()], filled: 0 }));
         Ok(Ours { native, files: Cells { input: Rc::new(input), output } })
     }
 
@@ -38,7 +38,6 @@ impl Ours {
     /// # Errors
     /// It fails; why.
     pub fn run(&mut self) -> Result<(), String> {
-        self.files.output.borrow_mut().clear();
         let around = Surroundings {
             files: &mut self.files,
             out: Box::new(io::sink()),
@@ -52,51 +51,54 @@ impl Ours {
     /// What it has written.
     pub fn output(&self) -> Vec<u32> {
         let output = self.files.output.borrow();
-        output.as_chunks().0.iter().map(|cell| u32::from_ne_bytes(*cell)).collect()
+        output.items[..output.filled].as_chunks().0.iter().map(|cell| u32::from_ne_bytes(*cell)).collect()
     }
+}
+
+/// What has been written, and the memory that it is in, which is used again by the next run.
+#[derive(Default)]
+struct Output {
+    items: Vec<u8>,
+    filled: usize,
 }
 
 /// The one file that is read and the one that is written, whatever they are called.
 struct Cells {
     input: Rc<Vec<u8>>,
-    output: Rc<RefCell<Vec<u8>>>,
+    output: Rc<RefCell<Output>>,
 }
 
 impl Files for Cells {
     fn source(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
-        Ok(Box::new(Reader { input: self.input.clone(), at: 0 }))
+        Ok(Box::new(Reader(self.input.clone())))
     }
 
     fn sink(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
-        Ok(Box::new(Writer(self.output.clone())))
+        let output = Output { filled: 0, ..self.output.take() };
+        Ok(Box::new(Writer { output, whose: self.output.clone() }))
     }
 }
 
-struct Reader {
-    input: Rc<Vec<u8>>,
-    at: usize,
-}
+struct Reader(Rc<Vec<u8>>);
 
 impl Source for Reader {
     fn next(&mut self) -> io::Result<Option<Value>> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "items are read as bytes here"))
+        Err(io::Error::new(io::ErrorKind::Unsupported, "items are read in memory here"))
     }
 
-    fn next_bytes(&mut self, room: &mut [u8]) -> Option<io::Result<usize>> {
-        let rest = &self.input[self.at..];
-        let count = rest.len().min(room.len());
-        room[..count].copy_from_slice(&rest[..count]);
-        self.at += count;
-        Some(Ok(count))
+    fn memory(&self) -> Option<&[u8]> {
+        Some(&self.0)
     }
 
     fn rewind(&mut self) -> io::Result<bool> {
-        self.at = 0;
-        Ok(true)
+        Ok(false)
     }
 }
 
-struct Writer(Rc<RefCell<Vec<u8>>>);
+struct Writer {
+    output: Output,
+    whose: Rc<RefCell<Output>>,
+}
 
 impl Sink for Writer {
     fn give(&mut self, _item: &Value) -> io::Result<()> {
@@ -104,11 +106,25 @@ impl Sink for Writer {
     }
 
     fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
-        self.0.borrow_mut().extend_from_slice(items);
-        Some(Ok(()))
+        self.room(items.len())?[..items.len()].copy_from_slice(items);
+        Some(self.filled(items.len()))
+    }
+
+    fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
+        let Output { items, filled } = &mut self.output;
+        if items.len() < *filled + bytes {
+            items.resize(2 * (*filled + bytes), 0);
+        }
+        Some(&mut items[*filled..])
+    }
+
+    fn filled(&mut self, bytes: usize) -> io::Result<()> {
+        self.output.filled += bytes;
+        Ok(())
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
+        self.whose.replace(self.output);
         Ok(())
     }
 }

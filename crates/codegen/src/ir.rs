@@ -304,6 +304,12 @@ pub enum St {
     Random(Var),
     /// Prints by a format, with these scalars.
     Print(u32, Vec<Ex>),
+    /// Waits until the item this far behind those that have been taken is there; so many have been given.
+    Need { taken: Ex, ahead: Ex, given: Ex },
+    /// Sees to it that there is room for one item more than have been given.
+    Room { given: Ex },
+    /// The firing ends, and has moved so many items.
+    Moved { taken: Ex, given: Ex },
 }
 
 /// What is printed.
@@ -351,6 +357,17 @@ pub struct Code {
     pub sites: Vec<Site>,
     /// How many labels there are.
     pub labels: u32,
+    /// At dynamic rates: what must be there for a firing to begin.
+    pub begins: Begins,
+}
+
+/// What must be there for a firing of dynamic rates to begin.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Begins {
+    /// Items of the input.
+    pub items: u32,
+    /// Room for items of the output.
+    pub room: u32,
 }
 
 /// Calls a function with each expression that a statement has itself.
@@ -374,6 +391,9 @@ pub fn exprs<'a>(st: &'a St, f: &mut dyn FnMut(&'a Ex)) {
             args.iter().for_each(f);
         }
         St::Print(_, args) => args.iter().for_each(f),
+        St::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
+        St::Room { given } => f(given),
+        St::Moved { taken, given } => [taken, given].into_iter().for_each(f),
         St::Loop(_) | St::Block(..) | St::Leave(_) | St::Random(_) => {}
     }
 }
@@ -399,6 +419,9 @@ pub fn exprs_mut(st: &mut St, f: &mut dyn FnMut(&mut Ex)) {
             args.iter_mut().for_each(f);
         }
         St::Print(_, args) => args.iter_mut().for_each(f),
+        St::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
+        St::Room { given } => f(given),
+        St::Moved { taken, given } => [taken, given].into_iter().for_each(f),
         St::Loop(_) | St::Block(..) | St::Leave(_) | St::Random(_) => {}
     }
 }

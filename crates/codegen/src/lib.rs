@@ -6,8 +6,7 @@
 //!                                    ──emit──▶ C ──build──▶ a loaded library ──run──▶ files and prints
 //! ```
 //!
-//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: dynamic
-//! rates, messages, native functions, arrays whose lengths depend on data.
+//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: messages, native functions, arrays whose lengths depend on data.
 //!
 //! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
 //! looks at indices that are not proven to be inside.
@@ -17,6 +16,7 @@ mod build;
 mod emit;
 mod ir;
 mod lower;
+mod parts;
 mod plan;
 mod run;
 mod scalars;
@@ -24,9 +24,11 @@ mod scalars;
 pub use build::{Cache, Compiler};
 
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
-use plan::{Facts, Plan};
+use parts::Part;
+use plan::Facts;
 use std::sync::Arc;
 use thalweg_lang::Compiled;
+use thalweg_lang::flat::NodeId;
 
 /// How much is made of a program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -81,11 +83,34 @@ impl std::error::Error for Refusal {}
 pub struct Native {
     compiled: Arc<Compiled>,
     codes: Vec<Option<NodeCode>>,
-    plan: Option<Plan>,
+    parts: Vec<Part>,
+    /// By node: of firings that decide how many items they move, bytes of the stack they need, 0 where they
+    /// never wait in their middle.
+    waits: Vec<Option<usize>>,
+    /// Whether nodes fire in the interpreter's order, one by one.
+    exact: bool,
     level: Level,
-    /// The most steady states in a call.
-    scale: u64,
     library: build::Library,
+}
+
+impl Native {
+    /// With so many steady states in a call at most, so that output comes sooner.
+    pub fn at_most(mut self, steady_states: u64) -> Native {
+        for part in &mut self.parts {
+            part.scale = part.scale.min(steady_states.max(1));
+        }
+        self
+    }
+
+    /// Whether some firings decide how many items they move.
+    fn flows(&self) -> bool {
+        self.waits.iter().any(Option::is_some)
+    }
+
+    /// Whether queues are rings.
+    fn rings(&self) -> bool {
+        self.level == Level::Plain && self.parts.len() == 1 && !self.flows()
+    }
 }
 
 /// Steady states in a call without fusion.
@@ -94,36 +119,77 @@ const PLAIN_SCALE: u64 = 64;
 /// A program's C, and what is needed to run it.
 struct Text {
     codes: Vec<Option<NodeCode>>,
-    plan: Option<Plan>,
-    scale: u64,
+    parts: Vec<Part>,
+    waits: Vec<Option<usize>>,
+    exact: bool,
     text: String,
 }
 
 fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
-    let [region] = &compiled.schedule.regions[..] else {
-        return Err("it has dynamic rates".into());
-    };
     let codes = lower_all(compiled)?;
     for channel in &compiled.flat.channels {
         lower::cell_of(&channel.item, &compiled.tree.structs)?;
     }
-    let facts = Facts::new(compiled, region);
     // Prints come in the interpreter's order, and none is missing when something fails.
     let printers = printers(&codes);
     let alone = printers > 1 || (printers == 1 && may_fail(&codes));
-    let mut plan = if level == Level::Plain { None } else { Some(plan::plan(&facts, alone)?) };
+    let mut parts = Vec::new();
+    let mut buffers = 0;
+    for (home, region) in parts::parts(compiled) {
+        let mut part = part(compiled, (home, region), level, (&codes, alone))?;
+        if let Some(plan) = &mut part.plan {
+            plan.first = buffers;
+        }
+        buffers += part.roots();
+        parts.push(part);
+    }
     let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
-    if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone) {
-        blocks::find(&facts, &codes, plan, lanes);
+    let waits = waits(compiled, &codes);
+    let rings = level == Level::Plain && parts.len() == 1 && !waits.iter().any(Option::is_some);
+    let text = program(compiled, &parts, &codes, rings, lanes)?;
+    Ok(Text { codes, parts, waits, exact: alone, text })
+}
+
+fn part(
+    compiled: &Compiled,
+    (home, region): (usize, thalweg_lang::schedule::Region),
+    level: Level,
+    (codes, alone): (&[Option<NodeCode>], bool),
+) -> Result<Part, String> {
+    let mut plan = match level {
+        Level::Plain => None,
+        _ => Some(plan::plan(&Facts::new(compiled, &region), alone)?),
+    };
+    let lanes = emit::simd::lanes();
+    if let (Some(plan), Level::Vectors, true) = (&mut plan, level, lanes > 1 && !alone) {
+        blocks::find(&Facts::new(compiled, &region), codes, plan, lanes);
         plan.with_blocks(lanes as u64);
     }
-    let text = program(&facts, &codes, plan.as_ref(), level, lanes)?;
     let scale = match &plan {
         Some(plan) => plan.scale,
         None if alone => 1,
         None => PLAIN_SCALE,
     };
-    Ok(Text { codes, plan, scale, text })
+    Ok(Part { home, region, plan, scale })
+}
+
+/// Bytes of a stack besides what its code keeps there: printing is the most that happens on it.
+const STACK: usize = 256 << 10;
+
+/// By node: of firings that decide how many items they move, the stack that they need.
+fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> {
+    let stack = |code: &ir::Code| {
+        let locals = code.mems.iter().filter(|mem| mem.kind == ir::MemKind::Local);
+        let cells: usize = locals.map(|mem| mem.cells).sum();
+        if emit::flow::may_wait(code) { STACK + 8 * cells } else { 0 }
+    };
+    let nodes = codes.iter().enumerate();
+    let waits = nodes.map(|(at, codes)| {
+        let codes = codes.as_ref().filter(|_| parts::flows(compiled, NodeId(at as u32)))?;
+        let prework = codes.prework.as_ref().map_or(0, stack);
+        Some(prework.max(stack(&codes.work)))
+    });
+    waits.collect()
 }
 
 /// The C that a program becomes.
@@ -139,8 +205,8 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let Text { codes, plan, scale, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
+    let Text { codes, parts, waits, exact, text } = text(compiled, config.level).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::build(&text, &compiler, &config.cache).map_err(Refusal::Failed)?;
-    Ok(Native { compiled: compiled.clone(), codes, plan, level: config.level, scale, library })
+    Ok(Native { compiled: compiled.clone(), codes, parts, waits, exact, level: config.level, library })
 }

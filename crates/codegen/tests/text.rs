@@ -76,8 +76,9 @@ fn what_was_compiled_is_kept() {
 #[test]
 fn what_cannot_be_native_says_why() {
     let program = "void->void pipeline Main { add Source(); add Show(); }
-        void->int filter Source() { int n; work push [1, 3] { push(n++); } }
-        int->void filter Show() { work pop 1 { println(pop()); } }";
+        void->int filter Source() { work push 1 { push(1); } }
+        int->void filter Show() { work pop 1 { string s = \"\"; s = s + pop(); println(s); } }";
     let refusal = source(&compiled(program), Level::Fused).unwrap_err();
-    assert_eq!(refusal, Refusal::Unable("it has dynamic rates".into()));
+    let Refusal::Unable(why) = refusal else { panic!("{refusal}") };
+    assert_eq!(why, "`Main.Show`: it keeps texts or portals in variables");
 }

@@ -325,6 +325,20 @@ impl<'env> Net<'env> {
             && state.tokens.make(self.ready.is_alone())
     }
 
+    /// Whether there is a token of the node.
+    pub(crate) fn has_token(&self, node: NodeId) -> bool {
+        !self.nodes[node.index()].state.tokens.is_there_none()
+    }
+
+    /// The policy has begun with the tokens there were. What became claimable since they were made nobody was
+    /// told of: ends and lent messages may be given up on any thread.
+    pub(crate) fn tell_from_now_on(&self) {
+        self.ready.tell();
+        fence(Ordering::SeqCst); // pairs with those of changers, who look after it whether the policy is told
+        let others = self.graph.node_ids().filter(|node| !self.has_token(*node));
+        others.for_each(|node| self.tell_outside(node));
+    }
+
     /// Tells whatever worker looks next, if there is anything to tell; from any thread, where the
     /// policy is told.
     pub(crate) fn tell_outside(&self, node: NodeId) {

@@ -224,7 +224,7 @@ impl Tokens {
         false
     }
 
-    /// Whether there is none, where there may be but one.
+    /// Whether there is none.
     #[inline]
     pub(crate) fn is_there_none(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0

@@ -342,12 +342,28 @@ impl Visit for Go<'_, '_> {
     }
 }
 
+/// A worker's view of the engine, and what its policy begins with.
+fn begin<'a, P: Policy>(
+    net: &'a Net<'a>,
+    options: &Options,
+    policy: &P,
+    worker: usize,
+    told: bool,
+) -> (EngineHost<'a>, P::Local) {
+    let random = XorShift::new(options.seed, worker);
+    let mut host =
+        EngineHost { net, worker, random, steals: 0, staying_first: false, now: 0, starting: told };
+    let local = policy.start(worker, &mut host);
+    host.starting = false;
+    (host, local)
+}
+
 /// Starts all threads, works as worker 0, and returns when all have ended.
 pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) {
     let threads = net.plan.threads;
     let deadline = options.deadline.and_then(|time| Instant::now().checked_add(time).map(|at| (at, time)));
-    if policy.is_told(&net.graph) {
-        net.ready.tell();
+    let told = policy.is_told(&net.graph);
+    if told {
         if policy.has_homes(&net.graph) {
             net.ready.settle(Homes::new(&net.graph, threads));
         }
@@ -358,15 +374,14 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
     let pace = if options.counted { Pace::Counted } else { Pace::Timed };
     // Spinning takes a core from whoever would end the wait if there is none to spare.
     let spin = threads > 1 && threads <= thalweg_plan::threads();
-    let mut workers: Vec<Worker<'_, P>> = (0..threads)
-        .map(|worker| {
-            let random = XorShift::new(options.seed, worker);
-            let mut host = EngineHost { net, worker, random, steals: 0, staying_first: false, now: 0 };
-            let local = policy.start(worker, &mut host);
-            let stamped = !options.unaccounted || deadline.is_some() || net.ready.homes().is_some();
-            Worker::new(host, policy, local, Habits { pace, spin, stamped, deadline })
-        })
-        .collect();
+    let begun: Vec<_> = (0..threads).map(|worker| begin(net, options, policy, worker, told)).collect();
+    if told {
+        net.tell_from_now_on();
+    }
+    let stamped = !options.unaccounted || deadline.is_some() || net.ready.homes().is_some();
+    let habits = Habits { pace, spin, stamped, deadline };
+    let mut workers: Vec<Worker<'_, P>> =
+        begun.into_iter().map(|(host, local)| Worker::new(host, policy, local, habits)).collect();
     let first = workers.remove(0);
     let cores = if options.pinned { cores() } else { Vec::new() };
     let core = |worker: usize| cores.get(worker).copied().filter(|_| threads <= cores.len());

@@ -54,6 +54,9 @@ pub(crate) struct EngineHost<'a> {
     pub(crate) staying_first: bool,
     /// When the worker's latest activation or rest ended.
     pub(crate) now: Ticks,
+    /// Its policy, which is told, is at its start: claimable is what there is a token of. What other threads
+    /// change in the meantime is told after it ([`Net::tell_from_now_on`]).
+    pub(crate) starting: bool,
 }
 
 impl EngineHost<'_> {
@@ -94,7 +97,11 @@ impl Host for EngineHost<'_> {
     }
 
     fn claimable(&self, node: NodeId) -> bool {
-        self.net.claimable(node) && self.net.may_take(node, self.worker)
+        let claimable = match self.starting {
+            true => self.net.has_token(node),
+            false => self.net.claimable(node),
+        };
+        claimable && self.net.may_take(node, self.worker)
     }
 
     fn push(&mut self, to: WorkerId, node: NodeId) {

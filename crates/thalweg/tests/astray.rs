@@ -14,7 +14,12 @@ use std::time::Duration;
 use support::gate::Gate;
 use support::inject::silence;
 use support::watchdog::watch;
-use thalweg::{Builder, Error, Message, Options, Report, Rx, Stream, Tx, input, output};
+use thalweg::graph::{Graph, NodeId};
+use thalweg::policy::{
+    Decision, Event, Host, Policy, WorkerId,
+    work_stealing::{Place, WorkStealing},
+};
+use thalweg::{Builder, Error, In, Message, Options, Out, Report, Rx, Stream, Tx, input, output};
 
 type Gift = Box<dyn Any + Send>;
 
@@ -426,4 +431,62 @@ fn a_run_inside_of_a_poll_ends_no_stream_of_the_outer_one() {
     let error = error.unwrap_err().to_string();
     assert!(error.contains("on purpose"), "{error}");
     assert_eq!(heard.load(Ordering::Relaxed), 0);
+}
+
+/// Work stealing, at whose start something is dropped elsewhere: when the tokens are made, and before the
+/// policy has looked for them.
+struct Late(WorkStealing, Mutex<Option<Gift>>);
+
+impl Policy for Late {
+    type Local = <WorkStealing as Policy>::Local;
+
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
+        let claimable = |host: &H| -> Vec<NodeId> {
+            host.graph().node_ids().filter(|node| host.claimable(*node)).collect()
+        };
+        if let Some(gift) = self.1.lock().unwrap().take() {
+            let with_tokens = claimable(host);
+            std::thread::spawn(|| drop(gift)).join().unwrap();
+            assert_eq!(claimable(host), with_tokens, "what has no token yet is told of after the start");
+        }
+        self.0.start(worker, host)
+    }
+
+    fn is_told(&self, graph: &Graph) -> bool {
+        self.0.is_told(graph)
+    }
+
+    fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
+        self.0.ready(me, node, host);
+    }
+
+    fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        self.0.next(me, last, host)
+    }
+}
+
+#[test]
+fn what_is_dropped_while_a_policy_begins_is_told_once() {
+    for threads in [1, 2, 4] {
+        let (mut graph, given) = (Builder::new(), Arc::new(Mutex::new(None)));
+        let give = given.clone();
+        let (out,) = graph.process("owner", (), (output("out"),), move |(), (tx,): (Tx<u64>,)| {
+            *give.lock().unwrap() = Some(Box::new(tx) as Gift);
+            async {}
+        });
+        let (doubled,) = graph.kernel("double", (input("in", out),), (output("out"),)).parallel(
+            |(items,): &mut (In<u64>,), (doubled,): &mut (Out<u64>,)| {
+                while let Some(item) = items.try_pop() {
+                    doubled.push(2 * item);
+                }
+            },
+        );
+        graph.sink("count", doubled, |_| ());
+        let options = Options::new().threads(threads);
+        let prepared = graph.build().unwrap().prepare(&options).unwrap();
+        let gift = given.lock().unwrap().take();
+        assert!(gift.is_some(), "the end is there before the run");
+        let policy = Late(WorkStealing::new(Place::Last), Mutex::new(gift));
+        watch(format!("{threads} threads"), || prepared.run_under(&policy).unwrap());
+    }
 }

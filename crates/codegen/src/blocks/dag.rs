@@ -84,28 +84,26 @@ pub(crate) struct Table {
 pub(crate) struct Dag {
     pub(crate) nodes: Vec<Node>,
     pub(crate) tables: Vec<Table>,
-    /// Nodes of this firing, and those of what comes from outside.
-    known: HashMap<Node, u32>,
+    /// Those of what comes from outside.
     entered: HashMap<Node, u32>,
 }
 
 impl Dag {
-    /// Nodes are not shared between firings, so that firings of the same code look the same.
-    pub(super) fn next_firing(&mut self) {
-        self.known.clear();
-    }
-
-    /// The value of an operation.
+    /// The value of an operation. Only what comes from outside is shared: code that has an operation twice would
+    /// else look different with other constants.
     pub(super) fn node(&mut self, node: Node) -> Val {
         if let Some(folded) = fold(&node) {
             return Val::of(folded);
         }
-        let known = if let Op::In { .. } = node.op { &mut self.entered } else { &mut self.known };
-        let nodes = &mut self.nodes;
-        Val::Node(*known.entry(node).or_insert_with(|| {
-            nodes.push(node);
-            nodes.len() as u32 - 1
-        }))
+        if let (Op::In { .. }, Some(known)) = (node.op, self.entered.get(&node)) {
+            return Val::Node(*known);
+        }
+        self.nodes.push(node);
+        let at = self.nodes.len() as u32 - 1;
+        if let Op::In { .. } = node.op {
+            self.entered.insert(node, at);
+        }
+        Val::Node(at)
     }
 
     /// The operand by another name.

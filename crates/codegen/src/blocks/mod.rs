@@ -19,12 +19,13 @@ pub(crate) mod parts;
 mod runs;
 mod trace;
 
-use crate::emit::program::{NodeCode, may_fail, moves_of};
+use crate::emit::copies::moves_of;
+use crate::emit::program::{NodeCode, may_fail};
 use crate::emit::simd;
 use crate::ir::Kind;
 use crate::plan::{Actor, Facts, Plan, Step};
 use dag::{Op, Table};
-use parts::Parts;
+use parts::{Parts, Together};
 use runs::{Run, runs};
 use thalweg_lang::hir::Builtin;
 use trace::{Cells, Trace};
@@ -46,6 +47,8 @@ pub(crate) struct Border {
     pub(crate) cells: u32,
     /// Where in the block's memory.
     pub(crate) offset: u32,
+    /// The class before which cells are brought in.
+    pub(crate) before: usize,
 }
 
 /// A group that is run in lanes.
@@ -57,8 +60,8 @@ pub(crate) struct Block {
     pub(crate) tables: Vec<Table>,
     /// How many blocks are done in each lane, side by side.
     pub(crate) beside: u32,
-    /// Lanes are not blocks, but what looks the same within one ([`across`]).
-    pub(crate) across: bool,
+    /// Lanes are not blocks, but what looks the same within one ([`across`]), and so many.
+    pub(crate) across: Option<usize>,
 }
 
 /// Finds groups, and puts them into the plan in place of their actors.
@@ -112,13 +115,26 @@ fn block(
         now += cost_now(codes, actor, nodes, lanes);
         ends.push(trace.dag.nodes.len() as u32);
     }
-    let parts = parts::parts(&mut trace, &run.exits, ends)?;
+    let stores = parts::close(&mut trace, &run.exits, &mut ends);
+    let beside = parts::parts(&trace, &run.exits, (stores.clone(), &ends), Together::Beside);
+    let found = beside.and_then(|mut parts| across::arrange(&mut parts, lanes).map(|width| (parts, width)));
+    let (parts, across) = match found {
+        Some((parts, width)) => (parts, Some(width)),
+        None => (parts::parts(&trace, &run.exits, (stores, &ends), Together::Most)?, None),
+    };
     let entrances = run.entrances.iter().filter_map(|root| {
         let buffer = parts.buffers.iter().find(|buffer| buffer.root == *root)?;
         let info = &plan.roots[*root];
         let (advance, cells) = (info.advance as u32 * info.cells as u32, buffer.cells);
-        let border =
-            Border { root: *root, kind: Kind::Int, first: buffer.low, advance, cells, offset: buffer.offset };
+        let border = Border {
+            root: *root,
+            kind: Kind::Int,
+            first: buffer.low,
+            advance,
+            cells,
+            offset: buffer.offset,
+            before: buffer.before,
+        };
         Some(Border { kind: runs::kind(info)?, ..border })
     });
     let entrances: Vec<Border> = entrances.collect();
@@ -141,18 +157,18 @@ fn block(
             advance,
             cells: buffer.cells,
             offset: buffer.offset,
+            before: 0,
         });
     }
     let moved: u32 = entrances.iter().chain(&exits).map(|border| border.cells).sum();
-    let across = across::fits(&parts, lanes);
-    let cost = cost(&parts) + if across { 0.0 } else { 7.0 * f64::from(moved) };
+    let cost = cost(&parts) + if across.is_some() { 0.0 } else { 7.0 * f64::from(moved) };
     if cost > 0.8 * now || parts.vectors > MOST_VECTORS || entrances.is_empty() || exits.is_empty() {
         return None;
     }
     // What is loaded of tables serves two.
     let looks =
         parts.classes.iter().flat_map(|class| &class.steps).any(|step| matches!(step.op, Op::Look(_)));
-    let beside = if looks && !across && parts.vectors <= MOST_VECTORS / 2 { 2 } else { 1 };
+    let beside = if looks && across.is_none() && parts.vectors <= MOST_VECTORS / 2 { 2 } else { 1 };
     Some(Block { entrances, exits, parts, tables: trace.dag.tables, beside, across })
 }
 

@@ -71,6 +71,8 @@ pub(crate) struct Buffer {
     pub(crate) cells: u32,
     /// Where they are.
     pub(crate) offset: u32,
+    /// The class before which they must be there.
+    pub(crate) before: usize,
 }
 
 /// A block as loops.
@@ -82,7 +84,8 @@ pub(crate) struct Parts {
     pub(crate) vectors: u32,
 }
 
-type Spot = (u32, u32);
+/// A root, and a cell of it.
+pub(super) type Spot = (u32, u32);
 
 struct Cut<'a> {
     nodes: &'a [Node],
@@ -93,11 +96,30 @@ struct Cut<'a> {
     homes: Vec<Option<Spot>>,
 }
 
-/// Cuts a block up; `ends` are numbers of nodes after each actor. None where it becomes too large.
-pub(super) fn parts(trace: &mut Trace, exits: &[usize], mut ends: Vec<u32>) -> Option<Parts> {
+/// Which actors are taken together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Together {
+    /// As many as registers allow.
+    Most,
+    /// Those that have nothing to do with one another.
+    Beside,
+}
+
+/// Gives what leaves the block nodes, and tells where they are stored.
+pub(super) fn close(trace: &mut Trace, exits: &[usize], ends: &mut Vec<u32>) -> Vec<Vec<Spot>> {
     let stores = outputs(trace, exits);
     ends.push(trace.dag.nodes.len() as u32);
     trace.homes.resize(trace.dag.nodes.len(), None);
+    stores
+}
+
+/// Cuts a block up; `ends` are numbers of nodes after each actor. None where it becomes too large.
+pub(super) fn parts(
+    trace: &Trace,
+    exits: &[usize],
+    (stores, ends): (Vec<Vec<Spot>>, &[u32]),
+    together: Together,
+) -> Option<Parts> {
     let nodes = &trace.dag.nodes[..];
     let mut cut = Cut {
         nodes,
@@ -106,16 +128,18 @@ pub(super) fn parts(trace: &mut Trace, exits: &[usize], mut ends: Vec<u32>) -> O
         stores,
         homes: trace.homes.clone(),
     };
-    let slabs = cut.slabs(&ends)?;
+    let slabs = cut.slabs(ends, together);
     for (at, (from, to)) in slabs.iter().enumerate() {
         cut.slab[*from as usize..*to as usize].fill(at as u32);
     }
     cut.keep()?;
-    let (buffers, vectors) = cut.buffers(exits, slabs.len() as u32);
-    let mut classes = Vec::new();
+    let (mut buffers, vectors) = cut.buffers(exits, slabs.len() as u32);
+    let (mut classes, mut first) = (Vec::new(), Vec::new());
     for (from, to) in &slabs {
+        first.push(classes.len());
         cut.classes(*from, *to, &buffers, &mut classes)?;
     }
+    buffers.iter_mut().for_each(|buffer| buffer.before = first[buffer.before]);
     (classes.iter().map(|class| class.steps.len()).sum::<usize>() <= MOST).then_some(Parts {
         classes,
         buffers,
@@ -175,21 +199,27 @@ impl Cut<'_> {
     }
 
     /// Ranges of nodes, each of one or several actors.
-    fn slabs(&self, ends: &[u32]) -> Option<Vec<(u32, u32)>> {
+    fn slabs(&self, ends: &[u32], together: Together) -> Vec<(u32, u32)> {
         let mut slabs = Vec::new();
         let (mut from, mut to) = (0, 0);
         for end in ends.iter().copied() {
             if end == to {
                 continue;
             }
-            if to > from && !self.fits(from, end) {
+            let fits = match together {
+                Together::Most => self.fits(from, end),
+                Together::Beside => !(to..end).any(|node| {
+                    self.acts(node) && self.args(node).any(|arg| (from..to).contains(&arg) && self.acts(arg))
+                }),
+            };
+            if to > from && !fits {
                 slabs.push((from, to));
                 from = to;
             }
             to = end;
         }
         slabs.push((from, to));
-        Some(slabs)
+        slabs
     }
 
     /// Whether components are small enough.
@@ -299,9 +329,6 @@ impl Cut<'_> {
                     && let Some(spot) = self.spot(arg)
                 {
                     touch(spot, now);
-                    if entered {
-                        touch(spot, 0);
-                    }
                 }
             }
         }
@@ -324,8 +351,13 @@ impl Cut<'_> {
                 |from: u32| beside.iter().all(|(a, b)| *b <= from || from + cells.max(super::ROW) <= *a);
             let offset =
                 std::iter::once(0).chain(beside.iter().map(|(_, end)| *end)).filter(|at| free(*at)).min();
-            let buffer =
-                Buffer { root: root as usize, low: span.cells.0, cells, offset: offset.unwrap_or(0) };
+            let buffer = Buffer {
+                root: root as usize,
+                low: span.cells.0,
+                cells,
+                offset: offset.unwrap_or(0),
+                before: span.time.0 as usize - 1,
+            };
             placed.push((buffer, span.time));
         }
         let buffers: Vec<Buffer> = placed.into_iter().map(|(buffer, _)| buffer).collect();

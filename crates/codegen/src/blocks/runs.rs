@@ -28,7 +28,9 @@ pub(super) fn sort(codes: &[Option<NodeCode>], plan: &mut Plan) {
         let Step::All(actor) = step else { continue };
         let mut level = 0;
         for port in plan.actors[*actor].inputs.iter().filter(|port| port.items.window > 0) {
-            for writer in users[port.root].writers.iter().filter(|writer| *writer != actor) {
+            for writer in
+                users[port.root].writers.iter().filter(|writer| *writer != actor && **writer != OUTSIDE)
+            {
                 let on = able[*writer] && able[*actor] && plan.roots[port.root].keep == 0;
                 level = level.max(levels[*writer] + usize::from(!on));
             }
@@ -80,6 +82,9 @@ struct Users {
     writers: Vec<usize>,
 }
 
+/// No actor.
+const OUTSIDE: usize = usize::MAX;
+
 fn users(plan: &Plan) -> Vec<Users> {
     let mut users = vec![Users::default(); plan.roots.len()];
     for (at, actor) in plan.actors.iter().enumerate() {
@@ -89,6 +94,13 @@ fn users(plan: &Plan) -> Vec<Users> {
         for port in actor.outputs.iter().filter(|port| port.items.window > 0) {
             users[port.root].writers.push(at);
         }
+    }
+    // What is outside of the region.
+    for border in &plan.inputs {
+        users[border.port.root].writers.push(OUTSIDE);
+    }
+    for border in &plan.outputs {
+        users[border.port.root].readers.push(OUTSIDE);
     }
     users
 }
@@ -109,10 +121,11 @@ fn close(plan: &Plan, actors: &mut Vec<usize>, runs: &mut Vec<Run>) {
 fn around(plan: &Plan, users: &[Users], actors: &[usize]) -> Option<Run> {
     let mut inside = vec![false; plan.actors.len()];
     actors.iter().for_each(|actor| inside[*actor] = true);
+    let is_inside = |actor: &&usize| inside.get(**actor).is_some_and(|inside| *inside);
     let mut run =
         Run { actors: actors.to_vec(), entrances: Vec::new(), exits: Vec::new(), inner: Vec::new() };
     for (at, (root, users)) in plan.roots.iter().zip(users).enumerate() {
-        let count = |of: &[usize]| of.iter().filter(|actor| inside[**actor]).count();
+        let count = |of: &[usize]| of.iter().filter(is_inside).count();
         let (reads, writes) = (count(&users.readers), count(&users.writers));
         match (reads > 0, writes > 0) {
             (false, false) => {}

@@ -101,7 +101,6 @@ impl Trace {
         let of = |side: Option<Side<'_>>| side.map_or(1, |(_, items)| items.cells);
         let cells = (of(input), of(output));
         for firing in 0..firings {
-            self.dag.next_firing();
             let given = output.map_or(0, |(_, items)| items.window as usize) * cells.1;
             let now = Now {
                 vars: vec![Val::None; code.vars.len()],

@@ -5,6 +5,8 @@
 //! state says, and of buffers as far as the plan has measured. Who calls them sees to it that these are
 //! that large ([`run`](crate::run)); the generated code checks every index that it has not proven.
 
+use super::fiber::Fiber;
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::Path;
 
@@ -24,6 +26,10 @@ pub(crate) struct Env {
     pub(crate) unused: u32,
     pub(crate) firing: i64,
     pub(crate) args: [i64; 2],
+    pub(crate) wait: Option<Wait>,
+    pub(crate) more: Option<More>,
+    pub(crate) done: i64,
+    pub(crate) fiber: *const c_void,
 }
 
 /// As `struct queue`.
@@ -37,10 +43,12 @@ pub(crate) struct Queue {
 }
 
 type Print = unsafe extern "C" fn(*mut c_void, u32, u32, u32, *const i32) -> i32;
+pub(super) type Wait = unsafe extern "C" fn(*mut Env, u32, i64, i64);
+type More = unsafe extern "C" fn(*mut Env, *mut Queue, i64);
 type Size = unsafe extern "C" fn() -> i64;
 type Begin = unsafe extern "C" fn(*mut c_void);
-type Steady = unsafe extern "C" fn(*mut c_void, i64) -> i32;
-type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
+type Steady = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
+pub(super) type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 
 /// A loaded program.
 #[derive(Debug)]
@@ -76,6 +84,20 @@ impl Library {
 pub(crate) trait Host {
     /// Prints by a format of a node's code; `args` gives so many scalars. Whether it could.
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool;
+
+    /// Makes room in a queue for so many items more.
+    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64);
+}
+
+/// What came of firings at dynamic rates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flowed {
+    /// It failed, as [`State::failure`] tells.
+    Failed,
+    /// It has come to an end, or to a firing that cannot begin.
+    Rests,
+    /// It waits in the middle of a firing until so many items are there.
+    Waits(u64),
 }
 
 /// A program's state: a block of memory that it knows the insides of.
@@ -83,6 +105,8 @@ pub(crate) struct State<'a> {
     library: &'a Library,
     memory: Vec<Block>,
     queues: usize,
+    /// By node: firings that may wait in their middle.
+    fibers: HashMap<u32, Fiber>,
 }
 
 impl<'a> State<'a> {
@@ -93,17 +117,30 @@ impl<'a> State<'a> {
         let mut memory = vec![[0; 8]; size.div_ceil(size_of::<Block>())];
         // SAFETY: the block is as large as the program says, and aligned for all it holds.
         unsafe { (library.begin)(memory.as_mut_ptr().cast()) };
-        State { library, memory, queues: queues.max(1) }
+        State { library, memory, queues: queues.max(1), fibers: HashMap::new() }
     }
 
-    /// Runs steady states; false where it failed, as [`State::failure`] tells.
-    pub(crate) fn steady(&mut self, n: u64, host: &mut dyn Host) -> bool {
+    /// Runs steady states of a part, with some buffers in memory that is lent; false where it failed, as
+    /// [`State::failure`] tells.
+    pub(crate) fn steady(&mut self, part: u32, n: u64, lent: Lent<'_>, host: &mut dyn Host) -> bool {
+        let Lent { read, mut written } = lent;
+        let mut own = [(0, std::ptr::null_mut()); 2 * LENDERS];
+        let read = read.iter().map(|(at, memory)| (*at, memory.as_ptr().cast_mut(), memory.len()));
+        let written = written.iter_mut().map(|(at, memory)| (*at, memory.as_mut_ptr(), memory.len()));
+        for ((at, memory, _), own) in read.chain(written).filter(|(_, _, bytes)| *bytes > 0).zip(&mut own) {
+            *own = (at, self.set_buffer(at, memory));
+        }
         let steady = self.library.steady;
-        self.call(host, |state| {
+        let done = self.call(host, |state| {
             // SAFETY: the state is one of this library's, and its buffers are as large as `n` needs: the
-            // caller has measured them.
-            unsafe { steady(state, n as i64) }
-        })
+            // caller has measured them, those in lent memory too, which the program only reads where it is
+            // lent for that. Nobody else uses that memory before this returns.
+            unsafe { steady(state, part, n as i64) }
+        });
+        for (at, memory) in own.into_iter().filter(|(_, memory)| !memory.is_null()) {
+            self.set_buffer(at, memory);
+        }
+        done
     }
 
     /// Fires a node so many times; false where it failed.
@@ -116,12 +153,45 @@ impl<'a> State<'a> {
         })
     }
 
+    /// Fires a node of dynamic rates so many times at the most: what came of it, and how often it has fired.
+    pub(crate) fn flow(&mut self, node: u32, n: u64, host: &mut dyn Host) -> (Flowed, u64) {
+        let done = self.fire(node, n, host);
+        let fired = self.env().done as u64;
+        (if done { Flowed::Rests } else { Flowed::Failed }, fired)
+    }
+
+    /// The same of one that may wait in its middle, on a stack of so many bytes; where it waits, its firing
+    /// goes on now, and then others, as many as were asked for when it began.
+    pub(crate) fn flow_apart(
+        &mut self,
+        node: u32,
+        n: u64,
+        stack: usize,
+        host: &mut dyn Host,
+    ) -> Result<(Flowed, u64), String> {
+        let mut fiber = match self.fibers.remove(&node) {
+            Some(fiber) => fiber,
+            None => Fiber::new(self.library.fire, node, stack)?,
+        };
+        let mut came = None;
+        self.call(host, |state| {
+            // SAFETY: as above; the fiber's stack outlives the call, and the state is the one that it has
+            // been resumed with before, since fibers are this state's own.
+            came = Some(unsafe { fiber.resume(state, n as i64) });
+            0
+        });
+        self.fibers.insert(node, fiber);
+        came.ok_or_else(|| "it was not called".into())
+    }
+
     fn call(&mut self, host: &mut dyn Host, f: impl FnOnce(*mut c_void) -> i32) -> bool {
         let mut host: &mut dyn Host = host;
         let host: *mut &mut dyn Host = &raw mut host;
         let env = self.env();
         env.host = host.cast();
         env.print = Some(print);
+        env.wait = Some(super::fiber::wait);
+        env.more = Some(more);
         let done = f(self.memory.as_mut_ptr().cast()) == 0;
         self.env().host = std::ptr::null_mut();
         done
@@ -149,13 +219,27 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Says where a buffer is.
-    pub(crate) fn set_buffer(&mut self, at: usize, items: *mut u8) {
+    /// Says where a buffer is; where it was.
+    pub(crate) fn set_buffer(&mut self, at: usize, items: *mut u8) -> *mut u8 {
         let offset = size_of::<Env>() + self.queues * size_of::<Queue>() + at * size_of::<*mut u8>();
         assert!(offset + size_of::<*mut u8>() <= self.memory.len() * size_of::<Block>());
         // SAFETY: the buffers come right after the queues, one pointer each, and this one is inside.
-        unsafe { *self.memory.as_mut_ptr().cast::<u8>().add(offset).cast::<*mut u8>() = items };
+        unsafe {
+            let buffer = self.memory.as_mut_ptr().cast::<u8>().add(offset).cast::<*mut u8>();
+            std::mem::replace(&mut *buffer, items)
+        }
     }
+}
+
+/// The most memory that is lent for reading, and for writing.
+pub(crate) const LENDERS: usize = 4;
+
+/// Memory in which buffers stand during a call: which buffer, and where. What is empty is not lent.
+#[derive(Default)]
+pub(crate) struct Lent<'a> {
+    /// Nothing is written there.
+    pub(crate) read: [(usize, &'a [u8]); LENDERS],
+    pub(crate) written: [(usize, &'a mut [u8]); LENDERS],
 }
 
 /// Memory that programs read and write, seen as bytes from here.
@@ -186,6 +270,11 @@ impl Memory {
     pub(crate) fn pointer(&mut self) -> *mut u8 {
         self.blocks.as_mut_ptr().cast()
     }
+
+    /// Where a byte of it is.
+    pub(crate) fn pointer_at(&mut self, at: usize) -> *mut u8 {
+        self.bytes_mut()[at..].as_mut_ptr()
+    }
 }
 
 /// What the program calls to print.
@@ -201,4 +290,16 @@ unsafe extern "C" fn print(host: *mut c_void, node: u32, which: u32, format: u32
         unsafe { std::slice::from_raw_parts(args, count) }.to_vec()
     };
     i32::from(!host.print(node, which, format, &read))
+}
+
+/// What the program calls where a queue has no room.
+///
+/// # Safety
+/// The environment is a state's, and the queue one of those that come right after it.
+unsafe extern "C" fn more(env: *mut Env, queue: *mut Queue, items: i64) {
+    // SAFETY: the host lives until the call into the program returns, and we are inside of that call.
+    let host = unsafe { &mut *(*env).host.cast::<&mut dyn Host>() };
+    let channel = (queue.addr() - env.addr() - size_of::<Env>()) / size_of::<Queue>();
+    // SAFETY: the program, which is the only one to have the queue, waits for us.
+    host.more(channel, unsafe { &mut *queue }, items as u64);
 }

@@ -3,9 +3,10 @@
 //! What a program became is kept under the hash of its text, of the compiler and its flags and of this
 //! machine's processor, and is written there in one step, so that others see all of it or nothing.
 
+mod fiber;
 mod load;
 
-pub(crate) use load::{Host, Library, Memory, Queue, State};
+pub(crate) use load::{Flowed, Host, LENDERS, Lent, Library, Memory, Queue, State};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,8 @@ impl Cache {
 pub struct Compiler {
     program: OsString,
     version: Vec<u8>,
+    /// Flags behind those that always stand.
+    more: Vec<String>,
 }
 
 impl Compiler {
@@ -73,7 +76,13 @@ impl Compiler {
     /// The one with this name, if it is there.
     pub fn named(program: OsString) -> Option<Compiler> {
         let output = Command::new(&program).arg("--version").output().ok()?;
-        output.status.success().then_some(Compiler { program, version: output.stdout })
+        output.status.success().then_some(Compiler { program, version: output.stdout, more: Vec::new() })
+    }
+
+    /// The same with another flag, such as `-O1` where compiling matters more than running.
+    pub fn flag(mut self, flag: impl Into<String>) -> Compiler {
+        self.more.push(flag.into());
+        self
     }
 
     fn compile(&self, text: &str, folder: &Path, into: &Path) -> Result<(), String> {
@@ -81,7 +90,8 @@ impl Compiler {
             tempfile::Builder::new().suffix(".c").tempfile_in(folder).map_err(|error| error.to_string())?;
         std::fs::write(source.path(), text).map_err(|error| error.to_string())?;
         let mut command = Command::new(&self.program);
-        let output = command.args(FLAGS).arg("-o").arg(into).arg(source.path()).arg("-lm").output();
+        let output =
+            command.args(FLAGS).args(&self.more).arg("-o").arg(into).arg(source.path()).arg("-lm").output();
         let output = output.map_err(|error| format!("{}: {error}", self.program.display()))?;
         if output.status.success() {
             return Ok(());
@@ -119,7 +129,8 @@ fn hash(text: &str, compiler: &Compiler) -> String {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    FLAGS.iter().for_each(|flag| _ = hasher.update(flag.as_bytes()));
+    let more = compiler.more.iter().map(String::as_str);
+    FLAGS.iter().copied().chain(more).for_each(|flag| _ = hasher.update(flag.as_bytes()));
     hasher.finalize().to_hex()[..32].to_owned()
 }
 

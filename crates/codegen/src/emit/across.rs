@@ -11,8 +11,71 @@ use crate::ir::Kind;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The functions of a block.
-pub(super) fn functions(block: &Block, at: usize, lanes: usize) -> String {
+/// The functions of a block, with vectors of so many lanes.
+pub(super) fn functions(block: &Block, at: &str, first: usize, (lanes, all): (usize, usize)) -> String {
+    let text = whole(block, at, first, lanes);
+    if lanes == all { text } else { halved(&text) }
+}
+
+/// The types and functions that [`halved`] texts use.
+pub(super) fn half() -> String {
+    halved(include_str!("vectors.h"))
+}
+
+/// A text with vectors of half the length.
+fn halved(text: &str) -> String {
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(['\n']) {
+        if c.is_ascii_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        if word == "LANES" {
+            out.push_str("HALF_");
+        } else if NAMES.contains(&word.as_str()) {
+            out.push_str("half_");
+        }
+        out.push_str(&word);
+        word.clear();
+        out.push(c);
+    }
+    out
+}
+
+/// What `vectors.h` defines.
+const NAMES: &[&str] = &[
+    "VF",
+    "VI",
+    "VB",
+    "load_f",
+    "load_i",
+    "load_b",
+    "store_f",
+    "store_i",
+    "store_b",
+    "gather_f",
+    "gather_i",
+    "gather_b",
+    "spread_f",
+    "spread_i",
+    "spread_b",
+    "all_f",
+    "all_i",
+    "choose_f",
+    "choose_i",
+    "choose",
+    "smaller_i",
+    "greater_i",
+    "smaller_f",
+    "greater_f",
+    "smaller",
+    "greater",
+    "rest_f",
+    "to_ints",
+];
+
+fn whole(block: &Block, at: &str, first: usize, lanes: usize) -> String {
     let mut text = String::new();
     for (number, table) in block.tables.iter().enumerate() {
         text.push_str(&table_of(table, &format!("look_{at}_{number}"), lanes));
@@ -41,10 +104,11 @@ pub(super) fn functions(block: &Block, at: usize, lanes: usize) -> String {
          int32_t *const t = (int32_t *)(((uintptr_t)state->lanes + sizeof(VI) - 1) & ~(sizeof(VI) - 1));\n    \
          for (int64_t s = 0; s < n; s++) {{"
     );
-    for (number, Border { root, first, advance, .. }) in borders.iter().enumerate() {
+    for (number, Border { root, first: begin, advance, .. }) in borders.iter().enumerate() {
         let _ = writeln!(
             text,
-            "        int32_t *const r{number} = (int32_t *)state->buffers[{root}].items + {first} + s * {advance};"
+            "        int32_t *const r{number} = (int32_t *)state->buffers[{}].items + {begin} + s * {advance};",
+            first + root
         );
     }
     text.push_str(&calls);
@@ -173,20 +237,31 @@ impl Across<'_> {
         let mut all: Vec<Vec<Constant>> = (0..self.part.beside).map(|_| Vec::new()).collect();
         for (number, (kind, bits)) in self.part.class.consts.iter().enumerate() {
             let value = |bits: u32| scalar(dag::scalar(*kind, bits));
-            let same = bits.iter().all(|other| *other == bits[0]);
-            if !same {
-                let ty = if *kind == Kind::Float { "float" } else { "int32_t" };
-                let sign = if *kind == Kind::Bool { "-" } else { "" };
-                let values: Vec<String> = bits.iter().map(|bits| format!("{sign}{}", value(*bits))).collect();
+            let (ty, letter) = if *kind == Kind::Float { ("float", "f") } else { ("int32_t", "i") };
+            let vectors = || bits.chunks(self.lanes);
+            let first = &bits[..self.lanes];
+            let by_lane = first.iter().any(|other| *other != bits[0]) || *kind == Kind::Bool;
+            let sign = if *kind == Kind::Bool { "-" } else { "" };
+            let mut table = |bits: &mut dyn Iterator<Item = u32>| {
+                let values: Vec<String> = bits.map(|bits| format!("{sign}{}", value(bits))).collect();
                 let _ = writeln!(tables, "    static const {ty} c{number}[] = {{{}}};", values.join(", "));
-            }
-            let letter = if *kind == Kind::Float { "f" } else { "i" };
-            for (k, texts) in all.iter_mut().enumerate() {
-                texts.push(match same {
-                    true => Constant::Known(value(bits[0])),
-                    false => Constant::Lanes(format!("load_{letter}(c{number} + (i + {k}) * LANES)")),
-                });
-            }
+            };
+            let same = vectors().all(|vector| vector == first);
+            let each = vectors().all(|vector| vector.iter().all(|other| *other == vector[0]));
+            let text: Box<dyn Fn(usize) -> Constant> = if same && !by_lane {
+                Box::new(|_| Constant::Known(value(bits[0])))
+            } else if same {
+                table(&mut first.iter().copied());
+                Box::new(move |_| Constant::Lanes(format!("load_{letter}(c{number})")))
+            } else if each && *kind != Kind::Bool {
+                table(&mut vectors().map(|vector| vector[0]));
+                Box::new(move |k| Constant::Each(format!("c{number}[i + {k}]")))
+            } else {
+                table(&mut bits.iter().copied());
+                let lanes = self.lanes;
+                Box::new(move |k| Constant::Lanes(format!("load_{letter}(c{number} + (i + {k}) * {lanes})")))
+            };
+            all.iter_mut().enumerate().for_each(|(k, texts)| texts.push(text(k)));
         }
         all
     }

@@ -28,6 +28,10 @@ pub(crate) fn begin(lanes: usize) -> String {
     let mut whole = String::from(EXCHANGE);
     whole.push_str(&text);
     whole.push_str(include_str!("blocks.h"));
+    if lanes == 16 {
+        whole.push_str("\n#define HALF_LANES 8\n");
+        whole.push_str(&super::across::half());
+    }
     for width in [2, 4, 8] {
         if width < lanes {
             whole.push_str(&narrow(width, lanes));
@@ -120,9 +124,9 @@ fn together(width: usize, all: i64) -> String {
 }
 
 /// The functions of a block.
-pub(crate) fn functions(block: &Block, at: usize, lanes: usize) -> String {
-    if block.across {
-        return super::across::functions(block, at, lanes);
+pub(crate) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> String {
+    if let Some(across) = block.across {
+        return super::across::functions(block, at, first, (across, lanes));
     }
     let mut text = String::new();
     for (number, table) in block.tables.iter().enumerate() {
@@ -155,23 +159,24 @@ pub(crate) fn functions(block: &Block, at: usize, lanes: usize) -> String {
             "    const int64_t first{k} = from + {k} * LANES + count <= n ? from + {k} * LANES : n - count;"
         );
     }
-    for (k, border) in (0..block.beside).flat_map(|k| block.entrances.iter().map(move |border| (k, border))) {
-        text.push_str(&move_cells(border, true, lanes, k, block.parts.vectors));
-    }
     for number in 0..block.parts.classes.len() {
+        let entered = block.entrances.iter().filter(|border| border.before == number);
+        for (k, border) in entered.flat_map(|border| (0..block.beside).map(move |k| (k, border))) {
+            text.push_str(&move_cells(border, true, lanes, (first, k * block.parts.vectors, k)));
+        }
         let _ = writeln!(text, "    part_{at}_{number}(t);");
     }
     for (k, border) in (0..block.beside).flat_map(|k| block.exits.iter().map(move |border| (k, border))) {
-        text.push_str(&move_cells(border, false, lanes, k, block.parts.vectors));
+        text.push_str(&move_cells(border, false, lanes, (first, k * block.parts.vectors, k)));
     }
     text.push_str("}\n");
     text
 }
 
 /// Calls of a block for `n` steady states: the last ones again where lanes would be empty.
-pub(crate) fn calls(block: &Block, at: usize) -> String {
+pub(crate) fn calls(block: &Block, at: &str) -> String {
     let beside = block.beside;
-    if block.across {
+    if block.across.is_some() {
         return format!("    blocks_{at}(state, n);\n");
     }
     format!(
@@ -179,12 +184,13 @@ pub(crate) fn calls(block: &Block, at: usize) -> String {
     )
 }
 
-fn move_cells(border: &Border, enter: bool, lanes: usize, k: u32, vectors: u32) -> String {
+fn move_cells(border: &Border, enter: bool, lanes: usize, (buffers, near, k): (usize, u32, u32)) -> String {
     let Border { root, kind, first, advance, cells, offset } = border;
     let ty = super::expr::cell_type(crate::ir::Cell::Of(*kind));
     let cell = if *kind == Kind::Bool { ty } else { "int32_t" };
-    let place = format!("({cell} *)state->buffers[{root}].items + {first} + first{k} * {advance}");
-    let near = format!("t + {}", offset + k * vectors);
+    let place =
+        format!("({cell} *)state->buffers[{}].items + {first} + first{k} * {advance}", buffers + root);
+    let near = format!("t + {}", offset + near);
     let (verb, letter) = (if enter { "enter" } else { "leave" }, if *kind == Kind::Bool { "b" } else { "i" });
     let args = if enter { format!("{near}, {place}") } else { format!("{place}, {near}") };
     let any = format!("{verb}_any_{letter}({args}, {advance}, {cells}, count);");
@@ -221,7 +227,7 @@ impl Constant {
 
 pub(super) struct Part<'a> {
     pub(super) class: &'a Class,
-    pub(super) block: usize,
+    pub(super) block: &'a str,
     pub(super) tables: &'a [Table],
     pub(super) lanes: usize,
     /// How far instances are from the first: what is added to `t`.

@@ -92,7 +92,7 @@ pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str,
     Function { tables: tables(code, input, output), rest: writer.text }
 }
 
-fn tables(code: &Code, input: &Items, output: &Items) -> String {
+pub(super) fn tables(code: &Code, input: &Items, output: &Items) -> String {
     let mut text = String::new();
     for (at, mem) in code.mems.iter().enumerate() {
         if let (MemKind::Table(values), true) = (&mem.kind, is_used(code, at)) {
@@ -163,6 +163,11 @@ impl Writer<'_> {
         }
         let _ = writeln!(self.text, "({params}, int64_t first, int64_t last)\n{{");
         self.line("(void)env, (void)node, (void)fields, (void)in0, (void)out0;");
+        self.before(form);
+    }
+
+    /// Firings of `work` before these, where the code asks for them.
+    pub(super) fn before(&mut self, form: Form) {
         let mut iter = false;
         walk_exprs(&self.code.body, &mut |ex| iter |= matches!(ex, Ex::Iter));
         if iter {
@@ -172,7 +177,7 @@ impl Writer<'_> {
     }
 
     /// Fields that are scalars are variables between the first firing and the last.
-    fn begin_fields(&mut self) {
+    pub(super) fn begin_fields(&mut self) {
         let code = self.code;
         let mut random = false;
         walk(&code.body, &mut |st| random |= matches!(st, St::Random(_)));
@@ -198,7 +203,7 @@ impl Writer<'_> {
         }
     }
 
-    fn end_fields(&mut self) {
+    pub(super) fn end_fields(&mut self) {
         let code = self.code;
         let mut random = false;
         walk(&code.body, &mut |st| random |= matches!(st, St::Random(_)));
@@ -238,7 +243,7 @@ impl Writer<'_> {
         self.depth -= 1;
     }
 
-    fn locals(&mut self) {
+    pub(super) fn locals(&mut self) {
         let code = self.code;
         let mut used = vec![false; code.vars.len()];
         walk(&code.body, &mut |st| match st {
@@ -270,7 +275,7 @@ impl Writer<'_> {
         }
     }
 
-    fn stmts(&mut self, stmts: &[St]) {
+    pub(super) fn stmts(&mut self, stmts: &[St]) {
         stmts.iter().for_each(|st| self.st(st));
     }
 
@@ -322,6 +327,9 @@ impl Writer<'_> {
                 self.line(text);
             }
             St::Print(format, args) => self.print(*format, args),
+            St::Need { taken, ahead, given } => self.need(taken, ahead, given),
+            St::Room { given } => self.room(given),
+            St::Moved { taken, given } => self.moved(taken, given),
         }
     }
 

@@ -102,6 +102,9 @@ impl Writer<'_> {
                 format!("({a} {} {by})", op.symbol())
             }
             (BinaryOp::Sub, Kind::Float) if self.apart => format!("apart({a} - {b})"),
+            (BinaryOp::Sub, Kind::Float) if is_zero(x) && !matches!(y, Ex::Var(_)) => {
+                format!("from_zero({b})")
+            }
             (BinaryOp::Rem, Kind::Float) => format!("fmodf({a}, {b})"),
             (BinaryOp::Div, Kind::Int) if y.as_int().is_none_or(|by| by == -1) => {
                 format!("quotient({a}, {b})")
@@ -140,6 +143,10 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+fn is_zero(ex: &Ex) -> bool {
+    ex.constant() == Some(Scalar::Float(0.0))
 }
 
 /// The name of a run of cells.

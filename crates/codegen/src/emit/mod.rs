@@ -1,7 +1,8 @@
 //! From [`Code`](crate::ir::Code) to C11.
 //!
 //! [`code`] writes one firing, or many, as a function; [`simd`] the same for several firings at once;
-//! [`text`] what is the same in all programs; [`program`] puts a whole program together.
+//! [`text`] what is the same in all programs; [`program`] puts a whole program together: its [`state`], nodes
+//! one by one ([`single`]), and a function for each fused [`region`].
 //!
 //! **Same bits.** Integers wrap (`-fwrapv`), products and sums are not contracted, functions of floats are
 //! those of the mathematics library for binary64, rounded once, as the interpreter's.
@@ -9,9 +10,14 @@
 pub(crate) mod across;
 pub(crate) mod blocks;
 pub(crate) mod code;
+pub(crate) mod copies;
 pub(crate) mod expr;
+pub(crate) mod flow;
 pub(crate) mod items;
 pub(crate) mod lanes;
 pub(crate) mod program;
+mod region;
 pub(crate) mod simd;
+mod single;
+mod state;
 pub(crate) mod text;

@@ -11,6 +11,8 @@ double exp(double), floor(double), ceil(double), log(double), log10(double), log
 double rint(double), sin(double), sinh(double), sqrt(double), tan(double), tanh(double), copysign(double, double);
 float sqrtf(float), floorf(float), ceilf(float), rintf(float), fabsf(float), fmodf(float, float);
 
+struct queue;
+
 /* What is around the program. */
 struct env {
     void *host;
@@ -18,6 +20,13 @@ struct env {
     void *out;
     uint32_t node, which, site, unused;
     int64_t firing, args[2];
+    /* Waits until so many items are there for a node that has fired so often in this call, and sees to it
+       that there is room for more items. */
+    void (*wait)(struct env *env, uint32_t node, int64_t items, int64_t fired);
+    void (*more)(struct env *env, struct queue *queue, int64_t items);
+    /* Firings of dynamic rates that this call has done. */
+    int64_t done;
+    void *fiber;
 };
 
 /* A queue of items: those from `read` to `written` are there. */
@@ -49,6 +58,9 @@ static inline float apart(float x)
 #endif
     return x;
 }
+
+/* GCC 12 takes `0.0f - (float)i` in one expression for `-(float)i`, which is -0.0 of 0. */
+static inline float from_zero(float x) { return 0.0f - x; }
 
 static inline int32_t bits_of(float x) { int32_t i; memcpy(&i, &x, 4); return i; }
 static inline float float_of(int32_t i) { float x; memcpy(&x, &i, 4); return x; }

@@ -43,8 +43,8 @@ impl Lower<'_> {
 
     /// The ways to this label may move different numbers of items.
     pub(super) fn make_even(&mut self, label: Label, pops: bool, pushes: bool) {
-        let taken = (pops && self.pop > 0).then(|| self.own_cursor(true));
-        let given = (pushes && self.push > 0).then(|| self.own_cursor(false));
+        let taken = (pops && self.rates.pop.fixed() != Some(0)).then(|| self.own_cursor(true));
+        let given = (pushes && self.rates.push.fixed() != Some(0)).then(|| self.own_cursor(false));
         if taken.is_some() || given.is_some() {
             self.uneven.insert(label, [taken, given]);
         }
@@ -81,7 +81,8 @@ impl Lower<'_> {
 
     /// A variable says what has been moved.
     pub(super) fn settle_cursor(&mut self, var: Var, takes: bool) {
-        let most = i64::from(if takes { self.pop } else { self.push });
+        let rate = if takes { self.rates.pop } else { self.rates.push };
+        let most = rate.fixed().map_or(super::known::ANY.1, i64::from);
         *self.cursor(takes) = Cursor { dynamic: Some(var), fixed: 0 };
         self.known.set(var, None, (0, most));
     }

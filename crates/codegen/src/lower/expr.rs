@@ -243,10 +243,14 @@ impl<'a> Lower<'a> {
 
     fn pop(&mut self) -> Outcome<Val> {
         let place = self.taken.place();
-        if self.cursor_range(&self.taken.clone()).1 >= i64::from(self.pop) {
-            let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(self.pop.into()));
-            let why = format!("this firing pops more than the {} items of its rate", self.pop);
-            self.check(more, why, Vec::new());
+        match self.rates.pop.fixed() {
+            Some(pop) if self.cursor_range(&self.taken.clone()).1 >= i64::from(pop) => {
+                let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(pop.into()));
+                let why = format!("this firing pops more than the {pop} items of its rate");
+                self.check(more, why, Vec::new());
+            }
+            Some(_) => {}
+            None => self.need(Ex::int(0)),
         }
         self.taken.fixed += 1;
         let shape = self.input.clone();
@@ -258,6 +262,9 @@ impl<'a> Lower<'a> {
             Kind::Bool => self.convert_scalar(index, Kind::Bool, Kind::Int),
             _ => index,
         };
+        if self.rates.pop.fixed().is_none() {
+            return self.peek_on(index);
+        }
         let window = i64::from(self.rates.peek);
         let (low, high) = self.range(&index);
         let taken = self.cursor_range(&self.taken.clone());

@@ -16,6 +16,7 @@
 mod assigned;
 mod call;
 mod cursor;
+mod dynamic;
 mod expr;
 mod known;
 mod loops;
@@ -31,9 +32,10 @@ use known::Known;
 use std::collections::HashMap;
 use thalweg_lang::hir::{self, Body, Root, StreamBody};
 use thalweg_lang::source::Span;
-use thalweg_lang::tree::{self, Rates, Tree};
+use thalweg_lang::tree::{self, Rate, Rates, Tree};
 use thalweg_lang::value::{Shape, Value};
 
+pub(crate) use dynamic::decides;
 pub(crate) use shape::{cell_of, cells_of, flatten, shape_of};
 
 /// Why code cannot be made native.
@@ -128,8 +130,8 @@ struct Lower<'a> {
     param_types: Vec<hir::Type>,
     fields: &'a [Value],
     rates: Rates,
-    pop: u32,
-    push: u32,
+    /// Whether some rate of the filter is dynamic, so that firings say what they have moved.
+    flows: bool,
     /// Fields that code changes.
     changing: Vec<bool>,
     /// Where fields, and tables, stand.
@@ -161,7 +163,6 @@ impl<'a> Lower<'a> {
         (params, fields): (&'a [Value], &'a [Value]),
         rates: Rates,
     ) -> Outcome<Lower<'a>> {
-        let fixed = |rate: tree::Rate| rate.fixed().ok_or("its rates are dynamic");
         Ok(Lower {
             program,
             tree,
@@ -172,8 +173,7 @@ impl<'a> Lower<'a> {
             param_types: Vec::new(),
             fields,
             rates,
-            pop: fixed(rates.pop)?,
-            push: fixed(rates.push)?,
+            flows: decides(made),
             changing: assigned::changing_fields(filter),
             roots: HashMap::new(),
             code: Code::default(),
@@ -201,16 +201,20 @@ impl<'a> Lower<'a> {
         self.stmts(&body.stmts)?;
         self.close(end)?;
         self.frames.pop();
-        self.check_given();
         let mut stmts = std::mem::take(&mut self.out);
         strip(&mut stmts, end);
         self.code.body = if leaves(&stmts, end) { vec![St::Block(end, stmts)] } else { stmts };
+        self.check_taken();
+        self.check_given();
+        self.tell_moved();
+        self.code.body.append(&mut self.out);
         Ok(())
     }
 
     /// What has not been taken is dropped; but all must have been given.
     fn check_given(&mut self) {
-        let (given, said) = (self.given.place(), i64::from(self.push));
+        let Rate::Static(said) = self.rates.push else { return self.check_within(false) };
+        let (given, said) = (self.given.place(), i64::from(said));
         if given.as_int().map(i64::from) == Some(said) || !self.alive {
             return;
         }

@@ -236,10 +236,14 @@ impl<'a> Lower<'a> {
         self.span = expr.span;
         let place = self.given.place();
         let range = self.cursor_range(&self.given.clone());
-        if range.1 >= i64::from(self.push) {
-            let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(self.push.into()));
-            let why = format!("this firing pushes more than the {} items of its rate", self.push);
-            self.check(more, why, Vec::new());
+        match self.rates.push.fixed() {
+            Some(push) if range.1 >= i64::from(push) => {
+                let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(push.into()));
+                let why = format!("this firing pushes more than the {push} items of its rate");
+                self.check(more, why, Vec::new());
+            }
+            Some(_) => {}
+            None => self.room(range),
         }
         self.given.fixed += 1;
         let shape = self.output.clone();

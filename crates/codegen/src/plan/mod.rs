@@ -13,6 +13,7 @@
 //! **Order.** Outside of feedback loops each node fires for all `n` steady states in one go; around a loop
 //! the phases are done `n` times. Where several nodes print, `n` is 1.
 
+mod border;
 mod order;
 mod ports;
 mod roots;
@@ -26,8 +27,9 @@ use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::{Code, Weights};
 
+pub(crate) use border::Border;
 pub(crate) use order::{Round, Step};
-pub(crate) use roots::{Root, held};
+pub(crate) use roots::{BEYOND, Root, held};
 
 /// Bytes that buffers may take together: of the first cache, and of the second where it is needed to
 /// fire often enough in a row.
@@ -90,7 +92,12 @@ pub(crate) struct Actor {
 pub(crate) struct Plan {
     pub(crate) actors: Vec<Actor>,
     pub(crate) roots: Vec<Root>,
+    /// Buffers of the parts before it.
+    pub(crate) first: usize,
     pub(crate) steps: Vec<Step>,
+    /// Where items come in from other parts, and go out to them.
+    pub(crate) inputs: Vec<Border>,
+    pub(crate) outputs: Vec<Border>,
     /// The most steady states in a call.
     pub(crate) scale: u64,
     /// For each channel, where it stands; none of those that carry nothing.
@@ -133,6 +140,11 @@ impl Plan {
         self.scale -= self.scale % (lanes * beside);
         roots::measure(self);
     }
+
+    /// Whether a channel's items are used where they stand outside.
+    pub(crate) fn is_direct(&self, channel: ChannelId) -> bool {
+        self.inputs.iter().chain(&self.outputs).any(|border| border.channel == channel && border.direct)
+    }
 }
 
 /// What is known of a region before it is planned.
@@ -142,6 +154,8 @@ pub(crate) struct Facts<'a> {
     /// By node: firings in the initialisation, and in a steady state.
     pub(crate) begun: Vec<u64>,
     pub(crate) firings: Vec<u64>,
+    /// By node: whether it is in the region.
+    inside: Vec<bool>,
 }
 
 impl<'a> Facts<'a> {
@@ -150,7 +164,14 @@ impl<'a> Facts<'a> {
         let (mut begun, mut firings) = (vec![0; nodes], vec![0; nodes]);
         count(&region.init, 1, &mut begun);
         count(&region.steady, 1, &mut firings);
-        Facts { compiled, region, begun, firings }
+        let mut inside = vec![false; nodes];
+        region.nodes.iter().for_each(|node| inside[node.0 as usize] = true);
+        Facts { compiled, region, begun, firings, inside }
+    }
+
+    /// Whether a node is in the region.
+    pub(crate) fn has(&self, node: NodeId) -> bool {
+        self.inside[node.0 as usize]
     }
 
     fn total(first: Option<u64>, later: Option<u64>, firings: u64) -> i64 {
@@ -176,10 +197,28 @@ impl<'a> Facts<'a> {
         Facts::total(pop(Firing::First), pop(Firing::Later), firings)
     }
 
+    /// Items that a channel's consumer looks at beyond those that it takes.
+    pub(crate) fn ahead(&self, channel: ChannelId, port: usize) -> i64 {
+        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
+        let to = flat.channel(channel).to;
+        let (pop, peek) = (flat.pop(tree, to, port, Firing::Later), flat.peek(tree, to, port, Firing::Later));
+        peek.saturating_sub(pop.unwrap_or(0)) as i64
+    }
+
     /// What an item of a channel is made of, and of how many cells.
     pub(crate) fn item(&self, channel: ChannelId) -> Result<(Cell, usize), String> {
-        let (shape, structs) = (&self.compiled.flat.channel(channel).item, &self.compiled.tree.structs);
-        Ok((cell_of(shape, structs)?, cells_of(shape, structs)))
+        item(self.compiled, channel)
+    }
+
+    /// Whether a node reads or writes a file.
+    pub(crate) fn is_end(&self, node: NodeId) -> bool {
+        match self.compiled.flat.node(node).kind {
+            NodeKind::Filter(filter) => {
+                let code = &self.compiled.tree.filters[filter.0 as usize].code;
+                matches!(code, Code::FileReader(_) | Code::FileWriter(_))
+            }
+            _ => false,
+        }
     }
 
     pub(crate) fn is_identity(&self, node: NodeId) -> bool {
@@ -188,6 +227,12 @@ impl<'a> Facts<'a> {
             _ => false,
         }
     }
+}
+
+/// What an item of a channel is made of, and of how many cells.
+pub(crate) fn item(compiled: &Compiled, channel: ChannelId) -> Result<(Cell, usize), String> {
+    let (shape, structs) = (&compiled.flat.channel(channel).item, &compiled.tree.structs);
+    Ok((cell_of(shape, structs)?, cells_of(shape, structs)))
 }
 
 /// Adds up how often nodes fire.
@@ -205,12 +250,18 @@ pub(crate) fn plan(facts: &Facts<'_>, alone: bool) -> Result<Plan, String> {
     let mut kept = keep_first(facts);
     loop {
         let places = places(facts, &kept);
-        match ports::actors(facts, &kept, &places)? {
-            Ok((actors, roots)) => {
+        let made = match ports::actors(facts, &kept, &places)? {
+            Ok((actors, roots)) => border::borders(facts, &kept, &places, &roots)?
+                .map(|(inputs, outputs)| (actors, roots, inputs, outputs)),
+            Err(node) => Err(node),
+        };
+        match made {
+            Ok((actors, roots, inputs, outputs)) => {
                 let scale = if alone { 1 } else { scale(roots.iter()) };
                 let steps = order::steps(facts, &actors);
                 let (blocks, inner) = (Vec::new(), Vec::new());
-                let mut plan = Plan { actors, roots, steps, scale, places, blocks, inner };
+                let mut plan =
+                    Plan { actors, roots, first: 0, steps, inputs, outputs, scale, places, blocks, inner };
                 roots::measure(&mut plan);
                 return Ok(plan);
             }
@@ -220,11 +271,15 @@ pub(crate) fn plan(facts: &Facts<'_>, alone: bool) -> Result<Plan, String> {
     }
 }
 
-/// Nodes that must copy, whatever the rates: a channel from a splitter to a joiner belongs to neither.
+/// Nodes that must copy, whatever the rates: a channel from a splitter to a joiner belongs to neither. Those
+/// outside of the region count as such: no channel is followed through them.
 fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
     let flat = &facts.compiled.flat;
-    let mut kept = vec![false; flat.nodes.len()];
+    let mut kept: Vec<bool> = facts.inside.iter().map(|inside| !inside).collect();
     for (at, channel) in flat.channels.iter().enumerate() {
+        if !facts.has(channel.from) || !facts.has(channel.to) {
+            continue;
+        }
         let starts =
             |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_)) || facts.is_identity(node);
         if !channel.initial.is_empty() && starts(channel.from) {
@@ -237,7 +292,8 @@ fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
         while facts.is_identity(flat.channel(up).from) && !kept[flat.channel(up).from.0 as usize] {
             up = flat.node(flat.channel(up).from).inputs[0];
         }
-        if matches!(flat.node(flat.channel(up).from).kind, NodeKind::Split(_)) {
+        let from = flat.channel(up).from;
+        if facts.has(from) && matches!(flat.node(from).kind, NodeKind::Split(_)) {
             let copies = if facts.is_identity(channel.from) { channel.from } else { channel.to };
             kept[copies.0 as usize] = true;
         }
@@ -247,7 +303,10 @@ fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
 
 fn places(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<Place>> {
     let flat = &facts.compiled.flat;
-    (0..flat.channels.len() as u32).map(|channel| place(facts, kept, ChannelId(channel))).collect()
+    let ends = |channel: ChannelId| [flat.channel(channel).from, flat.channel(channel).to];
+    let near = |channel: ChannelId| ends(channel).into_iter().any(|node| facts.has(node));
+    let all = (0..flat.channels.len() as u32).map(ChannelId);
+    all.map(|channel| if near(channel) { place(facts, kept, channel) } else { None }).collect()
 }
 
 /// Follows a channel to its root.

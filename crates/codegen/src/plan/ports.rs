@@ -51,8 +51,12 @@ pub(super) fn actors(
 }
 
 /// A splitter or joiner beside a node that does not copy yet.
-fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Option<NodeId> {
+pub(super) fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Option<NodeId> {
     let flat = &facts.compiled.flat;
+    let copies = |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_) | NodeKind::Join(_));
+    if copies(node) && !kept[node.0 as usize] {
+        return Some(node);
+    }
     let mut seen = vec![false; flat.nodes.len()];
     let mut next = vec![node];
     // The nearest ones first, through others that do not copy.
@@ -108,7 +112,7 @@ fn side(
 
 /// The pattern of firings that begin at item `first`, each moving so many items and looking at as many
 /// as its window has.
-fn items(place: &Place, first: i64, (moved, window): (i64, i64), firings: i64) -> Option<Items> {
+pub(super) fn items(place: &Place, first: i64, (moved, window): (i64, i64), firings: i64) -> Option<Items> {
     let (mut group, mut items) = (1, moved);
     for level in &place.levels {
         if let Level::Deal { width, all, .. } = level {

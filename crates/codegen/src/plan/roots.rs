@@ -6,7 +6,7 @@ use crate::ir::Cell;
 use thalweg_lang::flat::ChannelId;
 
 /// Items beyond the last that may be read together with those that are there.
-const BEYOND: u64 = 64;
+pub(crate) const BEYOND: u64 = 64;
 
 /// A buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,10 +47,7 @@ pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<R
             }
         }
         let (cell, cells) = facts.item(channel)?;
-        let from = flat.channel(channel).from;
-        let advance =
-            facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize] + facts.firings[from.0 as usize])
-                - facts.pushed(channel, ports[at].0, facts.begun[from.0 as usize]);
+        let advance = held(facts, channel, ports[at], 1).1 - held(facts, channel, ports[at], 0).1;
         roots.push(Root {
             channel,
             cell,
@@ -66,7 +63,8 @@ pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<R
 }
 
 /// The items that are in a channel after so many steady states: from the first up to the last, counted
-/// from the first of all.
+/// from the first of all. Of what comes from outside of the region there is what its consumer looks at
+/// beyond what it takes, and of what goes outside there is nothing.
 pub(crate) fn held(
     facts: &Facts<'_>,
     channel: ChannelId,
@@ -77,18 +75,33 @@ pub(crate) fn held(
     let fired = |node: thalweg_lang::flat::NodeId| {
         facts.begun[node.0 as usize] + steady * facts.firings[node.0 as usize]
     };
-    (facts.popped(channel, into, fired(ends.to)), facts.pushed(channel, out, fired(ends.from)))
+    match (facts.has(ends.from), facts.has(ends.to)) {
+        (true, true) => {
+            (facts.popped(channel, into, fired(ends.to)), facts.pushed(channel, out, fired(ends.from)))
+        }
+        (false, true) => {
+            let read = facts.popped(channel, into, fired(ends.to));
+            (read, read + facts.ahead(channel, into))
+        }
+        (true, false) => {
+            let written = facts.pushed(channel, out, fired(ends.from));
+            (written, written)
+        }
+        (false, false) => (0, 0),
+    }
 }
 
 /// How large buffers must be.
 pub(super) fn measure(plan: &mut Plan) {
     let scale = plan.scale as i64;
     let mut sizes: Vec<i64> = plan.roots.iter().map(|root| root.keep + root.advance * scale).collect();
-    for actor in &plan.actors {
-        for port in actor.inputs.iter().chain(&actor.outputs) {
-            let end = end_of(port, actor.firings as i64 * scale);
-            sizes[port.root] = sizes[port.root].max(end);
-        }
+    let of_actors = plan
+        .actors
+        .iter()
+        .flat_map(|actor| actor.inputs.iter().chain(&actor.outputs).map(|port| (port, actor.firings as i64)));
+    let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| (&border.port, border.items as i64));
+    for (port, firings) in of_actors.chain(borders) {
+        sizes[port.root] = sizes[port.root].max(end_of(port, firings * scale));
     }
     for (at, (root, size)) in plan.roots.iter_mut().zip(sizes).enumerate() {
         let size = if plan.inner.contains(&at) { 0 } else { size };

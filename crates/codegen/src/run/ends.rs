@@ -1,10 +1,11 @@
 //! The ends of a program: files that are read and written.
 
+use super::reader::{Reader, Told};
 use crate::emit::expr::cell_bytes;
 use crate::ir::{Cell, Kind, Scalar};
 use crate::lower::{cell_of, cells_of, flatten};
 use crate::plan::Facts;
-use thalweg_lang::files::{Files, Layout, Sink, Source};
+use thalweg_lang::files::{Files, Layout, Sink};
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Stop};
@@ -12,25 +13,8 @@ use thalweg_lang::tree::Code;
 use thalweg_lang::value::{Shape, Value};
 use thalweg_lang::{Compiled, Diagnostic};
 
-/// A file that is read.
-struct Reader {
-    source: Box<dyn Source>,
-    again: bool,
-    shape: Shape,
-    structs: Vec<Vec<Shape>>,
-    bytes: usize,
-    /// Items that have been read and not yet taken.
-    ahead: Vec<u8>,
-    /// What comes after them.
-    after: Option<Stop>,
-    over: bool,
-    began_again: bool,
-    name: String,
-    span: thalweg_lang::Span,
-}
-
 /// A file that is written.
-struct Writer {
+pub(super) struct Writer {
     sink: Option<Box<dyn Sink>>,
     shape: Shape,
     bytes: usize,
@@ -39,8 +23,8 @@ struct Writer {
 /// All of them, by node.
 #[derive(Default)]
 pub(super) struct Ends {
-    readers: Vec<(NodeId, Reader)>,
-    writers: Vec<(NodeId, Writer)>,
+    pub(super) readers: Vec<(NodeId, Reader)>,
+    pub(super) writers: Vec<(NodeId, Writer)>,
 }
 
 impl Ends {
@@ -62,20 +46,15 @@ impl Ends {
                 Code::FileReader(name) => {
                     let layout = Layout { shape: &filter.output, structs };
                     let source = files.source(name, &layout).map_err(|error| fault(name, error))?;
-                    let reader = Reader {
-                        source,
+                    let told = Told {
                         again: options.repeat_input,
                         shape: filter.output.clone(),
                         structs: structs.clone(),
                         bytes: bytes(&filter.output).max(1),
-                        ahead: Vec::new(),
-                        after: None,
-                        over: false,
-                        began_again: false,
                         name: node.name.to_string(),
                         span: node.span,
                     };
-                    ends.readers.push((node_id, reader));
+                    ends.readers.push((node_id, Reader::new(source, told)));
                 }
                 Code::FileWriter(name) => {
                     let layout = Layout { shape: &filter.input, structs };
@@ -89,12 +68,22 @@ impl Ends {
         Ok(ends)
     }
 
+    /// The reader that a node is, by its place.
+    pub(super) fn reader_of(&self, node: NodeId) -> Option<usize> {
+        self.readers.iter().position(|(reader, _)| *reader == node)
+    }
+
+    /// The same of a writer.
+    pub(super) fn writer_of(&self, node: NodeId) -> Option<usize> {
+        self.writers.iter().position(|(writer, _)| *writer == node)
+    }
+
     pub(super) fn is_reader(&self, node: NodeId) -> bool {
-        self.readers.iter().any(|(reader, _)| *reader == node)
+        self.reader_of(node).is_some()
     }
 
     pub(super) fn is_writer(&self, node: NodeId) -> bool {
-        self.writers.iter().any(|(writer, _)| *writer == node)
+        self.writer_of(node).is_some()
     }
 
     /// How many steady states, up to a number, all readers have items for.
@@ -102,10 +91,8 @@ impl Ends {
         let mut n = want;
         for (node, reader) in &mut self.readers {
             let each = facts.firings[node.0 as usize];
-            if each > 0 {
-                reader.fill((want * each) as usize);
-                n = n.min((reader.ahead.len() / reader.bytes) as u64 / each);
-            }
+            let there = reader.available(want * each);
+            n = n.min(there.checked_div(each).unwrap_or(want));
         }
         Ok(n)
     }
@@ -115,11 +102,11 @@ impl Ends {
         let Some((_, reader)) = self.readers.iter_mut().find(|(reader, _)| *reader == node) else {
             return Ok(Vec::new());
         };
-        reader.fill(count as usize);
-        let most = (count as usize).saturating_mul(reader.bytes).min(reader.ahead.len());
-        let items: Vec<u8> = reader.ahead.drain(..most).collect();
-        if items.len() < count as usize * reader.bytes
-            && let Some(stop) = reader.after.take()
+        let there = reader.available(count);
+        let items = reader.next((count as usize).saturating_mul(reader.bytes())).to_vec();
+        reader.pass(items.len());
+        if there < count
+            && let Some(stop) = reader.failure()
         {
             return Err(stop);
         }
@@ -128,19 +115,10 @@ impl Ends {
 
     /// Writes items.
     pub(super) fn write(&mut self, compiled: &Compiled, node: NodeId, items: &[u8]) -> Result<(), Stop> {
-        let Some((_, writer)) = self.writers.iter_mut().find(|(writer, _)| *writer == node) else {
-            return Ok(());
-        };
-        let Some(sink) = &mut writer.sink else { return Ok(()) };
-        let done = match sink.give_bytes(items) {
-            Some(done) => done,
-            None => items.chunks_exact(writer.bytes.max(1)).try_for_each(|item| {
-                let structs = &compiled.tree.structs;
-                let cell = cell_of(&writer.shape, structs).unwrap_or(Cell::Mixed);
-                sink.give(&from_bytes(&mut &*item, &writer.shape, structs, cell))
-            }),
-        };
-        done.map_err(|error| fault(compiled, node, &error))
+        match self.writer_of(node) {
+            Some(at) => self.writers[at].1.write(compiled, node, items),
+            None => Ok(()),
+        }
     }
 
     /// All that was written becomes visible.
@@ -154,74 +132,36 @@ impl Ends {
     }
 }
 
+impl Writer {
+    /// Writes items.
+    pub(super) fn write(&mut self, compiled: &Compiled, node: NodeId, items: &[u8]) -> Result<(), Stop> {
+        let Some(sink) = &mut self.sink else { return Ok(()) };
+        let done = match sink.give_bytes(items) {
+            Some(done) => done,
+            None => items.chunks_exact(self.bytes.max(1)).try_for_each(|item| {
+                let structs = &compiled.tree.structs;
+                let cell = cell_of(&self.shape, structs).unwrap_or(Cell::Mixed);
+                sink.give(&from_bytes(&mut &*item, &self.shape, structs, cell))
+            }),
+        };
+        done.map_err(|error| fault(compiled, node, &error))
+    }
+
+    /// Room in the file's memory.
+    pub(super) fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
+        self.sink.as_mut()?.room(bytes)
+    }
+
+    /// So many bytes of it are items now.
+    pub(super) fn filled(&mut self, compiled: &Compiled, node: NodeId, bytes: usize) -> Result<(), Stop> {
+        let Some(sink) = &mut self.sink else { return Ok(()) };
+        sink.filled(bytes).map_err(|error| fault(compiled, node, &error))
+    }
+}
+
 fn fault(compiled: &Compiled, node: NodeId, error: &std::io::Error) -> Stop {
     let node = compiled.flat.node(node);
     Stop::Fault(Box::new(Diagnostic::new(node.span, format!("`{}`: {error}", node.name))))
-}
-
-impl Reader {
-    /// Reads ahead, up to so many items.
-    fn fill(&mut self, count: usize) {
-        let want = count.saturating_mul(self.bytes);
-        while self.ahead.len() < want && !self.over && self.after.is_none() {
-            let before = self.ahead.len();
-            self.more(want);
-            if self.ahead.len() < want && self.after.is_none() {
-                self.end(self.ahead.len() > before);
-            }
-        }
-    }
-
-    fn more(&mut self, want: usize) {
-        let before = self.ahead.len();
-        self.ahead.resize(want, 0);
-        match self.source.next_bytes(&mut self.ahead[before..]) {
-            Some(Ok(bytes)) => {
-                self.ahead.truncate(before + bytes);
-                if !self.ahead.len().is_multiple_of(self.bytes) {
-                    self.ahead.truncate(self.ahead.len() / self.bytes * self.bytes);
-                    self.fail("the file ends in the middle of an item");
-                }
-            }
-            Some(Err(error)) => {
-                self.ahead.truncate(before);
-                self.fail(&error.to_string());
-            }
-            None => {
-                self.ahead.truncate(before);
-                self.more_values(want);
-            }
-        }
-    }
-
-    fn more_values(&mut self, want: usize) {
-        while self.ahead.len() < want {
-            match self.source.next() {
-                Ok(Some(value)) => to_bytes(&value, &self.shape, &self.structs, &mut self.ahead),
-                Ok(None) => return,
-                Err(error) => return self.fail(&error.to_string()),
-            }
-        }
-    }
-
-    fn fail(&mut self, why: &str) {
-        let message = format!("`{}`: {why}", self.name);
-        self.after = Some(Stop::Fault(Box::new(Diagnostic::new(self.span, message))));
-    }
-
-    /// The end of the file: from the beginning again, if that is asked for and gives anything.
-    fn end(&mut self, moved: bool) {
-        if !self.again {
-            self.over = true;
-            return;
-        }
-        // A file that gives nothing after it has begun again is empty.
-        match self.source.rewind() {
-            Ok(true) if moved || !self.began_again => self.began_again = true,
-            Ok(_) => self.over = true,
-            Err(error) => self.fail(&error.to_string()),
-        }
-    }
 }
 
 /// A value as it stands in memory.

@@ -2,23 +2,35 @@
 //!
 //! The initialisation, and what can still fire at the end of the input, go node by node through queues
 //! ([`single`]); the steady states between go through the buffers of the [`plan`](crate::plan), as many at a
-//! time as the input has items for. At the change from one to the other items are moved ([`moves`]).
+//! time as the input has items for. At the change from one to the other items are moved ([`moves`]). Files that
+//! are memory are buffers themselves ([`lend`]).
 //!
 //! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
 //! long as it can. What has been printed before a failure is what the interpreter has printed.
 
+mod borders;
 mod ends;
+mod lend;
 mod moves;
+mod parts;
+mod queues;
+mod reader;
 mod single;
+mod turn;
 
 use crate::Native;
-use crate::build::{Host, Memory, State};
+use crate::build::{Host, Memory, Queue, State};
+use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
 use crate::ir::Piece;
-use crate::plan::Facts;
+use crate::parts::Part;
+use crate::plan::{Facts, item};
 use ends::Ends;
+use lend::Gates;
+use queues::Queues;
 use std::io::Write;
 use thalweg_lang::Diagnostic;
+use thalweg_lang::flat::ChannelId;
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings};
 use thalweg_lang::value::Value;
@@ -26,15 +38,36 @@ use thalweg_lang::value::Value;
 /// A run.
 pub(crate) struct Run<'a> {
     native: &'a Native,
-    facts: Facts<'a>,
+    stages: Vec<Stage<'a>>,
     state: State<'a>,
-    /// Items of queues, by channel, and of buffers.
-    queues: Vec<Memory>,
-    buffers: Vec<Memory>,
     ends: Ends,
     /// By node.
     fired: Vec<u64>,
+    /// By node: items that a firing waits for in its middle.
+    awaited: Vec<Option<u64>>,
+    /// By node: firings that the schedules of their regions have passed.
+    passed: Vec<u64>,
+    regions: Vec<parts::Region<'a>>,
+    /// Whether anything has been done.
+    moved: bool,
+    around: Around<'a>,
+}
+
+/// What the program calls while it runs.
+struct Around<'a> {
     printer: Printer<'a>,
+    queues: Queues,
+}
+
+/// A part of the program in a run.
+struct Stage<'a> {
+    part: &'a Part,
+    facts: Facts<'a>,
+    /// Items of its buffers, by root.
+    buffers: Vec<Memory>,
+    /// Where it takes items from others: how many in a steady state, and how many must be there besides.
+    inputs: Vec<(ChannelId, u64, u64)>,
+    gates: Gates,
 }
 
 /// What a call came to.
@@ -54,9 +87,12 @@ impl Native {
         let ends = Ends::open(&self.compiled, options, around.files)?;
         let out = std::mem::replace(&mut around.out, Box::new(std::io::sink()));
         let mut run = Run::new(self, ends, out);
-        run.printer.write(&self.compiled.tree.printed).map_err(Stop::Output)?;
-        let iterations = run.drive(options, &mut around)?;
-        run.printer.out.flush().map_err(|error| Stop::Output(error.to_string()))?;
+        run.around.printer.write(&self.compiled.tree.printed).map_err(Stop::Output)?;
+        let iterations = match self.parts.len() {
+            1 if !self.flows() => run.drive(options, &mut around)?,
+            _ => run.drive_parts(options, &mut around)?,
+        };
+        run.around.printer.out.flush().map_err(|error| Stop::Output(error.to_string()))?;
         run.ends.finish(&self.compiled)?;
         if (around.interrupted)() {
             return Err(Stop::Interrupted);
@@ -67,17 +103,29 @@ impl Native {
 
 impl<'a> Run<'a> {
     fn new(native: &'a Native, ends: Ends, out: Box<dyn Write>) -> Run<'a> {
-        let region = &native.compiled.schedule.regions[0];
         let channels = native.compiled.flat.channels.len();
+        let stage = |part: &'a Part| {
+            let facts = Facts::new(&native.compiled, &part.region);
+            let inputs = Stage::inputs(&facts);
+            Stage { part, inputs, facts, buffers: Vec::new(), gates: Gates::default() }
+        };
+        // What cannot be native is refused before a run begins.
+        let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
+        let bytes = (0..channels).map(|at| item(at).map_or(0, |(cell, cells)| cell_bytes(cell) * cells));
         let mut run = Run {
             native,
-            facts: Facts::new(&native.compiled, region),
+            stages: native.parts.iter().map(stage).collect(),
             state: State::new(&native.library, channels),
-            queues: (0..channels).map(|_| Memory::default()).collect(),
-            buffers: Vec::new(),
             ends,
             fired: vec![0; native.compiled.flat.nodes.len()],
-            printer: Printer { codes: &native.codes, out, error: None },
+            awaited: vec![None; native.compiled.flat.nodes.len()],
+            passed: vec![0; native.compiled.flat.nodes.len()],
+            regions: Vec::new(),
+            moved: false,
+            around: Around {
+                printer: Printer { codes: &native.codes, out, error: None },
+                queues: Queues::new(bytes.collect(), native.rings()),
+            },
         };
         run.fill_queues();
         run
@@ -88,23 +136,23 @@ impl<'a> Run<'a> {
         if most == 0 || (around.interrupted)() {
             return Ok(0);
         }
-        let region = &self.native.compiled.schedule.regions[0];
+        let region = &self.native.parts[0].region;
         if self.phases(&region.init)? == Flow::Over {
             self.flush(&*around.interrupted)?;
             return Ok(0);
         }
         let mut iterations = 0;
-        self.fill_buffers();
+        self.fill_buffers(0, 0);
         while iterations < most && !(around.interrupted)() {
-            let want = self.native.scale.min(most - iterations);
-            let n = self.ends.available(&self.facts, want)?;
+            let want = self.native.parts[0].scale.min(most - iterations);
+            let n = self.ends.available(&self.stages[0].facts, want)?;
             if n > 0 {
-                self.steady(n)?;
+                self.steady(0, n)?;
                 iterations += n;
                 (around.progress)(iterations);
             }
             if n < want {
-                self.empty_buffers(iterations);
+                self.empty_buffers(0, iterations);
                 return self.last(&region.steady, iterations, most, around);
             }
         }
@@ -130,15 +178,15 @@ impl<'a> Run<'a> {
         Ok(iterations)
     }
 
-    /// Steady states, in one call.
-    fn steady(&mut self, n: u64) -> Result<(), Stop> {
-        self.take_input(n);
-        if !self.state.steady(n, &mut self.printer) {
+    /// Steady states of a part, in one call.
+    fn steady(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
+        self.take_input(stage, n);
+        if !self.call(stage, n) {
             return Err(self.failed());
         }
-        self.give_output(n)?;
-        self.move_on(n);
-        for (fired, more) in self.fired.iter_mut().zip(&self.facts.firings) {
+        self.give_output(stage, n)?;
+        self.move_on(stage, n);
+        for (fired, more) in self.fired.iter_mut().zip(&self.stages[stage].facts.firings) {
             *fired += n * more;
         }
         Ok(())
@@ -146,7 +194,7 @@ impl<'a> Run<'a> {
 
     /// Why the last call failed.
     fn failed(&mut self) -> Stop {
-        if let Some(error) = self.printer.error.take() {
+        if let Some(error) = self.around.printer.error.take() {
             return Stop::Output(error);
         }
         let failure = self.state.failure();
@@ -184,7 +232,17 @@ impl Printer<'_> {
     }
 }
 
-impl Host for Printer<'_> {
+impl Host for Around<'_> {
+    fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
+        self.printer.print(node, which, format, args)
+    }
+
+    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64) {
+        self.queues.make_room(channel, queue, items);
+    }
+}
+
+impl Printer<'_> {
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
         let codes = self.codes[node as usize].as_ref();
         let code =

@@ -1,47 +1,75 @@
 //! Items on their way between queues, buffers and the ends.
 
-use super::Run;
+use super::lend::Gates;
+use super::{Run, Stage};
 use crate::build::Memory;
-use crate::plan::{Actor, Port, held};
+use crate::plan::{Port, Root, held};
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::interpret::Stop;
 
 impl Run<'_> {
-    /// What queues hold after the initialisation goes to its places in buffers.
-    pub(super) fn fill_buffers(&mut self) {
-        let Some(plan) = &self.native.plan else { return };
-        self.buffers = plan.roots.iter().map(|root| Memory::new(root.size as usize * root.bytes)).collect();
-        for (at, memory) in self.buffers.iter_mut().enumerate() {
-            self.state.set_buffer(at, memory.pointer());
+    /// What queues hold after so many steady states of a part goes to its places in buffers.
+    pub(super) fn fill_buffers(&mut self, stage: usize, steady: u64) {
+        let Stage { part, buffers, gates, .. } = &mut self.stages[stage];
+        let Some(plan) = &part.plan else { return };
+        if buffers.is_empty() {
+            let size = |root: &Root| root.size as usize * root.bytes;
+            *buffers = plan.roots.iter().map(|root| Memory::new(size(root))).collect();
+        }
+        *gates = Gates::new(plan, &mut self.ends);
+        for (at, memory) in buffers.iter_mut().enumerate() {
+            self.state.set_buffer(plan.first + at, memory.pointer());
         }
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {
             let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
             let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
-            let (first, _) = held(&self.facts, channel, ports[at], 0);
-            let items = self.peek_all(channel);
-            let (bytes, origin) = (plan.roots[root].bytes, plan.roots[root].origin);
+            if plan.is_direct(channel) {
+                continue;
+            }
+            let facts = &self.stages[stage].facts;
+            let (first, last) = held(facts, channel, ports[at], steady);
+            let inside = facts.has(self.native.compiled.flat.channel(channel).from);
+            let items =
+                if inside { self.peek_all(channel) } else { self.take(channel, (last - first) as u64) };
+            let (bytes, info) = (plan.roots[root].bytes, &plan.roots[root]);
+            let front = info.origin + info.advance * steady as i64;
+            let memory = self.stages[stage].buffers[root].bytes_mut();
             for (item, value) in items.chunks_exact(bytes.max(1)).enumerate() {
-                let to = (place.of(first + item as i64) - origin) as usize;
-                self.buffers[root].bytes_mut()[to * bytes..][..bytes].copy_from_slice(value);
+                let to = (place.of(first + item as i64) - front) as usize;
+                memory[to * bytes..][..bytes].copy_from_slice(value);
             }
         }
     }
 
     /// What buffers hold after so many steady states goes back into queues.
-    pub(super) fn empty_buffers(&mut self, steady: u64) {
-        let Some(plan) = &self.native.plan else { return };
+    pub(super) fn empty_buffers(&mut self, stage: usize, steady: u64) {
+        let Some(plan) = &self.native.parts[stage].plan else { return };
+        self.land(stage);
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {
             let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
             let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
-            let (from, to) = held(&self.facts, channel, ports[at], steady);
+            if plan.is_direct(channel) {
+                continue;
+            }
+            let facts = &self.stages[stage].facts;
+            let (from, to) = held(facts, channel, ports[at], steady);
+            let ends = self.native.compiled.flat.channel(channel);
+            let (starts_here, ends_here) = (facts.has(ends.from), facts.has(ends.to));
+            if !ends_here {
+                continue;
+            }
             let (bytes, root_info) = (plan.roots[root].bytes, &plan.roots[root]);
             let front = root_info.origin + root_info.advance * steady as i64;
             let mut items = Vec::new();
             for item in from..to {
                 let at = (place.of(item) - front) as usize;
-                items.extend_from_slice(&self.buffers[root].bytes()[at * bytes..][..bytes]);
+                items.extend_from_slice(&self.stages[stage].buffers[root].bytes()[at * bytes..][..bytes]);
+            }
+            // What has come in and not been taken goes before what waits outside.
+            if !starts_here {
+                items.extend(self.peek_all(channel));
             }
             let queue = self.queue(channel);
             (queue.read, queue.written) = (0, 0);
@@ -50,12 +78,12 @@ impl Run<'_> {
     }
 
     /// The input of so many steady states, which is there.
-    pub(super) fn take_input(&mut self, n: u64) {
+    pub(super) fn take_input(&mut self, stage: usize, n: u64) {
         let native = self.native;
-        let Some(plan) = &native.plan else {
-            for node in &self.facts.region.nodes {
+        let Some(plan) = &native.parts[stage].plan else {
+            for node in &native.parts[stage].region.nodes {
                 if self.ends.is_reader(*node) {
-                    let count = n * self.facts.firings[node.0 as usize];
+                    let count = n * self.stages[stage].facts.firings[node.0 as usize];
                     let items = self.ends.read(*node, count).unwrap_or_default();
                     native
                         .compiled
@@ -66,27 +94,20 @@ impl Run<'_> {
                         .for_each(|output| self.put(*output, &items));
                 }
             }
+            self.come_in(stage, n);
             return;
         };
-        for actor in &plan.actors {
-            if self.ends.is_reader(actor.node)
-                && let Some(port) = actor.outputs.first()
-            {
-                let count = n * actor.firings;
-                let items = self.ends.read(actor.node, count).unwrap_or_default();
-                let bytes = plan.roots[port.root].bytes;
-                scatter(self.buffers[port.root].bytes_mut(), &items, port, bytes, count as usize);
-            }
-        }
+        self.let_in(stage, plan, n);
+        self.come_in(stage, n);
     }
 
     /// Writes what so many steady states have given.
-    pub(super) fn give_output(&mut self, n: u64) -> Result<(), Stop> {
+    pub(super) fn give_output(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
         let native = self.native;
-        let Some(plan) = &native.plan else {
-            for node in &self.facts.region.nodes {
+        let Some(plan) = &native.parts[stage].plan else {
+            for node in &native.parts[stage].region.nodes {
                 if self.ends.is_writer(*node) {
-                    let count = n * self.facts.firings[node.0 as usize];
+                    let count = n * self.stages[stage].facts.firings[node.0 as usize];
                     for input in &native.compiled.flat.node(*node).inputs {
                         let items = self.take(*input, count);
                         self.ends.write(&native.compiled, *node, &items)?;
@@ -95,51 +116,22 @@ impl Run<'_> {
             }
             return Ok(());
         };
-        for Actor { node, inputs, firings, .. } in &plan.actors {
-            if self.ends.is_writer(*node)
-                && let Some(port) = inputs.first()
-            {
-                let bytes = plan.roots[port.root].bytes;
-                let count = (n * firings) as usize;
-                let memory = self.buffers[port.root].bytes();
-                if is_in_line(port) {
-                    let first = port.items.base as usize * bytes;
-                    self.ends.write(&native.compiled, *node, &memory[first..][..count * bytes])?;
-                } else {
-                    let mut items = Vec::with_capacity(count * bytes);
-                    for firing in 0..count {
-                        items.extend_from_slice(&memory[place(port, firing) * bytes..][..bytes]);
-                    }
-                    self.ends.write(&native.compiled, *node, &items)?;
-                }
-            }
-        }
+        self.let_out(stage, plan, n)?;
+        self.go_out(stage, n);
         Ok(())
-    }
-
-    /// What is left moves to the front.
-    pub(super) fn move_on(&mut self, n: u64) {
-        let Some(plan) = &self.native.plan else { return };
-        for (root, memory) in plan.roots.iter().zip(&mut self.buffers) {
-            let (from, keep) =
-                (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
-            if keep > 0 && from > 0 {
-                memory.bytes_mut().copy_within(from..from + keep, 0);
-            }
-        }
     }
 }
 
-fn is_in_line(port: &Port) -> bool {
+pub(super) fn is_in_line(port: &Port) -> bool {
     port.items.group == 1 && port.items.group_stride == 1
 }
 
-fn place(port: &Port, firing: usize) -> usize {
+pub(super) fn place(port: &Port, firing: usize) -> usize {
     let (items, firing) = (&port.items, firing as i64);
     (items.base + firing / items.group * items.group_stride + firing % items.group * items.stride) as usize
 }
 
-fn scatter(memory: &mut [u8], items: &[u8], port: &Port, bytes: usize, count: usize) {
+pub(super) fn scatter(memory: &mut [u8], items: &[u8], port: &Port, bytes: usize, count: usize) {
     if is_in_line(port) {
         memory[port.items.base as usize * bytes..][..items.len()].copy_from_slice(items);
         return;

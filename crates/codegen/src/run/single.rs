@@ -1,9 +1,7 @@
 //! Nodes one by one, from queue to queue.
 
 use super::{Flow, Run};
-use crate::Level;
-use crate::build::{Memory, Queue};
-use crate::emit::expr::cell_bytes;
+use crate::build::{Flowed, Queue};
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::interpret::Stop;
 use thalweg_lang::schedule::Phase;
@@ -11,13 +9,7 @@ use thalweg_lang::schedule::Phase;
 impl Run<'_> {
     /// Bytes of an item of a channel.
     pub(super) fn item_bytes(&self, channel: ChannelId) -> usize {
-        // What cannot be native is refused before a run begins.
-        let item = self.facts.item(channel);
-        item.map_or(0, |(cell, cells)| cell_bytes(cell) * cells)
-    }
-
-    fn rings(&self) -> bool {
-        self.native.level == Level::Plain
+        self.around.queues.item_bytes(channel.0 as usize)
     }
 
     pub(super) fn queue(&mut self, channel: ChannelId) -> &mut Queue {
@@ -36,10 +28,10 @@ impl Run<'_> {
         for (at, channel) in compiled.flat.channels.iter().enumerate() {
             let id = ChannelId(at as u32);
             let mut room = compiled.schedule.buffers[at].unwrap_or(0).max(channel.initial.len() as u64) + 1;
-            if self.rings() {
-                room += self.native.scale * self.through(id);
+            if self.native.rings() {
+                room += self.native.parts[0].scale * self.through(0, id);
             }
-            self.widen(id, room);
+            self.around.queues.widen(at, &mut self.state.queues()[at], room);
             let mut bytes = Vec::new();
             for item in &channel.initial {
                 super::ends::to_bytes(item, &channel.item, &compiled.tree.structs, &mut bytes);
@@ -49,59 +41,23 @@ impl Run<'_> {
     }
 
     /// Items that go through a channel in a steady state.
-    fn through(&self, channel: ChannelId) -> u64 {
+    pub(super) fn through(&self, stage: usize, channel: ChannelId) -> u64 {
         let (flat, from) = (&self.native.compiled.flat, self.native.compiled.flat.channel(channel).from);
         let port = flat.node(from).outputs.iter().position(|output| *output == channel).unwrap_or(0);
         let push = flat.push(&self.native.compiled.tree, from, port, Firing::Later).unwrap_or(0);
-        push * self.facts.firings[from.0 as usize]
+        push * self.stages[stage].facts.firings[from.0 as usize]
     }
 
     /// Room for so many items besides those that are there.
     pub(super) fn make_room(&mut self, channel: ChannelId, more: u64) {
-        let bytes = self.item_bytes(channel).max(1);
-        let room = (self.queues[channel.0 as usize].bytes().len() / bytes) as u64;
-        let (rings, queue) = (self.rings(), *self.queue(channel));
-        let held = (queue.written - queue.read) as u64;
-        if rings {
-            if held + more > queue.mask as u64 + 1 {
-                self.widen(channel, held + more);
-            }
-        } else if queue.written as u64 + more > room {
-            if held + more <= room {
-                let memory = self.queues[channel.0 as usize].bytes_mut();
-                memory.copy_within(queue.read as usize * bytes..queue.written as usize * bytes, 0);
-                let queue = self.queue(channel);
-                (queue.read, queue.written) = (0, held as i64);
-            } else {
-                self.widen(channel, 2 * (held + more));
-            }
-        }
-    }
-
-    /// A larger memory for a queue.
-    fn widen(&mut self, channel: ChannelId, room: u64) {
-        let room = room.next_power_of_two();
-        let bytes = self.item_bytes(channel);
-        let items = self.peek_all(channel);
-        let mut memory = Memory::new(room as usize * bytes);
-        memory.bytes_mut()[..items.len()].copy_from_slice(&items);
-        let pointer = memory.pointer();
-        self.queues[channel.0 as usize] = memory;
-        let queue = self.queue(channel);
-        let held = queue.written - queue.read;
-        *queue = Queue { items: pointer.cast(), read: 0, written: held, mask: room as i64 - 1 };
+        let at = channel.0 as usize;
+        self.around.queues.make_room(at, &mut self.state.queues()[at], more);
     }
 
     /// The items of a queue as bytes.
     pub(super) fn peek_all(&mut self, channel: ChannelId) -> Vec<u8> {
-        let (rings, bytes, queue) = (self.rings(), self.item_bytes(channel), *self.queue(channel));
-        let memory = self.queues[channel.0 as usize].bytes();
-        let place = |item: i64| if rings { (item & queue.mask) as usize } else { item as usize };
-        let mut items = Vec::new();
-        for item in queue.read..queue.written {
-            items.extend_from_slice(&memory[place(item) * bytes..][..bytes]);
-        }
-        items
+        let at = channel.0 as usize;
+        self.around.queues.peek_all(at, &self.state.queues()[at])
     }
 
     /// Puts items into a queue.
@@ -111,23 +67,16 @@ impl Run<'_> {
             return;
         }
         self.make_room(channel, (items.len() / bytes) as u64);
-        let (rings, queue) = (self.rings(), *self.queue(channel));
-        let memory = self.queues[channel.0 as usize].bytes_mut();
-        for (at, item) in items.chunks_exact(bytes).enumerate() {
-            let place = queue.written + at as i64;
-            let place = if rings { place & queue.mask } else { place } as usize;
-            memory[place * bytes..][..bytes].copy_from_slice(item);
-        }
-        self.queue(channel).written += (items.len() / bytes) as i64;
+        let at = channel.0 as usize;
+        self.around.queues.put(at, &mut self.state.queues()[at], items);
     }
 
     /// Takes items from a queue.
     pub(super) fn take(&mut self, channel: ChannelId, count: u64) -> Vec<u8> {
-        let bytes = self.item_bytes(channel);
-        let mut items = self.peek_all(channel);
-        items.truncate(count as usize * bytes);
+        let (at, queue) = (channel.0 as usize, *self.queue(channel));
+        let front = Queue { written: queue.read + count as i64, ..queue };
         self.queue(channel).read += count as i64;
-        items
+        self.around.queues.peek_all(at, &front)
     }
 
     /// Phases, as far as they go.
@@ -155,6 +104,15 @@ impl Run<'_> {
 
     /// Fires a node so many times, or as often as it can.
     fn fire(&mut self, node: NodeId, count: u64) -> Result<Flow, Stop> {
+        let fired = self.fire_some(node, count)?;
+        Ok(if fired < count { Flow::Over } else { Flow::On })
+    }
+
+    /// Fires a node up to so many times; how often that was.
+    pub(super) fn fire_some(&mut self, node: NodeId, count: u64) -> Result<u64, Stop> {
+        if self.native.waits[node.0 as usize].is_some() {
+            return self.fire_flow(node, count);
+        }
         let mut able = self.able(node, count);
         if self.ends.is_reader(node) {
             let output = self.native.compiled.flat.node(node).outputs.first().copied();
@@ -172,12 +130,32 @@ impl Run<'_> {
             }
         } else if able > 0 {
             self.room_for(node, able);
-            if !self.state.fire(node.0, able, &mut self.printer) {
+            if !self.state.fire(node.0, able, &mut self.around) {
                 return Err(self.failed());
             }
         }
         self.fired[node.0 as usize] += able;
-        Ok(if able < count { Flow::Over } else { Flow::On })
+        Ok(able)
+    }
+
+    /// Firings that decide how many items they move, each of which may wait in its middle.
+    fn fire_flow(&mut self, node: NodeId, count: u64) -> Result<u64, Stop> {
+        let (at, count) = (node.0 as usize, count.min(i64::MAX as u64));
+        if let (Some(input), Some(items)) =
+            (self.native.compiled.flat.node(node).inputs.first(), self.awaited[at])
+            && self.held(*input) < items
+        {
+            return Ok(0);
+        }
+        let (flowed, fired) = match self.native.waits[at] {
+            Some(0) | None => self.state.flow(node.0, count, &mut self.around),
+            Some(stack) => self.state.flow_apart(node.0, count, stack, &mut self.around).map_err(|why| {
+                Stop::Output(format!("`{}`: {why}", self.native.compiled.flat.node(node).name))
+            })?,
+        };
+        self.awaited[at] = if let Flowed::Waits(items) = flowed { Some(items) } else { None };
+        self.fired[at] += fired;
+        if flowed == Flowed::Failed { Err(self.failed()) } else { Ok(fired) }
     }
 
     fn room_for(&mut self, node: NodeId, firings: u64) {
@@ -217,18 +195,16 @@ impl Run<'_> {
         able
     }
 
-    /// Everything that takes items fires as long as it can.
+    /// Everything that takes items fires as long as it can. A feedback loop without input from outside takes
+    /// only its own, and would do so for ever.
     pub(super) fn flush(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), Stop> {
+        let flat = &self.native.compiled.flat;
         let mut goes_on = true;
         while std::mem::take(&mut goes_on) {
-            for node in 0..self.native.compiled.flat.nodes.len() as u32 {
+            for node in 0..flat.nodes.len() as u32 {
                 let node = NodeId(node);
-                if self.native.compiled.flat.node(node).inputs.is_empty() || interrupted() {
-                    continue;
-                }
-                let able = self.able(node, u64::from(u32::MAX));
-                if able > 0 {
-                    self.fire(node, able)?;
+                let takes = flat.node(node).inputs.iter().any(|input| !flat.channel(*input).back);
+                if takes && !interrupted() && self.fire_some(node, u64::from(u32::MAX))? > 0 {
                     goes_on = true;
                 }
             }

@@ -20,10 +20,13 @@ pub struct Memory {
     pub given: BTreeMap<String, Vec<Value>>,
     /// So many items in each file that is not given.
     pub any: Option<usize>,
+    /// Whether the integers among those are bytes.
+    pub small: bool,
     pub written: Rc<RefCell<BTreeMap<String, Vec<Value>>>>,
 }
 
-struct Given(Vec<Value>, usize);
+/// A file that is read, and how far.
+pub struct Given(pub Vec<Value>, pub usize);
 
 impl Source for Given {
     fn next(&mut self) -> io::Result<Option<Value>> {
@@ -37,7 +40,8 @@ impl Source for Given {
     }
 }
 
-struct Written(String, Rc<RefCell<BTreeMap<String, Vec<Value>>>>);
+/// A file that is written, among others.
+pub struct Written(pub String, pub Rc<RefCell<BTreeMap<String, Vec<Value>>>>);
 
 impl Sink for Written {
     fn give(&mut self, item: &Value) -> io::Result<()> {
@@ -51,7 +55,7 @@ impl Sink for Written {
 }
 
 /// An item of a shape, of numbers that follow one another.
-fn made(shape: &Shape, structs: &[Vec<Shape>], next: &mut u32) -> Value {
+pub fn made(shape: &Shape, structs: &[Vec<Shape>], next: &mut u32) -> Value {
     let mut number = || {
         *next = next.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         *next >> 8
@@ -61,6 +65,11 @@ fn made(shape: &Shape, structs: &[Vec<Shape>], next: &mut u32) -> Value {
         Shape::Scalar(Type::Bit | Type::Boolean) => Value::Bool(number() % 2 == 1),
         Shape::Scalar(Type::Float) => Value::Float(float()),
         Shape::Scalar(Type::Complex) => Value::Complex(float(), float()),
+        Shape::Scalar(Type::Vector(count)) => {
+            let mut parts = [0.0; 4];
+            parts[..usize::from(*count)].iter_mut().for_each(|part| *part = float());
+            Value::Vector(parts)
+        }
         Shape::Scalar(_) => Value::Int(number() as i32),
         Shape::Array(element, length) => {
             Value::Array((0..*length).map(|_| made(element, structs, next)).collect())
@@ -74,7 +83,11 @@ fn made(shape: &Shape, structs: &[Vec<Shape>], next: &mut u32) -> Value {
 impl Files for Memory {
     fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let mut next = name.len() as u32;
-        let any = |count| (0..count).map(|_| made(item.shape, item.structs, &mut next)).collect();
+        let small = |value| match value {
+            Value::Int(number) if self.small => Value::Int(number & 255),
+            value => value,
+        };
+        let any = |count| (0..count).map(|_| small(made(item.shape, item.structs, &mut next))).collect();
         let given = self.given.get(name).cloned();
         let items = given.or_else(|| self.any.map(any)).ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(Given(items, 0)))
@@ -109,7 +122,7 @@ impl io::Write for Shared {
 }
 
 /// A value in which each bit can be seen; all that is not a number looks the same.
-fn bits(value: &Value) -> String {
+pub fn bits(value: &Value) -> String {
     let float = |x: f32| if x.is_nan() { "NaN".into() } else { format!("{:08x}", x.to_bits()) };
     match value {
         Value::Float(x) => float(*x),
@@ -121,15 +134,25 @@ fn bits(value: &Value) -> String {
 }
 
 fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
+    let mut files = Memory { written: Rc::default(), ..files.clone() };
+    let written = files.written.clone();
+    see_with(&mut files, &written, run)
+}
+
+/// What a run does with files, of which those that are written are found in `written` afterwards.
+pub fn see_with(
+    files: &mut dyn Files,
+    written: &RefCell<BTreeMap<String, Vec<Value>>>,
+    run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>,
+) -> Seen {
     let out = Shared::default();
-    let mut files = Memory { given: files.given.clone(), any: files.any, written: Rc::default() };
     let end = run(Surroundings {
-        files: &mut files,
+        files,
         out: Box::new(out.clone()),
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
     });
-    let written = files.written.borrow();
+    let written = written.borrow();
     let written = written.iter().map(|(name, items)| (name.clone(), items.iter().map(bits).collect()));
     let printed = String::from_utf8(out.0.borrow().clone()).unwrap();
     Seen { end, printed, written: written.collect() }
@@ -198,10 +221,54 @@ pub fn agree_at(
     meant
 }
 
+/// Checks several runs of a program at some levels; what they were.
+pub fn agree_runs(
+    levels: &[Level],
+    compiled: &Arc<Compiled>,
+    name: &str,
+    runs: &[(Memory, Option<u64>)],
+) -> Vec<Seen> {
+    let meant: Vec<Seen> =
+        runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();
+    for level in levels.iter().copied() {
+        let config = Config { level, cache: Cache::None, compiler: None };
+        let native =
+            thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
+        for ((files, iterations), meant) in runs.iter().zip(&meant) {
+            let mut done = run_native(&native, files, *iterations);
+            // Files appear only where a run ends well.
+            if meant.end.is_err() {
+                done.written.clone_from(&meant.written);
+            }
+            let lengths: Vec<usize> = files.given.values().map(Vec::len).chain(files.any).collect();
+            assert!(
+                *meant == done,
+                "at {level:?}, {lengths:?} items, {iterations:?} iterations:\n{name}\n{}",
+                difference(meant, &done)
+            );
+        }
+    }
+    meant
+}
+
 /// Where two runs differ first.
-fn difference(meant: &Seen, done: &Seen) -> String {
-    if meant.end != done.end || meant.printed != done.printed {
-        return format!("{:?}\n{:?}\n{}\n{}", meant.end, done.end, meant.printed, done.printed);
+pub fn difference(meant: &Seen, done: &Seen) -> String {
+    if meant.end != done.end {
+        return format!(
+            "{:?}\n{:?}\nafter printing {} and {} bytes",
+            meant.end,
+            done.end,
+            meant.printed.len(),
+            done.printed.len()
+        );
+    }
+    if meant.printed != done.printed {
+        let (mut lines, mut theirs) = (meant.printed.lines(), done.printed.lines());
+        let same =
+            std::iter::from_fn(|| Some(lines.next()? == theirs.next()?)).take_while(|same| *same).count();
+        let around =
+            |text: &str| text.lines().skip(same.saturating_sub(2)).take(6).collect::<Vec<_>>().join("\n");
+        return format!("line {}:\n{}\nand\n{}", same + 1, around(&meant.printed), around(&done.printed));
     }
     for (name, items) in &meant.written {
         let theirs = done.written.get(name).map_or(&[][..], Vec::as_slice);

@@ -31,6 +31,13 @@ pub trait Source {
         None
     }
 
+    /// All items from the beginning to the end as bytes, if they lie in memory as [`Source::next_bytes`] would
+    /// give them. Whoever asks for them asks for no others then, and they stay the same for as long as the
+    /// source is there.
+    fn memory(&self) -> Option<&[u8]> {
+        None
+    }
+
     /// Goes back to the beginning; false where that cannot be done.
     ///
     /// # Errors
@@ -52,6 +59,20 @@ pub trait Sink {
     /// They cannot be written.
     fn give_bytes(&mut self, _items: &[u8]) -> Option<io::Result<()>> {
         None
+    }
+
+    /// Room in memory for so many bytes and more, if items may be put there, as for [`Sink::give_bytes`], in
+    /// place of being given. They count when [`Sink::filled`] says so.
+    fn room(&mut self, _bytes: usize) -> Option<&mut [u8]> {
+        None
+    }
+
+    /// So many bytes of the room, from its beginning on, are items now.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    fn filled(&mut self, _bytes: usize) -> io::Result<()> {
+        Ok(())
     }
 
     /// All items have come: what was written appears under its name.

@@ -5,7 +5,8 @@
 //! types as variables, items and parameters; operators, functions, loops, `init`, `prework`, windows;
 //! pipelines, split-joins with weights of 0 and without splitter or joiner, feedback loops, recursion,
 //! streams that stand where they are used and what they capture; dynamic rates; files; prints in several
-//! filters, each line with the filter's name in front.
+//! filters, each line with the filter's name in front; windows with weights, tables, delays and blocks
+//! ([`kernel`]), which arbitrary code seldom is.
 //!
 //! Indices are in range, integers are not divided by zero, and every loop has a bound, but for the one
 //! fault that [`Options::fault`] asks for. Values are arbitrary: integers wrap, shifts are by any number,
@@ -20,6 +21,7 @@ mod choices;
 mod code;
 mod expr;
 mod filter;
+mod kernel;
 mod model;
 pub mod mutate;
 mod ratio;
@@ -53,12 +55,14 @@ pub struct Options {
     pub random: bool,
     /// One filter does something that is an error, in its third firing.
     pub fault: bool,
+    /// Filters as programs have them among those of arbitrary code, and more of what is alike.
+    pub kernels: bool,
 }
 
 /// All but faults.
 impl Default for Options {
     fn default() -> Options {
-        Options { depth: 3, dynamic: true, files: true, random: true, fault: false }
+        Options { depth: 3, dynamic: true, files: true, random: true, fault: false, kernels: true }
     }
 }
 

@@ -5,6 +5,7 @@ use super::branches::{Branches, Join};
 use super::choices::Choices;
 use super::code::{Coder, World};
 use super::filter::{Rates, Wanted, filter};
+use super::kernel::kernel;
 use super::model::{Composite, Deal, Head, Loop, Recursive, Stream};
 use super::ratio::Ratio;
 use super::types::{Ty, any, can_be_filed, content};
@@ -53,11 +54,39 @@ impl Maker<'_> {
     }
 
     pub fn ty(&mut self) -> Ty {
+        if self.options.kernels && self.choices.chance(60) {
+            return if self.choices.chance(60) { Ty::Float } else { Ty::Int };
+        }
         any(self.choices, self.world.structs.len())
     }
 
     fn rate(&mut self) -> u32 {
         1 + self.choices.weighted(&[5, 3, 2]) as u32
+    }
+
+    /// How many alike there are.
+    fn several(&mut self) -> u32 {
+        let most = if self.options.kernels { 5 } else { 3 };
+        self.choices.within(1, most)
+    }
+
+    /// A filter as programs have them.
+    fn kernel(&mut self, ends: (&Ty, &Ty), place: &Place) -> Made {
+        let wanted = Wanted {
+            name: format!("F{}", self.number()),
+            input: Some(ends.0),
+            output: Some(ends.1),
+            rates: Rates::Static { pop: 1, push: 1 },
+            alone: place.alone,
+            shows: false,
+            around: place.around.as_deref(),
+            windows: place.windows,
+            first: place.windows,
+            fault: false,
+        };
+        let made = kernel(self.choices, self.world, &wanted, place.unit);
+        let gain = made.gain;
+        (Stream::Filter(Box::new(made)), gain)
     }
 
     pub fn filter(
@@ -122,6 +151,10 @@ impl Maker<'_> {
     }
 
     fn simple(&mut self, input: &Ty, output: &Ty, place: &Place) -> Made {
+        let numbers = input.is_number() && output.is_number();
+        if self.options.kernels && numbers && self.choices.chance(65) {
+            return self.kernel((input, output), place);
+        }
         let ends = (Some(input), Some(output));
         if self.options.dynamic && !place.fixed && !place.unit && self.choices.chance(30) {
             self.dynamic = true;
@@ -155,7 +188,7 @@ impl Maker<'_> {
 
     /// One of gain 1, a few times.
     fn repeat(&mut self, ty: &Ty, place: &Place) -> Stream {
-        let (variable, count) = (format!("r{}", self.number()), self.choices.within(1, 3));
+        let (variable, count) = (format!("r{}", self.number()), self.several());
         let around = Some(variable.clone());
         let place = Place {
             depth: place.depth.min(1),
@@ -173,7 +206,7 @@ impl Maker<'_> {
         let head = self.head("S", (Some(input), Some(output)));
         let inner = self.inner(place, &head);
         let duplicate = !place.unit && self.choices.chance(40);
-        let count = self.choices.within(1, 3);
+        let count = self.several();
         for unit in [place.unit, true] {
             let mut branches = Branches::default();
             for _ in 0..count {
@@ -192,7 +225,7 @@ impl Maker<'_> {
     /// A branch from the splitter to the joiner.
     fn branch(&mut self, (input, output): (&Ty, &Ty), place: &Place, duplicate: bool, to: &mut Branches) {
         let weight = if duplicate { 1 } else { self.rate() };
-        if self.choices.chance(15) {
+        if self.choices.chance(if self.options.kernels { 30 } else { 15 }) {
             return self.equal_branches((input, output), place, weight, to);
         }
         let (child, gain) = self.through(input, output, place);
@@ -202,7 +235,7 @@ impl Maker<'_> {
 
     /// Branches that are all alike, made in a loop.
     fn equal_branches(&mut self, (input, output): (&Ty, &Ty), place: &Place, weight: u32, to: &mut Branches) {
-        let (variable, count) = (format!("r{}", self.number()), self.choices.within(1, 3));
+        let (variable, count) = (format!("r{}", self.number()), self.several());
         let around = Some(variable.clone());
         let place = Place { depth: place.depth.min(1), fixed: true, alone: false, around, ..place.clone() };
         let (child, gain) = self.through(input, output, &place);
@@ -268,7 +301,9 @@ impl Maker<'_> {
             let place = Place { windows: false, ..place };
             self.loop_filter((output, input), Rates::Static { pop: back, push: turns }, &place, false)
         };
-        let enqueued = turns * (1 + window) + self.choices.below(3);
+        let more =
+            if self.options.kernels && self.choices.chance(30) { self.choices.within(3, 40) } else { 0 };
+        let enqueued = turns * (1 + window) + self.choices.below(3) + more;
         let first = self.first_item(input);
         Stream::Loop(Box::new(Loop { head, join: (outside, turns), split, body, back, enqueued, first }))
     }

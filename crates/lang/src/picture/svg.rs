@@ -15,7 +15,7 @@ const STYLE: &str = "  <style>
     .channel { fill: none; stroke: #222; marker-end: url(#arrow) }
     .dynamic { stroke-dasharray: 5 4 }
     .back { stroke: #aa4422 }
-    .enqueued { fill: #aa4422 }
+    .enqueued { fill: #aa4422; stroke: #ffffff; stroke-width: 4px; paint-order: stroke }
   </style>
   <marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\">
     <path d=\"M0 0 L8 4 L0 8 z\"/>

@@ -153,6 +153,7 @@ fn run(dedicated: NodeId) {
         steals: 0,
         staying_first: false,
         now: 0,
+        starting: false,
     };
     let habits = Habits { pace: Pace::Counted, spin: false, stamped: true, deadline: None };
     Worker::new(host, &First, (), habits).run();

@@ -1,0 +1,139 @@
+//! A call of a fused region.
+
+use super::copies::copy;
+use super::expr::cell_type;
+use super::items::Items;
+use super::program::Writer;
+use crate::ir::{Cell, Kind};
+use crate::plan::{Plan, Round, Step};
+use std::fmt::Write;
+
+impl Writer<'_> {
+    /// A call of a fused region.
+    pub(super) fn fused(&mut self, part: usize, plan: &Plan) -> Result<String, String> {
+        let mut names = Vec::new();
+        for (at, actor) in plan.actors.iter().enumerate() {
+            let node = actor.node.0;
+            names.push(if self.codes[node as usize].is_some() && plan.acts(at) {
+                let none = Items::in_line(Cell::Of(Kind::Int), 1, 0);
+                let (input, output) = (actor.inputs.first(), actor.outputs.first());
+                let input = input.map_or(none.clone(), |port| port.items.clone());
+                let output = output.map_or(none, |port| port.items.clone());
+                self.function(node, 0, &input, &output, false)
+            } else {
+                String::new()
+            });
+        }
+        let mut out = String::new();
+        if !plan.blocks.is_empty() && !std::mem::replace(&mut self.blocks, true) {
+            out.push_str(&super::blocks::begin(self.lanes));
+        }
+        for (at, block) in plan.blocks.iter().enumerate() {
+            out.push_str(&super::blocks::functions(block, &format!("{part}_{at}"), plan.first, self.lanes));
+        }
+        let _ = write!(out, "\nstatic void steady_{part}(struct state *state, int64_t n)\n{{\n");
+        for step in &plan.steps {
+            match step {
+                Step::Blocks(at) => {
+                    out.push_str(&super::blocks::calls(&plan.blocks[*at], &format!("{part}_{at}")));
+                }
+                Step::All(actor) => {
+                    let firings = plan.actors[*actor].firings;
+                    self.act(&mut out, plan, &names, *actor, 1, ("0", &format!("n * {firings}")));
+                }
+                Step::Rounds(rounds) => self.go_round(&mut out, plan, &names, rounds),
+            }
+        }
+        for actor in &plan.actors {
+            if self.codes[actor.node.0 as usize].is_some() {
+                let _ = writeln!(out, "    state->node_{}.fired += n * {};", actor.node.0, actor.firings);
+            }
+        }
+        out.push_str("}\n");
+        Ok(out)
+    }
+
+    pub(super) fn go_round(&self, out: &mut String, plan: &Plan, names: &[String], rounds: &[Round]) {
+        fn actors(rounds: &[Round], all: &mut Vec<usize>) {
+            for round in rounds {
+                match round {
+                    Round::Fire(actor, _) if all.contains(actor) => {}
+                    Round::Fire(actor, _) => all.push(*actor),
+                    Round::Repeat(_, inner) => actors(inner, all),
+                }
+            }
+        }
+        let mut all = Vec::new();
+        actors(rounds, &mut all);
+        out.push_str("    {\n");
+        for actor in all {
+            let _ = writeln!(out, "        int64_t f{actor} = 0;");
+        }
+        out.push_str("        for (int64_t turn = 0; turn < n; turn++) {\n");
+        self.rounds(out, plan, names, rounds, 3);
+        out.push_str("        }\n    }\n");
+    }
+
+    pub(super) fn rounds(
+        &self,
+        out: &mut String,
+        plan: &Plan,
+        names: &[String],
+        rounds: &[Round],
+        depth: usize,
+    ) {
+        let indent = "    ".repeat(depth);
+        for round in rounds {
+            match round {
+                Round::Fire(actor, count) => {
+                    let f = format!("f{actor}");
+                    self.act(out, plan, names, *actor, depth, (&f, &format!("{f} + {count}")));
+                    let _ = writeln!(out, "{indent}{f} += {count};");
+                }
+                Round::Repeat(times, inner) => {
+                    let _ = writeln!(
+                        out,
+                        "{indent}for (int64_t t{depth} = 0; t{depth} < {times}; t{depth}++) {{"
+                    );
+                    self.rounds(out, plan, names, inner, depth + 1);
+                    let _ = writeln!(out, "{indent}}}");
+                }
+            }
+        }
+    }
+
+    /// An actor's firings.
+    pub(super) fn act(
+        &self,
+        out: &mut String,
+        plan: &Plan,
+        names: &[String],
+        at: usize,
+        depth: usize,
+        (first, last): (&str, &str),
+    ) {
+        let indent = "    ".repeat(depth);
+        let (actor, node) = (&plan.actors[at], plan.actors[at].node.0);
+        let buffer = |port: &crate::plan::Port| {
+            let cell = cell_type(port.items.cell);
+            format!("({cell} *)state->buffers[{}].items", plan.first + port.root)
+        };
+        if names[at].is_empty() {
+            if self.copies(actor.node) {
+                let ins = actor.inputs.iter().map(|port| (buffer(port), &port.items)).collect();
+                let outs = actor.outputs.iter().map(|port| (buffer(port), &port.items)).collect();
+                let text = copy(self.moves(actor.node), ins, outs, first, last);
+                text.lines().for_each(|line| _ = writeln!(out, "{indent}{line}"));
+            }
+            return;
+        }
+        let side = |port: Option<&crate::plan::Port>| port.map_or("0".to_owned(), buffer);
+        let _ = writeln!(
+            out,
+            "{indent}{}(&state->env, {node}, &state->node_{node}, {}, {}, {first}, {last});",
+            names[at],
+            side(actor.inputs.first()),
+            side(actor.outputs.first())
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! What a program keeps: its state block, and what filters begin with.
+
+use super::code::{field_name, structure};
+use super::expr::{cell_type, scalar};
+use super::program::Writer;
+use crate::ir::{Cell, MemKind};
+use crate::lower::{cell_of, cells_of, flatten, shape_of};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use thalweg_lang::flat::NodeKind;
+use thalweg_lang::hir::StreamBody;
+use thalweg_lang::tree;
+
+impl Writer<'_> {
+    /// What filters keep.
+    pub(super) fn structures(&mut self) -> Result<(), String> {
+        let nodes: Vec<u32> = self.nodes().map(|(node, _)| node).collect();
+        for node in nodes {
+            let fields = self.fields(node)?;
+            let fields: Vec<_> =
+                fields.into_iter().map(|(at, (name, cell, cells))| (at, name, cell, cells)).collect();
+            let mut text = structure(&fields);
+            if self.flows(node) {
+                text = text.replacen("    uint64_t random;", "    uint64_t random;\n    int64_t idle;", 1);
+            }
+            let name = match self.structures.get(&text) {
+                Some(name) => name.clone(),
+                None => {
+                    let name = format!("kept_{node}");
+                    self.line(format!("\nstruct {name} {text};"));
+                    self.structures.insert(text, name.clone());
+                    name
+                }
+            };
+            self.kept.insert(node, name);
+        }
+        Ok(())
+    }
+
+    /// Fields that a node's code uses, and changes.
+    pub(super) fn fields(&self, node: u32) -> Result<BTreeMap<u32, (String, Cell, usize)>, String> {
+        let Some(codes) = &self.codes[node as usize] else { return Ok(BTreeMap::new()) };
+        let NodeKind::Filter(id) = self.compiled.flat.nodes[node as usize].kind else {
+            return Ok(BTreeMap::new());
+        };
+        let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code
+        else {
+            return Ok(BTreeMap::new());
+        };
+        let StreamBody::Filter(filter) = &self.compiled.program.streams[stream.0 as usize].body else {
+            return Ok(BTreeMap::new());
+        };
+        let mut used = BTreeMap::new();
+        for code in std::iter::once(&codes.work).chain(&codes.prework) {
+            let vars = code.vars.iter().filter_map(|var| var.field.map(|(field, _)| field));
+            let mems = code.mems.iter().filter_map(|mem| match mem.kind {
+                MemKind::Field(field) => Some(field),
+                _ => None,
+            });
+            for field in vars.chain(mems) {
+                let structs = &self.compiled.tree.structs;
+                let variable = &filter.fields[field as usize];
+                let shape = shape_of(&fields[field as usize], &variable.ty.ty);
+                used.insert(
+                    field,
+                    (variable.name.to_string(), cell_of(&shape, structs)?, cells_of(&shape, structs)),
+                );
+            }
+        }
+        Ok(used)
+    }
+
+    pub(super) fn state(&mut self) {
+        let buffers: usize = self.parts.iter().map(crate::parts::Part::roots).sum();
+        let queues = self.compiled.flat.channels.len();
+        self.line("\nstruct state {\n    struct env env;");
+        self.line(format!(
+            "    struct queue queues[{}];\n    struct buffer buffers[{}];",
+            queues.max(1),
+            buffers.max(1)
+        ));
+        for (node, kept) in self.kept.clone() {
+            self.line(format!("    struct {kept} node_{node};"));
+        }
+        let plans = self.parts.iter().filter_map(|part| part.plan.as_ref());
+        let vectors = plans.map(crate::plan::Plan::vectors).max().unwrap_or(0);
+        if vectors > 0 {
+            self.line(format!("    char lanes[({vectors} + 1) * sizeof(VI)];"));
+        }
+        self.line("};");
+    }
+
+    /// What filters keep at the beginning; where nothing is said, zero.
+    pub(super) fn begin(&mut self) -> Result<(), String> {
+        let mut body = String::new();
+        for (node, _) in self.kept.clone() {
+            let NodeKind::Filter(id) = self.compiled.flat.nodes[node as usize].kind else { continue };
+            let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code
+            else {
+                continue;
+            };
+            let StreamBody::Filter(filter) = &self.compiled.program.streams[stream.0 as usize].body else {
+                continue;
+            };
+            // As the interpreter numbers its sequences.
+            let seed = u64::from(id.0) << 2 | 1;
+            let _ = writeln!(body, "    state->node_{node}.random = {seed}u;");
+            for (at, (_, cell, _)) in self.fields(node)? {
+                let structs = &self.compiled.tree.structs;
+                let value = &fields[at as usize];
+                let shape = shape_of(value, &filter.fields[at as usize].ty.ty);
+                let mut cells = Vec::new();
+                flatten(value, &shape, structs, &mut cells);
+                if cells.iter().all(|cell| *cell == crate::ir::Scalar::zero(cell.kind())) {
+                    continue;
+                }
+                let name = format!("begin_{node}_{at}");
+                let values: Vec<String> = cells
+                    .iter()
+                    .map(|value| match (cell, value) {
+                        (Cell::Mixed, crate::ir::Scalar::Float(x)) => {
+                            scalar(crate::ir::Scalar::Int(x.to_bits() as i32))
+                        }
+                        _ => scalar(*value),
+                    })
+                    .collect();
+                self.line(format!("static const {} {name}[] = {{{}}};", cell_type(cell), values.join(", ")));
+                let _ = writeln!(
+                    body,
+                    "    memcpy(state->node_{node}.{}, {name}, sizeof {name});",
+                    field_name(at)
+                );
+            }
+        }
+        self.line(format!("\nvoid thalweg_begin(struct state *state)\n{{\n    (void)state;\n{body}}}"));
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! Where a region's items come from other parts of the program, and where they go to.
+//!
+//! A channel with one end inside is a queue at the other. It is as if a node of one item a firing stood in
+//! place of what is outside: before a call items go from the queue to where that node would write them, and
+//! after it from where it would read them to the queue.
+
+use super::ports::{self, in_the_way};
+use super::roots::{Root, held};
+use super::{Facts, Place, Port};
+use crate::emit::items::Pattern;
+use thalweg_lang::flat::{ChannelId, NodeId};
+
+/// A channel to or from outside.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Border {
+    pub(crate) channel: ChannelId,
+    pub(crate) port: Port,
+    /// Items in a steady state.
+    pub(crate) items: u64,
+    /// Items that must be there besides.
+    pub(crate) ahead: u64,
+    /// Whether the root is nobody else's and so can be the queue itself.
+    pub(crate) direct: bool,
+}
+
+type Borders = (Vec<Border>, Vec<Border>);
+
+/// The borders of a region; the node that stands in the way of a pattern where there is none.
+pub(super) fn borders(
+    facts: &Facts<'_>,
+    kept: &[bool],
+    places: &[Option<Place>],
+    roots: &[Root],
+) -> Result<Result<Borders, NodeId>, String> {
+    let flat = &facts.compiled.flat;
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    for (at, channel) in flat.channels.iter().enumerate() {
+        let (inside, side) = match (facts.has(channel.from), facts.has(channel.to)) {
+            (false, true) => (channel.to, &mut inputs),
+            (true, false) => (channel.from, &mut outputs),
+            _ => continue,
+        };
+        match border(facts, places, roots, ChannelId(at as u32)) {
+            Some(border) => side.extend(border),
+            None => match in_the_way(facts, kept, inside) {
+                Some(other) => return Ok(Err(other)),
+                None => return Err(format!("no pattern is found for `{}`", flat.node(inside).name)),
+            },
+        }
+    }
+    Ok(Ok((inputs, outputs)))
+}
+
+/// A border, if there is a pattern; nothing where no items go.
+fn border(
+    facts: &Facts<'_>,
+    places: &[Option<Place>],
+    roots: &[Root],
+    channel: ChannelId,
+) -> Option<Option<Border>> {
+    let ports = facts.compiled.flat.ports()[channel.0 as usize];
+    let (now, next) = (held(facts, channel, ports, 0), held(facts, channel, ports, 1));
+    let items = next.1 - now.1;
+    let Some(place) = places[channel.0 as usize].as_ref().filter(|_| items > 0) else { return Some(None) };
+    let root = roots.iter().position(|root| root.channel == place.root)?;
+    let found = ports::items(place, now.1, (1, 1), items)?;
+    let Root { cell, cells, origin, .. } = roots[root];
+    let items_at = crate::emit::items::Items { cell, cells, base: found.base - origin, ..found };
+    let alone = places.iter().flatten().filter(|other| other.root == place.root).count() == 1;
+    let in_line = items_at.group == 1 && items_at.group_stride == 1 && items_at.pattern == Pattern::Every(1);
+    // What is read from a file, or written to one, goes through a buffer of this part.
+    let ends = facts.compiled.flat.channel(channel);
+    let inside = if facts.has(ends.to) { ends.to } else { ends.from };
+    let direct = alone && place.root == channel && in_line && !facts.is_end(inside);
+    let ahead = (now.1 - now.0) as u64;
+    Some(Some(Border { channel, port: Port { root, items: items_at }, items: items as u64, ahead, direct }))
+}

@@ -1,0 +1,73 @@
+//! Items on their way between parts: from queues to buffers and back.
+
+use super::Run;
+use super::moves::{is_in_line, place, scatter};
+use crate::plan::Border;
+
+impl Run<'_> {
+    /// What other parts have for so many steady states, which is there, comes in; there is room for what
+    /// goes out.
+    pub(super) fn come_in(&mut self, stage: usize, n: u64) {
+        let Some(plan) = &self.native.parts[stage].plan else { return self.room_between(stage, n) };
+        for Border { channel, port, items, direct, .. } in &plan.inputs {
+            if *direct {
+                let bytes = plan.roots[port.root].bytes;
+                let at = self.queue(*channel).read as usize * bytes;
+                let pointer = self.around.queues.memory_mut(channel.0 as usize).pointer_at(at);
+                self.state.set_buffer(plan.first + port.root, pointer);
+            } else {
+                let (count, bytes) = (n * items, plan.roots[port.root].bytes);
+                let items = self.take(*channel, count);
+                let memory = self.stages[stage].buffers[port.root].bytes_mut();
+                scatter(memory, &items, port, bytes, count as usize);
+            }
+        }
+        for Border { channel, port, items, direct, .. } in &plan.outputs {
+            self.make_room(*channel, n * items);
+            if *direct {
+                let bytes = plan.roots[port.root].bytes;
+                let at = self.queue(*channel).written as usize * bytes;
+                let pointer = self.around.queues.memory_mut(channel.0 as usize).pointer_at(at);
+                self.state.set_buffer(plan.first + port.root, pointer);
+            }
+        }
+    }
+
+    /// What so many steady states have given goes out.
+    pub(super) fn go_out(&mut self, stage: usize, n: u64) {
+        let Some(plan) = &self.native.parts[stage].plan else { return };
+        for border in plan.inputs.iter().filter(|border| border.direct) {
+            self.queue(border.channel).read += (n * border.items) as i64;
+        }
+        for Border { channel, port, items, direct, .. } in &plan.outputs {
+            let (count, bytes) = ((n * items) as usize, plan.roots[port.root].bytes);
+            if *direct {
+                self.queue(*channel).written += count as i64;
+                continue;
+            }
+            let memory = self.stages[stage].buffers[port.root].bytes();
+            let items = if is_in_line(port) {
+                memory[port.items.base as usize * bytes..][..count * bytes].to_vec()
+            } else {
+                (0..count)
+                    .flat_map(|item| memory[place(port, item) * bytes..][..bytes].iter())
+                    .copied()
+                    .collect()
+            };
+            self.put(*channel, &items);
+        }
+    }
+
+    /// Room for what so many steady states give, node by node.
+    fn room_between(&mut self, stage: usize, n: u64) {
+        if self.native.rings() {
+            return;
+        }
+        for node in &self.native.parts[stage].region.nodes {
+            for output in &self.native.compiled.flat.node(*node).outputs {
+                let through = self.through(stage, *output);
+                self.make_room(*output, n * through);
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Ends and buffers: which buffers' items are those of a file, and where they stand.
+//!
+//! A buffer that nobody but a reader fills, one item after the other, holds a piece of the file as it is. So
+//! for a call it may stand in the file's own memory: from the items on that the calls before have left, up to
+//! as many behind the last one as firings may look at. Where the memory does not go that far (it does not at
+//! the end of the file) items are copied into the buffer. A buffer that a writer empties in each call may
+//! stand in the file's memory too.
+//!
+//! What is lent is lent for one call: while it lasts nobody else touches the files.
+
+use super::ends::Ends;
+use super::moves::{is_in_line, place, scatter};
+use super::{Run, Stage};
+use crate::build::{LENDERS, Lent};
+use crate::plan::{Actor, Plan, Port};
+use thalweg_lang::interpret::Stop;
+
+/// The end that an actor is.
+#[derive(Clone, Debug)]
+pub(super) struct Gate {
+    /// The actor, by its place in the plan.
+    actor: usize,
+    /// The end, by its place among the readers or writers.
+    end: usize,
+    root: usize,
+    /// Items that come through in a steady state.
+    firings: u64,
+    /// Bytes of an item.
+    bytes: usize,
+    /// Bytes in the buffer before the first of these items, and all bytes that it has.
+    before: usize,
+    size: usize,
+    /// The buffer may stand in the file's memory; it does in this call.
+    lends: bool,
+    lent: bool,
+}
+
+/// All of them.
+#[derive(Default, Debug)]
+pub(super) struct Gates {
+    readers: Vec<Gate>,
+    writers: Vec<Gate>,
+}
+
+impl Gate {
+    fn new(plan: &Plan, actor: usize, end: usize, port: &Port) -> Gate {
+        let root = &plan.roots[port.root];
+        Gate {
+            actor,
+            end,
+            root: port.root,
+            firings: plan.actors[actor].firings,
+            bytes: root.bytes,
+            before: port.items.base as usize * root.bytes,
+            size: root.size as usize * root.bytes,
+            lends: is_in_line(port) && root.bytes > 0,
+            lent: false,
+        }
+    }
+}
+
+impl Gates {
+    /// Those of a plan. From now on readers keep what the buffers that they lend memory for need.
+    pub(super) fn new(plan: &Plan, ends: &mut Ends) -> Gates {
+        let mut gates = Gates::default();
+        for (at, actor) in plan.actors.iter().enumerate() {
+            if let (Some(end), Some(port)) = (ends.reader_of(actor.node), actor.outputs.first()) {
+                let mut gate = Gate::new(plan, at, end, port);
+                gate.lends &= gates.readers.len() < LENDERS && fills_alone(plan, at, port.root);
+                ends.readers[end].1.keep(gate.before, gate.size);
+                gates.readers.push(gate);
+            }
+            if let (Some(end), Some(port)) = (ends.writer_of(actor.node), actor.inputs.first()) {
+                let mut gate = Gate::new(plan, at, end, port);
+                gate.lends &= gates.writers.len() < LENDERS && plan.roots[port.root].keep == 0;
+                gate.lends &= gate.before == 0;
+                gates.writers.push(gate);
+            }
+        }
+        let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| border.port.root);
+        let used: Vec<usize> =
+            gates.readers.iter().chain(&gates.writers).map(|gate| gate.root).chain(borders).collect();
+        for gate in &mut gates.writers {
+            // A buffer stands at one place.
+            gate.lends &= used.iter().filter(|root| **root == gate.root).count() == 1;
+        }
+        gates
+    }
+
+    /// What ends lend for a call of a plan whose first buffer is told.
+    fn lend<'a>(&mut self, ends: &'a mut Ends, first: usize) -> Lent<'a> {
+        let mut lent = Lent::default();
+        for (gate, place) in self.readers.iter().zip(&mut lent.read).filter(|(gate, _)| gate.lent) {
+            let memory = ends.readers[gate.end].1.lend(gate.before, gate.size);
+            *place = (first + gate.root, memory.unwrap_or_default());
+        }
+        for (end, (_, writer)) in ends.writers.iter_mut().enumerate() {
+            let mut gates = self.writers.iter_mut().zip(&mut lent.written);
+            let Some((gate, place)) = gates.find(|(gate, _)| gate.end == end && gate.lends) else { continue };
+            let room = writer.room(gate.size).filter(|room| room.len() >= gate.size && is_aligned(room));
+            gate.lent = room.is_some();
+            *place = (first + gate.root, room.unwrap_or_default());
+        }
+        lent
+    }
+}
+
+/// Whether an actor's items are the only ones that come into a root.
+fn fills_alone(plan: &Plan, actor: usize, root: usize) -> bool {
+    let comes_in = plan.inputs.iter().chain(&plan.outputs).any(|border| border.port.root == root);
+    let fills = |actor: &Actor| actor.outputs.iter().any(|port| port.root == root && port.items.window > 0);
+    !comes_in && plan.actors.iter().enumerate().all(|(at, other)| at == actor || !fills(other))
+}
+
+/// Scalars have 4 bytes at most.
+fn is_aligned(memory: &[u8]) -> bool {
+    memory.as_ptr().cast::<u32>().is_aligned()
+}
+
+impl Run<'_> {
+    /// Steady states of a part, in one call; false where it failed.
+    pub(super) fn call(&mut self, stage: usize, n: u64) -> bool {
+        let first = self.native.parts[stage].plan.as_ref().map_or(0, |plan| plan.first);
+        let lent = self.stages[stage].gates.lend(&mut self.ends, first);
+        self.state.steady(stage as u32, n, lent, &mut self.around)
+    }
+
+    /// The input of so many steady states, which is there: it stays where it is, or goes to its buffer.
+    pub(super) fn let_in(&mut self, stage: usize, plan: &Plan, n: u64) {
+        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        for gate in &mut gates.readers {
+            let reader = &mut self.ends.readers[gate.end].1;
+            let memory = buffers[gate.root].bytes_mut();
+            let lent = gate.lends && reader.lend(gate.before, gate.size).is_some_and(is_aligned);
+            if std::mem::replace(&mut gate.lent, lent) && !lent {
+                let left = reader.last(gate.before).unwrap_or_default();
+                memory[..left.len()].copy_from_slice(left);
+            }
+            if !lent {
+                let count = (n * gate.firings) as usize;
+                let items = reader.next(count * gate.bytes);
+                scatter(memory, items, &plan.actors[gate.actor].outputs[0], gate.bytes, count);
+                let bytes = items.len();
+                reader.pass(bytes);
+            }
+        }
+    }
+
+    /// Writes what so many steady states have given.
+    pub(super) fn let_out(&mut self, stage: usize, plan: &Plan, n: u64) -> Result<(), Stop> {
+        let Run { ends, stages, native, .. } = self;
+        let Stage { gates, buffers, .. } = &stages[stage];
+        for gate in &gates.writers {
+            let (actor, count) = (&plan.actors[gate.actor], (n * gate.firings) as usize);
+            let writer = &mut ends.writers[gate.end].1;
+            if gate.lent {
+                writer.filled(&native.compiled, actor.node, count * gate.bytes)?;
+                continue;
+            }
+            let lender = gates.readers.iter().find(|reader| reader.lent && reader.root == gate.root);
+            let memory = match lender {
+                Some(lender) => ends.readers[lender.end].1.lend(lender.before, lender.size),
+                None => Some(buffers[gate.root].bytes()),
+            };
+            let (memory, port) = (memory.unwrap_or_default(), &actor.inputs[0]);
+            if is_in_line(port) {
+                writer.write(&native.compiled, actor.node, &memory[gate.before..][..count * gate.bytes])?;
+            } else {
+                let mut items = Vec::with_capacity(count * gate.bytes);
+                for firing in 0..count {
+                    items.extend_from_slice(&memory[place(port, firing) * gate.bytes..][..gate.bytes]);
+                }
+                writer.write(&native.compiled, actor.node, &items)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left moves to the front.
+    pub(super) fn move_on(&mut self, stage: usize, n: u64) {
+        let Some(plan) = &self.native.parts[stage].plan else { return };
+        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        for gate in gates.readers.iter().filter(|gate| gate.lent) {
+            self.ends.readers[gate.end].1.pass((n * gate.firings) as usize * gate.bytes);
+        }
+        for (at, (root, memory)) in plan.roots.iter().zip(buffers).enumerate() {
+            let (from, keep) =
+                (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
+            let stays = gates.readers.iter().any(|gate| gate.lent && gate.root == at);
+            if keep > 0 && from > 0 && !stays {
+                memory.bytes_mut().copy_within(from..from + keep, 0);
+            }
+        }
+    }
+
+    /// Buffers that stand in files get what is left there.
+    pub(super) fn land(&mut self, stage: usize) {
+        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        for gate in gates.readers.iter_mut().filter(|gate| gate.lent) {
+            let left = self.ends.readers[gate.end].1.last(gate.before).unwrap_or_default();
+            buffers[gate.root].bytes_mut()[..left.len()].copy_from_slice(left);
+            gate.lent = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Facts, plan};
+    use std::io;
+    use thalweg_lang::files::{Files, Layout, Sink, Source};
+    use thalweg_lang::interpret::Options;
+    use thalweg_lang::value::Value;
+
+    struct Nothing;
+
+    impl Files for Nothing {
+        fn source(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+            Ok(Box::new(Nothing))
+        }
+
+        fn sink(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+            Ok(Box::new(Nothing))
+        }
+    }
+
+    impl Source for Nothing {
+        fn next(&mut self) -> io::Result<Option<Value>> {
+            Ok(None)
+        }
+
+        fn rewind(&mut self) -> io::Result<bool> {
+            Ok(false)
+        }
+    }
+
+    impl Sink for Nothing {
+        fn give(&mut self, _item: &Value) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Which readers and writers of a program's middle may lend memory.
+    fn lenders(middle: &str) -> (Vec<bool>, Vec<bool>) {
+        let text = format!(
+            "void->void pipeline Main {{ add FileReader<int>(\"in\"); {middle} add FileWriter<int>(\"out\"); }}
+             int->int filter Sum() {{ work pop 2 push 1 peek 9 {{ push(pop() + peek(7)); pop(); }} }}"
+        );
+        let compiled = thalweg_lang::compile(&thalweg_lang::Sources::of("test.str", &text)).unwrap();
+        let facts = Facts::new(&compiled, &compiled.schedule.regions[0]);
+        let mut ends = Ends::open(&compiled, Options::default(), &mut Nothing).unwrap();
+        let gates = Gates::new(&plan(&facts, false).unwrap(), &mut ends);
+        let lends = |gates: &[Gate]| gates.iter().map(|gate| gate.lends).collect();
+        (lends(&gates.readers), lends(&gates.writers))
+    }
+
+    #[test]
+    fn buffers_of_one_end_may_stand_in_its_file() {
+        assert_eq!(lenders("add Sum();"), (vec![true], vec![true]));
+        assert_eq!(lenders(""), (vec![true], vec![false]));
+        let beside = "add splitjoin { split duplicate; add Sum(); add FileWriter<int>(\"more\"); join roundrobin(1, 0); };";
+        assert_eq!(lenders(beside), (vec![true], vec![false, true]));
+        let joined = "add splitjoin { split roundrobin(1, 0); add Sum(); add FileReader<int>(\"more\");
+            join roundrobin; };";
+        assert_eq!(lenders(joined), (vec![true, false], vec![false]));
+    }
+}

@@ -1,0 +1,185 @@
+//! A file that is read, as a row of bytes: the source's own where it lies in memory, or a window of it that
+//! is read ahead here.
+
+use super::ends::to_bytes;
+use thalweg_lang::Diagnostic;
+use thalweg_lang::files::Source;
+use thalweg_lang::interpret::Stop;
+use thalweg_lang::value::Shape;
+
+/// What is known of a file before it is read.
+pub(super) struct Told {
+    pub(super) shape: Shape,
+    pub(super) structs: Vec<Vec<Shape>>,
+    /// Bytes of an item.
+    pub(super) bytes: usize,
+    pub(super) name: String,
+    pub(super) span: thalweg_lang::Span,
+    /// It begins again when it is over.
+    pub(super) again: bool,
+}
+
+/// A file that is read.
+pub(super) struct Reader {
+    source: Box<dyn Source>,
+    told: Told,
+    /// The items are read where the source has them.
+    in_memory: bool,
+    /// Where that is not so: the last items that were taken, and those that have been read ahead.
+    window: Vec<u8>,
+    /// Where the items begin that are not taken yet, and where they end.
+    at: usize,
+    end: usize,
+    /// Bytes before `at` that stay in the window, and its length at least.
+    kept: usize,
+    room: usize,
+    /// What comes after the items.
+    after: Option<Stop>,
+    over: bool,
+    /// It has given items since it has begun, or begun again.
+    gave: bool,
+}
+
+impl Reader {
+    pub(super) fn new(source: Box<dyn Source>, told: Told) -> Reader {
+        // Memory that begins again, or ends in the middle of an item, is a file like others.
+        let whole = |memory: &&[u8]| !told.again && memory.len().is_multiple_of(told.bytes);
+        let memory = source.memory().filter(whole).map(<[u8]>::len);
+        Reader {
+            in_memory: memory.is_some(),
+            end: memory.unwrap_or(0),
+            over: memory.is_some(),
+            source,
+            told,
+            window: Vec::new(),
+            at: 0,
+            kept: 0,
+            room: 0,
+            after: None,
+            gave: false,
+        }
+    }
+
+    /// How many items there are, of so many that are wanted.
+    pub(super) fn available(&mut self, count: u64) -> u64 {
+        self.fill(count as usize);
+        ((self.end - self.at) / self.told.bytes) as u64
+    }
+
+    /// The next bytes, up to so many, as far as they have been read.
+    pub(super) fn next(&self, bytes: usize) -> &[u8] {
+        self.part(self.at, bytes.min(self.end - self.at)).unwrap_or_default()
+    }
+
+    /// The bytes that were taken last, if there have been so many.
+    pub(super) fn last(&self, bytes: usize) -> Option<&[u8]> {
+        self.part(self.at.checked_sub(bytes)?, bytes)
+    }
+
+    /// Memory of so many bytes, which has the next items behind so many bytes of those taken last. What comes
+    /// after the items is anything.
+    pub(super) fn lend(&self, before: usize, size: usize) -> Option<&[u8]> {
+        self.part(self.at.checked_sub(before)?, size)
+    }
+
+    /// So many bytes have been taken.
+    pub(super) fn pass(&mut self, bytes: usize) {
+        self.at = (self.at + bytes).min(self.end);
+    }
+
+    /// Keeps so many bytes of what was taken, and has room for so many altogether.
+    pub(super) fn keep(&mut self, kept: usize, room: usize) {
+        (self.kept, self.room) = (kept, room);
+    }
+
+    /// Why there are no more items, if that is a failure.
+    pub(super) fn failure(&mut self) -> Option<Stop> {
+        self.after.take()
+    }
+
+    /// Bytes of an item.
+    pub(super) fn bytes(&self) -> usize {
+        self.told.bytes
+    }
+
+    fn part(&self, from: usize, bytes: usize) -> Option<&[u8]> {
+        let all = if self.in_memory { self.source.memory()? } else { &self.window };
+        all.get(from..)?.get(..bytes)
+    }
+
+    /// Reads ahead, up to so many items.
+    fn fill(&mut self, count: usize) {
+        let want = count.saturating_mul(self.told.bytes);
+        while self.end - self.at < want && !self.over && self.after.is_none() {
+            let before = self.end - self.at;
+            self.more(want);
+            let now = self.end - self.at;
+            self.gave |= now > before;
+            if now < want && self.after.is_none() {
+                self.ended();
+            }
+        }
+    }
+
+    /// Reads once.
+    fn more(&mut self, want: usize) {
+        self.make_room(want);
+        let last = self.at + want;
+        match self.source.next_bytes(&mut self.window[self.end..last]) {
+            Some(Ok(bytes)) => {
+                let rest = (self.end - self.at + bytes) % self.told.bytes;
+                self.end += bytes - rest;
+                if rest > 0 {
+                    self.fail("the file ends in the middle of an item");
+                }
+            }
+            Some(Err(error)) => self.fail(&error.to_string()),
+            None => self.more_values(last),
+        }
+    }
+
+    /// The window has room for so many bytes from `at` on.
+    fn make_room(&mut self, want: usize) {
+        let from = self.at.saturating_sub(self.kept);
+        self.window.copy_within(from..self.end, 0);
+        (self.at, self.end) = (self.at - from, self.end - from);
+        let room = self.room.max(self.at + want);
+        if self.window.len() < room {
+            self.window.resize(room, 0);
+        }
+    }
+
+    fn more_values(&mut self, last: usize) {
+        let mut item = Vec::new();
+        while self.end < last {
+            match self.source.next() {
+                Ok(Some(value)) => {
+                    item.clear();
+                    to_bytes(&value, &self.told.shape, &self.told.structs, &mut item);
+                    self.window[self.end..][..item.len()].copy_from_slice(&item);
+                    self.end += item.len();
+                }
+                Ok(None) => return,
+                Err(error) => return self.fail(&error.to_string()),
+            }
+        }
+    }
+
+    fn fail(&mut self, why: &str) {
+        let message = format!("`{}`: {why}", self.told.name);
+        self.after = Some(Stop::Fault(Box::new(Diagnostic::new(self.told.span, message))));
+    }
+
+    /// The end of the file: from the beginning again, if that is asked for and has given anything.
+    fn ended(&mut self) {
+        if !self.told.again || !std::mem::take(&mut self.gave) {
+            self.over = true;
+            return;
+        }
+        match self.source.rewind() {
+            Ok(true) => {}
+            Ok(false) => self.over = true,
+            Err(error) => self.fail(&error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Programs of dynamic rates: native code does what the interpreter does, wherever the input ends.
+
+mod common;
+
+use common::{LEVELS, Memory, agree_runs, compiled, floats, has_compiler, ints};
+use thalweg_codegen::Level;
+
+/// Lengths of inputs: none, few, and some steady states.
+const LENGTHS: [usize; 12] = [0, 1, 2, 3, 5, 8, 13, 31, 64, 100, 257, 1000];
+
+/// Runs a program on inputs of many lengths, to their ends and for some iterations.
+fn ends(text: &str, made: fn(&str, usize) -> Memory) {
+    let compiled = compiled(text);
+    let mut runs = Vec::new();
+    for length in LENGTHS {
+        runs.push((made("in", length), None));
+    }
+    for iterations in [0, 1, 2, 7, 40] {
+        runs.push((made("in", 100), Some(iterations)));
+    }
+    let seen = agree_runs(&LEVELS, &compiled, text, &runs);
+    assert!(
+        seen.iter().any(|seen| !seen.written.is_empty() || !seen.printed.is_empty() || seen.end.is_err()),
+        "nothing to see:\n{text}"
+    );
+}
+
+fn around(stream: &str) -> String {
+    format!(
+        "void->void pipeline Main {{ add FileReader<int>(\"in\"); add Middle(); add FileWriter<int>(\"out\"); }}
+         {stream}"
+    )
+}
+
+macro_rules! agrees {
+    ($($name:ident: $text:expr, $made:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            if has_compiler(stringify!($name)) {
+                ends(AsRef::<str>::as_ref(&$text), $made);
+            }
+        }
+    )*};
+}
+
+agrees! {
+    a_filter_that_drops: around("int->int filter Middle() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 == 0) push(x); } }"), ints;
+    a_filter_that_repeats: around("int->int filter Middle() { work pop 1 push [0, 9] { int x = pop(); for (int i = 0; i < (x & 7); i++) push(x + i); } }"), ints;
+    a_filter_that_gives_without_bounds: around("int->int filter Middle() { work pop 2 push * { int n = pop() & 63; int x = pop(); while (n > 0) { push(x * n); n--; } } }"), ints;
+    a_filter_that_takes_runs: around("int->int filter Middle() { work pop * push 2 { int n = pop() & 7; int sum = 0; for (int i = 0; i < n; i++) sum += pop(); push(n); push(sum); } }"), ints;
+    a_filter_that_gives_while_it_waits: around("int->int filter Middle() { int total; work pop * push * { int n = pop() & 15; push(-n); for (int i = 0; i < n; i++) { int x = pop(); total += x; push(total); if (x % 5 == 0) push(i); } push(n); } }"), ints;
+    a_filter_that_looks_ahead: around("int->int filter Middle() { work pop [1, 20] push 1 peek * { int n = 1; while (n < 20 && (peek(n) & 3) != 0) n++; int sum = 0; for (int i = 0; i < n; i++) sum = sum * 3 + pop(); push(sum); } }"), ints;
+    a_dynamic_window_at_least: around("int->int filter Middle() { work pop * push 1 peek 4 { int s = peek(0) + peek(3); if (s % 2 == 0) pop(); pop(); push(s + peek(0)); } }"), ints;
+    ranges_with_average: around("int->int filter Middle() { work pop [1, 2, 4] push [0, 1, 3] { int x = pop(); if (x % 2 == 0) { push(pop()); if (x % 4 == 0) { push(pop() + pop()); push(x); } } } }"), ints;
+    fixed_though_dynamic: around("int->int filter Middle() { work pop * push * { int x = pop(); push(x * 3); } }"), ints;
+    two_at_a_time_though_dynamic: around("int->int filter Middle() { work pop * push * { int x = pop(); push(x); push(x - pop()); } }"), ints;
+    several_in_a_row: around("int->int pipeline Middle { add Drop(3); add Sum(); add Double(); add Drop(2); add Sum(); }
+        int->int filter Drop(int by) { work pop 1 push [0, 1] { int x = pop(); if (x % by != 0) push(x); } }
+        int->int filter Sum() { int last; work pop 3 push 1 peek 5 { last += peek(4); push(pop() + pop() * pop() + last); } }
+        int->int filter Double() { work pop * push * { int n = pop() & 3; for (int i = 0; i <= n; i++) push(pop() + i); } }"), ints;
+    static_parts_between: around("int->int pipeline Middle { add Drop(); add Wide(); add Both(); add Take(); add Narrow(); }
+        int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if ((x & 3) != 0) push(x); } }
+        int->int filter Wide() { work pop 2 push 3 peek 6 { push(pop()); push(peek(4)); push(pop()); } }
+        int->int splitjoin Both { split roundrobin(1, 2); add Identity<int>(); add Neg(); join roundrobin(2, 1); }
+        int->int filter Neg() { work pop 4 push 1 { push(pop() - pop() + pop() * pop()); } }
+        int->int filter Take() { work pop * push 2 { int n = pop() & 3; int s = 0; while (n >= 0) { s += pop(); n--; } push(s); push(n); } }
+        int->int filter Narrow() { work pop 4 push 1 { push(pop() ^ pop() ^ pop() ^ pop()); } }"), ints;
+    floats_too: "void->void pipeline Main { add FileReader<float>(\"in\"); add Above(); add Mean(); add FileWriter<float>(\"out\"); }
+        float->float filter Above() { work pop 1 push [0, 1] { float x = pop(); if (x > -3) push(x); } }
+        float->float filter Mean() { work pop 1 push 1 peek 8 { float s = 0; for (int i = 0; i < 8; i++) s += peek(i) * (i * 0.3 - 1); pop(); push(s); } }", floats;
+    bits_and_structures: "struct Pair { int n; float x; }
+        void->void pipeline Main { add FileReader<int>(\"in\"); add Bits(); add Gather(); add Pack(); add Unpack(); add FileWriter<float>(\"out\"); }
+        int->bit filter Bits() { work pop 1 push [1, 32] { int x = pop(); int n = (x & 7) + 1; for (int i = 0; i < n; i++) push((x >> i) & 1); } }
+        bit->int filter Gather() { work pop * push 1 { int n = 0; while (pop()) n++; push(n); } }
+        int->Pair filter Pack() { work pop [1, 3] push 1 { Pair p; p.n = pop(); p.x = p.n * 0.5; if (p.n > 2) p.x += pop(); if (p.n > 3) p.n -= pop(); push(p); } }
+        Pair->float filter Unpack() { work pop 1 push [1, 2] { Pair p = pop(); push(p.x); if (p.n > 0) push(p.n); } }", ints;
+    branches_of_dynamic_rates: around("int->int splitjoin Middle { split roundrobin(2, 1); add Drop(); add Repeat(); join roundrobin(1, 2); }
+        int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }
+        int->int filter Repeat() { work pop 1 push [1, 3] { int x = pop(); push(x); if (x % 2 == 0) { push(-x); push(x + 1); } } }"), ints;
+    branches_that_take: around("int->int splitjoin Middle { split duplicate; add Runs(3); add Runs(7); join roundrobin(1, 1); }
+        int->int filter Runs(int mask) { work pop * push 1 { int n = pop() & mask; int s = n; for (int i = 0; i < n; i++) s = s * 5 + pop(); push(s); } }"), ints;
+    a_dynamic_branch_and_a_static_one: around("int->int splitjoin Middle { split duplicate; add Runs(3); add Slow(); join roundrobin(1, 1); }
+        int->int filter Slow() { work pop 2 push 1 peek 4 { push(peek(3) - pop()); pop(); } }
+        int->int filter Runs(int mask) { work pop * push 1 { int n = pop() & mask; int s = n; for (int i = 0; i < n; i++) s = s * 5 + pop(); push(s); } }"), ints;
+    prework_of_dynamic_rates: around("int->int pipeline Middle { add Skip(); add Delay(); }
+        int->int filter Skip() { int n; prework pop * push [0, 9] { n = pop() & 7; for (int i = 0; i < n; i++) push(pop()); } work pop 1 push 1 { push(pop() + n); } }
+        int->int filter Delay() { prework push 3 { for (int i = 0; i < 3; i++) push(i); } work pop 1 push [0, 1] { int x = pop(); if (x & 1) push(x); } }"), ints;
+    prework_static_then_dynamic: around("int->int filter Middle() { int first; prework pop 3 push 1 { first = pop(); push(pop()); } work pop * push 1 peek 2 { int s = 0; while ((pop() & 3) != 0) s++; push(s + first + iter()); } }"), ints;
+    two_sources: "void->void pipeline Main { add splitjoin { split roundrobin(0); add pipeline { add FileReader<int>(\"in\"); add Drop(); }; add Count(); join roundrobin(1, 2); }; add FileWriter<int>(\"out\"); }
+        void->int filter Count() { int n; work push 2 { push(n); push(-n); n++; } }
+        int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }", ints;
+    prints_of_one: "void->void pipeline Main { add FileReader<int>(\"in\"); add Drop(); add Show(); }
+        int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }
+        int->void filter Show() { work pop 1 { println(pop()); } }", ints;
+    prints_of_several: "void->void pipeline Main { add FileReader<int>(\"in\"); add Tell(1); add Runs(); add Tell(2); add Show(); }
+        int->int filter Tell(int k) { work pop 1 push 1 peek 2 { println(k + \": \" + peek(1)); push(pop()); } }
+        int->int filter Runs() { work pop * push [1, 9] { int n = pop() & 7; println(\"runs \" + n); for (int i = 0; i < n; i++) { int x = pop(); println(x); push(x); } push(n); } }
+        int->void filter Show() { work pop 3 { println(pop() + pop() + pop()); } }", ints;
+    a_loop_of_dynamic_rates: around("int->int feedbackloop Middle { join roundrobin(1, 1); body Mix(); loop Again(); split roundrobin(1, 1); enqueue 5; enqueue 7; enqueue 9; }
+        int->int filter Mix() { work pop 2 push 2 { int a = pop(); int b = pop(); push(a + b); push(a - b); } }
+        int->int filter Again() { work pop 1 push [1, 2] { int x = pop(); push(x / 2); if (x % 4 == 1) push(x); } }"), ints;
+    too_few_given: around("int->int filter Middle() { work pop 1 push [1, 3] { int x = pop(); for (int i = 0; i < (x & 3); i++) push(x); } }"), ints;
+    too_many_taken: around("int->int filter Middle() { work pop [1, 3] push 1 { int n = pop() & 7; for (int i = 0; i < n; i++) pop(); push(n); } }"), ints;
+    a_window_before_the_items: around("int->int filter Middle() { work pop * push 1 { int n = pop() % 9 - 4; push(peek(n)); } }"), ints;
+    nothing_moved_for_ever: around("int->int filter Middle() { int n; work pop [0, 1] push [0, 1] { n++; if (n < 20) push(pop()); } }"), ints;
+}
+
+#[test]
+fn a_source_of_dynamic_rates() {
+    if !has_compiler("a_source_of_dynamic_rates") {
+        return;
+    }
+    let text = "void->void pipeline Main { add Count(); add Sum(); add FileWriter<int>(\"out\"); }
+        void->int filter Count() { int n; work push [0, 3] { for (int i = 0; i < n % 4; i++) push(n + i); n++; } }
+        int->int filter Sum() { work pop 2 push 1 { push(pop() * 3 + pop()); } }";
+    let runs: Vec<_> = [0, 1, 2, 5, 100, 10_000].map(|n| (Memory::default(), Some(n))).into();
+    agree_runs(&LEVELS, &compiled(text), text, &runs);
+}
+
+/// Programs of the suite with dynamic rates, on what they are meant for and on inputs that end anywhere.
+#[test]
+fn the_suite_agrees_wherever_it_ends() {
+    if !has_compiler("the_suite_agrees_wherever_it_ends") {
+        return;
+    }
+    for program in thalweg_str::PROGRAMS {
+        let compiled = thalweg_lang::compile(&program.sources(&[]).unwrap()).unwrap();
+        if compiled.schedule.regions.len() == 1 {
+            continue;
+        }
+        let runs: Vec<_> = (0..300)
+            .step_by(13)
+            .chain([1000, 4097])
+            .map(|count| (Memory { any: Some(count), small: true, ..Memory::default() }, None))
+            .collect();
+        agree_runs(&[Level::Plain, Level::Vectors], &std::sync::Arc::new(compiled), program.name, &runs);
+    }
+}

@@ -1,0 +1,236 @@
+//! Files that are memory: items are used where they stand, and what comes out is the same at every length.
+
+mod common;
+
+use common::{compiled, has_compiler};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use thalweg_codegen::{Cache, Config, Level, Native, build};
+use thalweg_lang::Compiled;
+use thalweg_lang::files::{Files, Layout, Sink, Source};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::value::Value;
+
+/// Files of floats, each in memory that begins so many bytes after a word does.
+struct Shelf {
+    inputs: BTreeMap<String, Vec<u8>>,
+    off: usize,
+    written: Rc<RefCell<BTreeMap<String, Written>>>,
+    lends_room: bool,
+}
+
+/// What was written: all bytes, those of them that were put into room, and whether it is complete.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct Written {
+    bytes: Vec<u8>,
+    in_room: usize,
+    complete: bool,
+}
+
+impl Shelf {
+    fn new(bytes: usize, off: usize) -> Shelf {
+        let byte = |at: usize, seed: usize| match at % 4 {
+            3 => 0x3d + (at / 4 * seed % 7) as u8,
+            _ => (at * seed % 251) as u8,
+        };
+        let file = |seed| vec![0; off].into_iter().chain((0..bytes).map(|at| byte(at, seed))).collect();
+        let inputs = [("in", 89), ("in2", 41)].map(|(name, seed)| (name.to_owned(), file(seed)));
+        Shelf { inputs: inputs.into(), off, written: Rc::default(), lends_room: true }
+    }
+}
+
+impl Files for Shelf {
+    fn source(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        Ok(Box::new(Lender { bytes: self.inputs[name].clone(), off: self.off, at: self.off }))
+    }
+
+    fn sink(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+        let (name, whose, lends) = (name.to_owned(), self.written.clone(), self.lends_room);
+        Ok(Box::new(Taker { written: Written::default(), room: Vec::new(), lends, name, whose }))
+    }
+}
+
+struct Lender {
+    bytes: Vec<u8>,
+    off: usize,
+    at: usize,
+}
+
+impl Source for Lender {
+    fn next(&mut self) -> io::Result<Option<Value>> {
+        match self.bytes[self.at..] {
+            [] => Ok(None),
+            [a, b, c, d, ..] => {
+                self.at += 4;
+                Ok(Some(Value::Float(f32::from_ne_bytes([a, b, c, d]))))
+            }
+            _ => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends in the middle of an item")),
+        }
+    }
+
+    fn memory(&self) -> Option<&[u8]> {
+        Some(&self.bytes[self.off..])
+    }
+
+    fn rewind(&mut self) -> io::Result<bool> {
+        self.at = self.off;
+        Ok(true)
+    }
+}
+
+struct Taker {
+    written: Written,
+    room: Vec<u8>,
+    lends: bool,
+    name: String,
+    whose: Rc<RefCell<BTreeMap<String, Written>>>,
+}
+
+impl Sink for Taker {
+    fn give(&mut self, item: &Value) -> io::Result<()> {
+        let Value::Float(item) = item else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.written.bytes.extend(item.to_ne_bytes());
+        Ok(())
+    }
+
+    fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
+        self.room = vec![0xff; bytes];
+        self.lends.then_some(&mut self.room[..])
+    }
+
+    fn filled(&mut self, bytes: usize) -> io::Result<()> {
+        self.written.bytes.extend(&self.room[..bytes]);
+        self.written.in_room += bytes;
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.written.complete = true;
+        let Taker { name, written, whose, .. } = *self;
+        whose.borrow_mut().insert(name, written);
+        Ok(())
+    }
+}
+
+type Seen = (Result<Outcome, Stop>, BTreeMap<String, Written>);
+
+fn see(shelf: &mut Shelf, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
+    let end = run(Surroundings {
+        files: shelf,
+        out: Box::new(io::sink()),
+        interrupted: Box::new(|| false),
+        progress: &mut |_| {},
+    });
+    (end, shelf.written.take())
+}
+
+/// Runs a program both ways; bytes that were put into room.
+fn agree(
+    compiled: &Arc<Compiled>,
+    native: &Native,
+    shelf: &mut Shelf,
+    options: Options,
+    what: &str,
+) -> usize {
+    let meant = see(shelf, |around| interpret(compiled, options, around));
+    let (end, mut written) = see(shelf, |around| native.run(options, around));
+    let in_room = written.values_mut().map(|written| std::mem::take(&mut written.in_room)).sum();
+    assert_eq!(meant.0, end, "{what}");
+    assert!(meant.1 == written, "{what}");
+    in_room
+}
+
+fn native(compiled: &Arc<Compiled>) -> Native {
+    build(compiled, &Config { level: Level::Vectors, cache: Cache::None, compiler: None }).unwrap()
+}
+
+fn program(middle: &str) -> String {
+    format!(
+        "void->void pipeline Main {{ add FileReader<float>(\"in\"); {middle} add FileWriter<float>(\"out\"); }}
+         float->float filter Twice() {{ work pop 1 push 1 {{ push(2 * pop()); }} }}
+         float->float filter Sum(int pops, int peeks) {{ work pop pops push 1 peek peeks {{
+            float s = 0; for (int i = 0; i < peeks; i++) s += peek(i);
+            for (int i = 0; i < pops; i++) pop(); push(s); }} }}"
+    )
+}
+
+/// Middles, and whether the output is put into the file's memory.
+const MIDDLES: [(&str, bool); 6] = [
+    ("add Twice();", true),
+    ("add Sum(3, 50);", true),
+    // Nothing but the two ends.
+    ("", false),
+    ("add splitjoin { split duplicate; add Twice(); add Sum(1, 9); join roundrobin; }; add Sum(2, 5);", true),
+    // Items stay in front of the writer.
+    ("add float->float filter { prework push 3 { push(1); push(2); push(3); } work pop 1 push 1 { push(pop()); } };
+        add float->float filter { float last; work pop 1 push 1 { push(last); last = pop(); } };", true),
+    ("add splitjoin { split duplicate; add Twice(); add pipeline { add Twice(); add FileWriter<float>(\"other\"); };
+        join roundrobin(1, 0); };", true),
+];
+
+#[test]
+fn items_are_used_where_they_stand() {
+    if !has_compiler("items_are_used_where_they_stand") {
+        return;
+    }
+    for (middle, in_memory) in MIDDLES {
+        let compiled = compiled(&program(middle));
+        let native = native(&compiled);
+        let lengths = (0..240).chain([4000, 20_000, 20_001, 20_017, 66_000]);
+        for length in lengths {
+            let what = format!("{middle}, {length} items");
+            let mut shelf = Shelf::new(4 * length, 0);
+            let in_room = agree(&compiled, &native, &mut shelf, Options::default(), &what);
+            assert_eq!(in_room > 0, in_memory && in_room > 0, "{what}");
+            assert!(length < 20_000 || (in_room > 0) == in_memory, "{what}");
+        }
+    }
+}
+
+#[test]
+fn files_that_cannot_be_lent_are_copied() {
+    if !has_compiler("files_that_cannot_be_lent_are_copied") {
+        return;
+    }
+    for (middle, _) in MIDDLES {
+        let compiled = compiled(&program(middle));
+        let native = native(&compiled);
+        for bytes in [0, 4, 399, 40_000, 80_001, 80_066] {
+            for (off, lends_room) in [(1, true), (0, false), (3, false)] {
+                let mut shelf = Shelf { lends_room, ..Shelf::new(bytes, off) };
+                let what = format!("{middle}, {bytes} bytes from {off}");
+                let in_room = agree(&compiled, &native, &mut shelf, Options::default(), &what);
+                assert!(lends_room || in_room == 0);
+            }
+            let options = Options { iterations: Some(9001), repeat_input: true };
+            agree(&compiled, &native, &mut Shelf::new(bytes, 0), options, middle);
+        }
+    }
+}
+
+#[test]
+fn two_files_are_lent_at_once() {
+    if !has_compiler("two_files_are_lent_at_once") {
+        return;
+    }
+    // Buffers of their own, and one that both fill.
+    for middle in ["add Pairs();", ""] {
+        let compiled = compiled(&format!(
+            "void->void pipeline Main {{
+                add splitjoin {{ split roundrobin(0);
+                    add pipeline {{ add FileReader<float>(\"in\"); {middle} }};
+                    add pipeline {{ add FileReader<float>(\"in2\"); {middle} }};
+                    join roundrobin(1, 2); }};
+                add FileWriter<float>(\"out\"); }}
+             float->float filter Pairs() {{ work pop 1 push 1 peek 2 {{ push(peek(0) - peek(1)); pop(); }} }}"
+        ));
+        let native = native(&compiled);
+        for length in (0..100).chain([30_000, 30_001]) {
+            let mut shelf = Shelf::new(4 * length, 0);
+            agree(&compiled, &native, &mut shelf, Options::default(), &format!("{length} items"));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A program by both ways.
+
+use crate::common::{LEVELS, Seen, difference, see_with};
+use crate::files::Random;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use thalweg_codegen::{Cache, Compiler, Config, Level, Native, Refusal};
+use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::generate::{Choices, Program};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::tree::Code;
+use thalweg_lang::{Compiled, Sources, compile};
+
+/// Firings of nodes that a run may take, more or less.
+const FIRINGS: u64 = 4000;
+
+/// Why native code is refused, rightly.
+const REFUSED: &[&str] = &["dynamic rates", "are nested too deep"];
+
+/// What came of a program.
+pub enum Came {
+    Native,
+    Refused,
+}
+
+/// How a program is run.
+#[derive(Clone, Debug)]
+pub struct Case {
+    seed: u64,
+    levels: Vec<Level>,
+    /// Steady states: as many as there may be, or so many of a hundred of them.
+    percent: Option<u64>,
+    /// In a call.
+    at_most: u64,
+    items: u32,
+    /// Compiled as it is where speed matters.
+    well: bool,
+}
+
+/// What fails, and at which level.
+type Failure = (String, Option<Level>);
+
+impl Case {
+    pub fn new(seed: u64) -> Case {
+        let mut choices = Choices::seeded(!seed);
+        let all = choices.chance(15);
+        let level = [Level::Vectors, Level::Fused, Level::Plain][choices.weighted(&[5, 3, 1])];
+        Case {
+            seed,
+            levels: if all { LEVELS.to_vec() } else { vec![level] },
+            percent: [None, Some(100), Some(30), Some(3)][choices.weighted(&[4, 3, 2, 1])],
+            at_most: [u64::MAX, 1, 2, 7, 40][choices.weighted(&[5, 1, 1, 2, 2])],
+            items: [2000, 300, 40, 0][choices.weighted(&[6, 4, 3, 1])],
+            well: choices.chance(15),
+        }
+    }
+
+    /// The same at one level.
+    pub fn only(mut self, level: Option<Level>) -> Case {
+        if let Some(level) = level {
+            self.levels = vec![level];
+        }
+        self
+    }
+
+    pub fn check(&self, program: &Program) -> Result<Came, Failure> {
+        let checked = catch_unwind(AssertUnwindSafe(|| self.compare(&program.to_string())));
+        checked.unwrap_or_else(|_| Err(("it panics".into(), None)))
+    }
+
+    fn compare(&self, text: &str) -> Result<Came, Failure> {
+        let sources = Sources::of("random.str", text);
+        let compiled = compile(&sources).map(Arc::new).map_err(|errors| {
+            (format!("it does not compile: {}", errors[0].render(&sources, false)), None)
+        })?;
+        let options = Options { iterations: self.iterations(&compiled), ..Options::default() };
+        let mut meant = None;
+        for level in self.levels.iter().copied() {
+            let native = match self.native(&compiled, level) {
+                Ok(native) => native,
+                Err(why) if REFUSED.iter().any(|known| why.contains(known)) => return Ok(Came::Refused),
+                Err(why) => return Err((why, Some(level))),
+            };
+            let meant = meant.get_or_insert_with(|| self.see(|around| interpret(&compiled, options, around)));
+            let done = self.see(|around| native.run(options, around));
+            if *meant != done {
+                return Err((format!("at {level:?}: {}", difference(meant, &done)), Some(level)));
+            }
+        }
+        Ok(Came::Native)
+    }
+
+    fn native(&self, compiled: &Arc<Compiled>, level: Level) -> Result<Native, String> {
+        let compiler = Compiler::find().map(|found| if self.well { found } else { found.flag("-O1") });
+        let config = Config { level, cache: Cache::None, compiler };
+        match thalweg_codegen::build(compiled, &config) {
+            Ok(native) => Ok(native.at_most(self.at_most)),
+            Err(Refusal::Unable(why)) => Err(format!("it is refused: {why}")),
+            Err(other) => Err(other.to_string()),
+        }
+    }
+
+    fn see(&self, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
+        let mut files = Random { seed: self.seed, most: self.items, ..Random::default() };
+        let written = files.written.clone();
+        let mut seen = see_with(&mut files, &written, run);
+        // Files appear when all went well.
+        if seen.end.is_err() {
+            seen.written.clear();
+        }
+        seen
+    }
+
+    /// So many that the interpreter is done soon.
+    fn iterations(&self, compiled: &Compiled) -> Option<u64> {
+        let region = compiled.schedule.regions.iter();
+        let firings: u64 = region.flat_map(|region| &region.repetitions).sum();
+        let most = (FIRINGS / firings.max(1)).clamp(2, 300);
+        match self.percent {
+            Some(percent) => Some(most * percent / 100),
+            None if ends(compiled) => None,
+            None => Some(most),
+        }
+    }
+}
+
+/// Whether the input is over some time: it reads a file in each steady state.
+fn ends(compiled: &Compiled) -> bool {
+    let reads = |node: NodeId| match compiled.flat.node(node).kind {
+        NodeKind::Filter(id) => matches!(compiled.tree.filters[id.0 as usize].code, Code::FileReader(_)),
+        NodeKind::Split(_) | NodeKind::Join(_) => false,
+    };
+    let regions = compiled.schedule.regions.iter();
+    let mut nodes = regions.flat_map(|region| region.nodes.iter().zip(&region.repetitions));
+    nodes.any(|(node, repetitions)| *repetitions > 0 && reads(*node))
+}

@@ -1,0 +1,42 @@
+//! Random programs: native code does what the interpreter does, bit for bit.
+//!
+//! `THALWEG_CASES` says how many cases, `THALWEG_SEED` which come first, and `THALWEG_TRACE=1` has each
+//! seed told before its case, for those that end in a crash.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod case;
+mod cases;
+mod files;
+mod found;
+
+use cases::for_each;
+use common::has_compiler;
+use thalweg_lang::generate::Options;
+
+/// What native code can do today.
+fn options() -> Options {
+    Options { dynamic: false, ..Options::default() }
+}
+
+#[test]
+fn native_code_does_what_the_interpreter_does() {
+    if has_compiler("native_code_does_what_the_interpreter_does") {
+        for_each(80, &options());
+    }
+}
+
+#[test]
+fn it_fails_as_the_interpreter_does() {
+    if has_compiler("it_fails_as_the_interpreter_does") {
+        for_each(10, &Options { fault: true, ..options() });
+    }
+}
+
+#[test]
+fn dynamic_rates_are_refused_or_done() {
+    if has_compiler("dynamic_rates_are_refused_or_done") {
+        for_each(10, &Options { dynamic: true, ..options() });
+    }
+}
