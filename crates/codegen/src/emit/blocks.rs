@@ -28,10 +28,6 @@ pub(crate) fn begin(lanes: usize) -> String {
     let mut whole = String::from(EXCHANGE);
     whole.push_str(&text);
     whole.push_str(include_str!("blocks.h"));
-    if lanes == 16 {
-        whole.push_str("\n#define HALF_LANES 8\n");
-        whole.push_str(&super::across::half());
-    }
     for width in [2, 4, 8] {
         if width < lanes {
             whole.push_str(&narrow(width, lanes));
@@ -185,7 +181,7 @@ pub(crate) fn calls(block: &Block, at: &str) -> String {
 }
 
 fn move_cells(border: &Border, enter: bool, lanes: usize, (buffers, near, k): (usize, u32, u32)) -> String {
-    let Border { root, kind, first, advance, cells, offset } = border;
+    let Border { root, kind, first, advance, cells, offset, .. } = border;
     let ty = super::expr::cell_type(crate::ir::Cell::Of(*kind));
     let cell = if *kind == Kind::Bool { ty } else { "int32_t" };
     let place =
