@@ -30,14 +30,23 @@ impl Reach {
             if !repeats[at] || matches!(step, Step::Rounds(_)) {
                 continue;
             }
-            let actors = step.actors(plan);
-            let outputs = actors.iter().flat_map(|actor| &plan.actors[*actor].outputs);
-            let again =
-                outputs.map(|port| firings_back(&port.items, reach.from[port.root])).max().unwrap_or(0);
+            // A block is all its actors' firings of a steady state, of which its insides need no others.
+            let is_block = matches!(step, Step::Blocks(_));
+            let ports = |outputs: bool| -> Vec<(&Port, u64)> {
+                let actors = step.actors(plan).into_iter().map(|actor| &plan.actors[actor]);
+                let around = actors.flat_map(|actor| {
+                    let side = if outputs { &actor.outputs } else { &actor.inputs };
+                    side.iter().map(|port| (port, if is_block { actor.firings } else { 1 }))
+                });
+                around.filter(|(port, _)| !plan.inner.contains(&port.root)).collect()
+            };
+            let back =
+                |(port, each): (&Port, u64)| firings_back(&port.items, reach.from[port.root]).div_ceil(each);
+            let again = ports(true).into_iter().map(back).max().unwrap_or(0);
             reach.again[at] = again;
             reach.states = reach.states.max(again.div_ceil(step.times(plan)));
-            for port in actors.iter().flat_map(|actor| &plan.actors[*actor].inputs) {
-                let first = first_place(&port.items, again);
+            for (port, each) in ports(false) {
+                let first = first_place(&port.items, again * each);
                 reach.from[port.root] = reach.from[port.root].min(first);
             }
         }
