@@ -20,12 +20,13 @@ mod parts;
 mod plan;
 mod run;
 mod scalars;
+mod siblings;
 
 pub use build::{Cache, Compiler};
 
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
 use parts::Part;
-use plan::Facts;
+use plan::{Facts, Merged};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::NodeId;
@@ -130,47 +131,71 @@ fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
     for channel in &compiled.flat.channels {
         lower::cell_of(&channel.item, &compiled.tree.structs)?;
     }
-    // Prints come in the interpreter's order, and none is missing when something fails.
-    let printers = printers(&codes);
-    let alone = printers > 1 || (printers == 1 && may_fail(&codes));
-    let mut parts = Vec::new();
+    let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
+    // Items of merged filters stand where it is hard to find a pattern at times.
+    let (parts, steady) = match parts_of(compiled, &codes, (level, lanes), true) {
+        Ok(parts) => parts,
+        Err(_) => parts_of(compiled, &codes, (level, lanes), false)?,
+    };
+    let waits = waits(compiled, &codes);
+    let rings = level == Level::Plain && parts.len() == 1 && !waits.iter().any(Option::is_some);
+    let text = program(compiled, &parts, (&codes, &steady), rings, lanes)?;
+    Ok(Text { exact: in_order(&codes), codes, parts, waits, text })
+}
+
+/// Whether steady states are done one by one: prints come in the interpreter's order, and none is missing when
+/// something fails.
+fn in_order(codes: &[Option<NodeCode>]) -> bool {
+    let printers = printers(codes);
+    printers > 1 || (printers == 1 && may_fail(codes))
+}
+
+/// The parts of a program, and what filters do in steady states.
+fn parts_of(
+    compiled: &Compiled,
+    codes: &[Option<NodeCode>],
+    (level, lanes): (Level, usize),
+    merges: bool,
+) -> Result<(Vec<Part>, Vec<Option<NodeCode>>), String> {
+    let alone = in_order(codes);
+    let (mut parts, mut codes) = (Vec::new(), codes.to_vec());
     let mut buffers = 0;
-    for (home, region) in parts::parts(compiled) {
-        let mut part = part(compiled, (home, region), level, (&codes, alone))?;
+    for region in parts::parts(compiled) {
+        let (mut part, steady) = part(compiled, region, codes, (level, lanes), (alone, merges))?;
+        codes = steady;
         if let Some(plan) = &mut part.plan {
             plan.first = buffers;
         }
         buffers += part.roots();
         parts.push(part);
     }
-    let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
-    let waits = waits(compiled, &codes);
-    let rings = level == Level::Plain && parts.len() == 1 && !waits.iter().any(Option::is_some);
-    let text = program(compiled, &parts, &codes, rings, lanes)?;
-    Ok(Text { codes, parts, waits, exact: alone, text })
+    Ok((parts, codes))
 }
 
 fn part(
     compiled: &Compiled,
     (home, region): (usize, thalweg_lang::schedule::Region),
-    level: Level,
-    (codes, alone): (&[Option<NodeCode>], bool),
-) -> Result<Part, String> {
+    codes: Vec<Option<NodeCode>>,
+    (level, lanes): (Level, usize),
+    (alone, merges): (bool, bool),
+) -> Result<(Part, Vec<Option<NodeCode>>), String> {
+    let facts = Facts::new(compiled, &region);
+    let merged = if merges { Merged::find(&facts, &codes) } else { Merged::nothing(&facts) };
+    let codes = if level == Level::Plain { codes } else { merged.codes(&facts, codes)? };
     let mut plan = match level {
         Level::Plain => None,
-        _ => Some(plan::plan(&Facts::new(compiled, &region), alone)?),
+        _ => Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?),
     };
-    let lanes = emit::simd::lanes();
-    if let (Some(plan), Level::Vectors, true) = (&mut plan, level, lanes > 1 && !alone) {
-        blocks::find(&Facts::new(compiled, &region), codes, plan, lanes);
-        plan.with_blocks(lanes as u64);
+    if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone) {
+        let without_families = plan::plan(&facts, &merged, &codes, (alone, 1))?;
+        blocks::find(&facts, &codes, plan, without_families, lanes);
     }
     let scale = match &plan {
         Some(plan) => plan.scale,
         None if alone => 1,
         None => PLAIN_SCALE,
     };
-    Ok(Part { home, region, plan, scale })
+    Ok((Part { home, region, plan, scale }, codes))
 }
 
 /// Bytes of a stack besides what its code keeps there: printing is the most that happens on it.

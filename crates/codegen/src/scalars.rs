@@ -99,7 +99,7 @@ fn rewrite(stmts: &mut [St], vars: &HashMap<(Mem, i32), Var>) {
 }
 
 /// Drops what has no effect; whether there was anything.
-fn sweep(code: &mut Code) -> bool {
+pub(crate) fn sweep(code: &mut Code) -> bool {
     let mut read = vec![false; code.vars.len()];
     let mut loaded = vec![false; code.mems.len()];
     walk_exprs(&code.body, &mut |ex| match ex {

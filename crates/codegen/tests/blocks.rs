@@ -16,7 +16,7 @@ fn around(ty: &str, streams: &str) -> String {
 /// Checks a program of which a part is done in lanes.
 fn check(text: &str, files: &Memory) {
     let c = source(&compiled(text), Level::Vectors).unwrap();
-    assert!(c.contains("blocks_0("), "no part of it is done in lanes:\n{text}");
+    assert!(c.contains("blocks_0_0("), "no part of it is done in lanes:\n{text}");
     let seen = agree(text, files, None);
     assert!(seen.written.values().any(|items| !items.is_empty()), "nothing to see:\n{text}");
 }

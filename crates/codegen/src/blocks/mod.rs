@@ -27,6 +27,7 @@ use crate::plan::{Actor, Facts, Plan, Step};
 use dag::{Op, Table};
 use parts::{Parts, Together};
 use runs::{Run, runs};
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::hir::Builtin;
 use trace::{Cells, Trace};
 
@@ -54,6 +55,7 @@ pub(crate) struct Border {
 /// A group that is run in lanes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Block {
+    pub(crate) nodes: Vec<NodeId>,
     pub(crate) entrances: Vec<Border>,
     pub(crate) exits: Vec<Border>,
     pub(crate) parts: Parts,
@@ -64,8 +66,31 @@ pub(crate) struct Block {
     pub(crate) across: Option<usize>,
 }
 
-/// Finds groups, and puts them into the plan in place of their actors.
-pub(crate) fn find(facts: &Facts<'_>, codes: &[Option<NodeCode>], plan: &mut Plan, lanes: usize) {
+/// Finds groups, and puts them into the plan in place of their actors. Families give way to groups that have
+/// all of their actors.
+pub(crate) fn find(
+    facts: &Facts<'_>,
+    codes: &[Option<NodeCode>],
+    plan: &mut Plan,
+    without_families: Plan,
+    lanes: usize,
+) {
+    if !plan.families.is_empty() {
+        let mut other = without_families;
+        find_in(facts, codes, &mut other, lanes);
+        let nodes: Vec<NodeId> = other.blocks.iter().flat_map(|block| block.nodes.iter().copied()).collect();
+        let mut actors = plan.families.iter().flat_map(|family| &family.actors);
+        if actors.all(|actor| nodes.contains(&plan.actors[*actor].node)) {
+            *plan = other;
+        }
+    }
+    if plan.blocks.is_empty() {
+        find_in(facts, codes, plan, lanes);
+    }
+    plan.with_blocks(lanes as u64);
+}
+
+fn find_in(facts: &Facts<'_>, codes: &[Option<NodeCode>], plan: &mut Plan, lanes: usize) {
     let before = plan.steps.clone();
     // Which of several failures comes first is a matter of order.
     if !may_fail(codes) {
@@ -169,7 +194,8 @@ fn block(
     let looks =
         parts.classes.iter().flat_map(|class| &class.steps).any(|step| matches!(step.op, Op::Look(_)));
     let beside = if looks && across.is_none() && parts.vectors <= MOST_VECTORS / 2 { 2 } else { 1 };
-    Some(Block { entrances, exits, parts, tables: trace.dag.tables, beside, across })
+    let nodes = run.actors.iter().map(|actor| plan.actors[*actor].node).collect();
+    Some(Block { nodes, entrances, exits, parts, tables: trace.dag.tables, beside, across })
 }
 
 /// Follows an actor's firings in a steady state.

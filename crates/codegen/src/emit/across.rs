@@ -1,6 +1,6 @@
 //! Lanes within a block as C: see [`blocks::across`](crate::blocks).
 
-use super::blocks::{Constant, Part, table_of};
+use super::blocks::{Constant, EFFECT, Part, table_of};
 use super::expr::scalar;
 use super::simd::{letter, list, vector};
 use crate::blocks::across::beside;
@@ -13,67 +13,8 @@ use std::fmt::Write;
 
 /// The functions of a block, with vectors of so many lanes.
 pub(super) fn functions(block: &Block, at: &str, first: usize, (lanes, all): (usize, usize)) -> String {
-    let text = whole(block, at, first, lanes);
-    if lanes == all { text } else { halved(&text) }
+    super::places::narrow(&whole(block, at, first, lanes), lanes, all)
 }
-
-/// The types and functions that [`halved`] texts use.
-pub(super) fn half() -> String {
-    halved(include_str!("vectors.h"))
-}
-
-/// A text with vectors of half the length.
-fn halved(text: &str) -> String {
-    let mut out = String::new();
-    let mut word = String::new();
-    for c in text.chars().chain(['\n']) {
-        if c.is_ascii_alphanumeric() || c == '_' {
-            word.push(c);
-            continue;
-        }
-        if word == "LANES" {
-            out.push_str("HALF_");
-        } else if NAMES.contains(&word.as_str()) {
-            out.push_str("half_");
-        }
-        out.push_str(&word);
-        word.clear();
-        out.push(c);
-    }
-    out
-}
-
-/// What `vectors.h` defines.
-const NAMES: &[&str] = &[
-    "VF",
-    "VI",
-    "VB",
-    "load_f",
-    "load_i",
-    "load_b",
-    "store_f",
-    "store_i",
-    "store_b",
-    "gather_f",
-    "gather_i",
-    "gather_b",
-    "spread_f",
-    "spread_i",
-    "spread_b",
-    "all_f",
-    "all_i",
-    "choose_f",
-    "choose_i",
-    "choose",
-    "smaller_i",
-    "greater_i",
-    "smaller_f",
-    "greater_f",
-    "smaller",
-    "greater",
-    "rest_f",
-    "to_ints",
-];
 
 fn whole(block: &Block, at: &str, first: usize, lanes: usize) -> String {
     let mut text = String::new();
@@ -172,7 +113,7 @@ impl Across<'_> {
             (0..self.borders.len()).map(|border| format!(", int32_t *restrict r{border}")).collect();
         let vectors = class.instances / self.lanes;
         format!(
-            "\nstatic void part_{block}_{number}(int32_t *restrict t{})\n{{\n{tables}    \
+            "\nstatic void part_{block}_{number}(int32_t *restrict t{})\n{{\n    {EFFECT}\n{tables}    \
              for (int64_t i = 0; i < {vectors}; i += {beside}) {{\n{body}    }}\n}}\n",
             pointers.concat()
         )

@@ -28,10 +28,6 @@ pub(crate) fn begin(lanes: usize) -> String {
     let mut whole = String::from(EXCHANGE);
     whole.push_str(&text);
     whole.push_str(include_str!("blocks.h"));
-    if lanes == 16 {
-        whole.push_str("\n#define HALF_LANES 8\n");
-        whole.push_str(&super::across::half());
-    }
     for width in [2, 4, 8] {
         if width < lanes {
             whole.push_str(&narrow(width, lanes));
@@ -123,6 +119,10 @@ fn together(width: usize, all: i64) -> String {
     text
 }
 
+/// GCC 12 takes stores at a sum of multiples of one pointer, which is what it makes of two pointers that go on by
+/// different steps, for stores that nobody sees, and does not call the function: this is an effect that it keeps.
+pub(super) const EFFECT: &str = "__asm__ volatile (\"\" ::: \"memory\");";
+
 /// The functions of a block.
 pub(crate) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> String {
     if let Some(across) = block.across {
@@ -185,7 +185,7 @@ pub(crate) fn calls(block: &Block, at: &str) -> String {
 }
 
 fn move_cells(border: &Border, enter: bool, lanes: usize, (buffers, near, k): (usize, u32, u32)) -> String {
-    let Border { root, kind, first, advance, cells, offset } = border;
+    let Border { root, kind, first, advance, cells, offset, .. } = border;
     let ty = super::expr::cell_type(crate::ir::Cell::Of(*kind));
     let cell = if *kind == Kind::Bool { ty } else { "int32_t" };
     let place =
@@ -282,7 +282,9 @@ impl Part<'_> {
             }
         }
         let block = self.block;
-        let head = format!("\nstatic __attribute__((noinline)) void part_{block}_{number}(VI *t)\n{{\n");
+        let head = format!(
+            "\nstatic __attribute__((noinline)) void part_{block}_{number}(VI *t)\n{{\n    {EFFECT}\n"
+        );
         let count = class.instances;
         format!("{head}{tables}    for (int64_t i = 0; i < {count}; i++) {{\n{body}    }}\n}}\n")
     }

@@ -110,7 +110,11 @@ pub(super) fn tables(code: &Code, input: &Items, output: &Items) -> String {
 }
 
 fn table(text: &mut String, ty: &str, name: &str, values: &[String]) {
-    let _ = write!(text, "    static const {ty} {name}[{}] = {{", values.len().max(1));
+    let _ = write!(
+        text,
+        "    static const {ty} {name}[{}] __attribute__((aligned(64))) = {{",
+        values.len().max(1)
+    );
     for (at, value) in values.iter().enumerate() {
         text.push_str(if at % 8 == 0 { "\n        " } else { " " });
         text.push_str(value);

@@ -1,23 +1,65 @@
 //! What differs between firings that are done at once.
 
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, exprs, inner, walk, walk_exprs};
+use crate::siblings::Joint;
 use thalweg_lang::hir::BinaryOp;
 
 /// Variables and runs of cells that differ.
+#[derive(Clone)]
 pub(crate) struct Varies {
     vars: Vec<bool>,
     mems: Vec<bool>,
+    /// Tables of one number for each lane, which places of items may have in them.
+    places: Vec<bool>,
+    /// Whether lanes keep fields.
+    state: bool,
 }
 
 impl Varies {
     /// What differs in a firing's code; none where firings cannot be done at once.
     pub(crate) fn of(code: &Code) -> Option<Varies> {
-        let mut varies = Varies { vars: vec![false; code.vars.len()], mems: vec![false; code.mems.len()] };
+        let (vars, mems) = (vec![false; code.vars.len()], vec![false; code.mems.len()]);
+        let mut varies = Varies { vars, places: mems.clone(), mems, state: false };
         if !has_no_state(code) {
             return None;
         }
         while varies.spread(&code.body, false) {}
         varies.can_be_done(code, &code.body, false).then_some(varies)
+    }
+
+    /// As if everything did.
+    pub(crate) fn all(code: &Code) -> Varies {
+        let (vars, mems) = (vec![true; code.vars.len()], vec![true; code.mems.len()]);
+        Varies { vars, places: vec![false; mems.len()], mems, state: true }
+    }
+
+    /// What differs between siblings; `same` are the fields that begin as the same integers in all.
+    pub(crate) fn among(joint: &Joint, same: &[u32]) -> Option<Varies> {
+        let code = &joint.code;
+        let own = |field: u32, kind| kind == Kind::Float || !same.contains(&field);
+        let vars = code.vars.iter().map(|var| var.field.is_some_and(|(field, _)| own(field, var.kind)));
+        let mems = code.mems.iter().zip(&joint.tables);
+        let mems = mems.map(|(mem, table)| table.is_some() || matches!(mem.kind, MemKind::Field(_)));
+        let places = code
+            .mems
+            .iter()
+            .zip(&joint.tables)
+            .map(|(mem, table)| table.is_some() && mem.cells == 1 && mem.cell == Cell::Of(Kind::Int));
+        let (vars, mems, places) = (vars.collect(), mems.collect(), places.collect());
+        let mut varies = Varies { vars, mems, places, state: true };
+        while varies.spread(&code.body, false) {}
+        varies.can_be_done(code, &code.body, false).then_some(varies)
+    }
+
+    /// Whether a place is the same in all lanes but for a number that is known for each.
+    fn place(&self, ex: &Ex) -> bool {
+        match ex {
+            _ if !self.ex(ex) => true,
+            Ex::Load(Area::Mem(mem), at, _) => self.places[mem.0 as usize] && at.as_int() == Some(0),
+            Ex::Binary(BinaryOp::Add | BinaryOp::Sub, Kind::Int, x, y) => self.place(x) && self.place(y),
+            Ex::Binary(BinaryOp::Mul, Kind::Int, x, y) => self.place(x) && y.as_int().is_some(),
+            _ => false,
+        }
     }
 
     pub(crate) fn var(&self, var: Var) -> bool {
@@ -70,9 +112,9 @@ impl Varies {
             exprs(st, &mut |ex| fits &= self.fits(code, ex));
             fits &= match st {
                 St::Set(..) => true,
-                St::Store(Area::Out(item), at, ..) => !self.ex(item) && !self.ex(at),
+                St::Store(Area::Out(item), at, ..) => self.place(item) && self.place(at),
                 St::Store(Area::Mem(mem), ..) => {
-                    code.mems[mem.0 as usize].kind == MemKind::Local
+                    (self.state || code.mems[mem.0 as usize].kind == MemKind::Local)
                         && code.mems[mem.0 as usize].cell != Cell::Mixed
                 }
                 St::If(..) => true,
@@ -86,7 +128,7 @@ impl Varies {
 
     fn fits(&self, code: &Code, ex: &Ex) -> bool {
         let mut fits = match ex {
-            Ex::Load(Area::In(item), at, _) => !self.ex(item) && !self.ex(at),
+            Ex::Load(Area::In(item), at, _) => self.place(item) && self.place(at),
             Ex::Load(Area::Out(_), ..) => false,
             Ex::Load(Area::Mem(mem), ..) => code.mems[mem.0 as usize].cell != Cell::Mixed,
             Ex::Binary(BinaryOp::Div | BinaryOp::Rem, Kind::Int, _, y) => {
@@ -100,7 +142,7 @@ impl Varies {
 }
 
 /// Whether firings leave nothing behind but items.
-fn has_no_state(code: &Code) -> bool {
+pub(crate) fn has_no_state(code: &Code) -> bool {
     let mut none = true;
     walk(&code.body, &mut |st| {
         none &= match st {

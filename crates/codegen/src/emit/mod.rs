@@ -1,6 +1,7 @@
 //! From [`Code`](crate::ir::Code) to C11.
 //!
-//! [`code`] writes one firing, or many, as a function; [`simd`] the same for several firings at once;
+//! [`code`] writes one firing, or many, as a function; [`simd`] the same for several firings at once,
+//! [`family`] for several siblings;
 //! [`text`] what is the same in all programs; [`program`] puts a whole program together: its [`state`], nodes
 //! one by one ([`single`]), and a function for each fused [`region`].
 //!
@@ -12,9 +13,11 @@ pub(crate) mod blocks;
 pub(crate) mod code;
 pub(crate) mod copies;
 pub(crate) mod expr;
+pub(crate) mod family;
 pub(crate) mod flow;
 pub(crate) mod items;
 pub(crate) mod lanes;
+mod places;
 pub(crate) mod program;
 mod region;
 pub(crate) mod simd;

@@ -60,11 +60,12 @@ pub(crate) struct Writer<'a> {
     pub(super) kept: BTreeMap<u32, String>,
 }
 
-/// The text of a program.
+/// The text of a program, whose filters have one code where they fire by themselves and another, which
+/// comes to the same, in steady states.
 pub(crate) fn program(
     compiled: &Compiled,
     parts: &[Part],
-    codes: &[Option<NodeCode>],
+    (codes, steady): (&[Option<NodeCode>], &[Option<NodeCode>]),
     rings: bool,
     lanes: usize,
 ) -> Result<String, String> {
@@ -85,9 +86,11 @@ pub(crate) fn program(
     }
     writer.structures()?;
     let mut fused = Vec::new();
+    writer.codes = steady;
     for (at, part) in parts.iter().enumerate() {
         fused.push(part.plan.as_ref().map(|plan| writer.fused(at, plan)).transpose()?);
     }
+    writer.codes = codes;
     let single = writer.single()?;
     writer.state();
     writer.begin()?;

@@ -2,11 +2,13 @@
 
 use super::copies::copy;
 use super::expr::cell_type;
+use super::family::Siblings;
 use super::items::Items;
 use super::program::Writer;
 use crate::ir::{Cell, Kind};
 use crate::plan::{Plan, Round, Step};
 use std::fmt::Write;
+use thalweg_lang::flat::NodeId;
 
 impl Writer<'_> {
     /// A call of a fused region.
@@ -14,7 +16,8 @@ impl Writer<'_> {
         let mut names = Vec::new();
         for (at, actor) in plan.actors.iter().enumerate() {
             let node = actor.node.0;
-            names.push(if self.codes[node as usize].is_some() && plan.acts(at) {
+            let together = plan.families.iter().any(|family| family.actors.contains(&at));
+            names.push(if !together && plan.acts(at) && self.codes[node as usize].is_some() {
                 let none = Items::in_line(Cell::Of(Kind::Int), 1, 0);
                 let (input, output) = (actor.inputs.first(), actor.outputs.first());
                 let input = input.map_or(none.clone(), |port| port.items.clone());
@@ -31,7 +34,10 @@ impl Writer<'_> {
         for (at, block) in plan.blocks.iter().enumerate() {
             out.push_str(&super::blocks::functions(block, &format!("{part}_{at}"), plan.first, self.lanes));
         }
-        let _ = write!(out, "\nstatic void steady_{part}(struct state *state, int64_t n)\n{{\n");
+        for family in 0..plan.families.len() {
+            self.family(&mut out, part, plan, family);
+        }
+        let _ = writeln!(out, "\nstatic void steady_{part}(struct state *state, int64_t n)\n{{");
         for step in &plan.steps {
             match step {
                 Step::Blocks(at) => {
@@ -42,6 +48,10 @@ impl Writer<'_> {
                     self.act(&mut out, plan, &names, *actor, 1, ("0", &format!("n * {firings}")));
                 }
                 Step::Rounds(rounds) => self.go_round(&mut out, plan, &names, rounds),
+                Step::Family(family) => {
+                    let firings = plan.families[*family].firings;
+                    let _ = writeln!(out, "    family_{part}_{family}(state, 0, n * {firings});");
+                }
             }
         }
         for actor in &plan.actors {
@@ -51,6 +61,37 @@ impl Writer<'_> {
         }
         out.push_str("}\n");
         Ok(out)
+    }
+
+    /// A function for the firings of siblings.
+    fn family(&self, out: &mut String, part: usize, plan: &Plan, at: usize) {
+        let family = &plan.families[at];
+        let nodes: Vec<NodeId> = family.actors.iter().map(|actor| plan.actors[*actor].node).collect();
+        let kept = nodes.iter().map(|node| self.kept[&node.0].clone()).collect();
+        let codes = self.codes[nodes[0].0 as usize].as_ref();
+        let after_prework = codes.is_some_and(|codes| codes.prework.is_some());
+        let siblings = Siblings { family, kept, after_prework, most: self.lanes };
+        let name = self.compiled.flat.node(nodes[0]).name.replace("*/", "* /");
+        let _ = writeln!(out, "\n/* {name} and {} siblings */", nodes.len() - 1);
+        let _ = writeln!(
+            out,
+            "static __attribute__((noinline)) void family_{part}_{at}(struct state *restrict state, int64_t first, int64_t last)\n{{"
+        );
+        for (sibling, (node, kept)) in nodes.iter().zip(&siblings.kept).enumerate() {
+            let node = node.0;
+            let _ = writeln!(out, "    struct {kept} *const kept{sibling} = &state->node_{node};");
+            let _ = writeln!(out, "    (void)kept{sibling};");
+        }
+        for (port, name, constant) in
+            [(family.input.as_ref(), "in0", "const "), (Some(&family.output), "out0", "")]
+        {
+            let place =
+                port.map_or("0".into(), |port| format!("state->buffers[{}].items", plan.first + port.root));
+            let cell = port.map_or("int32_t", |port| cell_type(port.items.cell));
+            let _ = writeln!(out, "    {constant}{cell} *restrict {name} = {place};");
+        }
+        out.push_str(&siblings.function());
+        out.push_str("}\n");
     }
 
     pub(super) fn go_round(&self, out: &mut String, plan: &Plan, names: &[String], rounds: &[Round]) {

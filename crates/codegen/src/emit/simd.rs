@@ -12,6 +12,7 @@
 
 use super::code::Writer;
 use super::expr::{bare, mem_name};
+use super::family::Lanes;
 use super::items::{Items, Pattern};
 use super::lanes::Varies;
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, walk, walk_exprs};
@@ -48,6 +49,7 @@ pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) 
         k: 0,
         mask: None,
         masks: 0,
+        among: None,
     };
     Some(writer.write())
 }
@@ -126,24 +128,42 @@ fn picked(code: &Code, output: &Items, stride: i64) -> Option<i64> {
     (whole && known && output.cell != Cell::Of(Kind::Bool)).then_some(stride)
 }
 
-struct Vectors<'a> {
-    inner: Writer<'a>,
-    varies: Varies,
-    lanes: usize,
-    beside: usize,
+pub(super) struct Vectors<'a> {
+    pub(super) inner: Writer<'a>,
+    pub(super) varies: Varies,
+    pub(super) lanes: usize,
+    pub(super) beside: usize,
     /// Cells from one lane to the next.
     strides: (i64, i64),
     /// The cells of a firing's output, where they are put together at the end.
     picked: Option<i64>,
     /// Which of the vectors side by side.
-    k: usize,
+    pub(super) k: usize,
     /// What the lanes are that go this way.
-    mask: Option<String>,
+    pub(super) mask: Option<String>,
     masks: usize,
+    /// Lanes that are siblings, not firings.
+    pub(super) among: Option<Lanes<'a>>,
+}
+
+impl<'a> Vectors<'a> {
+    /// For siblings: vectors of so many lanes, so many side by side.
+    pub(super) fn among(
+        code: &'a Code,
+        (input, output): (&'a Items, &'a Items),
+        varies: Varies,
+        (lanes, beside): (usize, usize),
+        apart: bool,
+        among: Lanes<'a>,
+    ) -> Vectors<'a> {
+        let inner = Writer { code, input, output, text: String::new(), depth: 1, which: 0, apart };
+        let (strides, among) = ((0, 0), Some(among));
+        Vectors { inner, varies, lanes, beside, strides, picked: None, k: 0, mask: None, masks: 0, among }
+    }
 }
 
 impl Vectors<'_> {
-    fn line(&mut self, text: impl AsRef<str>) {
+    pub(super) fn line(&mut self, text: impl AsRef<str>) {
         self.inner.line(text);
     }
 
@@ -176,7 +196,7 @@ impl Vectors<'_> {
         std::mem::take(&mut self.inner.text)
     }
 
-    fn locals(&mut self) {
+    pub(super) fn locals(&mut self) {
         let code = self.inner.code;
         let mut used = vec![false; code.vars.len()];
         walk(&code.body, &mut |st| {
@@ -184,7 +204,8 @@ impl Vectors<'_> {
                 used[var.0 as usize] = true;
             }
         });
-        for (at, var) in code.vars.iter().enumerate().filter(|(at, _)| used[*at]) {
+        let own = |(at, var): &(usize, &crate::ir::VarInfo)| used[*at] && var.field.is_none();
+        for (at, var) in code.vars.iter().enumerate().filter(own) {
             let id = Var(at as u32);
             if self.varies.var(id) {
                 for k in 0..self.beside {
@@ -219,7 +240,7 @@ impl Vectors<'_> {
         }
     }
 
-    fn stmts(&mut self, stmts: &[St]) {
+    pub(super) fn stmts(&mut self, stmts: &[St]) {
         stmts.iter().for_each(|st| self.st(st));
     }
 
@@ -258,6 +279,7 @@ impl Vectors<'_> {
                 let (name, sign) = (self.inner.name(*var), if *step > 0 { "<" } else { ">" });
                 let (from, to) = (self.inner.ex(from), self.inner.ex(to));
                 self.line(format!("for ({name} = {}; {name} {sign} {to}; {name} += {step}) {{", bare(&from)));
+                self.forget(body);
                 self.inside(body);
                 self.line("}");
             }
@@ -338,6 +360,9 @@ impl Vectors<'_> {
     fn give(&mut self, item: &Ex, at: &Ex, kind: Kind, value: &Ex) -> String {
         let (k, stride) = (self.k, self.strides.1);
         let value = self.vx(value);
+        if self.among.is_some() {
+            return self.give_among(item, at, kind, &value);
+        }
         let items = self.inner.output;
         let place = items.place("write", &self.inner.ex(item), item.as_int(), &self.inner.ex(at));
         if self.picked.is_some() {
@@ -383,12 +408,12 @@ impl Vectors<'_> {
         }
     }
 
-    fn name(&self, var: Var) -> String {
+    pub(super) fn name(&self, var: Var) -> String {
         format!("{}_v{}", self.inner.name(var), self.k)
     }
 
     /// An expression as a vector.
-    fn vx(&self, ex: &Ex) -> String {
+    pub(super) fn vx(&self, ex: &Ex) -> String {
         let kind = ex.kind(self.inner.code);
         if !self.varies.ex(ex) {
             let value = self.inner.ex(ex);
@@ -409,6 +434,7 @@ impl Vectors<'_> {
                 let [c, a, b] = &**parts;
                 format!("choose({}, {}, {})", self.vx(c), self.vx(a), self.vx(b))
             }
+            Ex::Iter if self.among.is_some() => self.executed(),
             Ex::Iter => format!("(all_i((int32_t)(before + f + {})) + each_lane)", self.k * self.lanes),
             Ex::Const(_) => String::new(),
         }
@@ -439,6 +465,7 @@ impl Vectors<'_> {
 
     fn load(&self, area: &Area, at: &Ex, kind: Kind) -> String {
         match area {
+            Area::In(item) if self.among.is_some() => self.take_among(item, at, kind),
             Area::In(item) => {
                 let place =
                     self.inner.input.place("read", &self.inner.ex(item), item.as_int(), &self.inner.ex(at));
@@ -446,6 +473,9 @@ impl Vectors<'_> {
                 load(kind, &first, self.strides.0)
             }
             Area::Mem(mem) => {
+                if let Some(value) = self.column(*mem, at, kind) {
+                    return value;
+                }
                 let (name, k) = (mem_name(self.inner.code, mem.0), self.k);
                 match (self.varies.mem(*mem), self.varies.ex(at)) {
                     (true, false) => format!("{name}_{k}[{}]", bare(&self.inner.ex(at))),
@@ -559,8 +589,16 @@ pub(crate) fn lanes() -> usize {
     8
 }
 
-/// Types and functions of vectors.
+/// Types and functions of vectors: of the machine's lanes, and of fewer for siblings.
 pub(crate) fn begin(lanes: usize) -> String {
+    let mut text = types(lanes);
+    for fewer in [lanes / 2, lanes / 4].into_iter().filter(|fewer| *fewer >= 4) {
+        text.push_str(&super::places::narrow(&types(fewer), fewer, lanes));
+    }
+    text
+}
+
+fn types(lanes: usize) -> String {
     let mut text = format!("\n#define LANES {lanes}\n{}", include_str!("vectors.h"));
     let each: Vec<String> = (0..lanes).map(|lane| lane.to_string()).collect();
     let _ = writeln!(text, "static const VI each_lane = {{{}}};", each.join(", "));
@@ -569,6 +607,8 @@ pub(crate) fn begin(lanes: usize) -> String {
             let _ = writeln!(text, "{}", pick(stride, letter, ty, element, lanes as i64));
         }
     }
+    let swapped = (0..lanes as i64).map(|lane| lane ^ 1);
+    let _ = writeln!(text, "#define swap_f(x) __builtin_shuffle((x), (VI){{{}}})", list(swapped));
     text
 }
 

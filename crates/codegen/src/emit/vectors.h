@@ -16,6 +16,15 @@ static inline void spread_i(int32_t *to, int64_t by, VI v) { for (int l = 0; l <
 static inline void spread_b(uint8_t *to, int64_t by, VI v) { for (int l = 0; l < LANES; l++) to[l * by] = -v[l]; }
 static inline VF all_f(float x) { VF v; for (int l = 0; l < LANES; l++) v[l] = x; return v; }
 static inline VI all_i(int32_t x) { VI v; for (int l = 0; l < LANES; l++) v[l] = x; return v; }
+static inline VF pairs_f(const float *from)
+{
+    typedef double both __attribute__((vector_size(LANES * 4)));
+    double two;
+    memcpy(&two, from, sizeof two);
+    both v;
+    for (int l = 0; l < LANES / 2; l++) v[l] = two;
+    return (VF)v;
+}
 static inline VF choose_f(VI c, VF a, VF b) { return (VF)((c & (VI)a) | (~c & (VI)b)); }
 static inline VI choose_i(VI c, VI a, VI b) { return (c & a) | (~c & b); }
 #define choose(c, a, b) _Generic((a), VF: choose_f, VI: choose_i)(c, a, b)

@@ -10,16 +10,24 @@
 //! **Between calls** the items that are left stand at the front of their root. A call of `n` steady states
 //! moves each place by `n` times the root's `advance`.
 //!
+//! **Families.** Filters side by side that do the same fire together, a lane for each ([`families`]), where
+//! that is faster ([`choose`]).
+//!
 //! **Order.** Outside of feedback loops each node fires for all `n` steady states in one go; around a loop
 //! the phases are done `n` times. Where several nodes print, `n` is 1.
 
 mod border;
+mod choose;
+mod families;
+mod merge;
 mod order;
 mod ports;
 mod roots;
+mod worth;
 
 use crate::blocks::Block;
 use crate::emit::items::Items;
+use crate::emit::program::NodeCode;
 use crate::ir::Cell;
 use crate::lower::{cell_of, cells_of};
 use thalweg_lang::Compiled;
@@ -27,7 +35,11 @@ use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::{Code, Weights};
 
+use choose::Planned;
+
 pub(crate) use border::Border;
+pub(crate) use choose::Family;
+pub(crate) use merge::Merged;
 pub(crate) use order::{Round, Step};
 pub(crate) use roots::{BEYOND, Root, held};
 
@@ -95,6 +107,7 @@ pub(crate) struct Plan {
     /// Buffers of the parts before it.
     pub(crate) first: usize,
     pub(crate) steps: Vec<Step>,
+    pub(crate) families: Vec<Family>,
     /// Where items come in from other parts, and go out to them.
     pub(crate) inputs: Vec<Border>,
     pub(crate) outputs: Vec<Border>,
@@ -119,7 +132,7 @@ impl Plan {
         self.steps.iter().any(|step| match step {
             Step::All(other) => *other == actor,
             Step::Rounds(rounds) => fires(rounds, actor),
-            Step::Blocks(_) => false,
+            Step::Blocks(_) | Step::Family(_) => false,
         })
     }
 
@@ -245,23 +258,56 @@ pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
     }
 }
 
-/// Plans a region.
-pub(crate) fn plan(facts: &Facts<'_>, alone: bool) -> Result<Plan, String> {
+/// Plans a region, alone or for many steady states in a row; there are no vectors where `lanes` is 1.
+pub(crate) fn plan(
+    facts: &Facts<'_>,
+    merged: &Merged,
+    codes: &[Option<NodeCode>],
+    (alone, lanes): (bool, usize),
+) -> Result<Plan, String> {
     let mut kept = keep_first(facts);
     loop {
-        let places = places(facts, &kept);
-        let made = match ports::actors(facts, &kept, &places)? {
-            Ok((actors, roots)) => border::borders(facts, &kept, &places, &roots)?
-                .map(|(inputs, outputs)| (actors, roots, inputs, outputs)),
+        let mut places = places(facts, &kept);
+        merged.share(&mut places);
+        let actors = |places: &[Option<Place>]| {
+            let acts = |node| !merged.is_done(facts, places, node);
+            let made = ports::actors(facts, &kept, places, &acts)?;
+            Ok::<_, String>(made.map(|(mut actors, roots)| {
+                merged.take(&mut actors);
+                (actors, roots)
+            }))
+        };
+        let made = match actors(&places)? {
+            Ok((made, roots)) => {
+                let steps = order::steps(facts, &made);
+                let planned = Planned { places, actors: made, roots, steps };
+                let (planned, families) = match lanes {
+                    1 => (planned, Vec::new()),
+                    _ => choose::choose(facts, codes, &actors, planned, lanes)?,
+                };
+                border::borders(facts, &kept, &planned.places, &planned.roots)?
+                    .map(|(inputs, outputs)| (planned, families, inputs, outputs))
+            }
             Err(node) => Err(node),
         };
         match made {
-            Ok((actors, roots, inputs, outputs)) => {
+            Ok((planned, families, inputs, outputs)) => {
+                let Planned { places, actors, roots, steps } = planned;
                 let scale = if alone { 1 } else { scale(roots.iter()) };
-                let steps = order::steps(facts, &actors);
-                let (blocks, inner) = (Vec::new(), Vec::new());
-                let mut plan =
-                    Plan { actors, roots, first: 0, steps, inputs, outputs, scale, places, blocks, inner };
+                let (first, blocks, inner) = (0, Vec::new(), Vec::new());
+                let mut plan = Plan {
+                    actors,
+                    roots,
+                    first,
+                    steps,
+                    families,
+                    inputs,
+                    outputs,
+                    scale,
+                    places,
+                    blocks,
+                    inner,
+                };
                 roots::measure(&mut plan);
                 return Ok(plan);
             }

@@ -1,6 +1,6 @@
 //! In what order nodes fire.
 
-use super::{Actor, Facts};
+use super::{Actor, Facts, Family};
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::schedule::Phase;
 
@@ -13,6 +13,8 @@ pub(crate) enum Step {
     Blocks(usize),
     /// These, `n` times one after the other.
     Rounds(Vec<Round>),
+    /// All siblings of a family do, together.
+    Family(usize),
 }
 
 /// A part of a turn round feedback loops.
@@ -48,8 +50,92 @@ pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor]) -> Vec<Step> {
     steps
 }
 
+/// The same steps with families as one each. What is in none of them keeps its order, so that failures and
+/// prints do. Families that cannot be done at one time are taken away.
+pub(super) fn with_families(actors: &[Actor], steps: &[Step], families: &mut Vec<Family>) -> Vec<Step> {
+    loop {
+        if families.is_empty() {
+            return steps.to_vec();
+        }
+        match together(actors, steps, families) {
+            Ok(steps) => return steps,
+            Err(family) => _ = families.remove(family),
+        }
+    }
+}
+
+/// The steps in an order in which each comes after all whose items it takes; a family in the way where
+/// there is none.
+fn together(actors: &[Actor], steps: &[Step], families: &[Family]) -> Result<Vec<Step>, usize> {
+    let family_of = |actor: usize| families.iter().position(|family| family.actors.contains(&actor));
+    let mut units: Vec<(Step, Vec<usize>)> = Vec::new();
+    for step in steps {
+        let mut all = Vec::new();
+        members(step, &mut all);
+        match step {
+            Step::All(actor) if let Some(family) = family_of(*actor) => {
+                let unit = Step::Family(family);
+                if !units.iter().any(|(step, _)| *step == unit) {
+                    units.push((unit, families[family].actors.clone()));
+                }
+            }
+            _ => units.push((step.clone(), all)),
+        }
+    }
+    let roots = |of: &[usize], takes: bool| -> Vec<usize> {
+        let ports = of.iter().flat_map(|actor| {
+            if takes { actors[*actor].inputs.iter() } else { actors[*actor].outputs.iter() }
+        });
+        ports.map(|port| port.root).collect()
+    };
+    let sides: Vec<(Vec<usize>, Vec<usize>)> =
+        units.iter().map(|(_, of)| (roots(of, true), roots(of, false))).collect();
+    let mut done = vec![false; units.len()];
+    let mut order = Vec::new();
+    while order.len() < units.len() {
+        let is_family = |unit: usize| matches!(units[unit].0, Step::Family(_));
+        let ready = |unit: usize| {
+            (0..units.len()).all(|other| {
+                let gives = sides[other].1.iter().any(|root| sides[unit].0.contains(root));
+                let before = gives || (other < unit && !is_family(unit) && !is_family(other));
+                other == unit || done[other] || !before
+            })
+        };
+        match (0..units.len()).find(|unit| !done[*unit] && ready(*unit)) {
+            Some(unit) => {
+                done[unit] = true;
+                order.push(units[unit].0.clone());
+            }
+            None => {
+                let stuck = units.iter().zip(&done).find_map(|((step, _), done)| match step {
+                    Step::Family(family) if !done => Some(*family),
+                    _ => None,
+                });
+                return Err(stuck.unwrap_or(0));
+            }
+        }
+    }
+    Ok(order)
+}
+
+fn members(step: &Step, all: &mut Vec<usize>) {
+    fn of_rounds(rounds: &[Round], all: &mut Vec<usize>) {
+        for round in rounds {
+            match round {
+                Round::Fire(actor, _) => all.push(*actor),
+                Round::Repeat(_, inner) => of_rounds(inner, all),
+            }
+        }
+    }
+    match step {
+        Step::All(actor) => all.push(*actor),
+        Step::Rounds(rounds) => of_rounds(rounds, all),
+        Step::Family(_) | Step::Blocks(_) => {}
+    }
+}
+
 /// The nodes of each feedback loop: from the first to the last, since nodes stand in data-flow order.
-fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
+pub(super) fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
     let back = facts.compiled.flat.channels.iter().filter(|channel| channel.back);
     let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to.0, channel.from.0)).collect();
     spans.sort_unstable();

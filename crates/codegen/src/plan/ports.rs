@@ -13,22 +13,23 @@ const LONGEST: i64 = 4096;
 
 type Actors = (Vec<Actor>, Vec<Root>);
 
-/// The nodes that do something; the node that stands in the way of a pattern where there is none.
+/// The nodes that do something, of those that act; the node that stands in the way of a pattern where there is none.
 pub(super) fn actors(
     facts: &Facts<'_>,
     kept: &[bool],
     places: &[Option<Place>],
+    acts: &dyn Fn(NodeId) -> bool,
 ) -> Result<Result<Actors, NodeId>, String> {
     let roots = roots(facts, places)?;
     let flat = &facts.compiled.flat;
     let mut actors = Vec::new();
     for node in &facts.region.nodes {
-        let acts = match flat.node(*node).kind {
+        let does = match flat.node(*node).kind {
             NodeKind::Filter(_) => !facts.is_identity(*node) || kept[node.0 as usize],
             _ => kept[node.0 as usize],
         };
         let firings = facts.firings[node.0 as usize];
-        if !acts || firings == 0 {
+        if !does || firings == 0 || !acts(*node) {
             continue;
         }
         let side = |channels: &[ChannelId], takes: bool| {

@@ -47,7 +47,9 @@ pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<R
             }
         }
         let (cell, cells) = facts.item(channel)?;
-        let advance = held(facts, channel, ports[at], 1).1 - held(facts, channel, ports[at], 0).1;
+        let place = |item| place.as_ref().map_or(item, |place| place.of(item));
+        let given = |steady| place(held(facts, channel, ports[at], steady).1);
+        let advance = given(1) - given(0);
         roots.push(Root {
             channel,
             cell,

@@ -207,7 +207,7 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Facts, plan};
+    use crate::plan::{Facts, Merged, plan};
     use std::io;
     use thalweg_lang::files::{Files, Layout, Sink, Source};
     use thalweg_lang::interpret::Options;
@@ -254,7 +254,7 @@ mod tests {
         let compiled = thalweg_lang::compile(&thalweg_lang::Sources::of("test.str", &text)).unwrap();
         let facts = Facts::new(&compiled, &compiled.schedule.regions[0]);
         let mut ends = Ends::open(&compiled, Options::default(), &mut Nothing).unwrap();
-        let gates = Gates::new(&plan(&facts, false).unwrap(), &mut ends);
+        let gates = Gates::new(&plan(&facts, &Merged::nothing(&facts), &[], (false, 1)).unwrap(), &mut ends);
         let lends = |gates: &[Gate]| gates.iter().map(|gate| gate.lends).collect();
         (lends(&gates.readers), lends(&gates.writers))
     }

@@ -1,0 +1,397 @@
+//! Siblings as one function: lane `l` of the vectors is sibling `l`.
+//!
+//! Where there are more siblings than lanes there are several vectors side by side, and where firings keep
+//! nothing several firings too: vector `k` is number `k % vectors` of firing `f + k / vectors`. Lanes beyond
+//! the last sibling do something of no consequence and give nothing.
+//!
+//! A load takes each lane's item from its own place: from one place for all, from places side by side, or from
+//! places that are a permutation away from that ([`lanes_at`]). What siblings keep stands in their own
+//! structures; in the function it is vectors.
+
+use super::code::{alternates, field_name, is_used, tables};
+use super::expr::{bare, cell_type, mem_name, type_of};
+use super::items::{Items, Pattern};
+use super::lanes::Varies;
+use super::places::{beyond, lanes_at, narrow, one_in, one_out};
+use super::simd::{Vectors, letter, vector};
+use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, Scalar, St, Var, walk, walk_exprs};
+use crate::plan::Family;
+use crate::siblings::Joint;
+use thalweg_lang::hir::BinaryOp;
+
+/// Vectors that are summed up side by side, at most.
+const MOST_SUMS: usize = 24;
+
+/// Firings at once, at most.
+const MOST_FIRINGS: usize = 8;
+
+/// Statements of a turn over so many firings, at most.
+const MOST_STATEMENTS: usize = 3000;
+
+/// Where lanes are, for [`Vectors`].
+pub(super) struct Lanes<'a> {
+    family: &'a Family,
+    /// Tables that differ: what each lane's first value is.
+    numbers: Vec<Option<Vec<i64>>>,
+    /// Vectors of a firing.
+    pub(super) vectors: usize,
+    /// Cells from one firing to the next, of those that are done at once.
+    steps: (i64, i64),
+}
+
+/// The text of a family's function.
+pub(crate) struct Siblings<'a> {
+    pub(crate) family: &'a Family,
+    /// By sibling, the structure of what it keeps.
+    pub(crate) kept: Vec<String>,
+    /// Whether there is a `prework`.
+    pub(crate) after_prework: bool,
+    /// Lanes of the machine's vectors.
+    pub(crate) most: usize,
+}
+
+impl Siblings<'_> {
+    /// From the parameters on, where the pointers to the siblings' structures are called `kept0` and so on.
+    pub(crate) fn function(&self) -> String {
+        let family = self.family;
+        let vectors = family.joint.lanes.div_ceil(family.width);
+        let code = columns(&family.joint, vectors * family.width);
+        let none = Items::in_line(Cell::Of(Kind::Int), 1, 0);
+        let input = family.input.as_ref().map_or(&none, |port| &port.items);
+        let output = &family.output.items;
+        let varies = Varies::among(&family.joint, &family.same).expect("a family was chosen with this");
+        let firings = firings(&code, &varies, (input, output), vectors);
+        let mut text = tables(&code, input, output);
+        let mut begun = self.writer(&code, &varies, (input, output), vectors, 1);
+        begun.begin_siblings(self);
+        text.push_str(&begun.inner.text);
+        text.push_str("    int64_t f = first;\n");
+        let mut counts = vec![firings, 1];
+        counts.dedup();
+        for firings in counts {
+            let mut writer = self.writer(&code, &varies, (input, output), vectors, firings);
+            writer.turns(firings);
+            text.push_str(&writer.inner.text);
+        }
+        let mut ended = self.writer(&code, &varies, (input, output), vectors, 1);
+        ended.end_siblings(self);
+        text.push_str(&ended.inner.text);
+        narrow(&text, family.width, self.most)
+    }
+
+    fn writer<'b>(
+        &'b self,
+        code: &'b Code,
+        varies: &Varies,
+        (input, output): (&'b Items, &'b Items),
+        vectors: usize,
+        firings: usize,
+    ) -> Vectors<'b> {
+        let step = |items: &Items| if items.group == 1 { items.group_stride * items.cells as i64 } else { 0 };
+        let numbers = self.family.joint.tables.iter().map(|table| numbers(table.as_ref()?)).collect();
+        let lanes = Lanes { family: self.family, numbers, vectors, steps: (step(input), step(output)) };
+        let apart = alternates(code);
+        let width = self.family.width;
+        Vectors::among(code, (input, output), varies.clone(), (width, vectors * firings), apart, lanes)
+    }
+}
+
+fn numbers(table: &[Vec<Scalar>]) -> Option<Vec<i64>> {
+    let first = |values: &Vec<Scalar>| match values.first() {
+        Some(Scalar::Int(value)) => Some(i64::from(*value)),
+        _ => None,
+    };
+    table.iter().map(first).collect()
+}
+
+/// The code with its tables that differ as rows of a value for each lane.
+fn columns(joint: &Joint, lanes: usize) -> Code {
+    let mut code = joint.code.clone();
+    for (mem, table) in code.mems.iter_mut().zip(&joint.tables) {
+        let Some(table) = table else { continue };
+        let lane = |lane: usize| &table[lane.min(table.len() - 1)];
+        let values = (0..mem.cells).flat_map(|cell| (0..lanes).map(move |l| lane(l)[cell]));
+        mem.kind = MemKind::Table(values.collect());
+    }
+    code
+}
+
+/// How many firings are done at once.
+fn firings(code: &Code, varies: &Varies, (input, output): (&Items, &Items), vectors: usize) -> usize {
+    let state = code.vars.iter().any(|var| var.field.is_some())
+        || code.mems.iter().any(|mem| matches!(mem.kind, MemKind::Field(_)));
+    if state || input.group > 1 || output.group > 1 {
+        return 1;
+    }
+    let (mut sets, mut statements) = (vec![0; code.vars.len()], 0);
+    walk(&code.body, &mut |st| {
+        statements += 1;
+        if let St::Set(var, _) = st {
+            sets[var.0 as usize] += 1;
+        }
+    });
+    let cells = code
+        .mems
+        .iter()
+        .enumerate()
+        .filter(|(at, mem)| mem.kind == MemKind::Local && varies.mem(Mem(*at as u32)));
+    let cells: usize = cells.map(|(_, mem)| mem.cells).sum();
+    // What is set in several places lives on, what is set in one is soon used.
+    let sums = (0..sets.len()).filter(|var| sets[*var] > 1 && varies.var(Var(*var as u32))).count();
+    let most =
+        (MOST_SUMS / ((sums + cells).max(1) * vectors)).min(MOST_STATEMENTS / (statements * vectors).max(1));
+    match most.min(MOST_FIRINGS) {
+        0 | 1 => 1,
+        most => 1 << most.ilog2(),
+    }
+}
+
+impl Vectors<'_> {
+    fn siblings(&self) -> &Lanes<'_> {
+        self.among.as_ref().expect("siblings are written here")
+    }
+
+    /// What siblings keep becomes variables.
+    fn begin_siblings(&mut self, siblings: &Siblings<'_>) {
+        let code = self.inner.code;
+        let width = siblings.family.width;
+        let own = |k: usize, lane: usize| sibling(siblings.family, k * width + lane);
+        if uses_iter(code) {
+            let minus = if siblings.after_prework { " - 1" } else { "" };
+            self.line(format!("const int64_t before = kept0->fired{minus};"));
+        }
+        for (at, var) in code.vars.iter().enumerate() {
+            let Some((field, cell)) = var.field else { continue };
+            let (id, from) = (Var(at as u32), format!("{}[{cell}]", field_name(field)));
+            if !self.varies.var(id) {
+                let text = format!("{} {} = kept0->{from};", type_of(var.kind), self.inner.name(id));
+                self.line(text);
+                continue;
+            }
+            for k in 0..self.beside {
+                self.k = k;
+                let values =
+                    (0..width).map(|lane| one_in(var.kind, &format!("kept{}->{from}", own(k, lane))));
+                let values: Vec<String> = values.collect();
+                let text = format!("{} {} = {{{}}};", vector(var.kind), self.name(id), values.join(", "));
+                self.line(text);
+            }
+        }
+        for (at, mem) in code.mems.iter().enumerate() {
+            let (MemKind::Field(field), Cell::Of(kind), true) = (&mem.kind, mem.cell, is_used(code, at))
+            else {
+                continue;
+            };
+            let (name, field) = (mem_name(code, at as u32), field_name(*field));
+            for k in 0..self.beside {
+                self.line(format!("{} {name}_{k}[{}];", vector(kind), mem.cells.max(1)));
+                self.line(format!("for (int c = 0; c < {}; c++) {{", mem.cells));
+                for lane in 0..width {
+                    let value = one_in(kind, &format!("kept{}->{field}[c]", own(k, lane)));
+                    self.line(format!("    {name}_{k}[c][{lane}] = {value};"));
+                }
+                self.line("}");
+            }
+        }
+    }
+
+    /// And goes back.
+    fn end_siblings(&mut self, siblings: &Siblings<'_>) {
+        let (code, family) = (self.inner.code, siblings.family);
+        let lanes = |k: usize| (0..family.width).map(move |lane| (lane, k * family.width + lane));
+        let real = |at: usize| at < family.joint.lanes;
+        for (at, var) in code.vars.iter().enumerate() {
+            let Some((field, cell)) = var.field else { continue };
+            let (id, to) = (Var(at as u32), format!("{}[{cell}]", field_name(field)));
+            if !self.varies.var(id) {
+                for sibling in 0..family.actors.len() {
+                    let text = format!("kept{sibling}->{to} = {};", self.inner.name(id));
+                    self.line(text);
+                }
+                continue;
+            }
+            for k in 0..self.beside {
+                self.k = k;
+                for (lane, at) in lanes(k).filter(|(_, at)| real(*at)) {
+                    let value = one_out(var.kind, &format!("{}[{lane}]", self.name(id)));
+                    self.line(format!("kept{}->{to} = {value};", sibling(family, at)));
+                }
+            }
+        }
+        for (at, mem) in code.mems.iter().enumerate() {
+            let (MemKind::Field(field), Cell::Of(kind), true) = (&mem.kind, mem.cell, is_used(code, at))
+            else {
+                continue;
+            };
+            let (name, field) = (mem_name(code, at as u32), field_name(*field));
+            for k in 0..self.beside {
+                self.line(format!("for (int c = 0; c < {}; c++) {{", mem.cells));
+                for (lane, at) in lanes(k).filter(|(_, at)| real(*at)) {
+                    let value = one_out(kind, &format!("{name}_{k}[c][{lane}]"));
+                    self.line(format!("    kept{}->{field}[c] = {value};", sibling(family, at)));
+                }
+                self.line("}");
+            }
+        }
+    }
+
+    /// The loop over so many firings at a time.
+    fn turns(&mut self, firings: usize) {
+        self.line(format!("for (; f + {firings} <= last; f += {firings}) {{"));
+        self.inner.depth = 2;
+        for (items, name, constant) in [(self.inner.input, "in", "const "), (self.inner.output, "out", "")] {
+            let ty = cell_type(items.cell);
+            self.line(format!("{constant}{ty} *restrict {name} = {name}0 + ({});", items.start("f")));
+        }
+        self.line("(void)in, (void)out;");
+        self.locals();
+        let code = self.inner.code;
+        self.stmts(&code.body);
+        self.inner.depth = 1;
+        self.line("}");
+    }
+
+    /// What of a place is the same in all lanes, and what each lane adds to it.
+    fn place_of(&self, ex: &Ex) -> (Ex, Vec<i64>) {
+        let lanes = self.siblings();
+        let none = || vec![0; lanes.family.joint.lanes];
+        match ex {
+            Ex::Load(Area::Mem(mem), _, _) if self.varies.ex(ex) => {
+                (Ex::int(0), lanes.numbers[mem.0 as usize].clone().unwrap_or_else(none))
+            }
+            Ex::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), Kind::Int, x, y) if self.varies.ex(ex) => {
+                let ((a, mut all), (b, more)) = (self.place_of(x), self.place_of(y));
+                let sign = if *op == BinaryOp::Add { 1 } else { -1 };
+                all.iter_mut().zip(&more).for_each(|(at, more)| *at += sign * more);
+                let same = match (sign, b.as_int()) {
+                    (1, _) => a.plus(b),
+                    (_, Some(b)) => a.plus(Ex::int(-i64::from(b))),
+                    _ => Ex::Binary(BinaryOp::Sub, Kind::Int, Box::new(a), Box::new(b)),
+                };
+                (same, all)
+            }
+            Ex::Binary(BinaryOp::Mul, Kind::Int, x, y) if self.varies.ex(ex) => {
+                let by = i64::from(y.as_int().unwrap_or(1));
+                let (same, mut all) = self.place_of(x);
+                all.iter_mut().for_each(|at| *at *= by);
+                (same.times(by), all)
+            }
+            _ => (ex.clone(), none()),
+        }
+    }
+
+    /// A cell of an item: the text of a pointer, and how far from there each lane's is.
+    fn places(&self, takes: bool, item: &Ex, at: &Ex) -> (String, Vec<i64>) {
+        let lanes = self.siblings();
+        let (items, base, step, own, side) = if takes {
+            (self.inner.input, "in", lanes.steps.0, &lanes.family.from, "read")
+        } else {
+            (self.inner.output, "out", lanes.steps.1, &lanes.family.to, "write")
+        };
+        let ((item, by_item), (at, by_cell)) = (self.place_of(item), self.place_of(at));
+        let stride = if let Pattern::Every(by) = items.pattern { by * items.cells as i64 } else { 1 };
+        let first = (self.k / lanes.vectors) as i64 * step;
+        let place = items.place(side, &self.inner.ex(&item), item.as_int(), &self.inner.ex(&at));
+        let all = own.iter().zip(by_item).zip(by_cell);
+        let all: Vec<i64> = all.map(|((own, item), cell)| own + item * stride + cell).collect();
+        let width = lanes.family.width;
+        let from = self.k % lanes.vectors * width;
+        let own = all.iter().copied().skip(from).take(width).collect();
+        (format!("{base} + {first} + {place}"), own)
+    }
+
+    /// Items of all lanes.
+    pub(super) fn take_among(&self, item: &Ex, at: &Ex, kind: Kind) -> String {
+        let (first, own) = self.places(true, item, at);
+        lanes_at(kind, &first, &beyond(own, self.lanes))
+    }
+
+    /// Gives items of all lanes that there are.
+    pub(super) fn give_among(&self, item: &Ex, at: &Ex, kind: Kind, value: &str) -> String {
+        let (first, own) = self.places(false, item, at);
+        let (name, count) = (letter(kind), own.len());
+        let value = match &self.mask {
+            None => value.to_owned(),
+            Some(mask) => {
+                let old = lanes_at(kind, &first, &beyond(own.clone(), self.lanes));
+                format!("choose({mask}_{}, {value}, {old})", self.k)
+            }
+        };
+        let value = bare(&value);
+        let in_line = own.windows(2).all(|pair| pair[1] - pair[0] == 1);
+        match own[0] {
+            at if in_line && count == self.lanes => format!("store_{name}({first} + {at}, {value});"),
+            at if in_line && kind != Kind::Bool => {
+                let ty = vector(kind);
+                format!("{{ const {ty} some = {value}; memcpy({first} + {at}, &some, {}); }}", 4 * count)
+            }
+            _ => {
+                let ty = vector(kind);
+                let each = own
+                    .iter()
+                    .enumerate()
+                    .map(|(lane, at)| format!("to[{at}] = {};", one_out(kind, &format!("some[{lane}]"))));
+                let each: Vec<String> = each.collect();
+                let cell = cell_type(self.inner.output.cell);
+                format!("{{ const {ty} some = {value}; {cell} *to = {first}; {} }}", each.join(" "))
+            }
+        }
+    }
+
+    /// A value of a table that differs.
+    pub(super) fn column(&self, mem: Mem, at: &Ex, kind: Kind) -> Option<String> {
+        let lanes = self.among.as_ref()?;
+        lanes.family.joint.tables[mem.0 as usize].as_ref()?;
+        let (name, all) = (mem_name(self.inner.code, mem.0), lanes.vectors * self.lanes);
+        let first = self.k % lanes.vectors * self.lanes;
+        if !self.varies.ex(at) {
+            let at = match at.as_int() {
+                Some(at) => (i64::from(at) * all as i64 + first as i64).to_string(),
+                None => format!("{} * {all} + {first}", self.inner.ex(at)),
+            };
+            return Some(format!("load_{}({name} + {at})", letter(kind)));
+        }
+        let element = one_in(kind, &format!("{name}[at[l] * {all} + {first} + l]"));
+        let (at, ty) = (self.vx(at), vector(kind));
+        Some(format!(
+            "({{ const VI at = {}; {ty} r; for (int l = 0; l < LANES; l++) r[l] = {element}; r; }})",
+            bare(&at)
+        ))
+    }
+
+    /// How often `work` was executed before this firing.
+    pub(super) fn executed(&self) -> String {
+        let lanes = self.siblings();
+        format!("all_i((int32_t)(before + f + {}))", self.k / lanes.vectors)
+    }
+
+    /// Before the body of a loop that takes items: what it has loaded is not carried to the next turn, for
+    /// which there are no registers.
+    pub(super) fn forget(&mut self, body: &[St]) {
+        if self.among.is_none() || self.beside == 1 {
+            return;
+        }
+        let mut takes = false;
+        let mut nested = false;
+        walk(body, &mut |st| nested |= matches!(st, St::For { .. }));
+        walk_exprs(body, &mut |ex| takes |= matches!(ex, Ex::Load(Area::In(_), ..)));
+        let has_cells = self.inner.code.mems.iter().any(|mem| mem.kind == MemKind::Local);
+        if takes && !nested && !has_cells {
+            self.inner.depth += 1;
+            self.line("__asm__ volatile (\"\" ::: \"memory\");");
+            self.inner.depth -= 1;
+        }
+    }
+}
+
+/// Which sibling a lane is of; those beyond the last one do as the last.
+fn sibling(family: &Family, lane: usize) -> usize {
+    let each = family.joint.lanes / family.actors.len();
+    lane.min(family.joint.lanes - 1) / each
+}
+
+fn uses_iter(code: &Code) -> bool {
+    let mut found = false;
+    walk_exprs(&code.body, &mut |ex| found |= matches!(ex, Ex::Iter));
+    found
+}

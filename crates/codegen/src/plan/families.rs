@@ -1,0 +1,203 @@
+//! Siblings: filters side by side that do the same with other constants, fields and places.
+//!
+//! They are found from the sources on: filters at one depth whose codes look alike, that fire equally often
+//! and take their items in the same way from one root, or from roots that siblings write. Where siblings
+//! write to roots of their own, these become one *class*: a single root in which item `k` of all of them lies
+//! side by side, as if a joiner had put them there ([`interleaved`]). So what one family gives and the next
+//! one takes are whole vectors.
+//!
+//! Filters of one depth that take from one root, or from roots of one class, depend on nothing that one
+//! of them gives. Filters in feedback loops, and those that print, draw numbers or may fail, have no siblings.
+
+use super::{Actor, Facts, Level, Place, Root, Step};
+use crate::emit::items::Items;
+use crate::emit::program::NodeCode;
+use crate::siblings::outline;
+use std::collections::BTreeMap;
+use thalweg_lang::flat::ChannelId;
+
+/// Siblings that may fire together, by their places among the actors.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Group {
+    pub(crate) actors: Vec<usize>,
+    /// Classes that they take from and give to, if those are several roots.
+    pub(crate) classes: Vec<usize>,
+}
+
+/// What was found.
+#[derive(Default, Debug)]
+pub(crate) struct Found {
+    pub(crate) groups: Vec<Group>,
+    /// Roots that can be one.
+    pub(crate) classes: Vec<Vec<usize>>,
+}
+
+struct Finder<'a> {
+    codes: &'a [Option<NodeCode>],
+    actors: &'a [Actor],
+    roots: &'a [Root],
+    /// By root: actors that write to it.
+    writers: Vec<Vec<usize>>,
+    class: Vec<Option<usize>>,
+    found: Found,
+}
+
+/// Finds siblings.
+pub(super) fn find(
+    facts: &Facts<'_>,
+    codes: &[Option<NodeCode>],
+    (actors, roots): (&[Actor], &[Root]),
+    steps: &[Step],
+) -> Found {
+    let mut writers = vec![Vec::new(); roots.len()];
+    for (at, actor) in actors.iter().enumerate() {
+        actor.outputs.iter().for_each(|port| writers[port.root].push(at));
+    }
+    let depths = depths(actors, &writers);
+    let mut finder =
+        Finder { codes, actors, roots, writers, class: vec![None; roots.len()], found: Found::default() };
+    let mut by_depth: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for step in steps {
+        if let Step::All(actor) = step
+            && finder.can_be_sibling(facts, *actor)
+        {
+            by_depth.entry(depths[*actor]).or_default().push(*actor);
+        }
+    }
+    for mut actors in by_depth.into_values() {
+        actors.sort_unstable();
+        finder.depth(facts, &actors);
+    }
+    finder.found
+}
+
+/// How many actors are before each, at most; of those in loops some number.
+fn depths(actors: &[Actor], writers: &[Vec<usize>]) -> Vec<usize> {
+    let mut depths = vec![0; actors.len()];
+    for (at, actor) in actors.iter().enumerate() {
+        let before = actor.inputs.iter().flat_map(|port| &writers[port.root]);
+        depths[at] =
+            before.filter(|writer| **writer < at).map(|writer| depths[*writer] + 1).max().unwrap_or(0);
+    }
+    depths
+}
+
+impl Finder<'_> {
+    fn can_be_sibling(&self, facts: &Facts<'_>, at: usize) -> bool {
+        let actor = &self.actors[at];
+        let Some(codes) = &self.codes[actor.node.0 as usize] else { return false };
+        let flat = facts.compiled.flat.node(actor.node);
+        let plain = codes.work.sites.is_empty() && codes.work.formats.is_empty();
+        let own = |port: &super::Port| port.items.window > 0;
+        plain
+            && flat.inputs.len() <= 1
+            && flat.outputs.len() == 1
+            && actor.inputs.iter().chain(&actor.outputs).all(own)
+    }
+
+    fn depth(&mut self, facts: &Facts<'_>, actors: &[usize]) {
+        let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for actor in actors {
+            alike.entry(self.key(facts, *actor)).or_default().push(*actor);
+        }
+        let mut groups: Vec<Vec<usize>> = alike.into_values().collect();
+        groups.sort_unstable();
+        groups.into_iter().for_each(|group| self.group(group));
+    }
+
+    /// The same for those that may be siblings.
+    fn key(&self, facts: &Facts<'_>, at: usize) -> String {
+        let actor = &self.actors[at];
+        let (node, codes) = (actor.node.0 as usize, self.codes[actor.node.0 as usize].as_ref());
+        let codes = codes.expect("a sibling has code");
+        let input = actor.inputs.first().map(|port| {
+            let class = self.class[port.root].ok_or(port.root);
+            (class, Items { base: 0, ..port.items.clone() })
+        });
+        let output = actor.outputs.first().map(|port| Items { base: 0, ..port.items.clone() });
+        let times = (facts.begun[node], facts.firings[node], codes.prework.is_some());
+        format!("{input:?} {output:?} {times:?} {}", outline(&codes.work))
+    }
+
+    /// These look alike: they are siblings if they write to one root, or to roots that can be one.
+    fn group(&mut self, actors: Vec<usize>) {
+        if actors.len() < 2 {
+            return;
+        }
+        let roots = self.outputs(&actors);
+        if roots.len() == 1 || self.make_class(&roots, &actors) {
+            let mut classes: Vec<usize> = [self.inputs(&actors), roots]
+                .into_iter()
+                .filter(|roots| roots.len() > 1)
+                .filter_map(|roots| self.class[roots[0]])
+                .collect();
+            classes.dedup();
+            self.found.groups.push(Group { actors, classes });
+            return;
+        }
+        for root in roots {
+            let same = |actor: &usize| self.actors[*actor].outputs[0].root == root;
+            self.group(actors.iter().copied().filter(same).collect());
+        }
+    }
+
+    fn outputs(&self, actors: &[usize]) -> Vec<usize> {
+        distinct(actors.iter().map(|actor| self.actors[*actor].outputs[0].root))
+    }
+
+    fn inputs(&self, actors: &[usize]) -> Vec<usize> {
+        distinct(actors.iter().filter_map(|actor| Some(self.actors[*actor].inputs.first()?.root)))
+    }
+
+    /// Whether these roots are written by these actors alone, and all in the same way.
+    fn make_class(&mut self, roots: &[usize], actors: &[usize]) -> bool {
+        let way = |root: usize| {
+            let Root { cell, cells, origin, advance, keep, .. } = self.roots[root];
+            let writers = &self.writers[root];
+            let ways: Vec<&Items> =
+                writers.iter().map(|writer| &self.actors[*writer].outputs[0].items).collect();
+            writers
+                .iter()
+                .all(|writer| actors.contains(writer))
+                .then_some((cell, cells, origin, advance, keep, ways))
+        };
+        let Some(first) = way(roots[0]) else { return false };
+        if !roots.iter().all(|root| way(*root).as_ref() == Some(&first)) {
+            return false;
+        }
+        let class = self.found.classes.len();
+        roots.iter().for_each(|root| self.class[*root] = Some(class));
+        self.found.classes.push(roots.to_vec());
+        true
+    }
+}
+
+fn distinct(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut all = Vec::new();
+    for number in numbers {
+        if !all.contains(&number) {
+            all.push(number);
+        }
+    }
+    all
+}
+
+/// The places of channels when the roots of some classes are one each.
+pub(super) fn interleaved(
+    places: &[Option<Place>],
+    roots: &[Root],
+    classes: &[&Vec<usize>],
+) -> Vec<Option<Place>> {
+    let mut places = places.to_vec();
+    for class in classes {
+        let channels: Vec<ChannelId> = class.iter().map(|root| roots[*root].channel).collect();
+        for place in places.iter_mut().flatten() {
+            if let Some(before) = channels.iter().position(|channel| *channel == place.root) {
+                let (all, before) = (channels.len() as i64, before as i64);
+                place.root = channels[0];
+                place.levels.push(Level::Deal { width: 1, all, before });
+            }
+        }
+    }
+    places
+}

@@ -1,0 +1,317 @@
+//! Channels that carry the same items, and filters that need not do what another has done.
+//!
+//! Items are numbered as values are in compilers of expressions: what a filter gives is told by its code and
+//! by what it takes, and equal codes that take the same give the same. So neighbours of a bank of filters
+//! that share an edge share its filter, and of two equal pipelines one is left.
+//!
+//! Of channels that carry the same items one is a root and the others are places in it. Where both lead to
+//! joiners the items have to be in two places: then a filter that is merged takes what the other one has
+//! given, and gives it as it is ([`codes`]).
+//!
+//! Filters are merged that keep nothing, print nothing and cannot fail; those, that is, of which nobody can
+//! tell how often they have been fired.
+
+use super::order::loops;
+use super::{Actor, Facts, Place};
+use crate::emit::lanes::has_no_state;
+use crate::emit::program::NodeCode;
+use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, St, Var, VarInfo, walk, walk_exprs};
+use std::collections::HashMap;
+use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
+use thalweg_lang::schedule::Phase;
+use thalweg_lang::tree::Weights;
+
+/// What is the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Merged {
+    /// By channel: the first one that carries the same items.
+    same: Vec<ChannelId>,
+    /// By node: the filter whose items it gives as they are.
+    with: Vec<Option<NodeId>>,
+}
+
+/// What channels carry that do not come from a filter with code.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Made {
+    /// What comes out of a port of a splitter that deals.
+    Dealt(ChannelId, Vec<u32>, usize),
+    /// What a joiner makes of these.
+    Joined(Vec<ChannelId>, Vec<u32>),
+}
+
+impl Merged {
+    /// Nothing is.
+    pub(crate) fn nothing(facts: &Facts<'_>) -> Merged {
+        let flat = &facts.compiled.flat;
+        let same = (0..flat.channels.len() as u32).map(ChannelId).collect();
+        Merged { same, with: vec![None; flat.nodes.len()] }
+    }
+
+    /// Looks at a region, whose nodes stand in data-flow order.
+    pub(crate) fn find(facts: &Facts<'_>, codes: &[Option<NodeCode>]) -> Merged {
+        let mut merged = Merged::nothing(facts);
+        let (mut made, mut filters) = (HashMap::new(), HashMap::new());
+        let turns = turns(facts);
+        for node in &facts.region.nodes {
+            if turns[node.0 as usize].is_none() || starts_with_items(facts, *node) {
+                continue;
+            }
+            match (&facts.compiled.flat.node(*node).kind, &codes[node.0 as usize]) {
+                (NodeKind::Filter(_), Some(code)) => {
+                    merged.filter(facts, (*node, code), codes, &turns, &mut filters);
+                }
+                (NodeKind::Filter(_), None) if facts.is_identity(*node) => merged.passes(facts, *node),
+                (NodeKind::Filter(_), None) => {}
+                (NodeKind::Split(Weights::Duplicate), _) => merged.passes(facts, *node),
+                (
+                    NodeKind::Split(Weights::RoundRobin(weights))
+                    | NodeKind::Join(Weights::RoundRobin(weights)),
+                    _,
+                ) => {
+                    merged.moved(facts, *node, weights, &mut made);
+                }
+                (NodeKind::Join(Weights::Duplicate), _) => {}
+            }
+        }
+        merged
+    }
+
+    /// What a channel carries.
+    fn of(&self, channel: ChannelId) -> ChannelId {
+        self.same[channel.0 as usize]
+    }
+
+    /// What comes out is what goes in.
+    fn passes(&mut self, facts: &Facts<'_>, node: NodeId) {
+        let node = facts.compiled.flat.node(node);
+        for output in &node.outputs {
+            self.same[output.0 as usize] = self.of(node.inputs[0]);
+        }
+    }
+
+    /// A splitter that deals, or a joiner.
+    fn moved(
+        &mut self,
+        facts: &Facts<'_>,
+        node: NodeId,
+        weights: &[u32],
+        made: &mut HashMap<Made, ChannelId>,
+    ) {
+        let node = facts.compiled.flat.node(node);
+        for (port, output) in node.outputs.iter().enumerate() {
+            let inputs: Vec<ChannelId> = node.inputs.iter().map(|input| self.of(*input)).collect();
+            let key = match node.kind {
+                NodeKind::Split(_) => Made::Dealt(inputs[0], weights.to_vec(), port),
+                _ => Made::Joined(inputs, weights.to_vec()),
+            };
+            self.same[output.0 as usize] = *made.entry(key).or_insert(*output);
+        }
+    }
+
+    /// A filter: one before it that does the same is looked for.
+    fn filter(
+        &mut self,
+        facts: &Facts<'_>,
+        (node, code): (NodeId, &NodeCode),
+        codes: &[Option<NodeCode>],
+        turns: &[Option<usize>],
+        filters: &mut HashMap<ChannelId, Vec<NodeId>>,
+    ) {
+        let ports = facts.compiled.flat.node(node);
+        let ([input], [output]) = (&ports.inputs[..], &ports.outputs[..]) else { return };
+        if !can_be_merged(code) {
+            return;
+        }
+        let others = filters.entry(self.of(*input)).or_default();
+        let fires = |node: NodeId| (facts.begun[node.0 as usize], facts.firings[node.0 as usize]);
+        let equal = |other: &&NodeId| {
+            codes[other.0 as usize].as_ref() == Some(code)
+                && fires(**other) == fires(node)
+                && turns[other.0 as usize] < turns[node.0 as usize]
+        };
+        match others.iter().find(equal) {
+            Some(other) => {
+                self.with[node.0 as usize] = (!is_cheap(&code.work)).then_some(*other);
+                self.same[output.0 as usize] = self.of(facts.compiled.flat.node(*other).outputs[0]);
+            }
+            None => others.push(node),
+        }
+    }
+
+    /// Roots that carry the same become one.
+    pub(super) fn share(&self, places: &mut [Option<Place>]) {
+        let is_root = |channel: ChannelId, places: &[Option<Place>]| {
+            places[channel.0 as usize].as_ref().is_some_and(|place| place.root == channel)
+        };
+        for at in 0..places.len() {
+            let Some(place) = &places[at] else { continue };
+            let first = self.of(place.root);
+            if first != place.root && is_root(first, places) {
+                places[at].as_mut().expect("a place").root = first;
+            }
+        }
+    }
+
+    /// Whether a node has nothing to do, since all its items stand where another puts them.
+    pub(super) fn is_done(&self, facts: &Facts<'_>, places: &[Option<Place>], node: NodeId) -> bool {
+        let flat = &facts.compiled.flat;
+        let outputs = &flat.node(node).outputs;
+        let done = |output: &ChannelId| {
+            let first = self.of(*output);
+            flat.channel(first).from != node
+                && places[first.0 as usize].is_some()
+                && places[first.0 as usize] == places[output.0 as usize]
+        };
+        !outputs.is_empty() && outputs.iter().all(done)
+    }
+
+    /// Filters that are merged take the items that the others have given.
+    pub(super) fn take(&self, actors: &mut [Actor]) {
+        for at in 0..actors.len() {
+            let Some(other) = self.with[actors[at].node.0 as usize] else { continue };
+            if let Some(given) = actors.iter().find(|actor| actor.node == other) {
+                actors[at].inputs = given.outputs.clone();
+            }
+        }
+    }
+
+    /// What filters do in steady states: those that are merged, as little as can be.
+    pub(crate) fn codes(
+        &self,
+        facts: &Facts<'_>,
+        mut codes: Vec<Option<NodeCode>>,
+    ) -> Result<Vec<Option<NodeCode>>, String> {
+        let (flat, tree) = (&facts.compiled.flat, &facts.compiled.tree);
+        for (at, with) in self.with.iter().enumerate().filter(|(_, with)| with.is_some()) {
+            let node = NodeId(at as u32);
+            debug_assert!(with.is_some_and(|with| self.with[with.0 as usize].is_none()));
+            let item = facts.item(flat.node(node).outputs[0])?;
+            let push = flat.push(tree, node, 0, Firing::Later).unwrap_or(0);
+            codes[at] = Some(NodeCode { work: passing(item, push), prework: None });
+        }
+        Ok(codes)
+    }
+}
+
+/// When nodes fire in a steady state; none of those that fire in turns with others.
+fn turns(facts: &Facts<'_>) -> Vec<Option<usize>> {
+    let mut turns = vec![None; facts.compiled.flat.nodes.len()];
+    for (turn, phase) in facts.region.steady.iter().enumerate() {
+        if let Phase::Fire(node, _) = phase {
+            turns[node.0 as usize] = Some(turn);
+        }
+    }
+    for (from, to) in loops(facts) {
+        turns[from as usize..=to as usize].fill(None);
+    }
+    turns
+}
+
+/// Whether items are in an output before anything runs.
+fn starts_with_items(facts: &Facts<'_>, node: NodeId) -> bool {
+    let flat = &facts.compiled.flat;
+    flat.node(node).outputs.iter().any(|output| !flat.channel(*output).initial.is_empty())
+}
+
+fn can_be_merged(code: &NodeCode) -> bool {
+    let mut told = true;
+    walk_exprs(&code.work.body, &mut |ex| told &= !matches!(ex, Ex::Iter));
+    let keeps = code.work.mems.iter().any(|mem| matches!(mem.kind, MemKind::Field(_)))
+        || code.work.vars.iter().any(|var| var.field.is_some());
+    told && !keeps && code.prework.is_none() && has_no_state(&code.work)
+}
+
+/// A firing with fewer operations than these is done again as fast as its items are copied.
+const CHEAP: usize = 24;
+
+fn is_cheap(code: &Code) -> bool {
+    let (mut operations, mut turns) = (0, false);
+    walk(&code.body, &mut |st| turns |= matches!(st, St::For { .. }));
+    walk_exprs(&code.body, &mut |ex| match ex {
+        Ex::Math(..) => operations += CHEAP,
+        Ex::Const(_) | Ex::Var(_) => {}
+        _ => operations += 1,
+    });
+    !turns && operations < CHEAP
+}
+
+/// The code of a filter that gives what it takes, so many items in a firing.
+fn passing((cell, cells): (Cell, usize), items: u64) -> Code {
+    let kind = match cell {
+        Cell::Of(kind) => kind,
+        Cell::Mixed => Kind::Int,
+    };
+    let move_item = |item: Ex| {
+        let cell = |cell: usize| {
+            let (at, item) = (Box::new(Ex::int(cell as i64)), Box::new(item.clone()));
+            St::Store(Area::Out(item.clone()), *at.clone(), kind, Ex::Load(Area::In(item), at, kind))
+        };
+        (0..cells).map(cell).collect::<Vec<St>>()
+    };
+    let mut code = Code::default();
+    if items == 1 {
+        code.body = move_item(Ex::int(0));
+    } else {
+        code.vars.push(VarInfo { kind: Kind::Int, name: "item".into(), field: None });
+        let (var, from, to) = (Var(0), Ex::int(0), Ex::int(items as i64));
+        code.body = vec![St::For { var, from, to, step: 1, body: move_item(Ex::Var(var)) }];
+    }
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::program::lower_all;
+
+    /// How many filters do their work, and how many give what others have given, in a program's middle.
+    fn filters(middle: &str) -> (usize, usize) {
+        let text = format!(
+            "void->void pipeline Main {{ add FileReader<float>(\"in\"); {middle} add FileWriter<float>(\"out\"); }}
+             float->float filter Fir(float by, int peeks) {{ float[peeks] h;
+                init {{ for (int i = 0; i < peeks; i++) h[i] = by / (i + 1); }}
+                work pop 1 push 1 peek peeks {{ float s = 0; for (int i = 0; i < peeks; i++) s += h[i] * peek(i);
+                    pop(); push(s); }} }}
+             float->float filter Last() {{ float last; work pop 1 push 1 {{ push(last); last = pop(); }} }}
+             float->float filter Sum(int n) {{ work pop n push 1 {{ float s = 0; for (int i = 0; i < n; i++)
+                s = 3 * s + pop(); push(s); }} }}"
+        );
+        let compiled = thalweg_lang::compile(&thalweg_lang::Sources::of("test.str", &text)).unwrap();
+        let codes = lower_all(&compiled).unwrap();
+        let facts = Facts::new(&compiled, &compiled.schedule.regions[0]);
+        let merged = Merged::find(&facts, &codes);
+        let plan = super::super::plan(&facts, &merged, &codes, (false, 1)).unwrap();
+        let steady = merged.codes(&facts, codes.clone()).unwrap();
+        let filters =
+            plan.actors.iter().map(|actor| actor.node.0 as usize).filter(|node| codes[*node].is_some());
+        let copies = filters.clone().filter(|node| codes[*node] != steady[*node]).count();
+        (filters.count() - copies, copies)
+    }
+
+    #[test]
+    fn neighbours_share_what_is_between_them() {
+        let bank = "add splitjoin { split duplicate; for (int i = 0; i < 5; i++) add pipeline {
+            add splitjoin { split duplicate; add Fir(i + 1, 9); add Fir(i, 9); join roundrobin; }; add Sum(2 + 0 * i);
+            add Fir(i + 10, 3); }; join roundrobin; };";
+        assert_eq!(filters(bank), (6 + 5 + 5, 4));
+    }
+
+    #[test]
+    fn of_equal_pipelines_one_is_left() {
+        let branches = "add splitjoin { split duplicate; for (int i = 0; i < 4; i++) add pipeline {
+            add Fir(1, 9); add splitjoin { split roundrobin(2, 1); add Sum(2); add Identity<float>();
+            join roundrobin; }; add Fir(2, 12); }; join roundrobin; };";
+        assert_eq!(filters(branches), (3, 3));
+    }
+
+    #[test]
+    fn a_branch_that_is_another_does_nothing() {
+        let branches = "add splitjoin { split duplicate; add pipeline { add Fir(1, 9); add Last(); };
+            add pipeline { add Fir(1, 9); add Last(); }; join roundrobin; };";
+        assert_eq!(filters(branches), (3, 0));
+        let beside = "add splitjoin { split duplicate; add Fir(1, 9); add Fir(1.5, 9); join roundrobin; };";
+        assert_eq!(filters(beside), (2, 0));
+        let dealt = "add splitjoin { split roundrobin; add Fir(1, 9); add Fir(1, 9); join roundrobin; };";
+        assert_eq!(filters(dealt), (2, 0));
+    }
+}

@@ -1,0 +1,133 @@
+//! Whether siblings are faster together, a lane for each, than one by one.
+//!
+//! Costs are rough counts for a steady state: 1 is an operation on a vector of the machine's lanes, or two on
+//! half of one.
+
+use crate::emit::items::{Items, Pattern};
+use crate::emit::lanes::Varies;
+use crate::ir::{Area, Code, Ex, St, exprs, inner};
+use crate::siblings::Joint;
+use thalweg_lang::hir::Builtin;
+
+/// Turns of a loop whose number is not known.
+const SOME_TURNS: f64 = 16.0;
+
+/// What a vector of single items costs for each item.
+const EACH: f64 = 1.0;
+
+/// What a firing does.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Work {
+    /// Operations on values that differ.
+    pub(super) ops: f64,
+    /// Items that are loaded, and given.
+    pub(super) loads: f64,
+    pub(super) stores: f64,
+    /// Values from anywhere in tables and arrays, one by one.
+    pub(super) apart: f64,
+    /// Functions that are no single operation.
+    pub(super) calls: f64,
+}
+
+/// Adds up what a firing does, given what differs.
+pub(super) fn work(code: &Code, varies: &Varies) -> Work {
+    let mut work = Work::default();
+    add(&code.body, varies, 1.0, &mut work);
+    work
+}
+
+fn add(stmts: &[St], varies: &Varies, times: f64, work: &mut Work) {
+    for st in stmts {
+        exprs(st, &mut |ex| add_ex(ex, varies, times, work));
+        if let St::Store(Area::Out(_), ..) = st {
+            work.stores += times;
+        }
+        let turns = match st {
+            St::For { from, to, step, .. } => turns(from, to, *step),
+            _ => 1.0,
+        };
+        inner(st).for_each(|stmts| add(stmts, varies, times * turns, work));
+    }
+}
+
+fn turns(from: &Ex, to: &Ex, step: i32) -> f64 {
+    match (from.as_int(), to.as_int()) {
+        (Some(from), Some(to)) => (f64::from(to - from) / f64::from(step)).ceil().max(0.0),
+        _ => SOME_TURNS,
+    }
+}
+
+fn add_ex(ex: &Ex, varies: &Varies, times: f64, work: &mut Work) {
+    match ex {
+        Ex::Load(Area::In(_), ..) => work.loads += times,
+        Ex::Load(_, at, _) if varies.ex(at) => work.apart += times,
+        Ex::Math(Builtin::Abs | Builtin::Max | Builtin::Min | Builtin::Sqrt, ..) => work.ops += 2.0 * times,
+        Ex::Math(..) => work.calls += times,
+        Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) if varies.ex(ex) => {
+            work.ops += times;
+        }
+        _ => {}
+    }
+    ex.each(&mut |part| add_ex(part, varies, times, work));
+}
+
+/// What a function called for each lane costs.
+const CALL: f64 = 20.0;
+
+/// A firing of one filter, many of whose firings are done at once if that can be.
+pub(super) fn alone(code: &Code, input: Option<&Items>, output: &Items, lanes: usize) -> f64 {
+    let all = lanes as f64;
+    let vectors = Varies::of(code).map(|varies| work(code, &varies));
+    let scalar = |work: Work| work.ops + work.loads + work.stores + work.apart + CALL * work.calls;
+    let one = scalar(work(code, &Varies::all(code)));
+    let Some(work) = vectors else { return one };
+    let stride = |items: Option<&Items>| items.map_or(Some(1), |items| stride(items, lanes));
+    let (Some(from), Some(to)) = (stride(input), stride(Some(output))) else { return one };
+    let moved = |stride: i64| match stride {
+        0 | 1 => 1.0,
+        2..=8 => 2.0 * stride as f64,
+        _ => all * EACH,
+    };
+    let together = work.ops
+        + work.loads * moved(from)
+        + work.stores * moved(to)
+        + all * (work.apart * EACH + work.calls * CALL);
+    one.min(together / all)
+}
+
+fn stride(items: &Items, lanes: usize) -> Option<i64> {
+    let cells = items.cells as i64;
+    match items.pattern {
+        Pattern::Ring => None,
+        _ if items.group == 1 => Some(items.group_stride * cells),
+        _ if items.group % lanes as i64 == 0 => Some(items.stride * cells),
+        _ => None,
+    }
+}
+
+/// A firing of all siblings; how many lanes a vector has best.
+pub(super) fn together(joint: &Joint, varies: &Varies, (from, to): (i64, i64), lanes: usize) -> (f64, usize) {
+    let work = work(&joint.code, varies);
+    let cost = |width: usize| {
+        let (vectors, each) = (joint.lanes.div_ceil(width) as f64, width as f64);
+        // Two of the smaller ones are done at a time.
+        let unit = (each / lanes as f64).max(0.5);
+        let moved = |stride: i64| match stride {
+            0 | 1 => unit,
+            _ => each * EACH,
+        };
+        let moves = work.loads * moved(from) + work.stores * moved(to);
+        vectors * (work.ops * unit + moves + each * (work.apart * EACH + work.calls * CALL))
+    };
+    let widths = [lanes, lanes / 2, lanes / 4].into_iter().filter(|width| *width >= 4);
+    let mut best = (f64::INFINITY, lanes);
+    for width in widths {
+        let cost = cost(width);
+        let as_many = joint.lanes.div_ceil(width) == joint.lanes.div_ceil(best.1);
+        // Fewer and larger ones where it is the same, but none whose lanes nobody uses.
+        if cost < best.0 * 0.99 || (as_many && cost <= best.0) {
+            best = (cost, width);
+        }
+    }
+    best
+}

@@ -1,0 +1,294 @@
+//! One code for several: what equal siblings do, with what differs between them as values by lane.
+//!
+//! Codes are gone through side by side. Where all have the same constant or table it stays; where constants
+//! or tables differ they become tables of one column for each *lane*. Variables and locals may have other
+//! numbers in each, as long as the same go with the same. Anything else that differs ends it.
+//!
+//! [`parts`] makes several codes of one whose cells of output do not depend on one another in different ways,
+//! so that the parts of a complex number can be lanes too.
+
+mod parts;
+
+use crate::ir::{Area, Cell, Code, Ex, Mem, MemInfo, MemKind, Scalar, St, Var, VarInfo};
+use std::collections::HashMap;
+
+pub(crate) use parts::parts;
+
+/// What several codes do.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Joint {
+    /// As lane 0 says it; tables that differ are there as 0 cells.
+    pub(crate) code: Code,
+    /// By run of cells: of tables that differ, the values of each lane.
+    pub(crate) tables: Vec<Option<Vec<Vec<Scalar>>>>,
+    /// How many codes they were.
+    pub(crate) lanes: usize,
+}
+
+/// Puts codes together.
+pub(crate) fn join(codes: &[&Code]) -> Option<Joint> {
+    let first = codes.first()?;
+    let mut joiner = Joiner {
+        codes,
+        vars: vec![HashMap::new(); codes.len()],
+        mems: vec![HashMap::new(); codes.len()],
+        known: HashMap::new(),
+        tables: HashMap::new(),
+        joint: Joint { code: Code::default(), tables: Vec::new(), lanes: codes.len() },
+    };
+    // Fields are the same in all, by their places.
+    if codes.iter().any(|code| !code.formats.is_empty() || !code.sites.is_empty()) {
+        return None;
+    }
+    let bodies: Vec<&[St]> = codes.iter().map(|code| &code.body[..]).collect();
+    joiner.joint.code.labels = first.labels;
+    joiner.joint.code.body = joiner.stmts(&bodies)?;
+    Some(joiner.joint)
+}
+
+struct Joiner<'a> {
+    codes: &'a [&'a Code],
+    /// By lane: what its variables and runs of cells are here.
+    vars: Vec<HashMap<Var, Var>>,
+    mems: Vec<HashMap<Mem, Mem>>,
+    /// Constants that differ, by their bits.
+    known: HashMap<Vec<(u32, u32)>, Mem>,
+    /// Tables, by their numbers in each lane.
+    tables: HashMap<Vec<Mem>, Mem>,
+    joint: Joint,
+}
+
+/// The parts of several, side by side: all must match a pattern.
+macro_rules! parts_of {
+    ($all:expr, $pattern:pat => $part:expr) => {
+        $all.iter()
+            .map(|one| match one {
+                $pattern => Some($part),
+                _ => None,
+            })
+            .collect::<Option<Vec<_>>>()?
+    };
+}
+
+fn same<T: PartialEq>(all: &[T]) -> Option<&T> {
+    let (first, rest) = all.split_first()?;
+    rest.iter().all(|one| one == first).then_some(first)
+}
+
+impl Joiner<'_> {
+    fn stmts(&mut self, bodies: &[&[St]]) -> Option<Vec<St>> {
+        let lengths: Vec<usize> = bodies.iter().map(|body| body.len()).collect();
+        let count = *same(&lengths)?;
+        (0..count).map(|at| self.st(&bodies.iter().map(|body| &body[at]).collect::<Vec<_>>())).collect()
+    }
+
+    fn st(&mut self, all: &[&St]) -> Option<St> {
+        Some(match all[0] {
+            St::Set(..) => {
+                let (vars, values) =
+                    (parts_of!(all, St::Set(x, _) => *x), parts_of!(all, St::Set(_, x) => x));
+                let value = self.ex(&values)?;
+                St::Set(self.var(&vars)?, value)
+            }
+            St::Store(_, _, kind, _) => {
+                let kinds = parts_of!(all, St::Store(_, _, x, _) => *x);
+                same(&kinds)?;
+                let area = self.area(&parts_of!(all, St::Store(x, ..) => x))?;
+                let at = self.ex(&parts_of!(all, St::Store(_, x, ..) => x))?;
+                St::Store(area, at, *kind, self.ex(&parts_of!(all, St::Store(_, _, _, x) => x))?)
+            }
+            St::If(..) => {
+                let condition = self.ex(&parts_of!(all, St::If(x, _, _) => x))?;
+                let then = self.stmts(&parts_of!(all, St::If(_, x, _) => &x[..]))?;
+                St::If(condition, then, self.stmts(&parts_of!(all, St::If(_, _, x) => &x[..]))?)
+            }
+            St::For { step, .. } => {
+                same(&parts_of!(all, St::For { step, .. } => *step))?;
+                let from = self.ex(&parts_of!(all, St::For { from, .. } => from))?;
+                let var = self.var(&parts_of!(all, St::For { var, .. } => *var))?;
+                let to = self.ex(&parts_of!(all, St::For { to, .. } => to))?;
+                let body = self.stmts(&parts_of!(all, St::For { body, .. } => &body[..]))?;
+                St::For { var, from, to, step: *step, body }
+            }
+            _ => return None,
+        })
+    }
+
+    /// A variable that is one in each lane.
+    fn var(&mut self, vars: &[Var]) -> Option<Var> {
+        let found: Vec<Option<Var>> =
+            self.vars.iter().zip(vars).map(|(known, var)| known.get(var).copied()).collect();
+        match *same(&found)? {
+            Some(var) => Some(var),
+            None => {
+                let infos: Vec<&VarInfo> =
+                    self.codes.iter().zip(vars).map(|(code, var)| &code.vars[var.0 as usize]).collect();
+                same(&infos.iter().map(|info| (info.kind, info.field)).collect::<Vec<_>>())?;
+                let var = Var(self.joint.code.vars.len() as u32);
+                self.joint.code.vars.push(infos[0].clone());
+                self.vars.iter_mut().zip(vars).for_each(|(known, own)| _ = known.insert(*own, var));
+                Some(var)
+            }
+        }
+    }
+
+    fn area(&mut self, areas: &[&Area]) -> Option<Area> {
+        Some(match areas[0] {
+            Area::Mem(_) => Area::Mem(self.mem(&parts_of!(areas, Area::Mem(x) => *x))?),
+            Area::In(_) => Area::In(Box::new(self.ex(&parts_of!(areas, Area::In(x) => &**x))?)),
+            Area::Out(_) => Area::Out(Box::new(self.ex(&parts_of!(areas, Area::Out(x) => &**x))?)),
+        })
+    }
+
+    fn mem(&mut self, mems: &[Mem]) -> Option<Mem> {
+        let infos: Vec<&MemInfo> =
+            self.codes.iter().zip(mems).map(|(code, mem)| &code.mems[mem.0 as usize]).collect();
+        same(&infos.iter().map(|info| (info.cell, info.cells)).collect::<Vec<_>>())?;
+        if let MemKind::Table(_) = infos[0].kind {
+            return self.table(mems, &infos);
+        }
+        let found: Vec<Option<Mem>> =
+            self.mems.iter().zip(mems).map(|(known, mem)| known.get(mem).copied()).collect();
+        match *same(&found)? {
+            Some(mem) => Some(mem),
+            None => {
+                same(&infos.iter().map(|info| &info.kind).collect::<Vec<_>>())?;
+                let mem = self.push_mem(infos[0].clone(), None);
+                self.mems.iter_mut().zip(mems).for_each(|(known, own)| _ = known.insert(*own, mem));
+                Some(mem)
+            }
+        }
+    }
+
+    /// A table in each lane: the same one, or one with a column for each.
+    fn table(&mut self, mems: &[Mem], infos: &[&MemInfo]) -> Option<Mem> {
+        if let Some(mem) = self.tables.get(mems) {
+            return Some(*mem);
+        }
+        let values = parts_of!(infos, MemInfo { kind: MemKind::Table(values), .. } => values);
+        let lanes = match same(&values) {
+            Some(_) => None,
+            None if infos[0].cell == Cell::Mixed => return None,
+            None => Some(values.into_iter().cloned().collect()),
+        };
+        let mem = self.push_mem(infos[0].clone(), lanes);
+        self.tables.insert(mems.to_vec(), mem);
+        Some(mem)
+    }
+
+    fn push_mem(&mut self, info: MemInfo, lanes: Option<Vec<Vec<Scalar>>>) -> Mem {
+        self.joint.code.mems.push(info);
+        self.joint.tables.push(lanes);
+        Mem(self.joint.code.mems.len() as u32 - 1)
+    }
+
+    fn ex(&mut self, all: &[&Ex]) -> Option<Ex> {
+        Some(match all[0] {
+            Ex::Const(_) => self.constant(&parts_of!(all, Ex::Const(x) => *x))?,
+            Ex::Var(_) => Ex::Var(self.var(&parts_of!(all, Ex::Var(x) => *x))?),
+            Ex::Load(_, _, kind) => {
+                same(&parts_of!(all, Ex::Load(_, _, x) => *x))?;
+                let area = self.area(&parts_of!(all, Ex::Load(x, ..) => x))?;
+                Ex::Load(area, Box::new(self.ex(&parts_of!(all, Ex::Load(_, x, _) => &**x))?), *kind)
+            }
+            Ex::Unary(op, kind, _) => {
+                same(&parts_of!(all, Ex::Unary(op, kind, _) => (*op, *kind)))?;
+                Ex::Unary(*op, *kind, Box::new(self.ex(&parts_of!(all, Ex::Unary(_, _, x) => &**x))?))
+            }
+            Ex::Binary(op, kind, ..) => {
+                same(&parts_of!(all, Ex::Binary(op, kind, ..) => (*op, *kind)))?;
+                let x = self.ex(&parts_of!(all, Ex::Binary(_, _, x, _) => &**x))?;
+                let y = self.ex(&parts_of!(all, Ex::Binary(_, _, _, y) => &**y))?;
+                Ex::Binary(*op, *kind, Box::new(x), Box::new(y))
+            }
+            Ex::Convert(from, to, _) => {
+                same(&parts_of!(all, Ex::Convert(from, to, _) => (*from, *to)))?;
+                Ex::Convert(*from, *to, Box::new(self.ex(&parts_of!(all, Ex::Convert(_, _, x) => &**x))?))
+            }
+            Ex::Math(function, kind, args) => {
+                same(&parts_of!(all, Ex::Math(f, kind, args) => (*f, *kind, args.len())))?;
+                let of = |at: usize| Some(parts_of!(all, Ex::Math(_, _, args) => &args[at]));
+                let args = (0..args.len()).map(|at| self.ex(&of(at)?)).collect::<Option<Vec<_>>>()?;
+                Ex::Math(*function, *kind, args)
+            }
+            Ex::Select(kind, _) => {
+                same(&parts_of!(all, Ex::Select(kind, _) => *kind))?;
+                let of = |at: usize| Some(parts_of!(all, Ex::Select(_, parts) => &parts[at]));
+                Ex::Select(*kind, Box::new([self.ex(&of(0)?)?, self.ex(&of(1)?)?, self.ex(&of(2)?)?]))
+            }
+            Ex::Iter => {
+                parts_of!(all, Ex::Iter => ());
+                Ex::Iter
+            }
+        })
+    }
+
+    fn constant(&mut self, all: &[Scalar]) -> Option<Ex> {
+        let kind = *same(&all.iter().map(|value| value.kind()).collect::<Vec<_>>())?;
+        if same(all).is_some() {
+            return Some(Ex::Const(all[0]));
+        }
+        let bits = all.iter().map(|value| (kind as u32, bits(*value))).collect::<Vec<_>>();
+        let mem = match self.known.get(&bits) {
+            Some(mem) => *mem,
+            None => {
+                let name = "known".to_owned();
+                let info =
+                    MemInfo { kind: MemKind::Table(vec![all[0]]), cell: Cell::Of(kind), cells: 1, name };
+                let mem = self.push_mem(info, Some(all.iter().map(|value| vec![*value]).collect()));
+                self.known.insert(bits, mem);
+                mem
+            }
+        };
+        Some(Ex::Load(Area::Mem(mem), Box::new(Ex::int(0)), kind))
+    }
+}
+
+fn bits(value: Scalar) -> u32 {
+    match value {
+        Scalar::Bool(x) => x.into(),
+        Scalar::Int(x) => x as u32,
+        Scalar::Float(x) => x.to_bits(),
+    }
+}
+
+/// What codes that can be joined have in common, roughly: the same for all that can.
+pub(crate) fn outline(code: &Code) -> String {
+    use std::fmt::Write;
+    fn ex(x: &Ex, text: &mut String) {
+        let _ = match x {
+            Ex::Const(value) => write!(text, "c{:?}", value.kind()),
+            Ex::Var(_) => write!(text, "v"),
+            Ex::Load(Area::Mem(_), _, kind) => write!(text, "m{kind:?}"),
+            Ex::Load(_, _, kind) => write!(text, "i{kind:?}"),
+            Ex::Unary(op, kind, _) => write!(text, "u{op:?}{kind:?}"),
+            Ex::Binary(op, kind, ..) => write!(text, "b{op:?}{kind:?}"),
+            Ex::Convert(from, to, _) => write!(text, "t{from:?}{to:?}"),
+            Ex::Math(function, kind, _) => write!(text, "f{function:?}{kind:?}"),
+            Ex::Select(kind, _) => write!(text, "s{kind:?}"),
+            Ex::Iter => write!(text, "n"),
+        };
+        text.push('(');
+        x.each(&mut |part| ex(part, text));
+        text.push(')');
+    }
+    let mut text = String::new();
+    crate::ir::walk(&code.body, &mut |st| {
+        let name = match st {
+            St::Set(..) => "set",
+            St::Store(..) => "store",
+            St::If(_, then, _) => {
+                let _ = write!(text, "{}", then.len());
+                "if"
+            }
+            St::For { body, .. } => {
+                let _ = write!(text, "{}", body.len());
+                "for"
+            }
+            _ => "other",
+        };
+        text.push_str(name);
+        crate::ir::exprs(st, &mut |x| ex(x, &mut text));
+    });
+    text
+}

@@ -1,0 +1,231 @@
+//! A code for each cell of the items that are given.
+//!
+//! Each has what its cell needs and nothing else. So that they look the same where they do the same, loads
+//! stand where their values are used, and `a - k * b` is `a + (-k) * b` with the constant or table `k`
+//! negated: a sum and a difference have the same bits if what is added is the other one negated, and so have
+//! products.
+
+use crate::ir::{Area, Code, Ex, Kind, Mem, MemInfo, MemKind, Scalar, St, Var};
+use crate::ir::{exprs, exprs_mut, inner_mut, walk, walk_exprs};
+use crate::scalars::sweep;
+use std::collections::HashMap;
+use thalweg_lang::hir::BinaryOp;
+
+/// The most cells.
+const MOST: usize = 4;
+
+/// The codes of a firing's cells, if there are several and it keeps nothing.
+pub(crate) fn parts(code: &Code, cells: usize) -> Option<Vec<Code>> {
+    let has_state = code.vars.iter().any(|var| var.field.is_some())
+        || code.mems.iter().any(|mem| matches!(mem.kind, MemKind::Field(_)));
+    if !(2..=MOST).contains(&cells) || has_state {
+        return None;
+    }
+    let mut known = true;
+    walk(&code.body, &mut |st| {
+        if let St::Store(Area::Out(_), at, ..) = st {
+            known &= at.as_int().is_some_and(|at| (0..cells as i32).contains(&at));
+        }
+    });
+    known.then(|| (0..cells as i32).map(|part| part_of(code, part)).collect())
+}
+
+fn part_of(code: &Code, part: i32) -> Code {
+    let mut code = code.clone();
+    keep(&mut code.body, part);
+    drop_unneeded(&mut code);
+    forward(&mut code);
+    add_negated(&mut code);
+    while sweep(&mut code) {}
+    code
+}
+
+/// What a code needs.
+struct Needed {
+    vars: Vec<bool>,
+    mems: Vec<bool>,
+}
+
+impl Needed {
+    /// Marks what an expression reads; whether that is new.
+    fn read(&mut self, ex: &Ex) -> bool {
+        let mut new = match ex {
+            Ex::Var(var) => !std::mem::replace(&mut self.vars[var.0 as usize], true),
+            Ex::Load(Area::Mem(mem), ..) => !std::mem::replace(&mut self.mems[mem.0 as usize], true),
+            _ => false,
+        };
+        ex.each(&mut |part| new |= self.read(part));
+        new
+    }
+
+    fn has(&self, st: &St) -> bool {
+        match st {
+            St::Set(var, _) => self.vars[var.0 as usize],
+            St::Store(Area::Mem(mem), ..) => self.mems[mem.0 as usize],
+            _ => true,
+        }
+    }
+}
+
+/// Drops assignments that nothing which is given depends on, those to sums of their own included.
+fn drop_unneeded(code: &mut Code) {
+    let mut needed = Needed { vars: vec![false; code.vars.len()], mems: vec![false; code.mems.len()] };
+    let mut new = true;
+    while std::mem::take(&mut new) {
+        walk(&code.body, &mut |st| {
+            if needed.has(st) {
+                exprs(st, &mut |ex| new |= needed.read(ex));
+            }
+        });
+    }
+    fn drop_in(stmts: &mut Vec<St>, needed: &Needed) {
+        stmts.retain(|st| needed.has(st));
+        stmts.iter_mut().flat_map(inner_mut).for_each(|stmts| drop_in(stmts, needed));
+    }
+    drop_in(&mut code.body, &needed);
+    while sweep(code) {}
+}
+
+fn keep(stmts: &mut Vec<St>, part: i32) {
+    stmts.retain(|st| !matches!(st, St::Store(Area::Out(_), at, ..) if at.as_int() != Some(part)));
+    stmts.iter_mut().flat_map(inner_mut).for_each(|stmts| keep(stmts, part));
+}
+
+/// How often each variable is set, and read.
+fn counts(code: &Code) -> (Vec<u32>, Vec<u32>) {
+    let (mut set, mut read) = (vec![0; code.vars.len()], vec![0; code.vars.len()]);
+    walk(&code.body, &mut |st| {
+        if let St::Set(var, _) | St::For { var, .. } | St::Random(var) = st {
+            set[var.0 as usize] += 1;
+        }
+    });
+    walk_exprs(&code.body, &mut |ex| {
+        if let Ex::Var(var) = ex {
+            read[var.0 as usize] += 1;
+        }
+    });
+    (set, read)
+}
+
+/// Puts loads of items and tables, and copies of them, where their values are used.
+fn forward(code: &mut Code) {
+    let (set, read) = counts(code);
+    let mut body = std::mem::take(&mut code.body);
+    forward_in(code, &mut body, &set, &read);
+    code.body = body;
+}
+
+fn forward_in(code: &Code, stmts: &mut Vec<St>, set: &[u32], read: &[u32]) {
+    let mut at = 0;
+    while at < stmts.len() {
+        inner_mut(&mut stmts[at]).for_each(|stmts| forward_in(code, stmts, set, read));
+        let (before, rest) = stmts.split_at_mut(at + 1);
+        if let St::Set(var, value) = &before[at]
+            && set[var.0 as usize] == 1
+            && can_move(code, value, rest)
+            && reads(rest, *var) == read[var.0 as usize]
+        {
+            replace(rest, *var, value);
+            stmts.remove(at);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Whether a value is the same anywhere in these statements as before them, and cheap.
+fn can_move(code: &Code, value: &Ex, rest: &[St]) -> bool {
+    match value {
+        Ex::Load(Area::In(item), at, _) => stays(item, rest) && stays(at, rest),
+        Ex::Load(Area::Mem(mem), at, _) => {
+            matches!(code.mems[mem.0 as usize].kind, MemKind::Table(_)) && stays(at, rest)
+        }
+        _ => false,
+    }
+}
+
+/// Whether nothing that an index is made of is changed.
+fn stays(index: &Ex, rest: &[St]) -> bool {
+    let mut fixed = !matches!(index, Ex::Load(..) | Ex::Iter);
+    if let Ex::Var(var) = index {
+        walk(rest, &mut |st| {
+            fixed &= !matches!(st, St::Set(set, _) | St::For { var: set, .. } if set == var)
+        });
+    }
+    index.each(&mut |part| fixed &= stays(part, rest));
+    fixed
+}
+
+fn reads(stmts: &[St], var: Var) -> u32 {
+    let mut count = 0;
+    walk_exprs(stmts, &mut |ex| count += u32::from(matches!(ex, Ex::Var(read) if *read == var)));
+    count
+}
+
+fn replace(stmts: &mut [St], var: Var, value: &Ex) {
+    fn down(ex: &mut Ex, var: Var, value: &Ex) {
+        if matches!(ex, Ex::Var(read) if *read == var) {
+            *ex = value.clone();
+            return;
+        }
+        ex.each_mut(&mut |part| down(part, var, value));
+    }
+    for st in stmts {
+        exprs_mut(st, &mut |ex| down(ex, var, value));
+        inner_mut(st).for_each(|stmts| replace(stmts, var, value));
+    }
+}
+
+/// Makes sums of differences with products of what is known.
+fn add_negated(code: &mut Code) {
+    let mut body = std::mem::take(&mut code.body);
+    let mut negated = HashMap::new();
+    fn through(stmts: &mut [St], code: &mut Code, negated: &mut HashMap<Mem, Mem>) {
+        for st in stmts {
+            exprs_mut(st, &mut |ex| add_in(ex, code, negated));
+            inner_mut(st).for_each(|stmts| through(stmts, code, negated));
+        }
+    }
+    through(&mut body, code, &mut negated);
+    code.body = body;
+}
+
+fn add_in(ex: &mut Ex, code: &mut Code, negated: &mut HashMap<Mem, Mem>) {
+    ex.each_mut(&mut |part| add_in(part, code, negated));
+    let Ex::Binary(op @ BinaryOp::Sub, Kind::Float, _, taken) = ex else { return };
+    let Ex::Binary(BinaryOp::Mul, Kind::Float, x, y) = &mut **taken else { return };
+    for factor in [x, y] {
+        if let Some(other) = negative(factor, code, negated) {
+            **factor = other;
+            *op = BinaryOp::Add;
+            return;
+        }
+    }
+}
+
+/// A constant, or a table's cell, with the other sign.
+fn negative(ex: &Ex, code: &mut Code, negated: &mut HashMap<Mem, Mem>) -> Option<Ex> {
+    let minus = |value: &Scalar| if let Scalar::Float(x) = value { Some(Scalar::Float(-x)) } else { None };
+    match ex {
+        Ex::Const(value) => minus(value).map(Ex::Const),
+        Ex::Load(Area::Mem(mem), at, Kind::Float) => {
+            let MemInfo { kind: MemKind::Table(values), cell, cells, name } = &code.mems[mem.0 as usize]
+            else {
+                return None;
+            };
+            let other = match negated.get(mem) {
+                Some(other) => *other,
+                None => {
+                    let values = values.iter().map(minus).collect::<Option<Vec<_>>>()?;
+                    let (cell, cells, name) = (*cell, *cells, name.clone());
+                    code.mems.push(MemInfo { kind: MemKind::Table(values), cell, cells, name });
+                    let other = Mem(code.mems.len() as u32 - 1);
+                    negated.insert(*mem, other);
+                    other
+                }
+            };
+            Some(Ex::Load(Area::Mem(other), at.clone(), Kind::Float))
+        }
+        _ => None,
+    }
+}
