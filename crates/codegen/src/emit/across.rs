@@ -1,6 +1,6 @@
 //! Lanes within a block as C: see [`blocks::across`](crate::blocks).
 
-use super::blocks::{Constant, Part, table_of};
+use super::blocks::{Constant, EFFECT, Part, table_of};
 use super::expr::scalar;
 use super::simd::{letter, list, vector};
 use crate::blocks::across::beside;
@@ -113,7 +113,7 @@ impl Across<'_> {
             (0..self.borders.len()).map(|border| format!(", int32_t *restrict r{border}")).collect();
         let vectors = class.instances / self.lanes;
         format!(
-            "\nstatic void part_{block}_{number}(int32_t *restrict t{})\n{{\n{tables}    \
+            "\nstatic void part_{block}_{number}(int32_t *restrict t{})\n{{\n    {EFFECT}\n{tables}    \
              for (int64_t i = 0; i < {vectors}; i += {beside}) {{\n{body}    }}\n}}\n",
             pointers.concat()
         )

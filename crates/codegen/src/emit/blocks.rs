@@ -119,6 +119,10 @@ fn together(width: usize, all: i64) -> String {
     text
 }
 
+/// GCC 12 takes stores at a sum of multiples of one pointer, which is what it makes of two pointers that go on by
+/// different steps, for stores that nobody sees, and does not call the function: this is an effect that it keeps.
+pub(super) const EFFECT: &str = "__asm__ volatile (\"\" ::: \"memory\");";
+
 /// The functions of a block.
 pub(crate) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> String {
     if let Some(across) = block.across {
@@ -278,7 +282,9 @@ impl Part<'_> {
             }
         }
         let block = self.block;
-        let head = format!("\nstatic __attribute__((noinline)) void part_{block}_{number}(VI *t)\n{{\n");
+        let head = format!(
+            "\nstatic __attribute__((noinline)) void part_{block}_{number}(VI *t)\n{{\n    {EFFECT}\n"
+        );
         let count = class.instances;
         format!("{head}{tables}    for (int64_t i = 0; i < {count}; i++) {{\n{body}    }}\n}}\n")
     }
