@@ -15,6 +15,8 @@ use crate::plan::{Plan, Port, Step};
 pub(super) struct Reach {
     /// By root: from which place on its items are needed; never above 0.
     pub(super) from: Vec<i64>,
+    /// By root: the first place that is written or needed. Firings that are repeated write all their items.
+    pub(super) first: Vec<i64>,
     /// By step: firings that are repeated.
     pub(super) again: Vec<u64>,
     /// Steady states that all of this lies within.
@@ -24,8 +26,12 @@ pub(super) struct Reach {
 impl Reach {
     /// Where `repeats` says of each step whether it begins anew with each batch.
     pub(super) fn of(plan: &Plan, repeats: &[bool]) -> Reach {
-        let mut reach =
-            Reach { from: vec![0; plan.roots.len()], again: vec![0; plan.steps.len()], states: 0 };
+        let mut reach = Reach {
+            from: vec![0; plan.roots.len()],
+            first: vec![0; plan.roots.len()],
+            again: vec![0; plan.steps.len()],
+            states: 0,
+        };
         for (at, step) in plan.steps.iter().enumerate().rev() {
             if !repeats[at] || matches!(step, Step::Rounds(_)) {
                 continue;
@@ -45,6 +51,10 @@ impl Reach {
             let again = ports(true).into_iter().map(back).max().unwrap_or(0);
             reach.again[at] = again;
             reach.states = reach.states.max(again.div_ceil(step.times(plan)));
+            for (port, each) in ports(true) {
+                let first = first_place(&port.items, again * each);
+                reach.first[port.root] = reach.first[port.root].min(first);
+            }
             for (port, each) in ports(false) {
                 let first = first_place(&port.items, again * each);
                 reach.from[port.root] = reach.from[port.root].min(first);
@@ -54,6 +64,9 @@ impl Reach {
             if root.advance > 0 {
                 reach.states = reach.states.max(from.unsigned_abs().div_ceil(root.advance as u64));
             }
+        }
+        for (first, from) in reach.first.iter_mut().zip(&reach.from) {
+            *first = (*first).min(*from);
         }
         reach
     }
