@@ -153,6 +153,9 @@ impl Native {
 /// Steady states in a call without fusion.
 const PLAIN_SCALE: u64 = 64;
 
+/// Firings in such a call, where that is more than one steady state: its queues have room for all.
+const PLAIN_FIRINGS: u64 = 1 << 18;
+
 /// A program's C, and what is needed to run it.
 struct Text {
     codes: Vec<Option<NodeCode>>,
@@ -244,7 +247,7 @@ fn part(
     let scale = match &plan {
         Some(plan) => plan.scale,
         None if alone => 1,
-        None => PLAIN_SCALE,
+        None => (PLAIN_FIRINGS / facts.firings.iter().sum::<u64>().max(1)).clamp(1, PLAIN_SCALE),
     };
     Ok((Part { home, region, plan, scale }, codes))
 }

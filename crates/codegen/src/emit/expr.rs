@@ -175,6 +175,12 @@ pub(crate) fn bare(text: &str) -> &str {
     inner
 }
 
+/// As an operand of any operator.
+pub(crate) fn whole(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if text.chars().all(plain) { text.to_owned() } else { format!("({text})") }
+}
+
 /// A name that C takes.
 pub(crate) fn clean(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()

@@ -9,7 +9,7 @@
 //! structures; in the function it is vectors.
 
 use super::code::{alternates, field_name, is_used, tables};
-use super::expr::{bare, cell_type, mem_name, type_of};
+use super::expr::{bare, cell_type, mem_name, type_of, whole};
 use super::items::{Items, Pattern};
 use super::lanes::Varies;
 use super::places::{beyond, lanes_at, narrow, one_in, one_out};
@@ -297,7 +297,7 @@ impl Vectors<'_> {
         let width = lanes.family.width;
         let from = self.k % lanes.vectors * width;
         let own = all.iter().copied().skip(from).take(width).collect();
-        (format!("{base} + {first} + {place}"), own)
+        (format!("{base} + {first} + {}", whole(&place)), own)
     }
 
     /// Items of all lanes.

@@ -68,11 +68,10 @@ impl Items {
     /// The place of an item's cell, from where the firing begins; `known` is the item where it is.
     pub(crate) fn place(&self, ring: &str, item: &str, known: Option<i32>, cell: &str) -> String {
         let cells = self.cells as i64;
-        let scaled =
-            |item: &str, by: i64| if by == 1 { bare(item).to_owned() } else { format!("{item} * {by}") };
+        let scaled = |item: &str, by: i64| if by == 1 { item.to_owned() } else { format!("{item} * {by}") };
         let place = match (&self.pattern, known.map(i64::from)) {
-            (Pattern::Ring, _) if cells == 1 => return format!("({ring} + {}) & {ring}_mask", bare(item)),
-            (Pattern::Ring, _) => format!("(({ring} + {}) & {ring}_mask) * {cells}", bare(item)),
+            (Pattern::Ring, _) if cells == 1 => return format!("({ring} + {item}) & {ring}_mask"),
+            (Pattern::Ring, _) => format!("(({ring} + {item}) & {ring}_mask) * {cells}"),
             (Pattern::Table(_), None) => scaled(&format!("{ring}_at[{}]", bare(item)), cells),
             (_, Some(item)) => (self.offset(item) * cells).to_string(),
             (Pattern::Every(by), None) => scaled(item, by * cells),
@@ -82,7 +81,7 @@ impl Items {
         };
         match cell {
             "0" => place,
-            cell if place == "0" => bare(cell).to_owned(),
+            cell if place == "0" => cell.to_owned(),
             cell => match (place.parse::<i64>(), cell.parse::<i64>()) {
                 (Ok(a), Ok(b)) => (a + b).to_string(),
                 _ => format!("{place} + {cell}"),

@@ -11,7 +11,7 @@
 //! wait for the one before it.
 
 use super::code::Writer;
-use super::expr::{bare, mem_name};
+use super::expr::{bare, mem_name, whole};
 use super::family::Lanes;
 use super::items::{Items, Pattern};
 use super::lanes::Varies;
@@ -385,7 +385,7 @@ impl Vectors<'_> {
         if self.picked.is_some() {
             return self.kept(&format!("give{place}_{k}"), &value);
         }
-        let first = format!("out + {} + {place}", k as i64 * self.lanes as i64 * stride);
+        let first = format!("out + {} + {}", k as i64 * self.lanes as i64 * stride, whole(&place));
         let value = match &self.mask {
             None => value,
             Some(mask) => format!("choose({mask}_{k}, {value}, {})", load(kind, &first, stride)),
@@ -486,7 +486,8 @@ impl Vectors<'_> {
             Area::In(item) => {
                 let place =
                     self.inner.input.place("read", &self.inner.ex(item), item.as_int(), &self.inner.ex(at));
-                let first = format!("in + {} + {place}", self.k as i64 * self.lanes as i64 * self.strides.0);
+                let own = self.k as i64 * self.lanes as i64 * self.strides.0;
+                let first = format!("in + {own} + {}", whole(&place));
                 load(kind, &first, self.strides.0)
             }
             Area::Mem(mem) => {

@@ -14,6 +14,9 @@ use thalweg_lang::{Compiled, Sources, compile};
 /// Firings of nodes that a run may take, more or less.
 const FIRINGS: u64 = 4000;
 
+/// Those of a steady state for which a program is left out: the interpreter would take too long.
+const MOST: u64 = 20_000;
+
 /// Why native code is refused, rightly.
 const REFUSED: &[&str] = &["dynamic rates", "are nested too deep"];
 
@@ -73,6 +76,9 @@ impl Case {
         let compiled = compile(&sources).map(Arc::new).map_err(|errors| {
             (format!("it does not compile: {}", errors[0].render(&sources, false)), None)
         })?;
+        if firings(&compiled) > MOST {
+            return Ok(Came::Refused);
+        }
         let options = Options { iterations: self.iterations(&compiled), ..Options::default() };
         let mut meant = None;
         for level in self.levels.iter().copied() {
@@ -113,15 +119,18 @@ impl Case {
 
     /// So many that the interpreter is done soon.
     fn iterations(&self, compiled: &Compiled) -> Option<u64> {
-        let region = compiled.schedule.regions.iter();
-        let firings: u64 = region.flat_map(|region| &region.repetitions).sum();
-        let most = (FIRINGS / firings.max(1)).clamp(2, 300);
+        let most = (FIRINGS / firings(compiled).max(1)).clamp(2, 300);
         match self.percent {
             Some(percent) => Some(most * percent / 100),
             None if ends(compiled) => None,
             None => Some(most),
         }
     }
+}
+
+/// Firings of a steady state.
+fn firings(compiled: &Compiled) -> u64 {
+    compiled.schedule.regions.iter().flat_map(|region| &region.repetitions).sum()
 }
 
 /// Whether the input is over some time: it reads a file in each steady state.

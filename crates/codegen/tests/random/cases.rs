@@ -46,6 +46,7 @@ fn check(seed: u64, options: &Options) -> Result<Came, String> {
     let mut choices = Choices::seeded(seed);
     let program = generate(&mut choices, options);
     Case::new(seed).check(&program).map_err(|(first, level)| {
+        eprintln!("THALWEG_SEED={seed} {options:?}\n{first}\nfails; now for the smallest program that does");
         let case = Case::new(seed).only(level);
         let small = smallest(choices.taken(), options, &|program| case.check(program).is_err());
         let why = case.check(&small).err().map_or_else(|| format!("not always: {first}"), |(why, _)| why);

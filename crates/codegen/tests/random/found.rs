@@ -35,3 +35,23 @@ fn zero_less_zero_has_no_sign() {
         assert!(seen.printed.starts_with("0.0\n0.0\n-1.0\n"), "{}", seen.printed);
     }
 }
+
+/// Where an item stands in memory is an expression of any operators.
+#[test]
+fn items_are_looked_at_where_a_choice_says() {
+    let text = "void->void pipeline Main {
+        add FileReader<int>(\"in\");
+        add int->int filter { work pop 2 push 2 peek 4 {
+            int k = peek(0) & 1;
+            push(peek(k & 3) * 7 + peek(1) - peek(k > 0 ? 1 : 0)); push(peek(k ^ 1) + peek(k | 2) * peek(0)); pop(); pop();
+        } };
+        add int->int filter { int at = 3; init { at = 1; } work pop 1 push 1 peek 2 {
+            push(peek(at & 1) * 3 + peek(0) * peek(at > 0 ? 1 : 0)); pop();
+        } };
+        add int->int filter { int at; work pop 1 push 2 { at++; push(pop() + at); push(at); } };
+        add FileWriter<int>(\"out\");
+    }";
+    if has_compiler("items_are_looked_at_where_a_choice_says") {
+        agree(text, &ints("in", 500), None);
+    }
+}
