@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use thalweg_codegen::{Config, Level, Native, build};
+use thalweg_codegen::{Config, Level, Mode, Native, build};
 use thalweg_lang::Compiled;
 use thalweg_lang::files::{Disk, Form};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
@@ -49,6 +49,12 @@ pub(crate) struct Run {
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
         value_parser = clap::value_parser!(u8).range(0..=2))]
     optimise: u8,
+    /// How regions take turns where rates are dynamic (default: hybrid)
+    #[arg(long, value_enum)]
+    mode: Option<Turns>,
+    /// Steady states in a batch where rates are dynamic (default: as many as stay near the processor)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Option<u64>,
     /// Files are numbers in text, not bytes
     #[arg(long)]
     text: bool,
@@ -128,6 +134,30 @@ enum Engine {
     Interpreter,
 }
 
+/// How the regions of a program take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Turns {
+    /// In data-flow order, in batches
+    Hybrid,
+    /// Filter by filter, one steady state after the other
+    Sequential,
+    /// The ends ask for items
+    Demand,
+    /// All regions in each turn, those without input in vain
+    NoOp,
+}
+
+impl Turns {
+    fn mode(self) -> Mode {
+        match self {
+            Turns::Hybrid => Mode::Hybrid,
+            Turns::Sequential => Mode::Sequential,
+            Turns::Demand => Mode::Demand,
+            Turns::NoOp => Mode::NoOp,
+        }
+    }
+}
+
 impl Run {
     /// The program as native code; none where the interpreter is to run it, which is said unless it was
     /// asked for.
@@ -137,12 +167,24 @@ impl Run {
         }
         let level = [Level::Plain, Level::Fused, Level::Vectors][usize::from(self.optimise)];
         match build(compiled, &Config { level, ..Config::default() }) {
-            Ok(native) => Ok(Some(native)),
+            Ok(native) => Ok(Some(self.in_turns(native))),
             Err(refusal) if self.engine == Some(Engine::Native) => Err(refusal.into()),
             Err(refusal) => {
                 standard::complain(&format!("note: {refusal}; the interpreter runs it"));
                 Ok(None)
             }
+        }
+    }
+}
+
+impl Run {
+    fn in_turns(&self, mut native: Native) -> Native {
+        if let Some(mode) = self.mode {
+            native = native.in_mode(mode.mode());
+        }
+        match self.batch {
+            Some(batch) => native.in_batches_of(batch),
+            None => native,
         }
     }
 }

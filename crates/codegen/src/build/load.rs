@@ -6,7 +6,6 @@
 //! that large ([`run`](crate::run)); the generated code checks every index that it has not proven.
 
 use super::fiber::Fiber;
-use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::Path;
 
@@ -111,7 +110,7 @@ pub(crate) struct State<'a> {
     memory: Vec<Block>,
     queues: usize,
     /// By node: firings that may wait in their middle.
-    fibers: HashMap<u32, Fiber>,
+    fibers: Vec<Option<Fiber>>,
 }
 
 impl<'a> State<'a> {
@@ -122,7 +121,7 @@ impl<'a> State<'a> {
         let mut memory = vec![[0; 8]; size.div_ceil(size_of::<Block>())];
         // SAFETY: the block is as large as the program says, and aligned for all it holds.
         unsafe { (library.begin)(memory.as_mut_ptr().cast()) };
-        State { library, memory, queues: queues.max(1), fibers: HashMap::new() }
+        State { library, memory, queues: queues.max(1), fibers: Vec::new() }
     }
 
     /// Runs steady states of a part, with some buffers in memory that is lent; false where it failed, as
@@ -190,7 +189,11 @@ impl<'a> State<'a> {
         stack: usize,
         host: &mut dyn Host,
     ) -> Result<(Flowed, u64), String> {
-        let mut fiber = match self.fibers.remove(&node) {
+        let at = node as usize;
+        if self.fibers.len() <= at {
+            self.fibers.resize_with(at + 1, || None);
+        }
+        let mut fiber = match self.fibers[at].take() {
             Some(fiber) => fiber,
             None => Fiber::new(self.library.fire, node, stack)?,
         };
@@ -201,7 +204,7 @@ impl<'a> State<'a> {
             came = Some(unsafe { fiber.resume(state, n as i64) });
             0
         });
-        self.fibers.insert(node, fiber);
+        self.fibers[at] = Some(fiber);
         came.ok_or_else(|| "it was not called".into())
     }
 
