@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use interrupt::Interrupt;
+use streamit::Carried;
 
 mod dedup;
 mod engine;
@@ -31,9 +32,15 @@ enum Verb {
     Check(streamit::Check),
     Graph(streamit::Graph),
     Run(streamit::Run),
+    Build(streamit::Build),
 }
 
 fn main() -> ExitCode {
+    match Carried::find() {
+        Ok(None) => {}
+        Ok(Some(program)) => return carried(program),
+        Err(error) => return failure(&error),
+    }
     let command = Command::parse();
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
@@ -45,7 +52,21 @@ fn main() -> ExitCode {
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),
+        Verb::Build(build) => build.run(),
     };
+    ended(result, &interrupt)
+}
+
+/// What a program that this executable carries does.
+fn carried(program: Carried) -> ExitCode {
+    let run = program.parse();
+    match Interrupt::install() {
+        Ok(interrupt) => ended(program.run(run, &interrupt), &interrupt),
+        Err(error) => failure(&error),
+    }
+}
+
+fn ended(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => interrupt.verdict().unwrap_or_else(|| failure(&error)),

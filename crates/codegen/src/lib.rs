@@ -15,13 +15,17 @@ mod build;
 mod emit;
 mod ir;
 mod lower;
+mod object;
 mod parts;
 mod plan;
 mod run;
 mod scalars;
 mod siblings;
+mod threads;
 
 pub use build::{Cache, Compiler};
+pub use object::{Object, object};
+pub use threads::{Split, Threads};
 
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
 use parts::Part;
@@ -158,12 +162,25 @@ struct Text {
     text: String,
 }
 
-fn text(compiled: &Compiled, level: Level) -> Result<Text, String> {
+impl Text {
+    /// With the library that its text became.
+    fn with(self, compiled: &Arc<Compiled>, level: Level, library: build::Library) -> Native {
+        let Text { codes, parts, waits, runs, exact, .. } = self;
+        let (compiled, mode, batch) = (compiled.clone(), Mode::default(), None);
+        Native { compiled, codes, parts, waits, runs, exact, mode, batch, level, library }
+    }
+}
+
+/// Firings at once for this machine.
+fn lanes(level: Level) -> usize {
+    if level == Level::Vectors { emit::simd::lanes() } else { 1 }
+}
+
+fn text(compiled: &Compiled, level: Level, lanes: usize) -> Result<Text, String> {
     let codes = lower_all(compiled)?;
     for channel in &compiled.flat.channels {
         lower::cell_of(&channel.item, &compiled.tree.structs)?;
     }
-    let lanes = if level == Level::Vectors { emit::simd::lanes() } else { 1 };
     // Items of merged filters stand where it is hard to find a pattern at times.
     let (parts, steady) = match parts_of(compiled, &codes, (level, lanes), true) {
         Ok(parts) => parts,
@@ -251,7 +268,7 @@ fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> 
 /// # Errors
 /// It cannot be made native.
 pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
-    text(compiled, level).map(|text| text.text).map_err(Refusal::Unable)
+    text(compiled, level, lanes(level)).map(|text| text.text).map_err(Refusal::Unable)
 }
 
 /// Makes a program native.
@@ -259,20 +276,8 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let Text { codes, parts, waits, runs, exact, text } =
-        text(compiled, config.level).map_err(Refusal::Unable)?;
+    let made = text(compiled, config.level, lanes(config.level)).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
-    let library = build::build(&text, &compiler, &config.cache).map_err(Refusal::Failed)?;
-    Ok(Native {
-        compiled: compiled.clone(),
-        codes,
-        parts,
-        waits,
-        runs,
-        exact,
-        mode: Mode::default(),
-        batch: None,
-        level: config.level,
-        library,
-    })
+    let library = build::build(&made.text, &compiler, &config.cache).map_err(Refusal::Failed)?;
+    Ok(made.with(compiled, config.level, library))
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use thalweg_codegen::{Cache, Config, Level, Native, build};
+use thalweg_codegen::{Cache, Config, Level, Native, Threads, build};
 use thalweg_lang::Compiled;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
@@ -140,6 +140,12 @@ fn agree(
     let in_room = written.values_mut().map(|written| std::mem::take(&mut written.in_room)).sum();
     assert_eq!(meant.0, end, "{what}");
     assert!(meant.1 == written, "{what}");
+    for threads in [Threads::new(2), Threads { batch: Some(37), ..Threads::new(3) }] {
+        let (end, mut written) = see(shelf, |around| native.run_on(&threads, options, around));
+        written.values_mut().for_each(|written| written.in_room = 0);
+        assert_eq!(meant.0, end, "{what}, {threads:?}");
+        assert!(meant.1 == written, "{what}, {threads:?}");
+    }
     in_room
 }
 

@@ -37,7 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-wordcount", &["thalweg"]),
     ("thalweg-lang", &[]),
     ("thalweg-str", &["thalweg-lang"]),
-    ("thalweg-codegen", &["thalweg-lang", "thalweg-str"]),
+    ("thalweg-codegen", &["thalweg", "thalweg-lang", "thalweg-str"]),
     ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang", "thalweg-codegen"]),
     (
         "thalweg-bench",

@@ -1,10 +1,15 @@
 //! Verbs for StreamIt programs.
 
+mod build;
+mod carried;
 mod check;
 mod graph;
 mod media;
+mod payload;
 mod run;
 
+pub(crate) use build::Build;
+pub(crate) use carried::Carried;
 pub(crate) use check::Check;
 pub(crate) use graph::Graph;
 pub(crate) use run::Run;

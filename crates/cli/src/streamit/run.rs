@@ -9,14 +9,16 @@ use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use thalweg_codegen::{Config, Level, Mode, Native, build};
-use thalweg_lang::Compiled;
+use std::thread;
+use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build};
 use thalweg_lang::files::{Disk, Form};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
 use thalweg_lang::tree::Code;
+use thalweg_lang::{Compiled, Sources};
 
 /// Run a StreamIt program.
 ///
@@ -43,16 +45,20 @@ pub(crate) struct Run {
     output: Option<PathBuf>,
     /// How it is executed (default: native code where it can be, else the interpreter)
     #[arg(long, value_enum)]
-    engine: Option<Engine>,
+    pub(super) engine: Option<Engine>,
     /// How much is made of native code: 0 a function for each filter, 1 regions fused, 2 several firings
     /// at once
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
         value_parser = clap::value_parser!(u8).range(0..=2))]
     optimise: u8,
-    /// How regions take turns where rates are dynamic (default: hybrid)
-    #[arg(long, value_enum)]
-    mode: Option<Turns>,
-    /// Steady states in a batch where rates are dynamic (default: as many as stay near the processor)
+    /// Worker threads for native code; the output does not depend on it (default: as many as this
+    /// process may use)
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// What is done on which thread
+    #[arg(long, value_enum, default_value_t)]
+    mode: How,
+    /// Steady states in a batch, of dynamic rates (default: as many as stay near the processor)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
     /// Files are numbers in text, not bytes
@@ -66,6 +72,19 @@ pub(crate) struct Run {
 impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let (sources, compiled) = self.files.compile()?;
+        self.execute(interrupt, &sources, compiled, |level, compiled| {
+            build(compiled, &Config { level, ..Config::default() })
+        })
+    }
+
+    /// Runs a program that `make` makes native.
+    pub(super) fn execute(
+        self,
+        interrupt: &Interrupt,
+        sources: &Sources,
+        compiled: Compiled,
+        make: impl FnOnce(Level, &Arc<Compiled>) -> Result<Native, Refusal>,
+    ) -> Result<()> {
         let ends =
             |is: fn(&Code) -> bool| compiled.tree.filters.iter().filter(|filter| is(&filter.code)).count();
         only("--in", self.input.is_some(), "reads", ends(|code| matches!(code, Code::FileReader(_))))?;
@@ -77,7 +96,8 @@ impl Run {
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
         let form = if self.text { Form::Text } else { Form::Binary };
         let compiled = Arc::new(compiled);
-        let native = self.native(&compiled)?;
+        let native = self.native(|level| make(level, &compiled))?;
+        let threads = self.threads();
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
         let mut files = Media {
             input: self.input,
@@ -97,7 +117,7 @@ impl Run {
             },
         };
         let outcome = match native {
-            Some(native) => native.run(options, around),
+            Some(native) => native.run_on(&threads, options, around),
             None => interpret(&compiled, options, around),
         };
         progress.finish();
@@ -109,11 +129,16 @@ impl Run {
             Err(Stop::Output(error)) if error.contains("Broken pipe") => Ok(()),
             Err(Stop::Output(error)) => bail!("{error}"),
             Err(Stop::Fault(fault)) => {
-                complain(&sources, &[*fault]);
+                complain(sources, &[*fault]);
                 bail!("the program has failed");
             }
         }
     }
+}
+
+/// The level with this number.
+pub(super) fn level(number: u8) -> Level {
+    [Level::Plain, Level::Fused, Level::Vectors][usize::from(number)]
 }
 
 /// Samples a second and channels of sound where none is read.
@@ -127,64 +152,75 @@ fn only(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
 
 /// How a program is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Engine {
+pub(super) enum Engine {
     /// C, compiled for this machine
     Native,
     /// What defines the meaning; slow
     Interpreter,
 }
 
-/// How the regions of a program take turns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Turns {
-    /// In data-flow order, in batches
-    Hybrid,
-    /// Filter by filter, one steady state after the other
+/// How a program is dealt out to threads; of dynamic rates, how its regions take turns on one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, ValueEnum)]
+enum How {
+    /// Stretches without state on all threads at once, the rest in pieces that are dealt out evenly
+    #[default]
+    Auto,
+    /// A thread of the operating system for each filter
+    Filters,
+    /// Fused to as many segments as threads
+    Pipeline,
+    /// All threads do the same, and wait for one another
+    Data,
+    /// Of dynamic rates: filter by filter in data-flow order
     Sequential,
-    /// The ends ask for items
+    /// Of dynamic rates: the ends ask for items
     Demand,
-    /// All regions in each turn, those without input in vain
+    /// Of dynamic rates: all regions in each turn, those without input for nothing
     NoOp,
 }
 
-impl Turns {
-    fn mode(self) -> Mode {
-        match self {
-            Turns::Hybrid => Mode::Hybrid,
-            Turns::Sequential => Mode::Sequential,
-            Turns::Demand => Mode::Demand,
-            Turns::NoOp => Mode::NoOp,
+impl Run {
+    fn threads(&self) -> Threads {
+        let count = self.threads.or_else(|| thread::available_parallelism().ok());
+        let split = match self.mode {
+            How::Auto | How::Sequential | How::Demand | How::NoOp => Split::Auto,
+            How::Filters => Split::Filters,
+            How::Pipeline => Split::Pipeline,
+            How::Data => Split::DataParallel,
+        };
+        Threads { split, ..Threads::new(count.map_or(1, NonZeroUsize::get)) }
+    }
+
+    fn batched(&self, native: Native) -> Native {
+        match self.batch {
+            Some(batch) => native.in_batches_of(batch),
+            None => native,
         }
     }
-}
 
-impl Run {
+    fn turns(&self) -> Mode {
+        match self.mode {
+            How::Sequential => Mode::Sequential,
+            How::Demand => Mode::Demand,
+            How::NoOp => Mode::NoOp,
+            _ => Mode::Hybrid,
+        }
+    }
+
     /// The program as native code; none where the interpreter is to run it, which is said unless it was
     /// asked for.
-    fn native(&self, compiled: &Arc<Compiled>) -> Result<Option<Native>> {
+    fn native(&self, make: impl FnOnce(Level) -> Result<Native, Refusal>) -> Result<Option<Native>> {
         if self.engine == Some(Engine::Interpreter) {
             return Ok(None);
         }
-        let level = [Level::Plain, Level::Fused, Level::Vectors][usize::from(self.optimise)];
-        match build(compiled, &Config { level, ..Config::default() }) {
-            Ok(native) => Ok(Some(self.in_turns(native))),
+        let level = level(self.optimise);
+        match make(level) {
+            Ok(native) => Ok(Some(self.batched(native.in_mode(self.turns())))),
             Err(refusal) if self.engine == Some(Engine::Native) => Err(refusal.into()),
             Err(refusal) => {
                 standard::complain(&format!("note: {refusal}; the interpreter runs it"));
                 Ok(None)
             }
-        }
-    }
-}
-
-impl Run {
-    fn in_turns(&self, mut native: Native) -> Native {
-        if let Some(mode) = self.mode {
-            native = native.in_mode(mode.mode());
-        }
-        match self.batch {
-            Some(batch) => native.in_batches_of(batch),
-            None => native,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! that large ([`run`](crate::run)); the generated code checks every index that it has not proven.
 
 use super::fiber::Fiber;
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::Path;
 
@@ -49,6 +50,10 @@ type Size = unsafe extern "C" fn() -> i64;
 type Begin = unsafe extern "C" fn(*mut c_void);
 type Steady = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 pub(super) type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
+type Steps = unsafe extern "C" fn(*mut c_void, u32, u32, i64) -> i32;
+type Firings = unsafe extern "C" fn(*mut c_void, u32, i64, i64) -> i32;
+type Seek = unsafe extern "C" fn(*mut c_void, i64);
+type Join = unsafe extern "C" fn(*mut c_void, *const c_void, u32);
 
 /// A loaded program.
 #[derive(Debug)]
@@ -59,8 +64,19 @@ pub(crate) struct Library {
     fire: Fire,
     run: Steady,
     fired: Fired,
+    /// None where nothing is fused.
+    parts: Option<Parts>,
     /// Unloaded last.
     _library: libloading::Library,
+}
+
+/// The steps of a fused region by themselves.
+#[derive(Debug)]
+struct Parts {
+    steps: Steps,
+    firings: Firings,
+    seek: Seek,
+    join: Join,
 }
 
 impl Library {
@@ -80,7 +96,27 @@ impl Library {
                 *library.get::<Fired>(b"thalweg_fired\0").map_err(said)?,
             )
         };
-        Ok(Library { size, begin, steady, fire, run, fired, _library: library })
+        // SAFETY: as above (`emit::parts`).
+        let parts = unsafe { Parts::find(&library) };
+        Ok(Library { size, begin, steady, fire, run, fired, parts, _library: library })
+    }
+}
+
+impl Parts {
+    /// The functions of a program's steps, if it has them.
+    ///
+    /// # Safety
+    /// Functions of these names have these types.
+    unsafe fn find(library: &libloading::Library) -> Option<Parts> {
+        // SAFETY: the caller knows the types.
+        unsafe {
+            Some(Parts {
+                steps: *library.get::<Steps>(b"thalweg_steps\0").ok()?,
+                firings: *library.get::<Firings>(b"thalweg_firings\0").ok()?,
+                seek: *library.get::<Seek>(b"thalweg_seek\0").ok()?,
+                join: *library.get::<Join>(b"thalweg_join\0").ok()?,
+            })
+        }
     }
 }
 
@@ -109,8 +145,13 @@ pub(crate) struct State<'a> {
     library: &'a Library,
     memory: Vec<Block>,
     queues: usize,
-    /// By node: firings that may wait in their middle.
-    fibers: Vec<Option<Fiber>>,
+}
+
+/// A state's firings that may wait in their middle, by node. They stay on the thread that began them.
+pub(crate) struct Fibers {
+    /// Where the state is.
+    of: *const Block,
+    all: HashMap<u32, Fiber>,
 }
 
 impl<'a> State<'a> {
@@ -121,12 +162,27 @@ impl<'a> State<'a> {
         let mut memory = vec![[0; 8]; size.div_ceil(size_of::<Block>())];
         // SAFETY: the block is as large as the program says, and aligned for all it holds.
         unsafe { (library.begin)(memory.as_mut_ptr().cast()) };
-        State { library, memory, queues: queues.max(1), fibers: Vec::new() }
+        State { library, memory, queues: queues.max(1) }
     }
 
-    /// Runs steady states of a part, with some buffers in memory that is lent; false where it failed, as
-    /// [`State::failure`] tells.
-    pub(crate) fn steady(&mut self, part: u32, n: u64, lent: Lent<'_>, host: &mut dyn Host) -> bool {
+    /// Room for its firings that wait.
+    pub(crate) fn fibers(&self) -> Fibers {
+        Fibers { of: self.memory.as_ptr(), all: HashMap::new() }
+    }
+
+    /// Runs steady states of a part; false where it failed, as [`State::failure`] tells.
+    pub(crate) fn steady(&mut self, part: u32, n: u64, host: &mut dyn Host) -> bool {
+        let steady = self.library.steady;
+        self.call(host, |state| {
+            // SAFETY: the state is one of this library's, and its buffers are as large as `n` needs: the
+            // caller has measured them, those in lent memory too, which the program only reads where it is
+            // lent for that. Nobody else uses that memory before it is given back.
+            unsafe { steady(state, part, n as i64) }
+        })
+    }
+
+    /// Does something while some buffers stand in memory that is lent.
+    pub(crate) fn lend<R>(&mut self, lent: Lent<'_>, f: impl FnOnce(&mut State<'a>) -> R) -> R {
         let Lent { read, mut written } = lent;
         let mut own = [(0, std::ptr::null_mut()); 2 * LENDERS];
         let read = read.iter().map(|(at, memory)| (*at, memory.as_ptr().cast_mut(), memory.len()));
@@ -134,13 +190,7 @@ impl<'a> State<'a> {
         for ((at, memory, _), own) in read.chain(written).filter(|(_, _, bytes)| *bytes > 0).zip(&mut own) {
             *own = (at, self.set_buffer(at, memory));
         }
-        let steady = self.library.steady;
-        let done = self.call(host, |state| {
-            // SAFETY: the state is one of this library's, and its buffers are as large as `n` needs: the
-            // caller has measured them, those in lent memory too, which the program only reads where it is
-            // lent for that. Nobody else uses that memory before this returns.
-            unsafe { steady(state, part, n as i64) }
-        });
+        let done = f(self);
         for (at, memory) in own.into_iter().filter(|(_, memory)| !memory.is_null()) {
             self.set_buffer(at, memory);
         }
@@ -186,26 +236,77 @@ impl<'a> State<'a> {
         &mut self,
         node: u32,
         n: u64,
-        stack: usize,
+        (fibers, stack): (&mut Fibers, usize),
         host: &mut dyn Host,
     ) -> Result<(Flowed, u64), String> {
-        let at = node as usize;
-        if self.fibers.len() <= at {
-            self.fibers.resize_with(at + 1, || None);
-        }
-        let mut fiber = match self.fibers[at].take() {
+        assert!(std::ptr::eq(fibers.of, self.memory.as_ptr()), "another state's fibers");
+        let mut fiber = match fibers.all.remove(&node) {
             Some(fiber) => fiber,
             None => Fiber::new(self.library.fire, node, stack)?,
         };
         let mut came = None;
         self.call(host, |state| {
             // SAFETY: as above; the fiber's stack outlives the call, and the state is the one that it has
-            // been resumed with before, since fibers are this state's own.
+            // been resumed with before, since these are its fibers.
             came = Some(unsafe { fiber.resume(state, n as i64) });
             0
         });
-        self.fibers[at] = Some(fiber);
+        fibers.all.insert(node, fiber);
         came.ok_or_else(|| "it was not called".into())
+    }
+
+    /// Runs steady states of the steps from one up to another; false where one of them failed.
+    pub(crate) fn steps(&mut self, steps: std::ops::Range<usize>, n: u64, host: &mut dyn Host) -> bool {
+        let call = self.parts().steps;
+        self.call(host, |state| {
+            // SAFETY: as for `steady`.
+            unsafe { call(state, steps.start as u32, steps.end as u32, n as i64) }
+        })
+    }
+
+    /// Does those firings of a step's actor; false where one of them failed.
+    pub(crate) fn firings(
+        &mut self,
+        step: usize,
+        firings: std::ops::Range<u64>,
+        host: &mut dyn Host,
+    ) -> bool {
+        let call = self.parts().firings;
+        self.call(host, |state| {
+            // SAFETY: as for `steady`.
+            unsafe { call(state, step as u32, firings.start as i64, firings.end as i64) }
+        })
+    }
+
+    /// Says that so many steady states have been done.
+    pub(crate) fn seek(&mut self, n: u64) {
+        let seek = self.parts().seek;
+        // SAFETY: the state is one of this library's.
+        unsafe { seek(self.memory.as_mut_ptr().cast(), n as i64) }
+    }
+
+    /// Takes over what a node keeps from another state of this program.
+    pub(crate) fn join(&mut self, from: &State<'_>, node: u32) {
+        assert!(std::ptr::eq(self.library, from.library), "states of two programs");
+        let join = self.parts().join;
+        // SAFETY: both states are of this library.
+        unsafe { join(self.memory.as_mut_ptr().cast(), from.memory.as_ptr().cast(), node) }
+    }
+
+    /// Another state that keeps the same, with places of its own for buffers. Its queues are not to be used.
+    pub(crate) fn fork(&self) -> State<'a> {
+        let mut fork = State { library: self.library, memory: self.memory.clone(), queues: self.queues };
+        fork.queues().iter_mut().for_each(|queue| queue.items = std::ptr::null_mut());
+        fork
+    }
+
+    /// Whether steps can be done by themselves.
+    pub(crate) fn has_steps(&self) -> bool {
+        self.library.parts.is_some()
+    }
+
+    fn parts(&self) -> &'a Parts {
+        self.library.parts.as_ref().expect("a program of fused regions")
     }
 
     fn call(&mut self, host: &mut dyn Host, f: impl FnOnce(*mut c_void) -> i32) -> bool {

@@ -5,8 +5,11 @@
 
 mod fiber;
 mod load;
+mod memory;
 
-pub(crate) use load::{Flowed, Host, LENDERS, Lent, Library, Memory, Queue, State};
+pub(crate) use load::{Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Memory, Queue, State};
+
+pub(crate) use memory::from_bytes;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -121,6 +124,14 @@ pub(crate) fn build(text: &str, compiler: &Compiler, cache: &Cache) -> Result<Li
     Library::open(&path)
 }
 
+/// Compiles a program; the library as bytes.
+pub(crate) fn library(text: &str, compiler: &Compiler) -> Result<Vec<u8>, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("program.so");
+    compiler.compile(text, folder.path(), &path)?;
+    std::fs::read(&path).map_err(|error| error.to_string())
+}
+
 fn hash(text: &str, compiler: &Compiler) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [text.as_bytes(), compiler.program.as_encoded_bytes(), &compiler.version, &processor()] {
@@ -130,6 +141,20 @@ fn hash(text: &str, compiler: &Compiler) -> String {
     let more = compiler.more.iter().map(String::as_str);
     FLAGS.iter().copied().chain(more).for_each(|flag| _ = hasher.update(flag.as_bytes()));
     hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// What code that is made for this machine may use of its processor, as the system calls it.
+pub(crate) fn abilities() -> Vec<String> {
+    const KINDS: &[&str] = &[
+        "3dnow", "abm", "adx", "aes", "amx", "avx", "bmi", "clflush", "clwb", "cx16", "f16c", "fma", "gfni",
+        "lzcnt", "movbe", "movdir", "mwaitx", "pclmul", "popcnt", "prfchw", "rdpid", "rdrand", "rdseed",
+        "sha", "sse", "ssse3", "vaes", "vpclmul", "wbnoinvd", "xsave",
+    ];
+    let all = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = all.lines().find(|line| ["flags", "Features"].iter().any(|name| line.starts_with(name)));
+    let words = line.and_then(|line| line.split_once(':')).map_or("", |(_, words)| words).split_whitespace();
+    let arm = cfg!(target_arch = "aarch64");
+    words.filter(|word| arm || KINDS.iter().any(|kind| word.starts_with(kind))).map(String::from).collect()
 }
 
 /// What this machine's processor can do, since code is made for it.

@@ -23,4 +23,5 @@ mod region;
 pub(crate) mod simd;
 mod single;
 mod state;
+mod steps;
 pub(crate) mod text;

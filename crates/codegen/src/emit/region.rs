@@ -6,7 +6,7 @@ use super::family::Siblings;
 use super::items::Items;
 use super::program::Writer;
 use crate::ir::{Cell, Kind};
-use crate::plan::{Plan, Round, Step};
+use crate::plan::{Facts, Plan, Round, Step};
 use std::fmt::Write;
 use thalweg_lang::flat::NodeId;
 
@@ -51,6 +51,10 @@ impl Writer<'_> {
             }
         }
         out.push_str("}\n");
+        if self.parts.len() == 1 {
+            let facts = Facts::new(self.compiled, &self.parts[0].region);
+            out.push_str(&self.steps(&facts, plan, &names));
+        }
         Ok(out)
     }
 

@@ -23,6 +23,7 @@ mod merge;
 mod order;
 mod ports;
 mod roots;
+mod state;
 mod worth;
 
 use crate::emit::items::Items;
@@ -40,7 +41,8 @@ pub(crate) use border::Border;
 pub(crate) use choose::Family;
 pub(crate) use merge::Merged;
 pub(crate) use order::{Round, Step};
-pub(crate) use roots::{BEYOND, Root, held};
+pub(crate) use roots::{BEYOND, Root, held, sizes};
+pub(crate) use state::has_state;
 
 /// Bytes that buffers may take together: of the first cache, and of the second where it is needed to
 /// fire often enough in a row.

@@ -1,6 +1,6 @@
 //! In what order nodes fire.
 
-use super::{Actor, Facts, Family};
+use super::{Actor, Facts, Family, Plan};
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::schedule::Phase;
 
@@ -13,6 +13,37 @@ pub(crate) enum Step {
     Rounds(Vec<Round>),
     /// All siblings of a family do, together.
     Family(usize),
+}
+
+impl Step {
+    /// What a call of one steady state makes of it: an actor's firings, or one turn.
+    pub(crate) fn times(&self, plan: &Plan) -> u64 {
+        match self {
+            Step::All(actor) => plan.actors[*actor].firings,
+            Step::Family(family) => plan.families[*family].firings,
+            Step::Rounds(_) => 1,
+        }
+    }
+
+    /// Its actors.
+    pub(crate) fn actors(&self, plan: &Plan) -> Vec<usize> {
+        fn inside(rounds: &[Round], all: &mut Vec<usize>) {
+            for round in rounds {
+                match round {
+                    Round::Fire(actor, _) if all.contains(actor) => {}
+                    Round::Fire(actor, _) => all.push(*actor),
+                    Round::Repeat(_, inner) => inside(inner, all),
+                }
+            }
+        }
+        let mut all = Vec::new();
+        match self {
+            Step::All(actor) => all.push(*actor),
+            Step::Family(family) => all.extend(&plan.families[*family].actors),
+            Step::Rounds(rounds) => inside(rounds, &mut all),
+        }
+        all
+    }
 }
 
 /// A part of a turn round feedback loops.

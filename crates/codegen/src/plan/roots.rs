@@ -95,7 +95,15 @@ pub(crate) fn held(
 
 /// How large buffers must be.
 pub(super) fn measure(plan: &mut Plan) {
-    let scale = plan.scale as i64;
+    let sizes = sizes(plan, plan.scale);
+    for (root, size) in plan.roots.iter_mut().zip(sizes) {
+        root.size = size;
+    }
+}
+
+/// Items that buffers must have room for where so many steady states are done at once.
+pub(crate) fn sizes(plan: &Plan, scale: u64) -> Vec<u64> {
+    let scale = scale as i64;
     let mut sizes: Vec<i64> = plan.roots.iter().map(|root| root.keep + root.advance * scale).collect();
     let of_actors = plan
         .actors
@@ -105,9 +113,7 @@ pub(super) fn measure(plan: &mut Plan) {
     for (port, firings) in of_actors.chain(borders) {
         sizes[port.root] = sizes[port.root].max(end_of(port, firings * scale));
     }
-    for (root, size) in plan.roots.iter_mut().zip(sizes) {
-        root.size = size.max(0) as u64 + BEYOND;
-    }
+    sizes.into_iter().map(|size| size.max(0) as u64 + BEYOND).collect()
 }
 
 /// The place after the last that so many firings come to.

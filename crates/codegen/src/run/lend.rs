@@ -9,26 +9,27 @@
 //! What is lent is lent for one call: while it lasts nobody else touches the files.
 
 use super::ends::Ends;
+use super::failing::Failing;
 use super::moves::{is_in_line, place, scatter};
-use super::{Run, Stage};
+use super::{Run, Stage, failed};
 use crate::build::{LENDERS, Lent};
-use crate::plan::{Actor, Plan, Port};
+use crate::plan::{Actor, BEYOND, Plan, Port};
 use thalweg_lang::interpret::Stop;
 
 /// The end that an actor is.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
     /// The actor, by its place in the plan.
-    actor: usize,
+    pub(super) actor: usize,
     /// The end, by its place among the readers or writers.
-    end: usize,
-    root: usize,
+    pub(super) end: usize,
+    pub(super) root: usize,
     /// Items that come through in a steady state.
     firings: u64,
     /// Bytes of an item.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// Bytes in the buffer before the first of these items, and all bytes that it has.
-    before: usize,
+    pub(super) before: usize,
     size: usize,
     /// The buffer may stand in the file's memory; it does in this call.
     lends: bool,
@@ -38,8 +39,8 @@ pub(super) struct Gate {
 /// All of them.
 #[derive(Default, Debug)]
 pub(super) struct Gates {
-    readers: Vec<Gate>,
-    writers: Vec<Gate>,
+    pub(super) readers: Vec<Gate>,
+    pub(super) writers: Vec<Gate>,
 }
 
 impl Gate {
@@ -59,7 +60,25 @@ impl Gate {
     }
 }
 
+impl Gate {
+    /// Bytes that come through in a steady state.
+    pub(super) fn each(&self) -> usize {
+        self.firings as usize * self.bytes
+    }
+
+    /// Bytes that must be there beyond the last item.
+    pub(super) fn beyond(&self) -> usize {
+        BEYOND as usize * self.bytes
+    }
+}
+
 impl Gates {
+    /// Whether there are files and all may lend their memory.
+    pub(super) fn all_lend(&self) -> bool {
+        let mut all = self.readers.iter().chain(&self.writers).peekable();
+        all.peek().is_some() && all.all(|gate| gate.lends)
+    }
+
     /// Those of a plan. From now on readers keep what the buffers that they lend memory for need.
     pub(super) fn new(plan: &Plan, ends: &mut Ends) -> Gates {
         let mut gates = Gates::default();
@@ -85,6 +104,11 @@ impl Gates {
             gate.lends &= used.iter().filter(|root| **root == gate.root).count() == 1;
         }
         gates
+    }
+
+    /// From now on nothing is lent.
+    pub(super) fn lend_nothing(&mut self) {
+        self.readers.iter_mut().chain(&mut self.writers).for_each(|gate| gate.lends = false);
     }
 
     /// What ends lend for a call of a plan whose first buffer is told.
@@ -113,16 +137,29 @@ fn fills_alone(plan: &Plan, actor: usize, root: usize) -> bool {
 }
 
 /// Scalars have 4 bytes at most.
-fn is_aligned(memory: &[u8]) -> bool {
+pub(super) fn is_aligned(memory: &[u8]) -> bool {
     memory.as_ptr().cast::<u32>().is_aligned()
 }
 
 impl Run<'_> {
-    /// Steady states of a part, in one call; false where it failed.
-    pub(super) fn call(&mut self, stage: usize, n: u64) -> bool {
-        let first = self.native.parts[stage].plan.as_ref().map_or(0, |plan| plan.first);
-        let lent = self.stages[stage].gates.lend(&mut self.ends, first);
-        self.state.steady(stage as u32, n, lent, &mut self.around)
+    /// Steady states of a part, in one call, after so many. Where it fails: how many have been done all the
+    /// same, and why no more.
+    pub(super) fn call(&mut self, stage: usize, done: u64, n: u64) -> Result<(), (u64, Stop)> {
+        let Run { native, stages, ends, state, around, .. } = self;
+        let Stage { part, facts, gates, .. } = &mut stages[stage];
+        let lent = gates.lend(ends, part.plan.as_ref().map_or(0, |plan| plan.first));
+        state.lend(lent, |state| {
+            if state.steady(stage as u32, n, around) {
+                return Ok(());
+            }
+            match &part.plan {
+                Some(plan) if around.printer.error.is_none() && state.has_steps() => {
+                    let failing = Failing { native, plan, facts, first: done };
+                    Err(failing.settle(state, 0..plan.steps.len(), n, around))
+                }
+                _ => Err((0, failed(native, state, around))),
+            }
+        })
     }
 
     /// The input of so many steady states, which is there: it stays where it is, or goes to its buffer.

@@ -10,8 +10,10 @@
 
 mod borders;
 mod ends;
+mod failing;
 mod lend;
 mod moves;
+mod parallel;
 mod parts;
 mod queues;
 mod reader;
@@ -19,12 +21,13 @@ mod single;
 mod turn;
 
 use crate::Native;
-use crate::build::{Host, Memory, Queue, State};
+use crate::build::{Env, Fibers, Host, Memory, Queue, State};
 use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
-use crate::ir::Piece;
+use crate::ir::{Code, Piece};
 use crate::parts::Part;
 use crate::plan::{Facts, item};
+use crate::threads::Threads;
 use ends::Ends;
 use lend::Gates;
 use queues::Queues;
@@ -39,6 +42,7 @@ use thalweg_lang::value::Value;
 pub(crate) struct Run<'a> {
     native: &'a Native,
     stages: Vec<Stage<'a>>,
+    fibers: Fibers,
     state: State<'a>,
     ends: Ends,
     /// By node.
@@ -83,13 +87,26 @@ impl Native {
     ///
     /// # Errors
     /// It ends before its time.
-    pub fn run(&self, options: Options, mut around: Surroundings<'_>) -> Result<Outcome, Stop> {
+    pub fn run(&self, options: Options, around: Surroundings<'_>) -> Result<Outcome, Stop> {
+        self.run_on(&Threads::default(), options, around)
+    }
+
+    /// The same on several threads.
+    ///
+    /// # Errors
+    /// It ends before its time.
+    pub fn run_on(
+        &self,
+        threads: &Threads,
+        options: Options,
+        mut around: Surroundings<'_>,
+    ) -> Result<Outcome, Stop> {
         let ends = Ends::open(&self.compiled, options, around.files)?;
         let out = std::mem::replace(&mut around.out, Box::new(std::io::sink()));
         let mut run = Run::new(self, ends, out);
         run.around.printer.write(&self.compiled.tree.printed).map_err(Stop::Output)?;
         let iterations = match self.parts.len() {
-            1 if !self.flows() => run.drive(options, &mut around)?,
+            1 if !self.flows() => run.drive(threads, options, &mut around)?,
             _ => run.drive_parts(options, &mut around)?,
         };
         run.around.printer.out.flush().map_err(|error| Stop::Output(error.to_string()))?;
@@ -112,10 +129,12 @@ impl<'a> Run<'a> {
         // What cannot be native is refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
         let bytes = (0..channels).map(|at| item(at).map_or(0, |(cell, cells)| cell_bytes(cell) * cells));
+        let state = State::new(&native.library, channels);
         let mut run = Run {
             native,
+            fibers: state.fibers(),
             stages: native.parts.iter().map(stage).collect(),
-            state: State::new(&native.library, channels),
+            state,
             ends,
             fired: vec![0; native.compiled.flat.nodes.len()],
             awaited: vec![None; native.compiled.flat.nodes.len()],
@@ -131,7 +150,12 @@ impl<'a> Run<'a> {
         run
     }
 
-    fn drive(&mut self, options: Options, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
+    fn drive(
+        &mut self,
+        threads: &Threads,
+        options: Options,
+        around: &mut Surroundings<'_>,
+    ) -> Result<u64, Stop> {
         let most = options.iterations.unwrap_or(u64::MAX);
         if most == 0 || (around.interrupted)() {
             return Ok(0);
@@ -141,13 +165,13 @@ impl<'a> Run<'a> {
             self.flush(&*around.interrupted)?;
             return Ok(0);
         }
-        let mut iterations = 0;
         self.fill_buffers(0, 0);
+        let mut iterations = parallel::drive(self, threads, options, around)?;
         while iterations < most && !(around.interrupted)() {
             let want = self.native.parts[0].scale.min(most - iterations);
             let n = self.ends.available(&self.stages[0].facts, want)?;
             if n > 0 {
-                self.steady(0, n)?;
+                self.steady(0, iterations, n)?;
                 iterations += n;
                 (around.progress)(iterations);
             }
@@ -178,12 +202,18 @@ impl<'a> Run<'a> {
         Ok(iterations)
     }
 
-    /// Steady states of a part, in one call.
-    fn steady(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
+    /// Steady states of a part, in one call, after so many.
+    fn steady(&mut self, stage: usize, done: u64, n: u64) -> Result<(), Stop> {
         self.take_input(stage, n);
-        if !self.call(stage, n) {
-            return Err(self.failed());
+        if let Err((n, stop)) = self.call(stage, done, n) {
+            self.give_output(stage, n)?;
+            return Err(stop);
         }
+        self.steady_done(stage, n)
+    }
+
+    /// What comes after so many steady states.
+    fn steady_done(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
         self.give_output(stage, n)?;
         self.move_on(stage, n);
         for (fired, more) in self.fired.iter_mut().zip(&self.stages[stage].facts.firings) {
@@ -191,31 +221,50 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
+}
 
-    /// Why the last call failed.
-    fn failed(&mut self) -> Stop {
-        if let Some(error) = self.around.printer.error.take() {
-            return Stop::Output(error);
-        }
-        let failure = self.state.failure();
-        let (node, which, site, firing) = (failure.node, failure.which, failure.site, failure.firing);
-        let args = failure.args;
-        let compiled = &self.native.compiled;
-        let name = &compiled.flat.nodes[node as usize].name;
-        let codes = self.native.codes[node as usize].as_ref();
-        let code =
-            codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
-        let Some(site) = code.and_then(|code| code.sites.get(site as usize)) else {
-            return Stop::Output(format!("`{name}` failed"));
-        };
-        let why = site.why.0.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string());
-        let (span, message) = if site.whole {
-            (compiled.flat.nodes[node as usize].span, format!("`{name}`: {why}"))
-        } else {
-            (site.span, format!("`{name}`, in firing {firing}: {why}"))
-        };
-        Stop::Fault(Box::new(Diagnostic::new(span, message)))
+/// Why the last call failed.
+fn failed(native: &Native, state: &mut State<'_>, around: &mut Around<'_>) -> Stop {
+    match around.printer.error.take() {
+        Some(error) => Stop::Output(error),
+        None => fault(native, state.failure()),
     }
+}
+
+/// Why a call failed.
+fn fault(native: &Native, failure: &Env) -> Stop {
+    let (compiled, args) = (&native.compiled, failure.args);
+    let node = &compiled.flat.nodes[failure.node as usize];
+    let code = code(&native.codes, failure.node, failure.which);
+    let Some(site) = code.and_then(|code| code.sites.get(failure.site as usize)) else {
+        return Stop::Output(format!("`{}` failed", node.name));
+    };
+    let why = site.why.0.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string());
+    let (span, message) = if site.whole {
+        (node.span, format!("`{}`: {why}", node.name))
+    } else {
+        (site.span, format!("`{}`, in firing {}: {why}", node.name, failure.firing))
+    };
+    Stop::Fault(Box::new(Diagnostic::new(span, message)))
+}
+
+/// A node's code: of `prework`, or of `work`.
+fn code(codes: &[Option<NodeCode>], node: u32, which: u32) -> Option<&Code> {
+    let codes = codes[node as usize].as_ref()?;
+    if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) }
+}
+
+/// What a node prints by a format.
+fn print(
+    codes: &[Option<NodeCode>],
+    node: u32,
+    which: u32,
+    format: u32,
+    args: &dyn Fn(usize) -> Vec<i32>,
+) -> Option<String> {
+    let pieces = code(codes, node, which)?.formats.get(format as usize)?;
+    let count = pieces.iter().map(|piece| if let Piece::Value(ty) = piece { scalars(ty) } else { 0 }).sum();
+    Some(text(pieces, &args(count)))
 }
 
 /// Prints for the program.
@@ -227,7 +276,11 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn write(&mut self, text: &str) -> Result<(), String> {
-        let written = self.out.write_all(text.as_bytes());
+        self.write_bytes(text.as_bytes())
+    }
+
+    fn write_bytes(&mut self, text: &[u8]) -> Result<(), String> {
+        let written = self.out.write_all(text);
         written.map_err(|error| format!("the output cannot be written: {error}"))
     }
 }
@@ -244,14 +297,7 @@ impl Host for Around<'_> {
 
 impl Printer<'_> {
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
-        let codes = self.codes[node as usize].as_ref();
-        let code =
-            codes.and_then(|codes| if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) });
-        let Some(pieces) = code.and_then(|code| code.formats.get(format as usize)) else { return false };
-        let count =
-            pieces.iter().map(|piece| if let Piece::Value(ty) = piece { scalars(ty) } else { 0 }).sum();
-        let scalars = args(count);
-        let text = text(pieces, &scalars);
+        let Some(text) = print(self.codes, node, which, format, args) else { return false };
         match self.write(&text) {
             Ok(()) => true,
             Err(error) => {

@@ -16,7 +16,7 @@
 //! it must not be ahead then.
 
 use super::turn::Turn;
-use super::{Run, Stage};
+use super::{Run, Stage, failed};
 use crate::Mode;
 use crate::plan::held;
 use thalweg_lang::flat::{ChannelId, NodeId};
@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
                 self.advance(*region, steady)?;
             }
             Step::Run(run) if self.state.run(*run, n, &mut self.around) => {}
-            Step::Run(_) => return Err(self.failed()),
+            Step::Run(_) => return Err(failed(self.native, &mut self.state, &mut self.around)),
         }
         Ok(())
     }
@@ -297,7 +297,7 @@ impl<'a> Run<'a> {
             let (mut left, scale) = (n, self.native.parts[stage].scale);
             while left > 0 {
                 let now = left.min(scale);
-                self.steady(stage, now)?;
+                self.steady(stage, before + n - left, now)?;
                 left -= now;
             }
         }

@@ -82,6 +82,12 @@ impl Reader {
         self.part(self.at.checked_sub(before)?, size)
     }
 
+    /// All the memory of the file from so many bytes of those taken last on, if the file is memory.
+    pub(super) fn lend_all(&self, before: usize) -> Option<&[u8]> {
+        let from = self.at.checked_sub(before).filter(|_| self.in_memory)?;
+        self.source.memory()?.get(from..)
+    }
+
     /// So many bytes have been taken.
     pub(super) fn pass(&mut self, bytes: usize) {
         self.at = (self.at + bytes).min(self.end);

@@ -1,6 +1,6 @@
 //! Nodes one by one, from queue to queue.
 
-use super::{Flow, Run};
+use super::{Flow, Run, failed};
 use crate::build::{Flowed, Queue};
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::interpret::Stop;
@@ -131,7 +131,7 @@ impl Run<'_> {
         } else if able > 0 {
             self.room_for(node, able);
             if !self.state.fire(node.0, able, &mut self.around) {
-                return Err(self.failed());
+                return Err(failed(self.native, &mut self.state, &mut self.around));
             }
         }
         self.fired[node.0 as usize] += able;
@@ -149,13 +149,19 @@ impl Run<'_> {
         }
         let (flowed, fired) = match self.native.waits[at] {
             Some(0) | None => self.state.flow(node.0, count, &mut self.around),
-            Some(stack) => self.state.flow_apart(node.0, count, stack, &mut self.around).map_err(|why| {
-                Stop::Output(format!("`{}`: {why}", self.native.compiled.flat.node(node).name))
-            })?,
+            Some(stack) => {
+                self.state.flow_apart(node.0, count, (&mut self.fibers, stack), &mut self.around).map_err(
+                    |why| Stop::Output(format!("`{}`: {why}", self.native.compiled.flat.node(node).name)),
+                )?
+            }
         };
         self.awaited[at] = if let Flowed::Waits(items) = flowed { Some(items) } else { None };
         self.fired[at] += fired;
-        if flowed == Flowed::Failed { Err(self.failed()) } else { Ok(fired) }
+        if flowed == Flowed::Failed {
+            Err(failed(self.native, &mut self.state, &mut self.around))
+        } else {
+            Ok(fired)
+        }
     }
 
     fn room_for(&mut self, node: NodeId, firings: u64) {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use thalweg_codegen::{Cache, Compiler, Config, Level, Mode, Native};
+use thalweg_codegen::{Cache, Compiler, Config, Level, Mode, Native, Threads};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
@@ -181,6 +181,12 @@ pub fn run_native(native: &Native, files: &Memory, iterations: Option<u64>) -> S
     see(files, |around| native.run(options, around))
 }
 
+/// What native code does on threads.
+pub fn run_on(native: &Native, threads: &Threads, files: &Memory, iterations: Option<u64>) -> Seen {
+    let options = Options { iterations, ..Options::default() };
+    see(files, |around| native.run_on(threads, options, around))
+}
+
 /// A C compiler, or a word that the test is left out.
 pub fn has_compiler(test: &str) -> bool {
     let found = Compiler::find().is_some();
@@ -217,6 +223,10 @@ pub fn agree_at(
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         let done = run_native(&native, files, iterations);
         assert!(meant == done, "at {level:?}:\n{name}\n{}", difference(&meant, &done));
+        for threads in [Threads::new(2), Threads { batch: Some(1), ..Threads::new(3) }] {
+            let done = run_on(&native, &threads, files, iterations);
+            assert!(meant == done, "at {level:?}, {threads:?}:\n{name}\n{}", difference(&meant, &done));
+        }
     }
     meant
 }

@@ -1,0 +1,72 @@
+//! A region's steps one by one, for runs that deal them out to threads ([`run::parallel`](crate::run)).
+
+use super::program::Writer;
+use crate::plan::{Facts, Plan, Step};
+use std::fmt::Write;
+
+impl Writer<'_> {
+    /// Functions that do some of the steps, that say how many steady states have been done, and that take
+    /// over what a node keeps.
+    pub(super) fn steps(&self, facts: &Facts<'_>, plan: &Plan, names: &[String]) -> String {
+        let has_code = |node: u32| self.codes[node as usize].is_some();
+        let mut out = String::from(
+            "\nstatic void part(struct state *state, uint32_t step, int64_t first, int64_t last)\n{\n    \
+             switch (step) {\n",
+        );
+        for (at, step) in plan.steps.iter().enumerate() {
+            let _ = writeln!(out, "    case {at}: {{");
+            match step {
+                Step::All(actor) => self.act(&mut out, plan, names, *actor, 2, ("first", "last")),
+                Step::Family(family) => {
+                    let _ = writeln!(out, "        family_0_{family}(state, first, last);");
+                }
+                Step::Rounds(rounds) => {
+                    out.push_str("    const int64_t n = last;\n    (void)first;\n");
+                    self.go_round(&mut out, plan, names, rounds);
+                }
+            }
+            out.push_str("        break;\n    }\n");
+        }
+        out.push_str("    }\n}\n");
+        let each: Vec<String> = plan.steps.iter().map(|step| step.times(plan).to_string()).collect();
+        let _ = writeln!(out, "{}", calls(&each));
+        out.push_str("\nvoid thalweg_seek(struct state *state, int64_t n)\n{\n    (void)state, (void)n;\n");
+        for actor in plan.actors.iter().filter(|actor| has_code(actor.node.0)) {
+            let (node, begun) = (actor.node.0, facts.begun[actor.node.0 as usize]);
+            let _ = writeln!(out, "    state->node_{node}.fired = {begun} + n * {};", actor.firings);
+        }
+        out.push_str(
+            "}\n\nvoid thalweg_join(struct state *to, const struct state *from, uint32_t node)\n{\n",
+        );
+        out.push_str("    (void)to, (void)from;\n    switch (node) {\n");
+        for actor in plan.actors.iter().filter(|actor| has_code(actor.node.0)) {
+            let node = actor.node.0;
+            let _ = writeln!(out, "    case {node}: to->node_{node} = from->node_{node}; break;");
+        }
+        out.push_str("    }\n}\n");
+        out
+    }
+}
+
+/// What is called from outside, and comes back where something fails.
+fn calls(each: &[String]) -> String {
+    let call = |head: &str, body: &str| {
+        format!(
+            "\nint32_t {head}\n{{\n    jmp_buf out;\n    state->env.out = &out;\n    if (setjmp(out))\n        \
+             return 1;\n    {body}\n    return 0;\n}}"
+        )
+    };
+    let each = if each.is_empty() { "0".to_owned() } else { each.join(", ") };
+    let steps = call(
+        "thalweg_steps(struct state *state, uint32_t from, uint32_t to, int64_t n)",
+        &format!(
+            "static const int64_t each[] = {{{each}}};\n    for (; from < to; from++)\n        \
+             part(state, from, 0, n * each[from]);"
+        ),
+    );
+    let firings = call(
+        "thalweg_firings(struct state *state, uint32_t step, int64_t first, int64_t last)",
+        "part(state, step, first, last);",
+    );
+    steps + "\n" + &firings
+}

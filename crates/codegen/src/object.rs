@@ -1,0 +1,75 @@
+//! Native code that goes along with its program, to machines without a compiler.
+
+use crate::build::{self, Compiler};
+use crate::{Config, Level, Native, Refusal, lanes, text};
+use std::sync::Arc;
+use thalweg_lang::Compiled;
+
+/// A program's native code, and what tells whether it fits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Object {
+    level: Level,
+    lanes: u32,
+    /// Of the text it was compiled from.
+    hash: [u8; 32],
+    /// What the processor must be able to do.
+    needs: Vec<String>,
+    library: Vec<u8>,
+}
+
+/// Makes the native code of a program.
+///
+/// # Errors
+/// It cannot be done.
+pub fn object(compiled: &Compiled, config: &Config) -> Result<Object, Refusal> {
+    let (level, lanes) = (config.level, lanes(config.level));
+    let text = text(compiled, level, lanes).map_err(Refusal::Unable)?.text;
+    let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
+    let library = build::library(&text, &compiler).map_err(Refusal::Failed)?;
+    let hash = *blake3::hash(text.as_bytes()).as_bytes();
+    Ok(Object { level, lanes: lanes as u32, hash, needs: build::abilities(), library })
+}
+
+impl Object {
+    /// Makes the program native with this code, without a compiler.
+    ///
+    /// # Errors
+    /// The code is of another program or version, or for another processor.
+    pub fn load(&self, compiled: &Arc<Compiled>) -> Result<Native, Refusal> {
+        let has = build::abilities();
+        if let Some(lacks) = self.needs.iter().find(|need| !has.contains(need)) {
+            return Err(Refusal::Failed(format!("its code is for a processor with `{lacks}`")));
+        }
+        let made = text(compiled, self.level, self.lanes as usize).map_err(Refusal::Unable)?;
+        if blake3::hash(made.text.as_bytes()).as_bytes() != &self.hash {
+            return Err(Refusal::Failed("its code is of another program".into()));
+        }
+        let library = build::from_bytes(&self.library).map_err(Refusal::Failed)?;
+        Ok(made.with(compiled, self.level, library))
+    }
+
+    /// As bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![self.level as u8];
+        bytes.extend(self.lanes.to_le_bytes());
+        bytes.extend(self.hash);
+        let needs = self.needs.join(" ");
+        bytes.extend((needs.len() as u32).to_le_bytes());
+        bytes.extend(needs.as_bytes());
+        bytes.extend(&self.library);
+        bytes
+    }
+
+    /// Of bytes; none where they are of something else.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Object> {
+        let (level, bytes) = bytes.split_first()?;
+        let level = *[Level::Plain, Level::Fused, Level::Vectors].get(usize::from(*level))?;
+        let (lanes, bytes) = bytes.split_first_chunk()?;
+        let (hash, bytes) = bytes.split_first_chunk()?;
+        let (length, bytes) = bytes.split_first_chunk()?;
+        let (needs, library) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let needs = std::str::from_utf8(needs).ok()?.split_whitespace().map(String::from).collect();
+        let lanes = u32::from_le_bytes(*lanes);
+        Some(Object { level, lanes, hash: *hash, needs, library: library.to_vec() })
+    }
+}

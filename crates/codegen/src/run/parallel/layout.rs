@@ -1,0 +1,142 @@
+//! What is decided before a run on threads begins: who does which steps, and which memory is whose.
+
+use super::cut::Segment;
+use super::memory::Buffer;
+use super::reach::{Front, Reach};
+use crate::Native;
+use crate::emit::program::NodeCode;
+use crate::plan::{Facts, Plan, Step, has_state, sizes};
+use crate::run::failing::Failing;
+
+/// A region dealt out.
+pub(super) struct Layout<'a> {
+    pub(super) native: &'a Native,
+    pub(super) plan: &'a Plan,
+    pub(super) segments: Vec<Segment>,
+    pub(super) reach: Reach,
+    /// By root: whether it goes from one to another with each batch; the others are one segment's own.
+    pub(super) shared: Vec<bool>,
+    facts: Facts<'a>,
+    /// Steady states in a batch.
+    pub(super) batch: u64,
+    /// Items of each root for as many.
+    sizes: Vec<u64>,
+    /// What a producer has filled at the front of a root: by actor.
+    pub(super) fronts: Vec<Vec<Front>>,
+}
+
+/// Whether a step begins anew with each batch if its segment may: it is no loop, and nobody in it has state.
+pub(super) fn repeatable(plan: &Plan, codes: &[Option<NodeCode>], step: usize) -> bool {
+    let step = &plan.steps[step];
+    let keeps = |actor: usize| codes[plan.actors[actor].node.0 as usize].as_ref().is_some_and(has_state);
+    !matches!(step, Step::Rounds(_)) && !step.actors(plan).into_iter().any(keeps)
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn new(
+        native: &'a Native,
+        plan: &'a Plan,
+        facts: Facts<'a>,
+        segments: Vec<Segment>,
+        outside: &[bool],
+    ) -> Layout<'a> {
+        let mut repeats = vec![false; plan.steps.len()];
+        for segment in segments.iter().filter(|segment| segment.parallel) {
+            repeats[segment.steps.clone()].iter_mut().for_each(|step| *step = true);
+        }
+        outside.iter().zip(&mut repeats).for_each(|(outside, repeats)| *repeats &= !outside);
+        let reach = Reach::of(plan, &repeats);
+        let shared = shared(plan, &segments, outside);
+        let fronts = plan.actors.iter().map(|actor| {
+            let outputs = actor.outputs.iter().filter(|port| shared[port.root]);
+            outputs.map(|port| Front::of(port, reach.from[port.root])).collect::<Vec<_>>()
+        });
+        let fronts = fronts.collect();
+        Layout { native, plan, segments, shared, fronts, facts, batch: 0, sizes: Vec::new(), reach }
+    }
+
+    /// Says how long batches are.
+    pub(super) fn set_batch(&mut self, batch: u64) {
+        self.batch = batch;
+        self.sizes = sizes(self.plan, batch);
+    }
+
+    /// As many steady states as whole calls do, if it takes more than one.
+    pub(super) fn calls(&self, states: u64) -> u64 {
+        let scale = self.native.parts[0].scale;
+        if states > scale { states.next_multiple_of(scale) } else { states.max(1) }
+    }
+
+    /// Bytes of a batch's memory, for so many steady states, less the roots that are lent.
+    pub(super) fn bytes(&self, batch: u64, lent: &[usize]) -> u64 {
+        let roots = self.plan.roots.iter().zip(&self.reach.from).enumerate();
+        let roots = roots.filter(|(at, _)| self.shared[*at] && !lent.contains(at));
+        roots
+            .map(|(_, (root, from))| {
+                (from.unsigned_abs() + (root.keep + root.advance * batch as i64) as u64) * root.bytes as u64
+            })
+            .sum()
+    }
+
+    /// Memory of the roots that go with a batch, less those that are lent.
+    pub(super) fn set(&self, lent: &[usize]) -> Vec<Option<Buffer>> {
+        self.buffers(|root| self.shared[root] && !lent.contains(&root), &self.sizes)
+    }
+
+    /// Memory of the roots of a segment alone.
+    pub(super) fn own(&self, segment: usize) -> Vec<Option<Buffer>> {
+        let roots = &self.segments[segment].own;
+        let sizes: Vec<u64> = self.plan.roots.iter().map(|root| root.size).collect();
+        self.buffers(|root| roots.contains(&root), &sizes)
+    }
+
+    fn buffers(&self, has: impl Fn(usize) -> bool, sizes: &[u64]) -> Vec<Option<Buffer>> {
+        let roots = self.plan.roots.iter().enumerate();
+        roots
+            .map(|(at, root)| {
+                let front = self.reach.from[at].unsigned_abs();
+                has(at).then(|| Buffer::new(front, sizes[at], root.bytes))
+            })
+            .collect()
+    }
+
+    /// Where a failure is, after so many steady states.
+    pub(super) fn failing(&self, first: u64) -> Failing<'_> {
+        Failing { native: self.native, plan: self.plan, facts: &self.facts, first }
+    }
+}
+
+/// By root: whether more than one segment comes to it, or who reads and writes files.
+fn shared(plan: &Plan, segments: &[Segment], outside: &[bool]) -> Vec<bool> {
+    const OUTSIDE: usize = usize::MAX;
+    let mut owner = vec![None; plan.roots.len()];
+    let mut shared = vec![false; plan.roots.len()];
+    for (at, step) in plan.steps.iter().enumerate() {
+        let segment = segments.iter().position(|segment| segment.steps.contains(&at) && !outside[at]);
+        let who = segment.unwrap_or(OUTSIDE);
+        for actor in step.actors(plan) {
+            let actor = &plan.actors[actor];
+            for port in actor.inputs.iter().chain(&actor.outputs) {
+                shared[port.root] |= who == OUTSIDE || owner[port.root].is_some_and(|owner| owner != who);
+                owner[port.root] = Some(who);
+            }
+        }
+    }
+    shared
+}
+
+/// Gives each segment the roots that are its own.
+pub(super) fn deal_roots(plan: &Plan, segments: &mut [Segment], outside: &[bool]) {
+    let shared = shared(plan, segments, outside);
+    for segment in segments {
+        let mut own = Vec::new();
+        for actor in plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors(plan)) {
+            let actor = &plan.actors[actor];
+            own.extend(actor.inputs.iter().chain(&actor.outputs).map(|port| port.root));
+        }
+        own.sort_unstable();
+        own.dedup();
+        own.retain(|root| !shared[*root]);
+        segment.own = own;
+    }
+}

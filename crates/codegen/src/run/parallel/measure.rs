@@ -1,0 +1,60 @@
+//! What steps cost.
+
+use crate::run::Run;
+use crate::run::failing::Failing;
+use crate::run::lend::Gates;
+use std::time::Instant;
+use thalweg_lang::interpret::{Options, Stop, Surroundings};
+
+/// Calls that are timed.
+const CALLS: u64 = 8;
+
+/// Does some steady states on this thread and takes the time of each step: the shortest of several, since
+/// all that disturbs makes it longer. How many were done.
+pub(super) fn costs(
+    run: &mut Run<'_>,
+    options: Options,
+    around: &mut Surroundings<'_>,
+    costs: &mut [f64],
+) -> Result<u64, Stop> {
+    costs.fill(f64::INFINITY);
+    run.stages[0].gates.lend_nothing();
+    let (mut done, most) = (0, options.iterations.unwrap_or(u64::MAX));
+    for _ in 0..CALLS {
+        let want = run.native.parts[0].scale.min(most - done);
+        let n = run.ends.available(&run.stages[0].facts, want)?;
+        if n < want || n == 0 || (around.interrupted)() {
+            break;
+        }
+        run.take_input(0, n);
+        run.state.seek(done);
+        if let Err((n, stop)) = timed(run, costs, done, n) {
+            run.give_output(0, n)?;
+            return Err(stop);
+        }
+        run.steady_done(0, n)?;
+        done += n;
+        (around.progress)(done);
+    }
+    if done == 0 {
+        costs.fill(1.0);
+    }
+    if let Some(plan) = &run.native.parts[0].plan {
+        run.stages[0].gates = Gates::new(plan, &mut run.ends);
+    }
+    Ok(done)
+}
+
+/// A call of so many steady states, after so many, step by step.
+fn timed(run: &mut Run<'_>, costs: &mut [f64], done: u64, n: u64) -> Result<(), (u64, Stop)> {
+    let Some(plan) = &run.native.parts[0].plan else { return Ok(()) };
+    for (step, cost) in costs.iter_mut().enumerate() {
+        let start = Instant::now();
+        if !run.state.steps(step..step + 1, n, &mut run.around) {
+            let failing = Failing { native: run.native, plan, facts: &run.stages[0].facts, first: done };
+            return Err(failing.settle(&mut run.state, 0..plan.steps.len(), n, &mut run.around));
+        }
+        *cost = cost.min(start.elapsed().as_secs_f64() / n as f64);
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Buffers with places before the first.
+
+use super::reach::Front;
+use crate::build::Memory;
+use crate::plan::Port;
+use crate::run::moves::{is_in_line, place};
+
+/// Memory of a root.
+pub(super) struct Buffer {
+    memory: Memory,
+    /// Bytes before place 0.
+    before: usize,
+    /// Bytes of an item.
+    item: usize,
+}
+
+impl Buffer {
+    /// Room for so many items, and for some before them.
+    pub(super) fn new(before: u64, size: u64, item: usize) -> Buffer {
+        let before = before as usize * item;
+        Buffer { memory: Memory::new(before + size as usize * item), before, item }
+    }
+
+    /// Bytes of an item.
+    pub(super) fn item(&self) -> usize {
+        self.item
+    }
+
+    /// Where a place is. Programs that are given it are given no steady states that lead outside.
+    pub(super) fn pointer(&mut self, place: i64) -> *mut u8 {
+        self.memory.pointer().wrapping_add(self.before).wrapping_offset(place as isize * self.item as isize)
+    }
+
+    fn at(&self, place: i64) -> usize {
+        (self.before as i64 + place * self.item as i64) as usize
+    }
+
+    /// Items from a place on.
+    pub(super) fn items(&self, place: i64, count: usize) -> &[u8] {
+        &self.memory.bytes()[self.at(place)..][..count * self.item]
+    }
+
+    /// The same, to be written.
+    pub(super) fn items_mut(&mut self, place: i64, count: usize) -> &mut [u8] {
+        let at = self.at(place);
+        &mut self.memory.bytes_mut()[at..][..count * self.item]
+    }
+
+    /// The items that are kept move to the front.
+    pub(super) fn move_on(&mut self, by: i64, keep: i64) {
+        if by > 0 && keep > 0 {
+            let (from, to) = (self.at(by), self.at(0));
+            self.memory.bytes_mut().copy_within(from..from + keep as usize * self.item, to);
+        }
+    }
+
+    /// Puts items where the firings of a port have them.
+    pub(super) fn scatter(&mut self, port: &Port, items: &[u8]) {
+        let item = self.item.max(1);
+        if is_in_line(port) {
+            self.items_mut(port.items.base, items.len() / item).copy_from_slice(items);
+            return;
+        }
+        for (firing, value) in items.chunks_exact(item).enumerate() {
+            self.items_mut(place(port, firing) as i64, 1).copy_from_slice(value);
+        }
+    }
+
+    /// What stands at a front, so many places further on.
+    pub(super) fn save(&self, front: &Front, further: i64, into: &mut Vec<u8>) {
+        into.clear();
+        for (first, count) in &front.runs {
+            into.extend_from_slice(self.items(first + further, *count as usize));
+        }
+    }
+
+    /// Puts it at the front of the next batch.
+    pub(super) fn load(&mut self, front: &Front, mut saved: &[u8]) {
+        for (first, count) in &front.runs {
+            let (run, rest) = saved.split_at(*count as usize * self.item);
+            self.items_mut(*first, *count as usize).copy_from_slice(run);
+            saved = rest;
+        }
+    }
+}

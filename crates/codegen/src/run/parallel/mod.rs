@@ -1,0 +1,287 @@
+//! Steady states on several threads, as a graph of our engine.
+//!
+//! ```text
+//!  the caller reads ──batches──▶ segment ──▶ segment ──▶ ... ──batches──▶ the caller writes, in order
+//! ```
+//!
+//! A *batch* is a run of steady states, with the memory of the buffers that go from one segment to
+//! another; whoever has the batch has its memory, so nothing is shared. A *segment* is a run of neighbouring
+//! steps of the plan ([`cut`]): one node of the engine. Where none of its steps has state any number of
+//! batches go through it at once; else one after the other, with state and memory of its own.
+//!
+//! **What came before.** A batch needs items of the time before it. Those that one segment makes for
+//! another are at the front of the batch's memory: a segment with state has kept them, one without makes
+//! them again, and what it needs to do so is at the front too ([`reach`]). So a whole region without
+//! state is computed in pieces that overlap.
+//!
+//! **The same answer.** Each firing has the inputs that it has on one thread, so it gives the same items
+//! and fails in the same way. Of several failures the first one in the order of steady states, and there of
+//! steps, is told; what steady states before it have given is written ([`node`]).
+//!
+//! **Bounds.** There are so many batches, made at the beginning; who reads waits for one that is written.
+//! Files and standard output are the caller's thread's alone.
+//!
+//! What is left at the end, the beginning and the end of the input are done on one thread
+//! ([`run`](super)): this gives back buffers and state as if it had not been.
+
+mod cut;
+mod files;
+mod layout;
+mod measure;
+mod memory;
+mod node;
+mod reach;
+mod team;
+
+use super::lend::Gates;
+use super::{Printer, Run, Stage};
+use crate::build::{Memory, State};
+use crate::parts::Part;
+use crate::plan::{Facts, Plan};
+use crate::threads::{Split, Threads};
+use cut::Known;
+use files::{Copied, Files, InPlace};
+use layout::{Layout, deal_roots, repeatable};
+use node::{Batch, Begin, Node};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use team::Caller;
+use thalweg_lang::interpret::{Options, Stop, Surroundings};
+
+/// Bytes of a batch, and of all of them together at most.
+const BATCH_BYTES: u64 = 256 << 10;
+const ALL_BYTES: u64 = 256 << 20;
+
+/// A batch is so many times as long as what is made again for it, if there is so much to do; and at least.
+const OVERLAP: u64 = 32;
+const LEAST_OVERLAP: u64 = 4;
+
+/// Batches for each thread where the end is known: so many that none has much more to do than the others.
+const SHARES: u64 = 8;
+
+/// Steady states on several threads, as far as there are batches of them; how many have been done.
+pub(super) fn drive(
+    run: &mut Run<'_>,
+    threads: &Threads,
+    options: Options,
+    around: &mut Surroundings<'_>,
+) -> Result<u64, Stop> {
+    let native = run.native;
+    let [part] = &native.parts[..] else { return Ok(0) };
+    let Some(plan) = part.plan.as_ref().filter(|_| threads.count > 1 && !native.exact && !native.flows())
+    else {
+        return Ok(0);
+    };
+    let (first, mut layout) = deal(run, (part, plan), threads, options, around)?;
+    let most = options.iterations.unwrap_or(u64::MAX) - first;
+    let begin = begin(run, &layout, first);
+    let gates = std::mem::take(&mut run.stages[0].gates);
+    let mut team = Team { run, gates: &gates, begin: &begin, threads, around };
+    let mut written = team.in_place(&mut layout, most);
+    if let Ok(None) = written {
+        written = team.copied(&mut layout, most).map(Some);
+    }
+    run.stages[0].gates = gates;
+    Ok(written?.unwrap_or(first))
+}
+
+/// Says which steps are done by whom; how many steady states were done to find that out.
+fn deal<'a>(
+    run: &mut Run<'a>,
+    (part, plan): (&'a Part, &'a Plan),
+    threads: &Threads,
+    options: Options,
+    around: &mut Surroundings<'_>,
+) -> Result<(u64, Layout<'a>), Stop> {
+    let native = run.native;
+    let ends = |actor: usize| {
+        run.ends.is_reader(plan.actors[actor].node) || run.ends.is_writer(plan.actors[actor].node)
+    };
+    let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors(plan).into_iter().any(ends)).collect();
+    let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.codes, step)).collect();
+    let (mut first, mut costs) = (0, vec![1.0; plan.steps.len()]);
+    let known = Known { free: &free, outside: &outside, costs: &costs };
+    if threads.needs_costs(known.is_free()) {
+        first = measure::costs(run, options, around, &mut costs)?;
+    }
+    let known = Known { free: &free, outside: &outside, costs: &costs };
+    let mut segments = match threads.split {
+        Split::Auto | Split::DataParallel => known.stretches(threads.count),
+        Split::Filters => known.filters(),
+        Split::Pipeline => known.balanced(threads.count),
+    };
+    deal_roots(plan, &mut segments, &outside);
+    let facts = Facts::new(&native.compiled, &part.region);
+    Ok((first, Layout::new(native, plan, facts, segments, &outside)))
+}
+
+fn begin<'a>(run: &Run<'a>, layout: &Layout<'_>, first: u64) -> Begin<'a> {
+    let roots = layout.plan.roots.iter().zip(&run.stages[0].buffers);
+    let kept = roots.map(|(root, memory)| memory.bytes()[..root.keep as usize * root.bytes].to_vec());
+    Begin { state: run.state.fork(), kept: kept.collect(), first }
+}
+
+/// A run on threads.
+struct Team<'t, 'a, 's> {
+    run: &'t mut Run<'a>,
+    gates: &'t Gates,
+    begin: &'t Begin<'a>,
+    threads: &'t Threads,
+    around: &'t mut Surroundings<'s>,
+}
+
+impl Team<'_, '_, '_> {
+    /// In the files' own memory, if they have any; how many steady states have been done by now.
+    fn in_place(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<Option<u64>, Stop> {
+        let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
+        let printer = &mut around.printer;
+        let Some(files) = InPlace::new(layout.plan, self.gates, ends, first, most) else { return Ok(None) };
+        let roots = files.roots();
+        let Some(window) = bounds_in_place(layout, self.threads, &files, &roots) else { return Ok(None) };
+        let layout = &*layout;
+        let (until, files) = (first + files.states, Files::InPlace(files));
+        let work = Work { layout, begin: self.begin, threads: self.threads, until };
+        let spare = (0..window).map(|_| Batch::new(layout.set(&roots))).collect();
+        let (written, end) = work.go(files, spare, printer, self.around, (state, &mut stages[0].buffers));
+        files::settle(layout, self.gates, ends, &mut stages[0].buffers, written - first)?;
+        self.count(written - first);
+        end.map(|()| Some(written))
+    }
+
+    /// With copies of what is read and written.
+    fn copied(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<u64, Stop> {
+        let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
+        let printer = &mut around.printer;
+        let Stage { facts, buffers, .. } = &mut stages[0];
+        let Some(window) = bounds(layout, self.threads) else { return Ok(first) };
+        if most < layout.batch || ends.available(facts, layout.batch)? < layout.batch {
+            return Ok(first);
+        }
+        let layout = &*layout;
+        let files = Files::Copied(Copied::new(layout, facts, ends, self.begin));
+        let until = first.saturating_add(most);
+        let work = Work { layout, begin: self.begin, threads: self.threads, until };
+        let spare = (0..window).map(|_| Batch::new(layout.set(&[]))).collect();
+        let (written, end) = work.go(files, spare, printer, self.around, (state, buffers));
+        self.count(written - first);
+        end.map(|()| written)
+    }
+
+    fn count(&mut self, states: u64) {
+        for (fired, more) in self.run.fired.iter_mut().zip(&self.run.stages[0].facts.firings) {
+            *fired += states * more;
+        }
+    }
+}
+
+/// Chooses the length of batches and how many there are; none where the memory does not do.
+fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
+    let each = layout.bytes(1, &[]) - layout.bytes(0, &[]);
+    let again = layout.reach.states;
+    let chosen = layout.calls((BATCH_BYTES / each.max(1)).max(OVERLAP * again));
+    layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
+    window(layout, threads, &[])
+}
+
+/// The same where files are memory, and so the end is known.
+fn bounds_in_place(
+    layout: &mut Layout<'_>,
+    threads: &Threads,
+    files: &InPlace<'_>,
+    roots: &[usize],
+) -> Option<u64> {
+    let again = layout.reach.states;
+    let share = files.states / (SHARES * threads.count as u64);
+    let least = (BATCH_BYTES / files.each().max(1)).max(OVERLAP * again);
+    let set = layout.bytes(1, roots) - layout.bytes(0, roots);
+    let most = BATCH_BYTES.checked_div(set).unwrap_or(u64::MAX).max(OVERLAP * again);
+    // Shorter ones rather than fewer than threads.
+    let even = (files.states / threads.count as u64).max(LEAST_OVERLAP * again);
+    let chosen = layout.calls(share.max(least).min(even).min(most));
+    layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
+    if files.states < layout.batch { None } else { window(layout, threads, roots) }
+}
+
+fn window(layout: &Layout<'_>, threads: &Threads, lent: &[usize]) -> Option<u64> {
+    let window = match threads.split {
+        Split::DataParallel => threads.count as u64,
+        _ => 3 * threads.count as u64 + 2,
+    };
+    let fits = ALL_BYTES / layout.bytes(layout.batch, lent).max(1);
+    (fits >= 2).then(|| window.min(fits))
+}
+
+/// What threads do, once it is known.
+struct Work<'w, 'a> {
+    layout: &'w Layout<'a>,
+    begin: &'w Begin<'a>,
+    threads: &'w Threads,
+    until: u64,
+}
+
+impl<'a> Work<'_, 'a> {
+    /// How many steady states have been done and written by now, and why no more if that is a failure.
+    fn go<'m>(
+        &'m self,
+        files: Files<'m>,
+        spare: Vec<Batch<'m>>,
+        printer: &mut Printer<'_>,
+        around: &mut Surroundings<'_>,
+        (state, buffers): (&mut State<'_>, &mut [Memory]),
+    ) -> (u64, Result<(), Stop>) {
+        let failed = Arc::new(AtomicU64::new(u64::MAX));
+        let node = |at| Node::new(self.layout, self.begin, at, failed.clone());
+        let nodes: Vec<Node<'m>> = (0..self.layout.segments.len()).map(node).collect();
+        let first = self.begin.first;
+        let mut caller = Caller {
+            layout: self.layout,
+            threads: self.threads,
+            files,
+            printer,
+            next: first,
+            until: self.until,
+            written: first,
+            spare,
+        };
+        let end = caller.run(&nodes, around);
+        let written = caller.written;
+        let end = end.map(|last| {
+            if let Some(mut last) = last {
+                self.give_back(&nodes, &mut last, state, buffers);
+            }
+        });
+        (written, end)
+    }
+
+    /// Buffers and state as after the last batch.
+    fn give_back<'m>(
+        &self,
+        nodes: &[Node<'m>],
+        last: &mut Batch<'m>,
+        state: &mut State<'_>,
+        buffers: &mut [Memory],
+    ) {
+        let (layout, plan) = (self.layout, self.layout.plan);
+        for (node, segment) in nodes.iter().zip(&layout.segments) {
+            let own = node.at_end(last);
+            for root in &segment.own {
+                if let Some(buffer) = &own.buffers[*root] {
+                    let items = buffer.items(0, plan.roots[*root].keep as usize);
+                    buffers[*root].bytes_mut()[..items.len()].copy_from_slice(items);
+                }
+            }
+            for actor in
+                plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors(self.layout.plan))
+            {
+                state.join(&own.state, plan.actors[actor].node.0);
+            }
+        }
+        for (at, root) in plan.roots.iter().enumerate() {
+            if let Some(buffer) = &last.set[at] {
+                let items = buffer.items(root.advance * last.n as i64, root.keep as usize);
+                buffers[at].bytes_mut()[..items.len()].copy_from_slice(items);
+            }
+        }
+        state.seek(last.first + last.n);
+    }
+}

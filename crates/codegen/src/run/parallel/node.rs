@@ -1,0 +1,283 @@
+//! A segment at work on batches.
+
+use super::layout::Layout;
+use super::memory::Buffer;
+use crate::build::{Host, Queue, State};
+use crate::run::{fault, print};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use thalweg_lang::interpret::Stop;
+
+/// Some steady states on their way through the segments: who has it has its memory.
+pub(super) struct Batch<'m> {
+    /// The first of all steady states.
+    pub(super) first: u64,
+    /// How many; fewer than at first where something has failed in the one after them.
+    pub(super) n: u64,
+    /// Memory by root, of those that several segments come to.
+    pub(super) set: Vec<Option<Buffer>>,
+    /// Roots that stand in files.
+    pub(super) lent: Lent<'m>,
+    /// What has been printed.
+    pub(super) text: Vec<u8>,
+    pub(super) failure: Option<Stop>,
+}
+
+/// Memory of files.
+#[derive(Default)]
+pub(super) struct Lent<'m> {
+    /// A root, and where its place 0 is.
+    pub(super) read: Vec<(usize, &'m [u8], usize)>,
+    /// A root, from place 0 on.
+    pub(super) written: Vec<(usize, &'m mut [u8])>,
+}
+
+impl Batch<'_> {
+    /// One without steady states.
+    pub(super) fn new(set: Vec<Option<Buffer>>) -> Self {
+        Batch { first: 0, n: 0, set, lent: Lent::default(), text: Vec::new(), failure: None }
+    }
+}
+
+/// What a program keeps, and what stands at the front of each root, when the first batch begins.
+pub(super) struct Begin<'a> {
+    pub(super) state: State<'a>,
+    pub(super) kept: Vec<Vec<u8>>,
+    pub(super) first: u64,
+}
+
+/// A segment's memory, one for each batch at a time.
+pub(super) struct Own<'a> {
+    pub(super) state: State<'a>,
+    pub(super) buffers: Vec<Option<Buffer>>,
+    /// What it has put at the fronts of the next batch: by actor, and its fronts.
+    carry: Vec<Vec<Vec<u8>>>,
+}
+
+/// A segment and what it needs.
+pub(super) struct Node<'a> {
+    layout: &'a Layout<'a>,
+    begin: &'a Begin<'a>,
+    at: usize,
+    pool: Mutex<Vec<Own<'a>>>,
+    /// The first batch that has failed; none after it is worth doing.
+    failed: Arc<AtomicU64>,
+}
+
+/// Prints into a text.
+struct Lines<'a> {
+    layout: &'a Layout<'a>,
+    text: &'a mut Vec<u8>,
+}
+
+impl Host for Lines<'_> {
+    fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
+        let text = print(&self.layout.native.codes, node, which, format, args);
+        self.text.extend(text.iter().flat_map(|text| text.bytes()));
+        text.is_some()
+    }
+
+    fn more(&mut self, _channel: usize, _queue: &mut Queue, _items: u64) {
+        unreachable!("steady states use no queues")
+    }
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn new(
+        layout: &'a Layout<'a>,
+        begin: &'a Begin<'a>,
+        at: usize,
+        failed: Arc<AtomicU64>,
+    ) -> Node<'a> {
+        Node { layout, begin, at, pool: Mutex::default(), failed }
+    }
+
+    /// The segment's memory as it is after the last batch.
+    pub(super) fn at_end(&self, last: &mut Batch<'_>) -> Own<'a> {
+        let mut own = self.take();
+        if self.is_parallel() {
+            // It has been done before, and did not fail.
+            _ = self.repeat(&mut own, last, last.n);
+        }
+        own
+    }
+
+    /// Memory that is not in use.
+    fn take(&self) -> Own<'a> {
+        let pooled = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        pooled.unwrap_or_else(|| self.fork())
+    }
+
+    fn fork(&self) -> Own<'a> {
+        let mut own = Own {
+            state: self.begin.state.fork(),
+            buffers: self.layout.own(self.at),
+            carry: self.first_carry(),
+        };
+        self.set_kept(&mut own);
+        for (at, buffer) in own.buffers.iter_mut().enumerate() {
+            if let Some(buffer) = buffer {
+                own.state.set_buffer(at, buffer.pointer(0));
+            }
+        }
+        own
+    }
+
+    fn set_kept(&self, own: &mut Own<'a>) {
+        for (buffer, kept) in own.buffers.iter_mut().zip(&self.begin.kept) {
+            if let Some(buffer) = buffer {
+                buffer.items_mut(0, kept.len() / buffer.item().max(1)).copy_from_slice(kept);
+            }
+        }
+    }
+
+    /// What stands at fronts when the first batch begins.
+    fn first_carry(&self) -> Vec<Vec<Vec<u8>>> {
+        let fronts = self.layout.fronts.iter();
+        fronts.map(|fronts| fronts.iter().map(|front| self.begin.at(self.layout, front)).collect()).collect()
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.layout.segments[self.at].parallel
+    }
+
+    fn steps(&self) -> std::ops::Range<usize> {
+        self.layout.segments[self.at].steps.clone()
+    }
+
+    /// Does the segment's part of a batch.
+    pub(super) fn run(&self, mut batch: Batch<'a>) -> Batch<'a> {
+        if batch.first > self.failed.load(Ordering::Relaxed) {
+            return batch;
+        }
+        let mut own = self.take();
+        if let Err(stop) = self.prepare(&mut own, &mut batch) {
+            // The batch before, which comes out before, has failed in the same firing.
+            (batch.n, batch.failure) = (0, Some(stop));
+        }
+        self.work(&mut own, &mut batch);
+        if batch.failure.is_some() {
+            self.failed.fetch_min(batch.first, Ordering::Relaxed);
+        }
+        if !self.is_parallel() {
+            self.each_front(|actor, at, front| {
+                let further = self.layout.plan.roots[front.root].advance * batch.n as i64;
+                if let Some(buffer) = &batch.set[front.root] {
+                    buffer.save(front, further, &mut own.carry[actor][at]);
+                }
+            });
+        }
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+        batch
+    }
+
+    fn each_front(&self, mut f: impl FnMut(usize, usize, &super::reach::Front)) {
+        for actor in
+            self.layout.plan.steps[self.steps()].iter().flat_map(|step| step.actors(self.layout.plan))
+        {
+            for (at, front) in self.layout.fronts[actor].iter().enumerate() {
+                f(actor, at, front);
+            }
+        }
+    }
+
+    /// What the batch needs of the time before it.
+    fn prepare(&self, own: &mut Own<'a>, batch: &mut Batch<'_>) -> Result<(), Stop> {
+        let anew = self.is_parallel() && batch.first > self.begin.first;
+        if anew {
+            return self.repeat(own, batch, 0);
+        }
+        if self.is_parallel() {
+            // Its memory may be that of a later batch, which was done before.
+            self.set_kept(own);
+        }
+        self.each_front(|actor, at, front| {
+            if let Some(buffer) = &mut batch.set[front.root] {
+                buffer.load(front, &own.carry[actor][at]);
+            }
+        });
+        Ok(())
+    }
+
+    /// Repeats the firings whose items are needed after so many steady states of a batch.
+    fn repeat(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, after: u64) -> Result<(), Stop> {
+        let (layout, states) = (self.layout, self.layout.reach.states);
+        self.place(own, batch, after as i64 - states as i64);
+        for (at, root) in layout.plan.roots.iter().enumerate() {
+            if let Some(buffer) = &mut own.buffers[at] {
+                own.state.set_buffer(at, buffer.pointer(-(states as i64) * root.advance));
+            }
+        }
+        own.state.seek(batch.first + after - states);
+        let mut done = true;
+        for step in self.steps() {
+            let (again, all) =
+                (layout.reach.again[step], states * layout.plan.steps[step].times(layout.plan));
+            if again > 0 && done {
+                let mut lines = Lines { layout, text: &mut batch.text };
+                done = own.state.firings(step, all - again..all, &mut lines);
+            }
+        }
+        for (at, buffer) in own.buffers.iter_mut().enumerate() {
+            if let Some(buffer) = buffer {
+                own.state.set_buffer(at, buffer.pointer(0));
+            }
+        }
+        if done { Ok(()) } else { Err(fault(layout.native, own.state.failure())) }
+    }
+
+    /// Says where the batch's memory is, from so many steady states on.
+    fn place(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, from: i64) {
+        for (at, root) in self.layout.plan.roots.iter().enumerate() {
+            let further = from * root.advance;
+            if let Some(buffer) = &mut batch.set[at] {
+                own.state.set_buffer(at, buffer.pointer(further));
+            } else if let Some(pointer) = batch.lent.pointer(at, further as isize * root.bytes as isize) {
+                own.state.set_buffer(at, pointer);
+            }
+        }
+    }
+
+    fn work(&self, own: &mut Own<'a>, batch: &mut Batch<'_>) {
+        let mut done = 0;
+        while done < batch.n {
+            let n = self.layout.native.parts[0].scale.min(batch.n - done);
+            self.place(own, batch, done as i64);
+            own.state.seek(batch.first + done);
+            self.steady(own, batch, done, n);
+            for (at, root) in self.layout.plan.roots.iter().enumerate() {
+                if let Some(buffer) = &mut own.buffers[at] {
+                    buffer.move_on(root.advance * n as i64, root.keep);
+                }
+            }
+            done += n;
+        }
+    }
+
+    /// So many steady states after so many of the batch.
+    fn steady(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, done: u64, n: u64) {
+        let layout = self.layout;
+        let mut lines = Lines { layout, text: &mut batch.text };
+        if !own.state.steps(self.steps(), n, &mut lines) {
+            let failing = layout.failing(batch.first + done);
+            let (n, stop) = failing.settle(&mut own.state, self.steps(), n, &mut lines);
+            (batch.n, batch.failure) = (done + n, Some(stop));
+        }
+    }
+}
+
+impl Begin<'_> {
+    /// What stands at a front when the first batch begins; nothing before place 0.
+    pub(super) fn at(&self, layout: &Layout<'_>, front: &super::reach::Front) -> Vec<u8> {
+        let (item, kept) = (layout.plan.roots[front.root].bytes, &self.kept[front.root]);
+        let mut bytes = Vec::new();
+        for place in front.runs.iter().flat_map(|(first, count)| *first..first + count) {
+            let from = usize::try_from(place).unwrap_or(usize::MAX).saturating_mul(item);
+            match kept.get(from..from.saturating_add(item)) {
+                Some(value) => bytes.extend_from_slice(value),
+                None => bytes.resize(bytes.len() + item, 0),
+            }
+        }
+        bytes
+    }
+}

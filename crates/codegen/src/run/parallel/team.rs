@@ -1,0 +1,132 @@
+//! The engine's graph, and the caller's thread that feeds it.
+
+use super::files::Files;
+use super::layout::Layout;
+use super::node::{Batch, Node};
+use crate::run::Printer;
+use crate::threads::{Split, Threads};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use thalweg::{Error, Network, Options as Engine};
+use thalweg_lang::interpret::{Stop, Surroundings};
+
+/// The caller's thread.
+pub(super) struct Caller<'c, 'm, 'a> {
+    pub(super) layout: &'m Layout<'m>,
+    pub(super) threads: &'c Threads,
+    pub(super) files: Files<'m>,
+    pub(super) printer: &'c mut Printer<'a>,
+    /// Steady states that have been read, that are to be, and whose output is written.
+    pub(super) next: u64,
+    pub(super) until: u64,
+    pub(super) written: u64,
+    /// Batches that nobody has.
+    pub(super) spare: Vec<Batch<'m>>,
+}
+
+impl<'m> Caller<'_, 'm, '_> {
+    /// Runs until all is done, or somebody interrupts; the last batch, if there was one.
+    pub(super) fn run(
+        &mut self,
+        nodes: &[Node<'m>],
+        around: &mut Surroundings<'_>,
+    ) -> Result<Option<Batch<'m>>, Stop> {
+        std::thread::scope(|scope| {
+            let ((jobs, queue), (give, results)) = (channel(), channel());
+            let (graph, engine) = (graph(self.layout, nodes, queue, give), self.engine());
+            let ran = scope.spawn(move || graph.and_then(|graph| graph.run(&engine)));
+            let last = self.feed(jobs, &results, around);
+            let ran = ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            ran.map_err(|error| Stop::Output(error.to_string()))?;
+            last
+        })
+    }
+
+    fn engine(&self) -> Engine {
+        let engine = Engine::new().threads(self.threads.count).run_length(1);
+        let engine = match &self.threads.policy {
+            Some(policy) => engine.policy(policy),
+            None => engine,
+        };
+        if self.threads.split == Split::Filters { engine.one_to_one() } else { engine }
+    }
+
+    /// Keeps all batches busy; the last one.
+    fn feed(
+        &mut self,
+        jobs: Sender<Batch<'m>>,
+        results: &Receiver<Batch<'m>>,
+        around: &mut Surroundings<'_>,
+    ) -> Result<Option<Batch<'m>>, Stop> {
+        let (mut jobs, mut under_way, mut last) = (Some(jobs), 0, None);
+        loop {
+            // With a barrier all wait for the last one.
+            if under_way == 0 || self.threads.split != Split::DataParallel {
+                while let Some(sender) = &jobs {
+                    if self.next >= self.until || (around.interrupted)() {
+                        jobs = None;
+                        break;
+                    }
+                    let Some(batch) = self.spare.pop() else { break };
+                    let wanted = self.layout.batch.min(self.until - self.next);
+                    let batch = self.read(batch, wanted)?;
+                    let n = batch.n;
+                    if n > 0 && sender.send(batch).is_ok() {
+                        self.next += n;
+                        under_way += 1;
+                    }
+                    if n < wanted {
+                        jobs = None;
+                    }
+                }
+            }
+            // Nobody answers any more where the engine has failed.
+            let Some(batch) = (under_way > 0).then(|| results.recv().ok()).flatten() else { return Ok(last) };
+            under_way -= 1;
+            let batch = self.write(batch, around)?;
+            self.spare.extend(last.replace(batch));
+        }
+    }
+
+    fn read(&mut self, mut batch: Batch<'m>, wanted: u64) -> Result<Batch<'m>, Stop> {
+        (batch.first, batch.n) = (self.next, wanted);
+        self.files.read(&mut batch)?;
+        Ok(batch)
+    }
+
+    fn write(&mut self, mut batch: Batch<'m>, around: &mut Surroundings<'_>) -> Result<Batch<'m>, Stop> {
+        self.printer.write_bytes(&batch.text).map_err(Stop::Output)?;
+        batch.text.clear();
+        self.files.write(&batch)?;
+        self.written = batch.first + batch.n;
+        match batch.failure.take() {
+            Some(stop) => Err(stop),
+            None => {
+                (around.progress)(self.written);
+                Ok(batch)
+            }
+        }
+    }
+}
+
+/// The engine's graph: a chain, since each segment comes behind all that it needs.
+fn graph<'t, 'm>(
+    layout: &Layout<'_>,
+    nodes: &'t [Node<'m>],
+    queue: Receiver<Batch<'m>>,
+    give: Sender<Batch<'m>>,
+) -> Result<Network<'t>, Error>
+where
+    'm: 't,
+{
+    let mut chain = thalweg::from_blocking_iter(queue).named("input");
+    for (at, (segment, node)) in layout.segments.iter().zip(nodes).enumerate() {
+        chain = if segment.parallel {
+            chain.par_map(move |batch| node.run(batch))
+        } else {
+            chain.map(move |batch| node.run(batch))
+        };
+        chain = chain.named(&format!("segment {at}"));
+    }
+    // Where nobody listens any more the run is about to end.
+    chain.for_each(move |batch| _ = give.send(batch)).named("output").build()
+}
