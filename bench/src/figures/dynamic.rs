@@ -99,7 +99,7 @@ fn pipeline(session: &mut Session, name: &str, queues: u64, work: u64, kind: Kin
     for (contestant, role, kind, batch) in
         [("ours", Role::Ours, kind, batch), ("static", Role::Aside, Kind::Static, None)]
     {
-        let sources = Sources::of("pipeline.str", &text(queues, work, kind));
+        let sources = Sources::of("pipeline.str", text(queues, work, kind));
         let ours = match Ours::of(&sources, Level::Vectors, &[]) {
             Ok(ours) => ours,
             Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
