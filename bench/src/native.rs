@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use thalweg_codegen::{Cache, Config, Level, Native};
+use thalweg_lang::Sources;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Surroundings};
 use thalweg_lang::value::Value;
@@ -23,8 +24,15 @@ impl Ours {
     /// # Errors
     /// It cannot be made native; why.
     pub fn new(program: &str, level: Level, input: &[u32]) -> Result<Ours, String> {
-        let sources = Program::named(program).ok_or("no such program")?.sources(&[])?;
-        let compiled = thalweg_lang::compile(&sources).map_err(|errors| format!("{errors:?}"))?;
+        Ours::of(&Program::named(program).ok_or("no such program")?.sources(&[])?, level, input)
+    }
+
+    /// A program of any text.
+    ///
+    /// # Errors
+    /// It cannot be made native; why.
+    pub fn of(sources: &Sources, level: Level, input: &[u32]) -> Result<Ours, String> {
+        let compiled = thalweg_lang::compile(sources).map_err(|errors| format!("{errors:?}"))?;
         let config = Config { level, cache: Cache::None, compiler: None };
         let native =
             thalweg_codegen::build(&Arc::new(compiled), &config).map_err(|refusal| refusal.to_string())?;
@@ -33,18 +41,31 @@ impl Ours {
         Ok(Ours { native, files: Cells { input: Rc::new(input), output } })
     }
 
+    /// The same, run in another way.
+    pub fn changed(self, change: impl FnOnce(Native) -> Native) -> Ours {
+        Ours { native: change(self.native), ..self }
+    }
+
     /// Runs it once over all of the input.
     ///
     /// # Errors
     /// It fails; why.
     pub fn run(&mut self) -> Result<(), String> {
+        self.run_for(None)
+    }
+
+    /// The same for so many steady states.
+    ///
+    /// # Errors
+    /// It fails; why.
+    pub fn run_for(&mut self, iterations: Option<u64>) -> Result<(), String> {
         let around = Surroundings {
             files: &mut self.files,
             out: Box::new(io::sink()),
             interrupted: Box::new(|| false),
             progress: &mut |_| {},
         };
-        let options = Options { iterations: None, repeat_input: false };
+        let options = Options { iterations, repeat_input: false };
         self.native.run(options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
     }
 

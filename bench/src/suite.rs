@@ -15,6 +15,9 @@ pub fn input(program: &str, cells: usize) -> Vec<u32> {
         "filter_bank" | "dct" | "matrix_multiply" => floats(generate::noise(2, cells)),
         "time_delay_equaliser" | "fft" => complex(generate::complex_noise(3, cells / 2)),
         "beamformer" => complex(generate::pulses(4, 12, 0.25, (32, 4), 200, cells / 24)),
+        "huffman_channel" => integers(generate::text(6, cells)),
+        "bargain_finder" => integers(generate::ticks(7, cells / 3, 10)),
+        "predicate_filter" => floats(generate::heights(8, cells)),
         "des" | "bitonic_sort" => integers(generate::integers(5, cells)),
         _ => panic!("{program}: no input"),
     }

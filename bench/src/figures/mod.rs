@@ -4,6 +4,7 @@ mod aes;
 mod chain;
 mod channel;
 mod dedup;
+mod dynamic;
 mod farm;
 mod h264;
 mod idle;
@@ -35,6 +36,7 @@ pub fn all(session: &mut Session) {
     h264::run(session);
     wordcount::run(session);
     streamit::run(session);
+    dynamic::run(session);
     idle::run(session);
     dedup::run(session);
 }

@@ -58,6 +58,9 @@ pub(crate) struct Run {
     /// What is done on which thread
     #[arg(long, value_enum, default_value_t)]
     mode: How,
+    /// Steady states in a batch, of dynamic rates (default: as many as stay near the processor)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Option<u64>,
     /// Files are numbers in text, not bytes
     #[arg(long)]
     text: bool,
@@ -188,6 +191,13 @@ impl Run {
         Threads { split, ..Threads::new(count.map_or(1, NonZeroUsize::get)) }
     }
 
+    fn batched(&self, native: Native) -> Native {
+        match self.batch {
+            Some(batch) => native.in_batches_of(batch),
+            None => native,
+        }
+    }
+
     fn turns(&self) -> Mode {
         match self.mode {
             How::Sequential => Mode::Sequential,
@@ -205,7 +215,7 @@ impl Run {
         }
         let level = level(self.optimise);
         match make(level) {
-            Ok(native) => Ok(Some(native.in_mode(self.turns()))),
+            Ok(native) => Ok(Some(self.batched(native.in_mode(self.turns())))),
             Err(refusal) if self.engine == Some(Engine::Native) => Err(refusal.into()),
             Err(refusal) => {
                 standard::complain(&format!("note: {refusal}; the interpreter runs it"));

@@ -1,0 +1,150 @@
+//! `str.dyn.*`: dynamic rates on one thread, after Soulé and others, "Dynamic expressivity with static optimization
+//! for streaming languages", 2013.
+//!
+//! `str.dyn.queues.*` and `str.dyn.work.*` are their section 6.1: a pipeline of `n + 1` operators over `n` dynamic
+//! queues beside the same with static rates, in nanoseconds for an item and queue, with the computations of an
+//! item shared among the operators. `ours` are operators that take one item each time, though their rates
+//! do not say so; `waits` are operators whose data decide, so that each item is looked for (`str.dyn.waits.*`).
+//! `str.dyn.huffman` and the like are their section 6.3: whole programs, in the ways that regions can take turns.
+
+use thalweg_codegen::{Level, Mode};
+use thalweg_lang::Sources;
+
+use crate::line::Measure;
+use crate::native::Ours;
+use crate::race::{Contestant, Role};
+use crate::row::{Row, timed};
+use crate::session::Session;
+use crate::suite::{checksum, input};
+
+/// Queues.
+const QUEUES: [u64; 6] = [1, 2, 4, 8, 16, 32];
+
+/// Computations of an item.
+const WORK: u64 = 1000;
+
+/// Items that the last operator puts together to one that is written.
+const LAST: u64 = 64;
+
+/// Programs with the names that their figures have, and cells of input.
+const PROGRAMS: [(&str, &str, usize); 3] = [
+    ("huffman", "huffman_channel", 1 << 18),
+    ("vwap", "bargain_finder", 3 << 18),
+    ("predicate", "predicate_filter", 1 << 20),
+];
+
+/// Runs the figures of this family that were asked for.
+pub fn run(session: &mut Session) {
+    for queues in QUEUES {
+        for (family, kind, batch) in [
+            ("queues", Kind::Fixed, None),
+            ("queues.batch1", Kind::Fixed, Some(1)),
+            ("waits", Kind::Waits, None),
+            ("waits.batch1", Kind::Waits, Some(1)),
+        ] {
+            pipeline(session, &format!("str.dyn.{family}.q{queues}"), queues, 0, kind, batch);
+        }
+        pipeline(session, &format!("str.dyn.work.q{queues}"), queues, WORK, Kind::Fixed, None);
+    }
+    for (name, program, cells) in PROGRAMS {
+        modes(session, &format!("str.dyn.{name}"), program, cells);
+    }
+}
+
+/// What operators are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Of static rates.
+    Static,
+    /// Of dynamic rates, though each time they take one item and give one.
+    Fixed,
+    /// Of dynamic rates: they go on to take items until one is not below zero, which the first is.
+    Waits,
+}
+
+/// A pipeline of one operator more than queues, which share the work for an item.
+fn text(queues: u64, work: u64, kind: Kind) -> String {
+    let (rate, pop) = match kind {
+        Kind::Static => ("1", "float x = pop();"),
+        Kind::Fixed => ("*", "float x = pop();"),
+        Kind::Waits => ("*", "float x = pop(); while (x < 0) x = pop();"),
+    };
+    let each = work / (queues + 1);
+    let busy = format!("for (int i = 0; i < {each}; i++) x += i * 3.0 - 1.0;");
+    format!(
+        "void->void pipeline Main {{
+            add void->float filter {{ work push {rate} {{ float x = iter() & 1023; {busy} push(x); }} }};
+            for (int i = 1; i < {queues}; i++)
+                add float->float filter {{ work pop {rate} push {rate} {{ {pop} {busy} push(x); }} }};
+            add float->float filter {{
+                work pop {LAST} push 1 {{
+                    float sum = 0;
+                    for (int k = 0; k < {LAST}; k++) {{ float x = pop(); {busy} sum += x; }}
+                    push(sum);
+                }}
+            }};
+            add FileWriter<float>(\"out\");
+        }}"
+    )
+}
+
+/// One pipeline: nanoseconds for an item and queue.
+fn pipeline(session: &mut Session, name: &str, queues: u64, work: u64, kind: Kind, batch: Option<u64>) {
+    if !session.wants(name) {
+        return;
+    }
+    let guess = if batch.is_some() { 10.0 } else { 1.0 } * queues as f64 + work as f64 / 4.0;
+    let items = session.items(guess, 1).next_multiple_of(LAST);
+    let mut contestants = Vec::new();
+    for (contestant, role, kind, batch) in
+        [("ours", Role::Ours, kind, batch), ("static", Role::Aside, Kind::Static, None)]
+    {
+        let sources = Sources::of("pipeline.str", text(queues, work, kind));
+        let ours = match Ours::of(&sources, Level::Vectors, &[]) {
+            Ok(ours) => ours,
+            Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
+        };
+        let mut ours = ours.changed(|native| match batch {
+            Some(batch) => native.in_batches_of(batch),
+            None => native,
+        });
+        // A steady state of the static program is as many items as the last operator takes.
+        let iterations = if kind == Kind::Static { items / LAST } else { items };
+        let run = move || row(&mut ours, Some(iterations), 1);
+        contestants.push(Contestant::new(contestant, role, items * queues, run));
+    }
+    session.figure(name, Measure::NsPerItem, 1, contestants);
+}
+
+/// A program in all ways that regions can take turns: nanoseconds for a cell of input.
+fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
+    if !session.wants(name) {
+        return;
+    }
+    let input = input(program, cells);
+    let mut contestants = Vec::new();
+    for (contestant, role, mode) in [
+        ("ours", Role::Ours, Mode::Hybrid),
+        ("demand", Role::Peer, Mode::Demand),
+        ("no-op", Role::Peer, Mode::NoOp),
+        ("sequential", Role::Peer, Mode::Sequential),
+    ] {
+        let mut ours = match Ours::new(program, Level::Vectors, &input) {
+            Ok(ours) => ours.changed(|native| native.in_mode(mode)),
+            Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
+        };
+        let rounds = if mode == Mode::Hybrid || mode == Mode::Demand { 8 } else { 1 };
+        let run = move || row(&mut ours, None, rounds);
+        contestants.push(Contestant::new(contestant, role, (input.len() * rounds) as u64, run));
+    }
+    session.figure(name, Measure::NsPerItem, 1, contestants);
+}
+
+fn row(ours: &mut Ours, iterations: Option<u64>, rounds: usize) -> Result<Option<Row>, String> {
+    let mut failed = None;
+    let row = timed(|| {
+        failed = (0..rounds).find_map(|_| ours.run_for(iterations).err());
+        0
+    });
+    failed.map_or_else(|| Ok(Some(Row { checksum: checksum(&ours.output()), ..row })), Err)
+}
