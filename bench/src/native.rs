@@ -5,7 +5,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use thalweg_codegen::{Cache, Config, Level, Native};
+use thalweg_codegen::{Cache, Config, Level, Native, Threads};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Surroundings};
 use thalweg_lang::value::Value;
@@ -38,6 +38,14 @@ impl Ours {
     /// # Errors
     /// It fails; why.
     pub fn run(&mut self) -> Result<(), String> {
+        self.run_on(&Threads::new(1))
+    }
+
+    /// The same on threads.
+    ///
+    /// # Errors
+    /// It fails; why.
+    pub fn run_on(&mut self, threads: &Threads) -> Result<(), String> {
         let around = Surroundings {
             files: &mut self.files,
             out: Box::new(io::sink()),
@@ -45,7 +53,7 @@ impl Ours {
             progress: &mut |_| {},
         };
         let options = Options { iterations: None, repeat_input: false };
-        self.native.run(options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
+        self.native.run_on(threads, options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
     }
 
     /// What it has written.

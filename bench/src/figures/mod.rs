@@ -12,6 +12,7 @@ mod kpn_memory;
 mod partition;
 mod report;
 mod streamit;
+mod streamit_threads;
 mod sweep;
 mod variants;
 mod wordcount;
@@ -35,6 +36,7 @@ pub fn all(session: &mut Session) {
     h264::run(session);
     wordcount::run(session);
     streamit::run(session);
+    streamit_threads::run(session);
     idle::run(session);
     dedup::run(session);
 }
