@@ -11,6 +11,7 @@
 //! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
 //! looks at indices that are not proven to be inside.
 
+mod blocks;
 mod build;
 mod emit;
 mod ir;
@@ -232,10 +233,14 @@ fn part(
     let facts = Facts::new(compiled, &region);
     let merged = if merges { Merged::find(&facts, &codes) } else { Merged::nothing(&facts) };
     let codes = if level == Level::Plain { codes } else { merged.codes(&facts, codes)? };
-    let plan = match level {
+    let mut plan = match level {
         Level::Plain => None,
         _ => Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?),
     };
+    if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone) {
+        let without_families = plan::plan(&facts, &merged, &codes, (alone, 1))?;
+        blocks::find(&facts, &codes, plan, without_families, lanes);
+    }
     let scale = match &plan {
         Some(plan) => plan.scale,
         None if alone => 1,

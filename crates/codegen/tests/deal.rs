@@ -24,7 +24,10 @@ fn agree(ty: &str, middle: &str, dealt: bool, files: impl Fn(usize) -> Memory) {
         "void->void pipeline Main {{ add FileReader<{ty}>(\"in\"); {middle} add FileWriter<{ty}>(\"out\"); }} {FILTERS}"
     );
     let compiled = compiled(&text);
-    assert_eq!(source(&compiled, Level::Vectors).unwrap().contains(" dealt["), dealt, "{middle}");
+    let text_of_c = source(&compiled, Level::Vectors).unwrap();
+    // Where windows move on by much, blocks in lanes may be better still.
+    let (is_dealt, in_blocks) = (text_of_c.contains(" dealt["), text_of_c.contains("blocks_0"));
+    assert!(if dealt { is_dealt || in_blocks } else { !is_dealt }, "{middle}");
     let config = Config { level: Level::Vectors, cache: Cache::None, compiler: None };
     let native = build(&compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
     for length in [0, 1, 63, 64, 65, 130, 131, 333, 1000, 1001, 1024, 2047, 5000, 9001, 20_011] {

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Flags that keep the interpreter's bits: integers wrap, and nothing is contracted. (That operations do not
-/// trap must not be said: GCC 12 then makes -0.0 of `(float)(int)-0.3f`.)
+/// trap must not be said: GCC 12 then makes -0.0 of `(float)(int)-0.3f`.) Expressions stay where they are
+/// written: put together at their only use, all operands of a sum would be in registers at once.
 const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-O3",
@@ -25,6 +26,7 @@ const FLAGS: &[&str] = &[
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fno-strict-aliasing",
+    "-fno-tree-ter",
     "-fPIC",
     "-shared",
     "-w",

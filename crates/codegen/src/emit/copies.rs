@@ -16,29 +16,32 @@ impl Writer<'_> {
         }
     }
 
-    /// What a splitter, joiner or identity copies: from which input and which item of it, to which output
-    /// and which item of it, and how many.
     pub(super) fn moves(&self, node: NodeId) -> Vec<[u64; 5]> {
-        let node = self.compiled.flat.node(node);
-        let round = |weights: &[u32], split: bool| {
-            let mut before = 0;
-            let mut moves = Vec::new();
-            for (port, weight) in weights.iter().enumerate() {
-                let (port, weight) = (port as u64, u64::from(*weight));
-                moves.push(if split { [0, before, port, 0, weight] } else { [port, 0, 0, before, weight] });
-                before += weight;
-            }
-            moves
-        };
-        match &node.kind {
-            NodeKind::Filter(_) => vec![[0, 0, 0, 0, 1]],
-            NodeKind::Split(Weights::Duplicate) => {
-                (0..node.outputs.len() as u64).map(|port| [0, 0, port, 0, 1]).collect()
-            }
-            NodeKind::Split(Weights::RoundRobin(weights)) => round(weights, true),
-            NodeKind::Join(Weights::RoundRobin(weights)) => round(weights, false),
-            NodeKind::Join(Weights::Duplicate) => Vec::new(),
+        moves_of(self.compiled.flat.node(node))
+    }
+}
+
+/// What a splitter, joiner or identity copies: from which input and which item of it, to which output
+/// and which item of it, and how many.
+pub(crate) fn moves_of(node: &thalweg_lang::flat::Node) -> Vec<[u64; 5]> {
+    let round = |weights: &[u32], split: bool| {
+        let mut before = 0;
+        let mut moves = Vec::new();
+        for (port, weight) in weights.iter().enumerate() {
+            let (port, weight) = (port as u64, u64::from(*weight));
+            moves.push(if split { [0, before, port, 0, weight] } else { [port, 0, 0, before, weight] });
+            before += weight;
         }
+        moves
+    };
+    match &node.kind {
+        NodeKind::Filter(_) => vec![[0, 0, 0, 0, 1]],
+        NodeKind::Split(Weights::Duplicate) => {
+            (0..node.outputs.len() as u64).map(|port| [0, 0, port, 0, 1]).collect()
+        }
+        NodeKind::Split(Weights::RoundRobin(weights)) => round(weights, true),
+        NodeKind::Join(Weights::RoundRobin(weights)) => round(weights, false),
+        NodeKind::Join(Weights::Duplicate) => Vec::new(),
     }
 }
 

@@ -8,9 +8,11 @@
 //! **Same bits.** Integers wrap (`-fwrapv`), products and sums are not contracted, functions of floats are
 //! those of the mathematics library for binary64, rounded once, as the interpreter's.
 
+pub(crate) mod across;
 mod alone;
+pub(crate) mod blocks;
 pub(crate) mod code;
-mod copies;
+pub(crate) mod copies;
 mod deal;
 pub(crate) mod expr;
 pub(crate) mod family;

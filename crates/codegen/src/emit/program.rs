@@ -50,6 +50,8 @@ pub(crate) struct Writer<'a> {
     /// Whether queues are rings.
     pub(super) rings: bool,
     pub(super) lanes: usize,
+    /// Whether what blocks in lanes share has been written.
+    pub(super) blocks: bool,
     pub(super) text: String,
     /// Names of functions and structures by their text.
     pub(super) functions: HashMap<String, String>,
@@ -73,6 +75,7 @@ pub(crate) fn program(
         codes,
         rings,
         lanes,
+        blocks: false,
         text: BEGIN.to_owned(),
         functions: HashMap::new(),
         structures: HashMap::new(),

@@ -17,7 +17,7 @@ impl Writer<'_> {
         for (at, actor) in plan.actors.iter().enumerate() {
             let node = actor.node.0;
             let together = plan.families.iter().any(|family| family.actors.contains(&at));
-            names.push(if !together && self.codes[node as usize].is_some() {
+            names.push(if !together && plan.acts(at) && self.codes[node as usize].is_some() {
                 let none = Items::in_line(Cell::Of(Kind::Int), 1, 0);
                 let (input, output) = (actor.inputs.first(), actor.outputs.first());
                 let input = input.map_or(none.clone(), |port| port.items.clone());
@@ -28,12 +28,25 @@ impl Writer<'_> {
             });
         }
         let mut out = String::new();
+        if !plan.blocks.is_empty() && !std::mem::replace(&mut self.blocks, true) {
+            out.push_str(&super::blocks::begin(self.lanes));
+        }
+        for (at, block) in plan.blocks.iter().enumerate() {
+            out.push_str(&super::blocks::functions(block, &format!("{part}_{at}"), plan.first, self.lanes));
+        }
         for family in 0..plan.families.len() {
             self.family(&mut out, part, plan, family);
         }
         let _ = writeln!(out, "\nstatic void steady_{part}(struct state *state, int64_t n)\n{{");
         for step in &plan.steps {
             match step {
+                Step::Blocks(at) => {
+                    out.push_str(&super::blocks::calls(
+                        &plan.blocks[*at],
+                        &format!("{part}_{at}"),
+                        ("0", "n"),
+                    ));
+                }
                 Step::All(actor) => {
                     let firings = plan.actors[*actor].firings;
                     self.act(&mut out, plan, &names, *actor, 1, ("0", &format!("n * {firings}")));

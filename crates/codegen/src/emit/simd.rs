@@ -71,6 +71,13 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
     Some(writer.write())
 }
 
+/// Cells from one firing's items to the next one's, of input and output, where firings are done at once.
+pub(crate) fn strides_of(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<(i64, i64)> {
+    let varies = Varies::of(code)?;
+    let strides = (stride(input, lanes)?, stride(output, lanes)?);
+    pays(code, &varies, strides).then_some(strides)
+}
+
 /// Cells from one firing's items to the next one's.
 fn stride(items: &Items, lanes: usize) -> Option<i64> {
     let cells = items.cells as i64;
@@ -438,17 +445,7 @@ impl Vectors<'_> {
             Ex::Unary(UnaryOp::Negate, _, x) => format!("(-{})", self.vx(x)),
             Ex::Unary(_, _, x) => format!("(~{})", self.vx(x)),
             Ex::Binary(op, kind, x, y) => self.binary(*op, *kind, x, y),
-            Ex::Convert(from, to, x) => {
-                let x = self.vx(x);
-                match (from, to) {
-                    (Kind::Bool, Kind::Int) => format!("(-{x})"),
-                    (Kind::Bool, _) => format!("__builtin_convertvector(-{x}, VF)"),
-                    (Kind::Int, Kind::Float) => format!("__builtin_convertvector({x}, VF)"),
-                    (Kind::Float, Kind::Int) => format!("to_ints({x})"),
-                    (Kind::Float, Kind::Bool) => format!("(VI)({x} != 0.0f)"),
-                    _ => format!("(VI)({x} != 0)"),
-                }
-            }
+            Ex::Convert(from, to, x) => converted(*from, *to, &self.vx(x)),
             Ex::Math(function, kind, args) => self.math(*function, *kind, args),
             Ex::Select(_, parts) => {
                 let [c, a, b] = &**parts;
@@ -466,47 +463,21 @@ impl Vectors<'_> {
     }
 
     fn binary(&self, op: BinaryOp, kind: Kind, x: &Ex, y: &Ex) -> String {
-        let (a, b) = (self.operand(x, kind), self.operand(y, kind));
-        use BinaryOp::{
-            Add, BitAnd, BitOr, BitXor, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Rem, ShiftLeft, ShiftRight, Sub,
+        let known = y.as_int();
+        let vectors = match (op, kind) {
+            (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, _) => known.is_none(),
+            (BinaryOp::Rem, Kind::Float) => true,
+            _ => false,
         };
-        let sign = op.symbol();
-        match (op, kind) {
-            (Eq, Kind::Bool) => format!("(~({a} ^ {b}))"),
-            (Ne, Kind::Bool) => format!("({a} ^ {b})"),
-            (Lt, Kind::Bool) => format!("(~{a} & {b})"),
-            (Le, Kind::Bool) => format!("(~{a} | {b})"),
-            (Gt, Kind::Bool) => format!("({a} & ~{b})"),
-            (Ge, Kind::Bool) => format!("({a} | ~{b})"),
-            (Eq | Ne | Lt | Le | Gt | Ge, _) => format!("(VI)({a} {sign} {b})"),
-            (ShiftLeft | ShiftRight, _) => match y.as_int() {
-                Some(by) => format!("({a} {sign} {})", by & 31),
-                None => format!("({} {sign} ({} & 31))", self.vx(x), self.vx(y)),
-            },
-            (Rem, Kind::Float) => format!("rest_f({}, {})", self.vx(x), self.vx(y)),
-            (Add | Sub | Mul | Div | Rem | BitAnd | BitOr | BitXor, _) => format!("({a} {sign} {b})"),
+        if vectors {
+            return operator(op, kind, &self.vx(x), &self.vx(y), known);
         }
+        operator(op, kind, &self.operand(x, kind), &self.operand(y, kind), known)
     }
 
-    fn math(&self, function: Builtin, kind: Kind, args: &[Ex]) -> String {
+    fn math(&self, builtin: Builtin, kind: Kind, args: &[Ex]) -> String {
         let parts: Vec<String> = args.iter().map(|arg| self.vx(arg)).collect();
-        let (a, b) = (&parts[0], parts.get(1).map_or("", String::as_str));
-        match (function, kind) {
-            (Builtin::Max, _) => format!("choose((VI)({a} > {b}), {a}, {b})"),
-            (Builtin::Min, _) => format!("choose((VI)({a} < {b}), {a}, {b})"),
-            (Builtin::Abs, Kind::Float) => format!("(VF)((VI){a} & 0x7fffffff)"),
-            (Builtin::Abs, _) => format!("choose((VI)({a} < 0), -{a}, {a})"),
-            _ => {
-                let inner = if args.len() == 2 {
-                    ["x[l]", "y[l]"].map(String::from).to_vec()
-                } else {
-                    vec!["x[l]".into()]
-                };
-                let one = super::expr::math(function, kind, &inner);
-                let y = if args.len() == 2 { format!("const VF y = {b}; ") } else { String::new() };
-                format!("({{ const VF x = {a}; {y}VF r; for (int l = 0; l < LANES; l++) r[l] = {one}; r; }})")
-            }
-        }
+        function(builtin, kind, &parts)
     }
 
     fn load(&self, area: &Area, at: &Ex, kind: Kind) -> String {
@@ -541,6 +512,57 @@ impl Vectors<'_> {
             }
             // What has been given is not looked at.
             Area::Out(_) => String::new(),
+        }
+    }
+}
+
+/// A vector as one of another kind.
+pub(super) fn converted(from: Kind, to: Kind, x: &str) -> String {
+    match (from, to) {
+        (Kind::Bool, Kind::Int) => format!("(-{x})"),
+        (Kind::Bool, _) => format!("__builtin_convertvector(-{x}, VF)"),
+        (Kind::Int, Kind::Float) => format!("__builtin_convertvector({x}, VF)"),
+        (Kind::Float, Kind::Int) => format!("to_ints({x})"),
+        (Kind::Float, Kind::Bool) => format!("(VI)({x} != 0.0f)"),
+        _ => format!("(VI)({x} != 0)"),
+    }
+}
+
+/// An operator between vectors, of which one may be a scalar; `by` is the second one where it is known.
+pub(super) fn operator(op: BinaryOp, kind: Kind, a: &str, b: &str, by: Option<i32>) -> String {
+    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne, Rem, ShiftLeft, ShiftRight};
+    let sign = op.symbol();
+    match (op, kind) {
+        (Eq, Kind::Bool) => format!("(~({a} ^ {b}))"),
+        (Ne, Kind::Bool) => format!("({a} ^ {b})"),
+        (Lt, Kind::Bool) => format!("(~{a} & {b})"),
+        (Le, Kind::Bool) => format!("(~{a} | {b})"),
+        (Gt, Kind::Bool) => format!("({a} & ~{b})"),
+        (Ge, Kind::Bool) => format!("({a} | ~{b})"),
+        (Eq | Ne | Lt | Le | Gt | Ge, _) => format!("(VI)({a} {sign} {b})"),
+        (ShiftLeft | ShiftRight, _) => match by {
+            Some(by) => format!("({a} {sign} {})", by & 31),
+            None => format!("({a} {sign} ({b} & 31))"),
+        },
+        (Rem, Kind::Float) => format!("rest_f({a}, {b})"),
+        _ => format!("({a} {sign} {b})"),
+    }
+}
+
+/// A function of vectors.
+pub(super) fn function(function: Builtin, kind: Kind, parts: &[String]) -> String {
+    let (a, b) = (&parts[0], parts.get(1).map_or("", String::as_str));
+    match (function, kind) {
+        (Builtin::Max, _) => format!("greater({a}, {b})"),
+        (Builtin::Min, _) => format!("smaller({a}, {b})"),
+        (Builtin::Abs, Kind::Float) => format!("(VF)((VI){a} & 0x7fffffff)"),
+        (Builtin::Abs, _) => format!("choose((VI)({a} < 0), -{a}, {a})"),
+        _ => {
+            let inner: Vec<String> =
+                ["x[l]", "y[l]"][..parts.len()].iter().map(|x| (*x).to_owned()).collect();
+            let one = super::expr::math(function, kind, &inner);
+            let y = if parts.len() == 2 { format!("const VF y = {b}; ") } else { String::new() };
+            format!("({{ const VF x = {a}; {y}VF r; for (int l = 0; l < LANES; l++) r[l] = {one}; r; }})")
         }
     }
 }

@@ -82,6 +82,11 @@ impl Writer<'_> {
         for (node, kept) in self.kept.clone() {
             self.line(format!("    struct {kept} node_{node};"));
         }
+        let plans = self.parts.iter().filter_map(|part| part.plan.as_ref());
+        let vectors = plans.map(crate::plan::Plan::vectors).max().unwrap_or(0);
+        if vectors > 0 {
+            self.line(format!("    char lanes[({vectors} + 1) * sizeof(VI)];"));
+        }
         self.line("};");
     }
 

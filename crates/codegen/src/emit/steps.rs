@@ -17,6 +17,13 @@ impl Writer<'_> {
             let _ = writeln!(out, "    case {at}: {{");
             match step {
                 Step::All(actor) => self.act(&mut out, plan, names, *actor, 2, ("first", "last")),
+                Step::Blocks(block) => {
+                    out.push_str(&super::blocks::calls(
+                        &plan.blocks[*block],
+                        &format!("0_{block}"),
+                        ("first", "last"),
+                    ));
+                }
                 Step::Family(family) => {
                     let _ = writeln!(out, "        family_0_{family}(state, first, last);");
                 }

@@ -28,6 +28,17 @@ static inline VF pairs_f(const float *from)
 static inline VF choose_f(VI c, VF a, VF b) { return (VF)((c & (VI)a) | (~c & (VI)b)); }
 static inline VI choose_i(VI c, VI a, VI b) { return (c & a) | (~c & b); }
 #define choose(c, a, b) _Generic((a), VF: choose_f, VI: choose_i)(c, a, b)
+#if LANES == 16 && defined __AVX512F__ && defined __GNUC__ && !defined __clang__
+static inline VI smaller_i(VI a, VI b) { return (VI)__builtin_ia32_pminsd512_mask(a, b, a, (unsigned short)-1); }
+static inline VI greater_i(VI a, VI b) { return (VI)__builtin_ia32_pmaxsd512_mask(a, b, a, (unsigned short)-1); }
+#else
+static inline VI smaller_i(VI a, VI b) { return choose_i(a < b, a, b); }
+static inline VI greater_i(VI a, VI b) { return choose_i(a > b, a, b); }
+#endif
+static inline VF smaller_f(VF a, VF b) { return choose_f(a < b, a, b); }
+static inline VF greater_f(VF a, VF b) { return choose_f(a > b, a, b); }
+#define smaller(a, b) _Generic((a), VF: smaller_f, VI: smaller_i)(a, b)
+#define greater(a, b) _Generic((a), VF: greater_f, VI: greater_i)(a, b)
 static inline VF rest_f(VF a, VF b) { VF v; for (int l = 0; l < LANES; l++) v[l] = fmodf(a[l], b[l]); return v; }
 static inline VI to_ints(VF x)
 {

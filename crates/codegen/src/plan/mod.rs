@@ -26,6 +26,7 @@ mod roots;
 mod state;
 mod worth;
 
+use crate::blocks::Block;
 use crate::emit::items::Items;
 use crate::emit::program::NodeCode;
 use crate::ir::Cell;
@@ -116,9 +117,45 @@ pub(crate) struct Plan {
     pub(crate) scale: u64,
     /// For each channel, where it stands; none of those that carry nothing.
     pub(crate) places: Vec<Option<Place>>,
+    /// Groups of actors that are run in lanes, and roots that nobody but them needs.
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) inner: Vec<usize>,
 }
 
 impl Plan {
+    /// Whether an actor is run by itself.
+    pub(crate) fn acts(&self, actor: usize) -> bool {
+        fn fires(rounds: &[Round], actor: usize) -> bool {
+            rounds.iter().any(|round| match round {
+                Round::Fire(other, _) => *other == actor,
+                Round::Repeat(_, inner) => fires(inner, actor),
+            })
+        }
+        self.steps.iter().any(|step| match step {
+            Step::All(other) => *other == actor,
+            Step::Rounds(rounds) => fires(rounds, actor),
+            Step::Blocks(_) | Step::Family(_) => false,
+        })
+    }
+
+    /// Vectors of memory that blocks need.
+    pub(crate) fn vectors(&self) -> u32 {
+        self.blocks.iter().map(|block| block.parts.vectors * block.beside).max().unwrap_or(0)
+    }
+
+    /// Sees to it that calls are worth their while, and buffers large enough, for as many lanes.
+    pub(crate) fn with_blocks(&mut self, lanes: u64) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        let beside = self.blocks.iter().map(|block| u64::from(block.beside)).max().unwrap_or(1);
+        let kept = |at: &usize| !self.inner.contains(at);
+        let most = scale((0..self.roots.len()).filter(kept).map(|at| &self.roots[at]));
+        self.scale = most.max(lanes * beside);
+        self.scale -= self.scale % (lanes * beside);
+        roots::measure(self);
+    }
+
     /// Whether a channel's items are used where they stand outside.
     pub(crate) fn is_direct(&self, channel: ChannelId) -> bool {
         self.inputs.iter().chain(&self.outputs).any(|border| border.channel == channel && border.direct)
@@ -258,9 +295,21 @@ pub(crate) fn plan(
         match made {
             Ok((planned, families, inputs, outputs)) => {
                 let Planned { places, actors, roots, steps } = planned;
-                let scale = if alone { 1 } else { scale(&roots) };
-                let mut plan =
-                    Plan { actors, roots, first: 0, steps, families, inputs, outputs, scale, places };
+                let scale = if alone { 1 } else { scale(roots.iter()) };
+                let (first, blocks, inner) = (0, Vec::new(), Vec::new());
+                let mut plan = Plan {
+                    actors,
+                    roots,
+                    first,
+                    steps,
+                    families,
+                    inputs,
+                    outputs,
+                    scale,
+                    places,
+                    blocks,
+                    inner,
+                };
                 roots::measure(&mut plan);
                 return Ok(plan);
             }
@@ -366,8 +415,8 @@ fn deal(weights: &[u32], port: usize) -> Option<Level> {
 }
 
 /// As many steady states as the cache holds.
-fn scale(roots: &[Root]) -> u64 {
-    let each: u64 = roots.iter().map(|root| root.advance as u64 * root.bytes as u64).sum();
+fn scale<'a>(roots: impl Iterator<Item = &'a Root>) -> u64 {
+    let each: u64 = roots.map(|root| root.advance as u64 * root.bytes as u64).sum();
     let near = NEAR / each.max(1);
     near.max((FAR / each.max(1)).min(ENOUGH)).clamp(1, MOST)
 }

@@ -9,6 +9,8 @@ use thalweg_lang::schedule::Phase;
 pub(crate) enum Step {
     /// An actor fires `n` times as often as in a steady state.
     All(usize),
+    /// A group of actors, by its place among the plan's blocks, fires for `n` steady states.
+    Blocks(usize),
     /// These, `n` times one after the other.
     Rounds(Vec<Round>),
     /// All siblings of a family do, together.
@@ -16,12 +18,12 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// What a call of one steady state makes of it: an actor's firings, or one turn.
+    /// What a call of one steady state makes of it: an actor's firings, one turn, or one block.
     pub(crate) fn times(&self, plan: &Plan) -> u64 {
         match self {
             Step::All(actor) => plan.actors[*actor].firings,
             Step::Family(family) => plan.families[*family].firings,
-            Step::Rounds(_) => 1,
+            Step::Rounds(_) | Step::Blocks(_) => 1,
         }
     }
 
@@ -40,6 +42,7 @@ impl Step {
         match self {
             Step::All(actor) => all.push(*actor),
             Step::Family(family) => all.extend(&plan.families[*family].actors),
+            Step::Blocks(block) => all.extend(&plan.blocks[*block].actors),
             Step::Rounds(rounds) => inside(rounds, &mut all),
         }
         all
@@ -159,7 +162,7 @@ fn members(step: &Step, all: &mut Vec<usize>) {
     match step {
         Step::All(actor) => all.push(*actor),
         Step::Rounds(rounds) => of_rounds(rounds, all),
-        Step::Family(_) => {}
+        Step::Family(_) | Step::Blocks(_) => {}
     }
 }
 

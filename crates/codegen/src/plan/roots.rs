@@ -113,7 +113,8 @@ pub(crate) fn sizes(plan: &Plan, scale: u64) -> Vec<u64> {
     for (port, firings) in of_actors.chain(borders) {
         sizes[port.root] = sizes[port.root].max(end_of(port, firings * scale));
     }
-    sizes.into_iter().map(|size| size.max(0) as u64 + BEYOND).collect()
+    let of_root = |(at, size): (usize, i64)| if plan.inner.contains(&at) { 0 } else { size.max(0) as u64 };
+    sizes.into_iter().enumerate().map(|root| of_root(root) + BEYOND).collect()
 }
 
 /// The place after the last that so many firings come to.

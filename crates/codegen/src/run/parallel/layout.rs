@@ -69,11 +69,11 @@ impl<'a> Layout<'a> {
 
     /// Bytes of a batch's memory, for so many steady states, less the roots that are lent.
     pub(super) fn bytes(&self, batch: u64, lent: &[usize]) -> u64 {
-        let roots = self.plan.roots.iter().zip(&self.reach.from).enumerate();
+        let roots = self.plan.roots.iter().zip(&self.reach.first).enumerate();
         let roots = roots.filter(|(at, _)| self.shared[*at] && !lent.contains(at));
         roots
-            .map(|(_, (root, from))| {
-                (from.unsigned_abs() + (root.keep + root.advance * batch as i64) as u64) * root.bytes as u64
+            .map(|(_, (root, first))| {
+                (first.unsigned_abs() + (root.keep + root.advance * batch as i64) as u64) * root.bytes as u64
             })
             .sum()
     }
@@ -94,7 +94,7 @@ impl<'a> Layout<'a> {
         let roots = self.plan.roots.iter().enumerate();
         roots
             .map(|(at, root)| {
-                let front = self.reach.from[at].unsigned_abs();
+                let front = self.reach.first[at].unsigned_abs();
                 has(at).then(|| Buffer::new(front, sizes[at], root.bytes))
             })
             .collect()

@@ -15,6 +15,8 @@ use crate::plan::{Plan, Port, Step};
 pub(super) struct Reach {
     /// By root: from which place on its items are needed; never above 0.
     pub(super) from: Vec<i64>,
+    /// By root: the first place that is written or needed. Firings that are repeated write all their items.
+    pub(super) first: Vec<i64>,
     /// By step: firings that are repeated.
     pub(super) again: Vec<u64>,
     /// Steady states that all of this lies within.
@@ -24,20 +26,37 @@ pub(super) struct Reach {
 impl Reach {
     /// Where `repeats` says of each step whether it begins anew with each batch.
     pub(super) fn of(plan: &Plan, repeats: &[bool]) -> Reach {
-        let mut reach =
-            Reach { from: vec![0; plan.roots.len()], again: vec![0; plan.steps.len()], states: 0 };
+        let mut reach = Reach {
+            from: vec![0; plan.roots.len()],
+            first: vec![0; plan.roots.len()],
+            again: vec![0; plan.steps.len()],
+            states: 0,
+        };
         for (at, step) in plan.steps.iter().enumerate().rev() {
             if !repeats[at] || matches!(step, Step::Rounds(_)) {
                 continue;
             }
-            let actors = step.actors(plan);
-            let outputs = actors.iter().flat_map(|actor| &plan.actors[*actor].outputs);
-            let again =
-                outputs.map(|port| firings_back(&port.items, reach.from[port.root])).max().unwrap_or(0);
+            // A block is all its actors' firings of a steady state, of which its insides need no others.
+            let is_block = matches!(step, Step::Blocks(_));
+            let ports = |outputs: bool| -> Vec<(&Port, u64)> {
+                let actors = step.actors(plan).into_iter().map(|actor| &plan.actors[actor]);
+                let around = actors.flat_map(|actor| {
+                    let side = if outputs { &actor.outputs } else { &actor.inputs };
+                    side.iter().map(|port| (port, if is_block { actor.firings } else { 1 }))
+                });
+                around.filter(|(port, _)| !plan.inner.contains(&port.root)).collect()
+            };
+            let back =
+                |(port, each): (&Port, u64)| firings_back(&port.items, reach.from[port.root]).div_ceil(each);
+            let again = ports(true).into_iter().map(back).max().unwrap_or(0);
             reach.again[at] = again;
             reach.states = reach.states.max(again.div_ceil(step.times(plan)));
-            for port in actors.iter().flat_map(|actor| &plan.actors[*actor].inputs) {
-                let first = first_place(&port.items, again);
+            for (port, each) in ports(true) {
+                let first = first_place(&port.items, again * each);
+                reach.first[port.root] = reach.first[port.root].min(first);
+            }
+            for (port, each) in ports(false) {
+                let first = first_place(&port.items, again * each);
                 reach.from[port.root] = reach.from[port.root].min(first);
             }
         }
@@ -45,6 +64,9 @@ impl Reach {
             if root.advance > 0 {
                 reach.states = reach.states.max(from.unsigned_abs().div_ceil(root.advance as u64));
             }
+        }
+        for (first, from) in reach.first.iter_mut().zip(&reach.from) {
+            *first = (*first).min(*from);
         }
         reach
     }

@@ -1,0 +1,236 @@
+//! What a block calculates, as operations on values: without loops, variables and indices.
+
+use crate::ir::{Kind, Scalar};
+use std::collections::HashMap;
+use thalweg_lang::hir::{BinaryOp, Builtin, Type, UnaryOp};
+use thalweg_lang::value::Value;
+
+/// A value: known, or of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Val {
+    /// No operand.
+    None,
+    /// The bits of a constant.
+    Const(Kind, u32),
+    /// A node's.
+    Node(u32),
+}
+
+impl Val {
+    pub(super) fn of(scalar: Scalar) -> Val {
+        match scalar {
+            Scalar::Bool(x) => Val::Const(Kind::Bool, x.into()),
+            Scalar::Int(x) => Val::Const(Kind::Int, x as u32),
+            Scalar::Float(x) => Val::Const(Kind::Float, x.to_bits()),
+        }
+    }
+
+    /// The constant, if it is one.
+    pub(super) fn scalar(self) -> Option<Scalar> {
+        match self {
+            Val::Const(kind, bits) => Some(scalar(kind, bits)),
+            _ => None,
+        }
+    }
+}
+
+/// A constant of these bits.
+pub(crate) fn scalar(kind: Kind, bits: u32) -> Scalar {
+    match kind {
+        Kind::Bool => Scalar::Bool(bits != 0),
+        Kind::Int => Scalar::Int(bits as i32),
+        Kind::Float => Scalar::Float(f32::from_bits(bits)),
+    }
+}
+
+/// What a node does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Op {
+    /// A cell of a root that comes from outside.
+    In {
+        root: u32,
+        cell: u32,
+    },
+    Unary(UnaryOp),
+    Binary(BinaryOp),
+    Convert,
+    Math(Builtin),
+    Select,
+    /// A cell of a table, by its index.
+    Look(u32),
+    /// The operand.
+    Same,
+}
+
+/// A node: an operation on operands of a kind.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Node {
+    pub(crate) op: Op,
+    /// Of the result, and of the operands.
+    pub(crate) kind: Kind,
+    pub(crate) of: Kind,
+    pub(crate) args: [Val; 3],
+}
+
+/// A table that is looked into.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Table {
+    pub(crate) kind: Kind,
+    pub(crate) values: Vec<Scalar>,
+}
+
+/// Nodes, operands before those that use them.
+#[derive(Default)]
+pub(crate) struct Dag {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) tables: Vec<Table>,
+    /// Those of what comes from outside.
+    entered: HashMap<Node, u32>,
+}
+
+impl Dag {
+    /// The value of an operation. Only what comes from outside is shared: code that has an operation twice would
+    /// else look different with other constants.
+    pub(super) fn node(&mut self, node: Node) -> Val {
+        if let Some(folded) = fold(&node) {
+            return Val::of(folded);
+        }
+        if let (Op::In { .. }, Some(known)) = (node.op, self.entered.get(&node)) {
+            return Val::Node(*known);
+        }
+        self.nodes.push(node);
+        let at = self.nodes.len() as u32 - 1;
+        if let Op::In { .. } = node.op {
+            self.entered.insert(node, at);
+        }
+        Val::Node(at)
+    }
+
+    /// The operand by another name.
+    pub(super) fn same(&mut self, value: Val, kind: Kind) -> u32 {
+        self.nodes.push(Node { op: Op::Same, kind, of: kind, args: [value, Val::None, Val::None] });
+        self.nodes.len() as u32 - 1
+    }
+
+    /// What an integer may be, at least and at most.
+    fn range(&self, value: Val) -> Option<(i32, i32)> {
+        let node = match value {
+            Val::Node(node) => &self.nodes[node as usize],
+            value => match value.scalar()? {
+                Scalar::Int(x) => return Some((x, x)),
+                _ => return None,
+            },
+        };
+        let [a, b, c] = node.args;
+        let known = |value: Val| match value.scalar() {
+            Some(Scalar::Int(x)) => Some(x),
+            _ => None,
+        };
+        match (node.op, known(b)) {
+            (Op::Binary(BinaryOp::BitAnd), by) => {
+                let most = by.or(known(a)).filter(|most| *most >= 0)?;
+                Some((0, most))
+            }
+            (Op::Binary(BinaryOp::Rem), Some(by))
+                if by > 0 && self.range(a).is_some_and(|(low, _)| low >= 0) =>
+            {
+                Some((0, by - 1))
+            }
+            (Op::Binary(BinaryOp::ShiftRight), Some(by)) => {
+                let (low, high) = self.range(a).unwrap_or((i32::MIN, i32::MAX));
+                Some((low >> (by & 31), high >> (by & 31)))
+            }
+            (Op::Binary(BinaryOp::Add), _) => {
+                let ((a, b), (c, d)) = (self.range(a)?, self.range(b)?);
+                Some((a.checked_add(c)?, b.checked_add(d)?))
+            }
+            (Op::Binary(BinaryOp::Mul), Some(by)) if by >= 0 => {
+                let (low, high) = self.range(a)?;
+                Some((low.checked_mul(by)?, high.checked_mul(by)?))
+            }
+            (Op::Convert, _) if node.of == Kind::Bool => Some((0, 1)),
+            (Op::Select, _) => {
+                let ((a, b), (c, d)) = (self.range(b)?, self.range(c)?);
+                Some((a.min(c), b.max(d)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A cell of a table: of that part of it that the index may come to. Indices into few vectors count from 0
+    /// and need no more than their low bits.
+    pub(super) fn look(&mut self, kind: Kind, values: &[Scalar], at: Val, lanes: usize) -> Option<Val> {
+        let (low, high) = self.range(at).unwrap_or((0, i32::MAX));
+        // That it is not outside is known.
+        let low = low.max(0) as usize;
+        let high = usize::try_from(high).ok()?.min(values.len().checked_sub(1)?);
+        let values = values.get(low..=high)?;
+        let mut index = self.less(at, low as i32);
+        let room = values.len().div_ceil(lanes).next_power_of_two() * lanes;
+        if let (Val::Node(node), true) = (index, room <= 4 * lanes)
+            && let Node {
+                op: Op::Binary(BinaryOp::BitAnd), args: [x, Val::Const(Kind::Int, mask), _], ..
+            } = self.nodes[node as usize]
+            && mask as usize + 1 == room
+        {
+            index = x;
+        }
+        let op = Op::Look(self.table(kind, values));
+        Some(self.node(Node { op, kind, of: Kind::Int, args: [index, Val::None, Val::None] }))
+    }
+
+    /// An integer less a number.
+    fn less(&mut self, value: Val, by: i32) -> Val {
+        let none = Val::None;
+        let (mut value, mut by) = (value, by);
+        if let Val::Node(node) = value
+            && let Node { op: Op::Binary(BinaryOp::Add), args: [a, b, _], .. } = self.nodes[node as usize]
+        {
+            for (x, known) in [(a, b), (b, a)] {
+                if let Val::Const(Kind::Int, more) = known {
+                    (value, by) = (x, by.wrapping_sub(more as i32));
+                    break;
+                }
+            }
+        }
+        if by == 0 {
+            return value;
+        }
+        let args = [value, Val::of(Scalar::Int(by.wrapping_neg())), none];
+        self.node(Node { op: Op::Binary(BinaryOp::Add), kind: Kind::Int, of: Kind::Int, args })
+    }
+
+    /// The number of a table.
+    fn table(&mut self, kind: Kind, values: &[Scalar]) -> u32 {
+        let found = self.tables.iter().position(|table| table.kind == kind && table.values == values);
+        found.unwrap_or_else(|| {
+            self.tables.push(Table { kind, values: values.to_vec() });
+            self.tables.len() - 1
+        }) as u32
+    }
+}
+
+/// The result where all operands are known, by the interpreter's operations.
+fn fold(node: &Node) -> Option<Scalar> {
+    let mut args = Vec::new();
+    for arg in node.args.iter().filter(|arg| **arg != Val::None) {
+        args.push(arg.scalar()?.value());
+    }
+    let ty = |kind| match kind {
+        Kind::Bool => Type::Boolean,
+        Kind::Int => Type::Int,
+        Kind::Float => Type::Float,
+    };
+    let result = match (node.op, &args[..]) {
+        (Op::Unary(op), [x]) => x.clone().unary(op),
+        (Op::Binary(op), [x, y]) => Value::binary(op, x, y),
+        (Op::Convert, [x]) => x.clone().convert(&ty(node.of), &ty(node.kind)),
+        (Op::Math(Builtin::AbsComplex), [Value::Float(re), Value::Float(im)]) => {
+            Value::builtin(Builtin::AbsComplex, &[Value::Complex(*re, *im)])
+        }
+        (Op::Math(function), args) => Value::builtin(function, args),
+        (Op::Select, [Value::Bool(c), a, b]) => return Scalar::of(if *c { a } else { b }),
+        _ => return None,
+    };
+    Scalar::of(&result.ok()?)
+}

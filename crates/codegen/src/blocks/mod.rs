@@ -1,0 +1,291 @@
+//! Blocks in lanes: steady states side by side, one in each lane of vectors.
+//!
+//! A *group* is a run of actors without state that keep nothing from one steady state to the next. Whatever
+//! its splitters and joiners do to the order of items, each steady state of it, a *block*, does the same to
+//! its own; so as many blocks as there are lanes are done at once, with one operation on vectors for each on
+//! items. At the entrance the blocks' items, which stand `advance` apart in a root, are brought into lanes by
+//! transposing squares of them in registers, and at the exit back ([`emit::blocks`](crate::emit::blocks)).
+//!
+//! Inside, a place is known where code is made: the firings of a block are followed one by one ([`trace`]) and
+//! become operations on values ([`dag`]), which become loops over what looks the same ([`parts`]). A
+//! permutation of items costs nothing there.
+//!
+//! **Between calls** nothing is kept inside of a group; roots that are no more than its insides have no
+//! memory of their own.
+
+pub(crate) mod across;
+pub(crate) mod dag;
+pub(crate) mod parts;
+mod runs;
+mod trace;
+
+use crate::emit::copies::moves_of;
+use crate::emit::program::{NodeCode, may_fail};
+use crate::emit::simd;
+use crate::ir::Kind;
+use crate::plan::{Actor, Facts, Plan, Step};
+use dag::{Op, Table};
+use parts::{Parts, Together};
+use runs::{Run, runs};
+use thalweg_lang::flat::NodeId;
+use thalweg_lang::hir::Builtin;
+use trace::{Cells, Trace};
+
+/// The shortest row of cells that is brought into lanes.
+pub(crate) const ROW: u32 = 16;
+
+/// Vectors of memory of a block, of 64 bytes: half of the second cache.
+const MOST_VECTORS: u32 = 8192;
+
+/// Cells of the block that are moved from a root, or to it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Border {
+    pub(crate) root: usize,
+    pub(crate) kind: Kind,
+    /// The first cell in the first steady state, and how far the next one is.
+    pub(crate) first: u32,
+    pub(crate) advance: u32,
+    pub(crate) cells: u32,
+    /// Where in the block's memory.
+    pub(crate) offset: u32,
+    /// The class before which cells are brought in.
+    pub(crate) before: usize,
+}
+
+/// A group that is run in lanes.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Block {
+    pub(crate) actors: Vec<usize>,
+    pub(crate) nodes: Vec<NodeId>,
+    pub(crate) entrances: Vec<Border>,
+    pub(crate) exits: Vec<Border>,
+    pub(crate) parts: Parts,
+    pub(crate) tables: Vec<Table>,
+    /// How many blocks are done in each lane, side by side.
+    pub(crate) beside: u32,
+    /// Lanes are not blocks, but what looks the same within one ([`across`]), and so many.
+    pub(crate) across: Option<usize>,
+}
+
+/// Finds groups, and puts them into the plan in place of their actors. Families give way to groups that have
+/// all of their actors.
+pub(crate) fn find(
+    facts: &Facts<'_>,
+    codes: &[Option<NodeCode>],
+    plan: &mut Plan,
+    without_families: Plan,
+    lanes: usize,
+) {
+    if !plan.families.is_empty() {
+        let mut other = without_families;
+        find_in(facts, codes, &mut other, lanes);
+        let nodes: Vec<NodeId> = other.blocks.iter().flat_map(|block| block.nodes.iter().copied()).collect();
+        let mut actors = plan.families.iter().flat_map(|family| &family.actors);
+        if actors.all(|actor| nodes.contains(&plan.actors[*actor].node)) {
+            *plan = other;
+        }
+    }
+    if plan.blocks.is_empty() {
+        find_in(facts, codes, plan, lanes);
+    }
+    plan.with_blocks(lanes as u64);
+}
+
+fn find_in(facts: &Facts<'_>, codes: &[Option<NodeCode>], plan: &mut Plan, lanes: usize) {
+    let before = plan.steps.clone();
+    // Which of several failures comes first is a matter of order.
+    if !may_fail(codes) {
+        runs::sort(codes, plan);
+    }
+    put(facts, codes, plan, lanes);
+    if plan.blocks.is_empty() {
+        plan.steps = before;
+    }
+}
+
+fn put(facts: &Facts<'_>, codes: &[Option<NodeCode>], plan: &mut Plan, lanes: usize) {
+    for run in runs(codes, plan) {
+        if let Some(block) = block(facts, codes, plan, &run, lanes) {
+            let at = plan.blocks.len();
+            plan.blocks.push(block);
+            let first = plan.steps.iter().position(|step| *step == Step::All(run.actors[0]));
+            let Some(first) = first else { continue };
+            plan.steps[first] = Step::Blocks(at);
+            plan.steps.retain(|step| !matches!(step, Step::All(actor) if run.actors.contains(actor)));
+            plan.inner.extend(&run.inner);
+        }
+    }
+}
+
+fn block(
+    facts: &Facts<'_>,
+    codes: &[Option<NodeCode>],
+    plan: &Plan,
+    run: &Run,
+    lanes: usize,
+) -> Option<Block> {
+    let mut roots: Vec<Option<Cells>> = vec![None; plan.roots.len()];
+    for root in &run.entrances {
+        roots[*root] = Some(Cells::Outside(runs::kind(&plan.roots[*root])?));
+    }
+    for root in run.exits.iter().chain(&run.inner) {
+        roots[*root] = Some(Cells::Inside(vec![dag::Val::None; runs::reach(plan, run, *root)?]));
+    }
+    let mut trace = Trace::new(roots, lanes);
+    let (mut ends, mut now) = (Vec::new(), 0.0);
+    for actor in &run.actors {
+        let actor = &plan.actors[*actor];
+        let before = trace.dag.nodes.len();
+        follow(facts, codes, actor, &mut trace)?;
+        let nodes = &trace.dag.nodes[before..];
+        now += cost_now(codes, actor, nodes, lanes);
+        ends.push(trace.dag.nodes.len() as u32);
+    }
+    let stores = parts::close(&mut trace, &run.exits, &mut ends);
+    let beside = parts::parts(&trace, &run.exits, (stores.clone(), &ends), Together::Beside);
+    let found = beside.and_then(|mut parts| across::arrange(&mut parts, lanes).map(|width| (parts, width)));
+    let (parts, across) = match found {
+        Some((parts, width)) => (parts, Some(width)),
+        None => (parts::parts(&trace, &run.exits, (stores, &ends), Together::Most)?, None),
+    };
+    let entrances = run.entrances.iter().filter_map(|root| {
+        let buffer = parts.buffers.iter().find(|buffer| buffer.root == *root)?;
+        let info = &plan.roots[*root];
+        let (advance, cells) = (info.advance as u32 * info.cells as u32, buffer.cells);
+        let border = Border {
+            root: *root,
+            kind: Kind::Int,
+            first: buffer.low,
+            advance,
+            cells,
+            offset: buffer.offset,
+            before: buffer.before,
+        };
+        Some(Border { kind: runs::kind(info)?, ..border })
+    });
+    let entrances: Vec<Border> = entrances.collect();
+    let mut exits = Vec::new();
+    for root in &run.exits {
+        let buffer = parts.buffers.iter().find(|buffer| buffer.root == *root)?;
+        let info = &plan.roots[*root];
+        let advance = info.advance as u32 * info.cells as u32;
+        // All places are written, and no other block's.
+        let Some(Cells::Inside(cells)) = &trace.roots[*root] else { return None };
+        let written = cells.iter().filter(|value| **value != dag::Val::None).count() as u32;
+        if buffer.cells != advance || written != advance {
+            return None;
+        }
+        let kind = runs::kind(info)?;
+        exits.push(Border {
+            root: *root,
+            kind,
+            first: buffer.low,
+            advance,
+            cells: buffer.cells,
+            offset: buffer.offset,
+            before: 0,
+        });
+    }
+    let moved: u32 = entrances.iter().chain(&exits).map(|border| border.cells).sum();
+    let cost = cost(&parts) + if across.is_some() { 0.0 } else { 7.0 * f64::from(moved) };
+    if cost > 0.8 * now || parts.vectors > MOST_VECTORS || entrances.is_empty() || exits.is_empty() {
+        return None;
+    }
+    // What is loaded of tables serves two.
+    let looks =
+        parts.classes.iter().flat_map(|class| &class.steps).any(|step| matches!(step.op, Op::Look(_)));
+    let beside = if looks && across.is_none() && parts.vectors <= MOST_VECTORS / 2 { 2 } else { 1 };
+    let nodes = run.actors.iter().map(|actor| plan.actors[*actor].node).collect();
+    Some(Block {
+        actors: run.actors.clone(),
+        nodes,
+        entrances,
+        exits,
+        parts,
+        tables: trace.dag.tables,
+        beside,
+        across,
+    })
+}
+
+/// Follows an actor's firings in a steady state.
+fn follow(facts: &Facts<'_>, codes: &[Option<NodeCode>], actor: &Actor, trace: &mut Trace) -> Option<()> {
+    let firings = actor.firings as i64;
+    let side = |port: &crate::plan::Port| (port.items.window > 0).then_some(port.root);
+    match &codes[actor.node.0 as usize] {
+        Some(code) => {
+            let of = |ports: &'_ [crate::plan::Port]| {
+                ports.first().and_then(|port| Some((side(port)?, port.items.clone())))
+            };
+            let (input, output) = (of(&actor.inputs), of(&actor.outputs));
+            let side =
+                |of: &'_ Option<(usize, crate::emit::items::Items)>| of.as_ref().map(|(root, _)| *root);
+            let (from, to) = (side(&input), side(&output));
+            trace.fire(
+                &code.work,
+                from.zip(input.as_ref().map(|(_, items)| items)),
+                to.zip(output.as_ref().map(|(_, items)| items)),
+                firings,
+            )
+        }
+        None => {
+            let sides = |ports: &'_ [crate::plan::Port]| -> Vec<usize> {
+                ports.iter().map(|port| port.root).collect()
+            };
+            let (ins, outs) = (sides(&actor.inputs), sides(&actor.outputs));
+            let zip = |roots: Vec<usize>,
+                       ports: &'_ [crate::plan::Port]|
+             -> Vec<(usize, crate::emit::items::Items)> {
+                roots.into_iter().zip(ports.iter().map(|port| port.items.clone())).collect()
+            };
+            let (ins, outs) = (zip(ins, &actor.inputs), zip(outs, &actor.outputs));
+            let ins: Vec<_> = ins.iter().map(|(root, items)| (*root, items)).collect();
+            let outs: Vec<_> = outs.iter().map(|(root, items)| (*root, items)).collect();
+            trace.copy(&moves_of(facts.compiled.flat.node(actor.node)), &ins, &outs, firings)
+        }
+    }
+}
+
+/// What an operation costs: in instructions on vectors, about.
+fn weight(op: Op) -> f64 {
+    match op {
+        Op::In { .. } => 0.0,
+        Op::Look(_) => 4.0,
+        Op::Math(Builtin::Min | Builtin::Max | Builtin::Abs | Builtin::Sqrt) => 2.0,
+        Op::Math(_) => 100.0,
+        _ => 1.0,
+    }
+}
+
+/// What a steady state of as many blocks as there are lanes costs without moving items in and out.
+fn cost(parts: &Parts) -> f64 {
+    let of = |class: &parts::Class| {
+        let work: f64 = class.steps.iter().map(|step| weight(step.op)).sum();
+        class.instances as f64 * (work + class.loads.len() as f64 + 2.0 * class.stores.len() as f64)
+    };
+    parts.classes.iter().map(of).sum()
+}
+
+/// What the same costs an actor by itself.
+fn cost_now(codes: &[Option<NodeCode>], actor: &Actor, nodes: &[dag::Node], lanes: usize) -> f64 {
+    // Cells of tables are loaded one by one.
+    let looks = nodes.iter().filter(|node| matches!(node.op, Op::Look(_))).count() as f64;
+    let all = nodes.iter().map(|node| weight(node.op)).sum::<f64>() + 28.0 * looks;
+    let cells = |ports: &[crate::plan::Port]| -> f64 {
+        ports.iter().map(|port| (port.items.window * port.items.cells as i64) as f64).sum::<f64>()
+            * actor.firings as f64
+    };
+    let (read, written) = (cells(&actor.inputs), cells(&actor.outputs));
+    let lanes = lanes as f64;
+    let Some(code) = &codes[actor.node.0 as usize] else { return 0.6 * lanes * written };
+    let none = crate::emit::items::Items::in_line(crate::ir::Cell::Of(Kind::Int), 1, 0);
+    let (input, output) = (actor.inputs.first(), actor.outputs.first());
+    let (input, output) = (input.map_or(&none, |port| &port.items), output.map_or(&none, |port| &port.items));
+    match simd::strides_of(&code.work, input, output, lanes as usize) {
+        Some((input, output)) => {
+            let each = |stride: i64| if stride <= 8 { stride.max(1) as f64 } else { 24.0 };
+            all + read * each(input) + written * each(output)
+        }
+        None => 0.6 * lanes * (all + 0.5 * (read + written)),
+    }
+}

@@ -1,0 +1,464 @@
+//! A block's [`Dag`] as loops over memory that is near and registers.
+//!
+//! **Slabs.** Actors are taken together, in their order, as long as what is connected among their nodes
+//! needs no more values at a time than there are registers: then items pass from one to the other there. What
+//! a later slab needs is stored.
+//!
+//! **Components.** The nodes of a slab fall into parts that have nothing to do with one another. Those that
+//! look the same but for their constants, and for where they load and store, are one loop over all of them.
+//!
+//! Source: that parts of a network with few values between them are done one after the other is how M. Frigo,
+//! A Fast Fourier Transform Compiler, section 6, orders its code.
+
+use super::dag::{Node, Op, Val};
+use super::trace::{Cells, Trace};
+use crate::ir::Kind;
+use std::collections::HashMap;
+
+/// Values at a time.
+const REGISTERS: usize = 30;
+
+/// Nodes of a component, and of all components that look different.
+const LARGEST: usize = 2500;
+const MOST: usize = 8000;
+
+/// An operand of a part's node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Arg {
+    None,
+    /// What another node of the part gives.
+    Own(u32),
+    Load(u32),
+    Const(u32),
+}
+
+/// A node of a part.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Step {
+    pub(crate) op: Op,
+    pub(crate) kind: Kind,
+    pub(crate) of: Kind,
+    pub(crate) args: [Arg; 3],
+}
+
+/// A load, or a store, of a class: its cell's place in the block's memory by instance.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Access {
+    pub(crate) kind: Kind,
+    pub(crate) root: u32,
+    pub(crate) at: Vec<u32>,
+}
+
+/// Components that look the same.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Class {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) loads: Vec<Access>,
+    pub(crate) consts: Vec<(Kind, Vec<u32>)>,
+    /// Of which node.
+    pub(crate) stores: Vec<(u32, Access)>,
+    /// The most values that are needed at a time.
+    pub(crate) pressure: usize,
+    pub(crate) instances: usize,
+}
+
+/// A root in the block's memory.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Buffer {
+    pub(crate) root: usize,
+    /// The cells of a steady state that are there.
+    pub(crate) low: u32,
+    pub(crate) cells: u32,
+    /// Where they are.
+    pub(crate) offset: u32,
+    /// The class before which they must be there.
+    pub(crate) before: usize,
+}
+
+/// A block as loops.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Parts {
+    pub(crate) classes: Vec<Class>,
+    pub(crate) buffers: Vec<Buffer>,
+    /// Vectors of memory.
+    pub(crate) vectors: u32,
+}
+
+/// A root, and a cell of it.
+pub(super) type Spot = (u32, u32);
+
+struct Cut<'a> {
+    nodes: &'a [Node],
+    live: Vec<bool>,
+    /// By node.
+    slab: Vec<u32>,
+    stores: Vec<Vec<Spot>>,
+    homes: Vec<Option<Spot>>,
+}
+
+/// Which actors are taken together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Together {
+    /// As many as registers allow.
+    Most,
+    /// Those that have nothing to do with one another.
+    Beside,
+}
+
+/// Gives what leaves the block nodes, and tells where they are stored.
+pub(super) fn close(trace: &mut Trace, exits: &[usize], ends: &mut Vec<u32>) -> Vec<Vec<Spot>> {
+    let stores = outputs(trace, exits);
+    ends.push(trace.dag.nodes.len() as u32);
+    trace.homes.resize(trace.dag.nodes.len(), None);
+    stores
+}
+
+/// Cuts a block up; `ends` are numbers of nodes after each actor. None where it becomes too large.
+pub(super) fn parts(
+    trace: &Trace,
+    exits: &[usize],
+    (stores, ends): (Vec<Vec<Spot>>, &[u32]),
+    together: Together,
+) -> Option<Parts> {
+    let nodes = &trace.dag.nodes[..];
+    let mut cut = Cut {
+        nodes,
+        live: live(nodes, &stores),
+        slab: vec![0; nodes.len()],
+        stores,
+        homes: trace.homes.clone(),
+    };
+    let slabs = cut.slabs(ends, together);
+    for (at, (from, to)) in slabs.iter().enumerate() {
+        cut.slab[*from as usize..*to as usize].fill(at as u32);
+    }
+    cut.keep()?;
+    let (mut buffers, vectors) = cut.buffers(exits, slabs.len() as u32);
+    let (mut classes, mut first) = (Vec::new(), Vec::new());
+    for (from, to) in &slabs {
+        first.push(classes.len());
+        cut.classes(*from, *to, &buffers, &mut classes)?;
+    }
+    buffers.iter_mut().for_each(|buffer| buffer.before = first[buffer.before]);
+    (classes.iter().map(|class| class.steps.len()).sum::<usize>() <= MOST).then_some(Parts {
+        classes,
+        buffers,
+        vectors,
+    })
+}
+
+/// Where nodes are stored for the outside; what is not calculated here gets a node.
+fn outputs(trace: &mut Trace, exits: &[usize]) -> Vec<Vec<Spot>> {
+    let mut wanted = Vec::new();
+    for root in exits {
+        let Some(Cells::Inside(cells)) = &trace.roots[*root] else { continue };
+        wanted.extend(cells.iter().enumerate().map(|(cell, value)| (*root as u32, cell as u32, *value)));
+    }
+    let mut stores = vec![Vec::new(); trace.dag.nodes.len()];
+    for (root, cell, value) in wanted {
+        let node = match value {
+            Val::None => continue,
+            Val::Node(node) if !matches!(trace.dag.nodes[node as usize].op, Op::In { .. }) => node,
+            Val::Node(node) => {
+                let kind = trace.dag.nodes[node as usize].kind;
+                trace.dag.same(value, kind)
+            }
+            Val::Const(kind, _) => trace.dag.same(value, kind),
+        };
+        stores.resize(trace.dag.nodes.len(), Vec::new());
+        stores[node as usize].push((root, cell));
+    }
+    stores.resize(trace.dag.nodes.len(), Vec::new());
+    stores
+}
+
+fn live(nodes: &[Node], stores: &[Vec<Spot>]) -> Vec<bool> {
+    let mut live: Vec<bool> = stores.iter().map(|stores| !stores.is_empty()).collect();
+    for at in (0..nodes.len()).rev() {
+        if live[at] {
+            for arg in nodes[at].args {
+                if let Val::Node(node) = arg {
+                    live[node as usize] = true;
+                }
+            }
+        }
+    }
+    live
+}
+
+impl Cut<'_> {
+    fn acts(&self, node: u32) -> bool {
+        self.live[node as usize] && !matches!(self.nodes[node as usize].op, Op::In { .. })
+    }
+
+    fn args(&self, node: u32) -> impl Iterator<Item = u32> {
+        self.nodes[node as usize].args.into_iter().filter_map(|arg| match arg {
+            Val::Node(node) => Some(node),
+            _ => None,
+        })
+    }
+
+    /// Ranges of nodes, each of one or several actors.
+    fn slabs(&self, ends: &[u32], together: Together) -> Vec<(u32, u32)> {
+        let mut slabs = Vec::new();
+        let (mut from, mut to) = (0, 0);
+        for end in ends.iter().copied() {
+            if end == to {
+                continue;
+            }
+            let fits = match together {
+                Together::Most => self.fits(from, end),
+                Together::Beside => !(to..end).any(|node| {
+                    self.acts(node) && self.args(node).any(|arg| (from..to).contains(&arg) && self.acts(arg))
+                }),
+            };
+            if to > from && !fits {
+                slabs.push((from, to));
+                from = to;
+            }
+            to = end;
+        }
+        slabs.push((from, to));
+        slabs
+    }
+
+    /// Whether components are small enough.
+    fn fits(&self, from: u32, to: u32) -> bool {
+        self.components(from, to)
+            .iter()
+            .all(|component| component.len() <= LARGEST && self.pressure(component) <= REGISTERS)
+    }
+
+    /// Nodes that are connected, in their order.
+    fn components(&self, from: u32, to: u32) -> Vec<Vec<u32>> {
+        let mut up: Vec<u32> = (from..to).collect();
+        fn top(up: &mut [u32], from: u32, mut node: u32) -> u32 {
+            while up[(node - from) as usize] != node {
+                let next = up[(node - from) as usize];
+                up[(node - from) as usize] = up[(next - from) as usize];
+                node = next;
+            }
+            node
+        }
+        for node in (from..to).filter(|node| self.acts(*node)) {
+            for arg in self.args(node).filter(|arg| *arg >= from && self.acts(*arg)) {
+                let (a, b) = (top(&mut up, from, node), top(&mut up, from, arg));
+                up[(a.max(b) - from) as usize] = a.min(b);
+            }
+        }
+        let mut place = HashMap::new();
+        let mut components: Vec<Vec<u32>> = Vec::new();
+        for node in (from..to).filter(|node| self.acts(*node)) {
+            let top = top(&mut up, from, node);
+            let at = *place.entry(top).or_insert_with(|| {
+                components.push(Vec::new());
+                components.len() - 1
+            });
+            components[at].push(node);
+        }
+        components
+    }
+
+    /// The most values that are needed at a time.
+    fn pressure(&self, component: &[u32]) -> usize {
+        let mut last = HashMap::new();
+        for (at, node) in component.iter().enumerate() {
+            last.insert(*node, at);
+            self.args(*node).for_each(|arg| _ = last.insert(arg, at));
+        }
+        let (mut held, mut most) = (std::collections::HashSet::new(), 0);
+        for (at, node) in component.iter().enumerate() {
+            held.extend(self.args(*node));
+            most = most.max(held.len());
+            self.args(*node).for_each(|arg| {
+                if last[&arg] == at {
+                    held.remove(&arg);
+                }
+            });
+            if last[node] > at {
+                held.insert(*node);
+            }
+            most = most.max(held.len());
+        }
+        most
+    }
+
+    /// Finds places for what a later slab needs.
+    fn keep(&mut self) -> Option<()> {
+        for node in (0..self.nodes.len() as u32).filter(|node| self.acts(*node)).collect::<Vec<_>>() {
+            for arg in self.args(node).collect::<Vec<_>>() {
+                if self.acts(arg) && self.slab[arg as usize] < self.slab[node as usize] {
+                    // What is made by one actor is used by another, so it was put somewhere.
+                    let home = self.homes[arg as usize]?;
+                    if !self.stores[arg as usize].contains(&home) {
+                        self.stores[arg as usize].push(home);
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Where a node is found later.
+    fn spot(&self, node: u32) -> Option<Spot> {
+        match self.nodes[node as usize].op {
+            Op::In { root, cell } => Some((root, cell)),
+            _ => self.homes[node as usize],
+        }
+    }
+
+    /// Memory for each root, as long as it is needed.
+    fn buffers(&self, exits: &[usize], slabs: u32) -> (Vec<Buffer>, u32) {
+        /// Cells, and slabs plus one.
+        struct Span {
+            cells: (u32, u32),
+            time: (u32, u32),
+        }
+        let mut spans: HashMap<u32, Span> = HashMap::new();
+        let mut touch = |(root, cell): Spot, time: u32| {
+            let span = spans.entry(root).or_insert(Span { cells: (cell, cell), time: (time, time) });
+            span.cells = (span.cells.0.min(cell), span.cells.1.max(cell));
+            span.time = (span.time.0.min(time), span.time.1.max(time));
+        };
+        for node in (0..self.nodes.len() as u32).filter(|node| self.acts(*node)) {
+            let now = self.slab[node as usize] + 1;
+            self.stores[node as usize].iter().for_each(|spot| touch(*spot, now));
+            for arg in self.args(node) {
+                let entered = !self.acts(arg);
+                if (entered || self.slab[arg as usize] + 1 < now)
+                    && let Some(spot) = self.spot(arg)
+                {
+                    touch(spot, now);
+                }
+            }
+        }
+        for root in exits {
+            if let Some(span) = spans.get_mut(&(*root as u32)) {
+                span.time.1 = slabs + 1;
+            }
+        }
+        let mut spans: Vec<(u32, Span)> = spans.into_iter().collect();
+        spans.sort_unstable_by_key(|(root, span)| (span.time.0, *root));
+        let mut placed: Vec<(Buffer, (u32, u32))> = Vec::new();
+        for (root, span) in spans {
+            let cells = span.cells.1 - span.cells.0 + 1;
+            let beside: Vec<(u32, u32)> = placed
+                .iter()
+                .filter(|(_, time)| time.0 <= span.time.1 && span.time.0 <= time.1)
+                .map(|(buffer, _)| (buffer.offset, buffer.offset + buffer.cells.max(super::ROW)))
+                .collect();
+            let free =
+                |from: u32| beside.iter().all(|(a, b)| *b <= from || from + cells.max(super::ROW) <= *a);
+            let offset =
+                std::iter::once(0).chain(beside.iter().map(|(_, end)| *end)).filter(|at| free(*at)).min();
+            let buffer = Buffer {
+                root: root as usize,
+                low: span.cells.0,
+                cells,
+                offset: offset.unwrap_or(0),
+                before: span.time.0 as usize - 1,
+            };
+            placed.push((buffer, span.time));
+        }
+        let buffers: Vec<Buffer> = placed.into_iter().map(|(buffer, _)| buffer).collect();
+        let vectors =
+            buffers.iter().map(|buffer| buffer.offset + buffer.cells.max(super::ROW)).max().unwrap_or(0);
+        (buffers, vectors)
+    }
+
+    /// The classes of a slab.
+    fn classes(&self, from: u32, to: u32, buffers: &[Buffer], classes: &mut Vec<Class>) -> Option<()> {
+        let place = |(root, cell): Spot| {
+            let buffer = buffers.iter().find(|buffer| buffer.root == root as usize)?;
+            Some(buffer.offset + (cell - buffer.low))
+        };
+        let mut known: HashMap<Vec<Token>, usize> = HashMap::new();
+        for component in self.components(from, to) {
+            let mut shape = Shape::default();
+            for node in &component {
+                shape.node(self, *node, &place)?;
+            }
+            let at = *known.entry(std::mem::take(&mut shape.tokens)).or_insert_with(|| {
+                classes.push(Class {
+                    steps: std::mem::take(&mut shape.steps),
+                    loads: shape.loads.iter().map(|load| load.0.clone()).collect(),
+                    consts: shape.consts.iter().map(|(kind, _)| (*kind, Vec::new())).collect(),
+                    stores: shape.stores.iter().map(|(node, store)| (*node, store.0.clone())).collect(),
+                    pressure: self.pressure(&component),
+                    instances: 0,
+                });
+                classes.len() - 1
+            });
+            let class = &mut classes[at];
+            class.instances += 1;
+            class.loads.iter_mut().zip(shape.loads).for_each(|(all, (_, one))| all.at.push(one));
+            class.consts.iter_mut().zip(shape.consts).for_each(|(all, (_, one))| all.1.push(one));
+            class.stores.iter_mut().zip(shape.stores).for_each(|(all, (_, (_, one)))| all.1.at.push(one));
+        }
+        Some(())
+    }
+}
+
+/// What components that look the same have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Token {
+    Step(Step),
+    /// A load from this root.
+    From(u32),
+    Store(u32),
+}
+
+#[derive(Default)]
+struct Shape {
+    tokens: Vec<Token>,
+    steps: Vec<Step>,
+    /// With no places yet, and this component's.
+    loads: Vec<(Access, u32)>,
+    consts: Vec<(Kind, u32)>,
+    stores: Vec<(u32, (Access, u32))>,
+    own: HashMap<u32, u32>,
+    loaded: HashMap<u32, u32>,
+}
+
+impl Shape {
+    fn node(&mut self, cut: &Cut<'_>, node: u32, place: &dyn Fn(Spot) -> Option<u32>) -> Option<()> {
+        let Node { op, kind, of, args } = cut.nodes[node as usize];
+        let mut into = [Arg::None; 3];
+        for (to, arg) in into.iter_mut().zip(args) {
+            *to = match arg {
+                Val::None => Arg::None,
+                Val::Const(kind, bits) => {
+                    self.consts.push((kind, bits));
+                    Arg::Const(self.consts.len() as u32 - 1)
+                }
+                Val::Node(arg) => match self.own.get(&arg) {
+                    Some(own) => Arg::Own(*own),
+                    None => Arg::Load(self.load(cut, arg, place)?),
+                },
+            };
+        }
+        let step = Step { op, kind, of, args: into };
+        self.own.insert(node, self.steps.len() as u32);
+        self.steps.push(step);
+        self.tokens.push(Token::Step(step));
+        for spot in &cut.stores[node as usize] {
+            let access = Access { kind, root: spot.0, at: Vec::new() };
+            self.stores.push((self.steps.len() as u32 - 1, (access, place(*spot)?)));
+            self.tokens.push(Token::Store(spot.0));
+        }
+        Some(())
+    }
+
+    fn load(&mut self, cut: &Cut<'_>, node: u32, place: &dyn Fn(Spot) -> Option<u32>) -> Option<u32> {
+        if let Some(load) = self.loaded.get(&node) {
+            return Some(*load);
+        }
+        let spot = cut.spot(node)?;
+        let access = Access { kind: cut.nodes[node as usize].kind, root: spot.0, at: Vec::new() };
+        self.loads.push((access, place(spot)?));
+        self.tokens.push(Token::From(spot.0));
+        let load = self.loads.len() as u32 - 1;
+        self.loaded.insert(node, load);
+        Some(load)
+    }
+}

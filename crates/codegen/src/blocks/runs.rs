@@ -1,0 +1,161 @@
+//! Which actors can be a group.
+
+use crate::emit::lanes::Varies;
+use crate::emit::program::NodeCode;
+use crate::ir::{Cell, Ex, Kind, walk_exprs};
+use crate::plan::{Plan, Port, Root, Step};
+
+/// Actors that follow one another, and the roots around them.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Run {
+    pub(super) actors: Vec<usize>,
+    /// Roots that are read and written outside.
+    pub(super) entrances: Vec<usize>,
+    /// Roots that are written, for others.
+    pub(super) exits: Vec<usize>,
+    /// Roots that nobody else has to do with.
+    pub(super) inner: Vec<usize>,
+}
+
+/// Puts actors between feedback loops into another order in which runs are longer: what can be done first
+/// without a run being left and come back to.
+pub(super) fn sort(codes: &[Option<NodeCode>], plan: &mut Plan) {
+    let users = users(plan);
+    let able: Vec<bool> = (0..plan.actors.len()).map(|actor| can_be_done(codes, plan, actor)).collect();
+    // Steps are in data-flow order, so levels of writers are known.
+    let mut levels = vec![0; plan.actors.len()];
+    for step in &plan.steps {
+        let Step::All(actor) = step else { continue };
+        let mut level = 0;
+        for port in plan.actors[*actor].inputs.iter().filter(|port| port.items.window > 0) {
+            for writer in
+                users[port.root].writers.iter().filter(|writer| *writer != actor && **writer != OUTSIDE)
+            {
+                let on = able[*writer] && able[*actor] && plan.roots[port.root].keep == 0;
+                level = level.max(levels[*writer] + usize::from(!on));
+            }
+        }
+        levels[*actor] = level;
+    }
+    for steps in plan.steps.split_mut(|step| !matches!(step, Step::All(_))) {
+        steps.sort_by_key(|step| match step {
+            Step::All(actor) => (levels[*actor], able[*actor]),
+            _ => (0, false),
+        });
+    }
+}
+
+/// The longest runs that can be groups.
+pub(super) fn runs(codes: &[Option<NodeCode>], plan: &Plan) -> Vec<Run> {
+    let mut runs = Vec::new();
+    let mut actors: Vec<usize> = Vec::new();
+    for step in &plan.steps {
+        match step {
+            Step::All(actor) if can_be_done(codes, plan, *actor) => actors.push(*actor),
+            _ => close(plan, &mut actors, &mut runs),
+        }
+    }
+    close(plan, &mut actors, &mut runs);
+    runs
+}
+
+/// Whether an actor does the same to each block.
+fn can_be_done(codes: &[Option<NodeCode>], plan: &Plan, actor: usize) -> bool {
+    let actor = &plan.actors[actor];
+    let mixed = |port: &Port| port.items.cell == Cell::Mixed;
+    if actor.inputs.iter().chain(&actor.outputs).any(mixed)
+        || actor.inputs.is_empty()
+        || actor.outputs.is_empty()
+    {
+        return false;
+    }
+    let Some(code) = &codes[actor.node.0 as usize] else { return true };
+    let mut counts = false;
+    walk_exprs(&code.work.body, &mut |ex| counts |= matches!(ex, Ex::Iter));
+    !counts && Varies::of(&code.work).is_some()
+}
+
+/// Who reads and writes a root.
+#[derive(Clone, Default)]
+struct Users {
+    readers: Vec<usize>,
+    writers: Vec<usize>,
+}
+
+/// No actor.
+const OUTSIDE: usize = usize::MAX;
+
+fn users(plan: &Plan) -> Vec<Users> {
+    let mut users = vec![Users::default(); plan.roots.len()];
+    for (at, actor) in plan.actors.iter().enumerate() {
+        for port in actor.inputs.iter().filter(|port| port.items.window > 0) {
+            users[port.root].readers.push(at);
+        }
+        for port in actor.outputs.iter().filter(|port| port.items.window > 0) {
+            users[port.root].writers.push(at);
+        }
+    }
+    // What is outside of the region.
+    for border in &plan.inputs {
+        users[border.port.root].writers.push(OUTSIDE);
+    }
+    for border in &plan.outputs {
+        users[border.port.root].readers.push(OUTSIDE);
+    }
+    users
+}
+
+/// Makes runs of these actors, each as long as it can be.
+fn close(plan: &Plan, actors: &mut Vec<usize>, runs: &mut Vec<Run>) {
+    let mut rest = std::mem::take(actors);
+    let users = users(plan);
+    while !rest.is_empty() {
+        let count = (1..=rest.len()).rev().find(|count| around(plan, &users, &rest[..*count]).is_some());
+        let later = rest.split_off(count.unwrap_or(1));
+        runs.extend(around(plan, &users, &rest));
+        rest = later;
+    }
+}
+
+/// The roots around actors; none where one is neither inside nor at a border.
+fn around(plan: &Plan, users: &[Users], actors: &[usize]) -> Option<Run> {
+    let mut inside = vec![false; plan.actors.len()];
+    actors.iter().for_each(|actor| inside[*actor] = true);
+    let is_inside = |actor: &&usize| inside.get(**actor).is_some_and(|inside| *inside);
+    let mut run =
+        Run { actors: actors.to_vec(), entrances: Vec::new(), exits: Vec::new(), inner: Vec::new() };
+    for (at, (root, users)) in plan.roots.iter().zip(users).enumerate() {
+        let count = |of: &[usize]| of.iter().filter(is_inside).count();
+        let (reads, writes) = (count(&users.readers), count(&users.writers));
+        match (reads > 0, writes > 0) {
+            (false, false) => {}
+            (true, false) => run.entrances.push(at),
+            _ if writes < users.writers.len() || (reads > 0 && root.keep > 0) => return None,
+            _ if reads < users.readers.len() || reads == 0 => run.exits.push(at),
+            _ => run.inner.push(at),
+        }
+    }
+    Some(run)
+}
+
+/// The kind of a root's cells.
+pub(super) fn kind(root: &Root) -> Option<Kind> {
+    match root.cell {
+        Cell::Of(kind) => Some(kind),
+        Cell::Mixed => None,
+    }
+}
+
+/// How many cells of a root a steady state of the run comes to.
+pub(super) fn reach(plan: &Plan, run: &Run, root: usize) -> Option<usize> {
+    let mut end = 0;
+    for actor in run.actors.iter().map(|actor| &plan.actors[*actor]) {
+        for port in actor.inputs.iter().chain(&actor.outputs).filter(|port| port.root == root) {
+            let last =
+                super::trace::places(&port.items, actor.firings as i64 - 1).into_iter().max().unwrap_or(0);
+            let group = super::trace::places(&port.items, 0).into_iter().max().unwrap_or(0);
+            end = end.max(last.max(group) + 1 + port.items.group * port.items.stride.abs());
+        }
+    }
+    usize::try_from(end).ok().map(|end| end * plan.roots[root].cells).filter(|cells| *cells < 1 << 18)
+}

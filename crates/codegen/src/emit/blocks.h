@@ -1,0 +1,74 @@
+
+/* Rows of cells that begin `by` cells apart become vectors of the first cells, of the second, and so on. */
+static __attribute__((noinline)) void enter_rows(VI *to, const int32_t *from, int64_t by, int64_t width)
+{
+    for (int64_t at = 0;;) {
+        VI r[LANES];
+        _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
+            r[l] = load_i(from + l * by + at);
+        cross(r);
+        _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
+            to[at + l] = r[l];
+        if (at == width - LANES)
+            return;
+        at = at + 2 * LANES <= width ? at + LANES : width - LANES;
+    }
+}
+
+static __attribute__((noinline)) void leave_rows(int32_t *to, const VI *from, int64_t by, int64_t width)
+{
+    for (int64_t at = 0;;) {
+        VI r[LANES];
+        _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
+            r[l] = from[at + l];
+        cross(r);
+        _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
+            store_i(to + l * by + at, r[l]);
+        if (at == width - LANES)
+            return;
+        at = at + 2 * LANES <= width ? at + LANES : width - LANES;
+    }
+}
+
+/* The same cell by cell, for `count` rows; lanes beyond them have the last one. */
+static __attribute__((noinline)) void enter_any_i(VI *to, const int32_t *from, int64_t by, int64_t width, int64_t count)
+{
+    for (int64_t at = 0; at < width; at++)
+        for (int64_t l = 0; l < LANES; l++)
+            to[at][l] = from[(l < count ? l : count - 1) * by + at];
+}
+
+static __attribute__((noinline)) void enter_any_b(VI *to, const uint8_t *from, int64_t by, int64_t width, int64_t count)
+{
+    for (int64_t at = 0; at < width; at++)
+        for (int64_t l = 0; l < LANES; l++)
+            to[at][l] = -from[(l < count ? l : count - 1) * by + at];
+}
+
+static __attribute__((noinline)) void leave_any_i(int32_t *to, const VI *from, int64_t by, int64_t width, int64_t count)
+{
+    for (int64_t at = 0; at < width; at++)
+        for (int64_t l = 0; l < count; l++)
+            to[l * by + at] = from[at][l];
+}
+
+static __attribute__((noinline)) void leave_any_b(uint8_t *to, const VI *from, int64_t by, int64_t width, int64_t count)
+{
+    for (int64_t at = 0; at < width; at++)
+        for (int64_t l = 0; l < count; l++)
+            to[l * by + at] = -from[at][l];
+}
+
+/* Cells of tables of so many vectors. */
+static inline VI look_1(const int32_t *table, VI at) { return __builtin_shuffle(load_i(table), at); }
+static inline VI look_2(const int32_t *table, VI at) { return __builtin_shuffle(load_i(table), load_i(table + LANES), at); }
+static inline VI look_4(const int32_t *table, VI at)
+{
+    const VI low = look_2(table, at), more = look_2(table + 2 * LANES, at);
+#if LANES == 16 && defined __AVX512F__ && defined __GNUC__ && !defined __clang__
+    const unsigned short high = __builtin_ia32_ptestmd512(at, all_i(2 * LANES), (unsigned short)-1);
+    return (VI)__builtin_ia32_pxord512_mask(low, more, low, high);
+#else
+    return low ^ (more & (VI)((at & (2 * LANES)) != 0));
+#endif
+}

@@ -1,0 +1,455 @@
+//! Blocks in lanes as C: into lanes, calculated, and back.
+
+use super::expr::scalar;
+use super::simd::{converted, function, letter, list, operator, vector};
+use crate::blocks::dag::{self, Op, Table};
+use crate::blocks::parts::{Arg, Class, Step};
+use crate::blocks::{Block, Border};
+use crate::ir::Kind;
+use std::collections::HashMap;
+use std::fmt::Write;
+use thalweg_lang::hir::{BinaryOp, UnaryOp};
+
+/// Functions that bring rows of cells into lanes and back, for so many lanes.
+pub(crate) fn begin(lanes: usize) -> String {
+    let mut text =
+        String::from("\n/* 16 vectors become those of their first lanes, of their second, and so on. */\n");
+    text = text.replace("16", &lanes.to_string());
+    text.push_str("static inline __attribute__((always_inline)) void cross(VI *r)\n{\n");
+    let all = lanes as i64;
+    let mut apart = 1;
+    while apart < all {
+        let low = list((0..all).map(|l| if l & apart == 0 { l } else { all + l - apart }));
+        let high = list((0..all).map(|l| if l & apart == 0 { l + apart } else { all + l }));
+        let _ = writeln!(text, "    EXCHANGE({apart}, ((VI){{{low}}}), ((VI){{{high}}}))");
+        apart *= 2;
+    }
+    text.push_str("}\n");
+    let mut whole = String::from(EXCHANGE);
+    whole.push_str(&text);
+    whole.push_str(include_str!("blocks.h"));
+    for width in [2, 4, 8] {
+        if width < lanes {
+            whole.push_str(&narrow(width, lanes));
+        }
+    }
+    whole
+}
+
+const EXCHANGE: &str = r#"
+/* What lies `s` off the diagonal changes places. */
+#define EXCHANGE(s, low, high)                                        \
+    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)          \
+        if (!(i & s)) {                                               \
+            const VI a = r[i], b = r[i + s];                          \
+            r[i] = __builtin_shuffle(a, b, low);                      \
+            r[i + s] = __builtin_shuffle(a, b, high);                 \
+        }
+"#;
+
+/// The same for rows of so many cells that stand next to one another.
+fn narrow(width: usize, lanes: usize) -> String {
+    let all = lanes as i64;
+    let mut text = format!("\nstatic void enter_{width}(VI *to, const int32_t *from)\n{{\n");
+    let mut vectors: Vec<String> = (0..width).map(|at| format!("load_i(from + {})", at * lanes)).collect();
+    let mut names = 0;
+    let mut line = |text: &mut String, value: &str| {
+        names += 1;
+        let _ = writeln!(text, "    const VI x{names} = {value};");
+        format!("x{names}")
+    };
+    vectors = vectors.iter().map(|value| line(&mut text, value)).collect();
+    // Cells that are even come first, and odd ones after them.
+    let picks = |odd: i64| list((0..all).map(|l| 2 * l + odd));
+    let mut groups = vec![(0, 1, vectors)];
+    while groups[0].2.len() > 1 {
+        let mut next = Vec::new();
+        for (cell, step, vectors) in groups {
+            for odd in 0..2 {
+                let pairs = vectors.chunks(2);
+                let made = pairs.map(|pair| {
+                    let value =
+                        format!("__builtin_shuffle({}, {}, (VI){{{}}})", pair[0], pair[1], picks(odd));
+                    line(&mut text, &value)
+                });
+                next.push((cell + odd * step, step * 2, made.collect()));
+            }
+        }
+        groups = next;
+    }
+    for (cell, _, vectors) in &groups {
+        let _ = writeln!(text, "    to[{cell}] = {};", vectors[0]);
+    }
+    text.push_str("}\n");
+    let _ = write!(text, "\nstatic void leave_{width}(int32_t *to, const VI *from)\n{{\n");
+    text.push_str(&together(width, all));
+    text.push_str("}\n");
+    text
+}
+
+/// From lanes to cells next to one another.
+fn together(width: usize, all: i64) -> String {
+    let (mut text, mut names) = (String::new(), 0);
+    // Vectors of cells that are so far apart, in their order.
+    let mut groups: Vec<Vec<String>> = (0..width).map(|cell| vec![format!("from[{cell}]")]).collect();
+    while groups.len() > 1 {
+        let half = groups.len() / 2;
+        let mut next = Vec::new();
+        for at in 0..half {
+            let mut made = Vec::new();
+            for (a, b) in groups[at].iter().zip(&groups[at + half]) {
+                for part in 0..2 {
+                    let picks =
+                        list((0..all).map(|l| (l + part * all) / 2 + if l % 2 == 1 { all } else { 0 }));
+                    let _ = writeln!(
+                        text,
+                        "    const VI y{names} = __builtin_shuffle({a}, {b}, (VI){{{picks}}});"
+                    );
+                    made.push(format!("y{names}"));
+                    names += 1;
+                }
+            }
+            next.push(made);
+        }
+        groups = next;
+    }
+    for (at, value) in groups[0].iter().enumerate() {
+        let _ = writeln!(text, "    store_i(to + {}, {value});", at as i64 * all);
+    }
+    text
+}
+
+/// GCC 12 takes stores at a sum of multiples of one pointer, which is what it makes of two pointers that go on by
+/// different steps, for stores that nobody sees, and does not call the function: this is an effect that it keeps.
+pub(super) const EFFECT: &str = "__asm__ volatile (\"\" ::: \"memory\");";
+
+/// The functions of a block.
+pub(crate) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> String {
+    if let Some(across) = block.across {
+        return super::across::functions(block, at, first, (across, lanes));
+    }
+    let mut text = String::new();
+    for (number, table) in block.tables.iter().enumerate() {
+        text.push_str(&table_of(table, &format!("look_{at}_{number}"), lanes));
+    }
+    for (number, class) in block.parts.classes.iter().enumerate() {
+        let part = Part {
+            class,
+            block: at,
+            tables: &block.tables,
+            lanes,
+            bases: Vec::new(),
+            beside: block.beside,
+            vectors: block.parts.vectors,
+            ones: vec![false; class.loads.len()],
+        };
+        text.push_str(&part.function(number));
+    }
+    let _ = writeln!(
+        text,
+        "\nstatic __attribute__((noinline)) void blocks_{at}(struct state *state, int64_t from, int64_t first, int64_t last)\n{{"
+    );
+    text.push_str(
+        "    VI *const t = (VI *)(((uintptr_t)state->lanes + sizeof(VI) - 1) & ~(sizeof(VI) - 1));\n",
+    );
+    text.push_str("    const int64_t count = last - first < LANES ? last - first : LANES;\n");
+    for k in 0..block.beside {
+        let _ = writeln!(
+            text,
+            "    const int64_t first{k} = from + {k} * LANES + count <= last ? from + {k} * LANES : last - count;"
+        );
+    }
+    for number in 0..block.parts.classes.len() {
+        let entered = block.entrances.iter().filter(|border| border.before == number);
+        for (k, border) in entered.flat_map(|border| (0..block.beside).map(move |k| (k, border))) {
+            text.push_str(&move_cells(border, true, lanes, (first, k * block.parts.vectors, k)));
+        }
+        let _ = writeln!(text, "    part_{at}_{number}(t);");
+    }
+    for (k, border) in (0..block.beside).flat_map(|k| block.exits.iter().map(move |border| (k, border))) {
+        text.push_str(&move_cells(border, false, lanes, (first, k * block.parts.vectors, k)));
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// Calls of a block for steady states from `first` up to `last`: the last ones again where lanes would be empty.
+pub(crate) fn calls(block: &Block, at: &str, (first, last): (&str, &str)) -> String {
+    let beside = block.beside;
+    if block.across.is_some() {
+        return format!("    blocks_{at}(state, {first}, {last});\n");
+    }
+    format!(
+        "    for (int64_t from = {first}; from < {last}; from += {beside} * LANES)\n        blocks_{at}(state, from, {first}, {last});\n"
+    )
+}
+
+fn move_cells(border: &Border, enter: bool, lanes: usize, (buffers, near, k): (usize, u32, u32)) -> String {
+    let Border { root, kind, first, advance, cells, offset, .. } = border;
+    let ty = super::expr::cell_type(crate::ir::Cell::Of(*kind));
+    let cell = if *kind == Kind::Bool { ty } else { "int32_t" };
+    let place =
+        format!("({cell} *)state->buffers[{}].items + {first} + first{k} * {advance}", buffers + root);
+    let near = format!("t + {}", offset + near);
+    let (verb, letter) = (if enter { "enter" } else { "leave" }, if *kind == Kind::Bool { "b" } else { "i" });
+    let args = if enter { format!("{near}, {place}") } else { format!("{place}, {near}") };
+    let any = format!("{verb}_any_{letter}({args}, {advance}, {cells}, count);");
+    let narrow = cells == advance && [2, 4, 8].contains(cells) && (*cells as usize) < lanes;
+    let wide = *cells as usize >= lanes || (enter && *cells > 4 && !narrow);
+    let fast = match (kind, narrow, wide) {
+        (Kind::Bool, ..) => None,
+        (_, true, _) => Some(format!("{verb}_{cells}({args});")),
+        (_, _, true) => Some(format!("{verb}_rows({args}, {advance}, {});", (*cells as usize).max(lanes))),
+        _ => None,
+    };
+    match fast {
+        Some(fast) => format!("    if (count == LANES)\n        {fast}\n    else\n        {any}\n"),
+        None => format!("    {any}\n"),
+    }
+}
+
+/// A constant as text.
+pub(super) enum Constant {
+    /// The same in all instances.
+    Known(String),
+    /// An instance's own.
+    Each(String),
+    /// A vector of one for each lane.
+    Lanes(String),
+}
+
+impl Constant {
+    fn text(&self) -> &str {
+        let (Constant::Known(text) | Constant::Each(text) | Constant::Lanes(text)) = self;
+        text
+    }
+}
+
+pub(super) struct Part<'a> {
+    pub(super) class: &'a Class,
+    pub(super) block: &'a str,
+    pub(super) tables: &'a [Table],
+    pub(super) lanes: usize,
+    /// How far instances are from the first: what is added to `t`.
+    pub(super) bases: Vec<Vec<u32>>,
+    /// Blocks in each lane, and how far they are from one another.
+    pub(super) beside: u32,
+    pub(super) vectors: u32,
+    /// Loads that are one scalar for all lanes.
+    pub(super) ones: Vec<bool>,
+}
+
+impl Part<'_> {
+    fn function(mut self, number: usize) -> String {
+        let class = self.class;
+        let (mut tables, mut body) = (String::new(), String::new());
+        let mut known = HashMap::new();
+        let loads: Vec<(usize, u32)> =
+            class.loads.iter().map(|load| self.place(&load.at, &mut known)).collect();
+        let stores: Vec<(usize, u32)> =
+            class.stores.iter().map(|(_, store)| self.place(&store.at, &mut known)).collect();
+        for (base, moved) in self.bases.iter().enumerate().skip(1) {
+            let by = i64::from(moved.get(1).copied().unwrap_or(0));
+            if moved.iter().enumerate().all(|(at, moved)| i64::from(*moved as i32) == at as i64 * by) {
+                let _ = writeln!(body, "        VI *const b{base} = t + i * ({by});");
+            } else {
+                let moved = moved.iter().map(|moved| i64::from(*moved as i32));
+                let _ = writeln!(tables, "    static const int32_t at{base}[] = {{{}}};", list(moved));
+                let _ = writeln!(body, "        VI *const b{base} = t + at{base}[i];");
+            }
+        }
+        let consts = self.consts(&mut tables);
+        let mut loaded = vec![false; class.loads.len()];
+        for (at, step) in class.steps.iter().enumerate() {
+            for arg in step.args {
+                if let Arg::Load(load) = arg
+                    && !std::mem::replace(&mut loaded[load as usize], true)
+                {
+                    let ty = vector(class.loads[load as usize].kind);
+                    for k in 0..self.beside {
+                        let place = self.at(&loads[load as usize], k);
+                        let _ = writeln!(body, "        const {ty} l{load}_{k} = ({ty}){place};");
+                    }
+                }
+            }
+            for k in 0..self.beside {
+                let value = self.value(step, &consts, k);
+                let _ = writeln!(body, "        const {} v{at}_{k} = {value};", vector(step.kind));
+            }
+            let own = class.stores.iter().zip(&stores).filter(|((node, _), _)| *node as usize == at);
+            for (k, (_, place)) in own.flat_map(|store| (0..self.beside).map(move |k| (k, store))) {
+                let _ = writeln!(body, "        {} = (VI)v{at}_{k};", self.at(place, k));
+            }
+        }
+        let block = self.block;
+        let head = format!(
+            "\nstatic __attribute__((noinline)) void part_{block}_{number}(VI *t)\n{{\n    {EFFECT}\n"
+        );
+        let count = class.instances;
+        format!("{head}{tables}    for (int64_t i = 0; i < {count}; i++) {{\n{body}    }}\n}}\n")
+    }
+
+    /// A place that instances have.
+    fn place(&mut self, at: &[u32], known: &mut HashMap<Vec<u32>, usize>) -> (usize, u32) {
+        if self.bases.is_empty() {
+            self.bases.push(vec![0; at.len()]);
+            known.insert(vec![0; at.len()], 0);
+        }
+        let moved: Vec<u32> = at.iter().map(|place| place.wrapping_sub(at[0])).collect();
+        let base = *known.entry(moved).or_insert_with_key(|moved| {
+            self.bases.push(moved.clone());
+            self.bases.len() - 1
+        });
+        (base, at[0])
+    }
+
+    fn at(&self, (base, place): &(usize, u32), k: u32) -> String {
+        let place = place + k * self.vectors;
+        if *base == 0 { format!("t[{place}]") } else { format!("b{base}[{place}]") }
+    }
+
+    /// Constants as text: those that differ between instances from tables.
+    fn consts(&self, tables: &mut String) -> Vec<Constant> {
+        let mut known: HashMap<(Kind, &[u32]), usize> = HashMap::new();
+        let mut text = Vec::new();
+        for (kind, bits) in &self.class.consts {
+            let value = |bits: u32| scalar(dag::scalar(*kind, bits));
+            if bits.iter().all(|other| *other == bits[0]) {
+                text.push(Constant::Known(value(bits[0])));
+                continue;
+            }
+            let number = known.len();
+            let number = *known.entry((*kind, bits)).or_insert_with(|| {
+                let ty = if *kind == Kind::Float { "float" } else { "int32_t" };
+                let values: Vec<String> = bits.iter().map(|bits| value(*bits)).collect();
+                let _ = writeln!(tables, "    static const {ty} c{number}[] = {{{}}};", values.join(", "));
+                number
+            });
+            text.push(Constant::Each(format!("c{number}[i]")));
+        }
+        text
+    }
+
+    /// An operand as a vector.
+    fn whole(&self, arg: Arg, consts: &[Constant], k: u32) -> String {
+        match arg {
+            Arg::Const(at) => {
+                let constant = &consts[at as usize];
+                match (constant, self.class.consts[at as usize].0) {
+                    (Constant::Lanes(text), _) => text.clone(),
+                    (constant, Kind::Float) => format!("all_f({})", constant.text()),
+                    (constant, Kind::Int) => format!("all_i({})", constant.text()),
+                    (constant, Kind::Bool) => format!("all_i(-{})", constant.text()),
+                }
+            }
+            Arg::Load(at) if self.ones[at as usize] => {
+                format!("all_{}(l{at}_{k})", letter(self.class.loads[at as usize].kind))
+            }
+            arg => self.plain(arg, consts, k),
+        }
+    }
+
+    /// Whether an operand is a scalar as it stands.
+    fn is_scalar(&self, arg: Arg) -> bool {
+        match arg {
+            Arg::Const(_) => true,
+            Arg::Load(at) => self.ones[at as usize],
+            _ => false,
+        }
+    }
+
+    /// An operand, a scalar where it is a constant.
+    fn plain(&self, arg: Arg, consts: &[Constant], k: u32) -> String {
+        match arg {
+            Arg::None => String::new(),
+            Arg::Own(at) => format!("v{at}_{k}"),
+            Arg::Load(at) => format!("l{at}_{k}"),
+            Arg::Const(at) if self.class.consts[at as usize].0 != Kind::Bool => {
+                consts[at as usize].text().to_owned()
+            }
+            arg @ Arg::Const(_) => self.whole(arg, consts, k),
+        }
+    }
+
+    pub(super) fn value(&self, step: &Step, consts: &[Constant], k: u32) -> String {
+        let [a, b, c] = step.args;
+        let whole = |arg| self.whole(arg, consts, k);
+        match step.op {
+            Op::Unary(UnaryOp::Negate) => format!("-{}", whole(a)),
+            Op::Unary(_) => format!("~{}", whole(a)),
+            Op::Binary(op) => self.binary(op, step.of, (a, b), consts, k),
+            Op::Convert => converted(step.of, step.kind, &whole(a)),
+            Op::Math(builtin) => {
+                let args: Vec<String> =
+                    [a, b].into_iter().filter(|arg| *arg != Arg::None).map(whole).collect();
+                function(builtin, step.of, &args)
+            }
+            Op::Select => format!("choose({}, {}, {})", whole(a), whole(b), whole(c)),
+            Op::Look(table) => self.look(table as usize, &whole(a)),
+            Op::In { .. } | Op::Same => whole(a),
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, of: Kind, (a, b): (Arg, Arg), consts: &[Constant], k: u32) -> String {
+        let known = match b {
+            Arg::Const(at) if of == Kind::Int => match &consts[at as usize] {
+                Constant::Known(text) => text.parse().ok(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let shifts = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
+        let rest = op == BinaryOp::Rem && of == Kind::Float;
+        let constants = self.is_scalar(a) && self.is_scalar(b);
+        if (shifts && known.is_none()) || rest || constants {
+            return operator(op, of, &self.whole(a, consts, k), &self.whole(b, consts, k), known);
+        }
+        let a = if shifts { self.whole(a, consts, k) } else { self.plain(a, consts, k) };
+        operator(op, of, &a, &self.plain(b, consts, k), known)
+    }
+
+    /// Cells of a table: chosen among the lanes of a few vectors, or loaded one by one.
+    fn look(&self, table: usize, at: &str) -> String {
+        let (info, name) = (&self.tables[table], format!("look_{}_{table}", self.block));
+        let ty = vector(info.kind);
+        match short(info, self.lanes) {
+            Some(vectors) => format!("({ty})look_{vectors}({name}, {at})"),
+            None => format!(
+                "({{ const VI at = {at}; {ty} r; for (int l = 0; l < LANES; l++) r[l] = {name}[at[l]]; r; }})"
+            ),
+        }
+    }
+}
+
+/// Of how many vectors a table is, if they are few.
+fn short(table: &Table, lanes: usize) -> Option<usize> {
+    let vectors = table.values.len().div_ceil(lanes).next_power_of_two();
+    (vectors <= 4).then_some(vectors)
+}
+
+/// A table. Where it is short, as bits, with the second half of four vectors as what it differs in from the first.
+pub(super) fn table_of(table: &Table, name: &str, lanes: usize) -> String {
+    use crate::ir::Scalar;
+    let bits = |value: &Scalar| match value {
+        Scalar::Bool(x) => -i32::from(*x),
+        Scalar::Int(x) => *x,
+        Scalar::Float(x) => x.to_bits() as i32,
+    };
+    let Some(vectors) = short(table, lanes) else {
+        let ty = if table.kind == Kind::Float { "float" } else { "int32_t" };
+        let values: Vec<String> = table
+            .values
+            .iter()
+            .map(|value| if table.kind == Kind::Bool { bits(value).to_string() } else { scalar(*value) })
+            .collect();
+        return format!("\nstatic const {ty} {name}[] = {{{}}};\n", values.join(", "));
+    };
+    let mut values: Vec<i32> = table.values.iter().map(bits).collect();
+    values.resize(vectors * lanes, 0);
+    if vectors == 4 {
+        (2 * lanes..4 * lanes).for_each(|at| values[at] ^= values[at - 2 * lanes]);
+    }
+    let values = list(values.into_iter().map(i64::from));
+    let room = vectors * lanes;
+    format!("\nstatic const int32_t {name}[{room}] __attribute__((aligned(64))) = {{{values}}};\n")
+}
