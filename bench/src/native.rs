@@ -5,7 +5,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use thalweg_codegen::{Cache, Config, Level, Native};
+use thalweg_codegen::{Cache, Config, Level, Native, Threads};
 use thalweg_lang::Sources;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Surroundings};
@@ -51,7 +51,7 @@ impl Ours {
     /// # Errors
     /// It fails; why.
     pub fn run(&mut self) -> Result<(), String> {
-        self.run_for(None)
+        self.run_so(None, &Threads::new(1))
     }
 
     /// The same for so many steady states.
@@ -59,6 +59,18 @@ impl Ours {
     /// # Errors
     /// It fails; why.
     pub fn run_for(&mut self, iterations: Option<u64>) -> Result<(), String> {
+        self.run_so(iterations, &Threads::new(1))
+    }
+
+    /// The same on threads.
+    ///
+    /// # Errors
+    /// It fails; why.
+    pub fn run_on(&mut self, threads: &Threads) -> Result<(), String> {
+        self.run_so(None, threads)
+    }
+
+    fn run_so(&mut self, iterations: Option<u64>, threads: &Threads) -> Result<(), String> {
         let around = Surroundings {
             files: &mut self.files,
             out: Box::new(io::sink()),
@@ -66,7 +78,7 @@ impl Ours {
             progress: &mut |_| {},
         };
         let options = Options { iterations, repeat_input: false };
-        self.native.run(options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
+        self.native.run_on(threads, options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
     }
 
     /// What it has written.

@@ -13,6 +13,7 @@ mod kpn_memory;
 mod partition;
 mod report;
 mod streamit;
+mod streamit_threads;
 mod sweep;
 mod variants;
 mod wordcount;
@@ -37,6 +38,7 @@ pub fn all(session: &mut Session) {
     wordcount::run(session);
     streamit::run(session);
     dynamic::run(session);
+    streamit_threads::run(session);
     idle::run(session);
     dedup::run(session);
 }
