@@ -350,9 +350,9 @@ impl Part<'_> {
     }
 
     /// Whether an operand is a scalar as it stands.
-    fn is_scalar(&self, arg: Arg) -> bool {
+    fn is_scalar(&self, arg: Arg, consts: &[Constant]) -> bool {
         match arg {
-            Arg::Const(_) => true,
+            Arg::Const(at) => !matches!(consts[at as usize], Constant::Lanes(_)),
             Arg::Load(at) => self.ones[at as usize],
             _ => false,
         }
@@ -400,7 +400,7 @@ impl Part<'_> {
         };
         let shifts = matches!(op, BinaryOp::ShiftLeft | BinaryOp::ShiftRight);
         let rest = op == BinaryOp::Rem && of == Kind::Float;
-        let constants = self.is_scalar(a) && self.is_scalar(b);
+        let constants = self.is_scalar(a, consts) && self.is_scalar(b, consts);
         if (shifts && known.is_none()) || rest || constants {
             return operator(op, of, &self.whole(a, consts, k), &self.whole(b, consts, k), known);
         }
