@@ -17,7 +17,7 @@ use thalweg_lang::generate::Options;
 
 /// What native code can do today.
 fn options() -> Options {
-    Options { dynamic: false, ..Options::default() }
+    Options { dynamic: false, kernels: true, ..Options::default() }
 }
 
 #[test]
