@@ -6,7 +6,7 @@
 //! pipelines, split-joins with weights of 0 and without splitter or joiner, feedback loops, recursion,
 //! streams that stand where they are used and what they capture; dynamic rates; files; prints in several
 //! filters, each line with the filter's name in front; windows with weights, tables, delays and blocks
-//! ([`kernel`]), which arbitrary code seldom is.
+//! (`kernel`), which arbitrary code seldom is.
 //!
 //! Indices are in range, integers are not divided by zero, and every loop has a bound, but for the one
 //! fault that [`Options::fault`] asks for. Values are arbitrary: integers wrap, shifts are by any number,
