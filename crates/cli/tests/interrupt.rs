@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -31,10 +31,15 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Waits until the command has something unfinished in `folder`.
-fn wait_for_unfinished(folder: &Path) {
+fn wait_for_unfinished(child: &mut Child, folder: &Path) {
     let started = Instant::now();
     while !names(folder).iter().any(|name| name.contains("thalweg-")) {
-        assert!(started.elapsed() < Duration::from_secs(10), "nothing is begun");
+        if let Some(status) = child.try_wait().unwrap() {
+            let mut complaint = String::new();
+            child.stderr.as_mut().unwrap().read_to_string(&mut complaint).unwrap();
+            panic!("it ended before anything was begun, {status}: {complaint}");
+        }
+        assert!(started.elapsed() < Duration::from_secs(30), "nothing is begun");
         sleep(Duration::from_millis(5));
     }
 }
@@ -67,7 +72,7 @@ fn packing_a_slow_pipe_is_stopped_and_leaves_nothing() {
             fs::write(folder.path().join("mine"), b"mine").unwrap();
             let mut child = spawn(folder.path(), &["pack", "-", "-fo", "mine", "--threads", threads]);
             child.stdin.as_mut().unwrap().write_all(&vec![1; 5 << 20]).unwrap();
-            wait_for_unfinished(folder.path());
+            wait_for_unfinished(&mut child, folder.path());
             interrupt(child, signal);
             assert_eq!(names(folder.path()), ["mine"]);
             assert_eq!(fs::read(folder.path().join("mine")).unwrap(), b"mine");
@@ -78,8 +83,8 @@ fn packing_a_slow_pipe_is_stopped_and_leaves_nothing() {
 #[test]
 fn a_busy_pack_is_stopped_and_leaves_nothing() {
     let folder = tempdir().unwrap();
-    let child = spawn(folder.path(), &["pack", "/dev/zero", "-o", "out", "--threads", "2"]);
-    wait_for_unfinished(folder.path());
+    let mut child = spawn(folder.path(), &["pack", "/dev/zero", "-o", "out", "--threads", "2"]);
+    wait_for_unfinished(&mut child, folder.path());
     sleep(Duration::from_millis(200));
     interrupt(child, "-INT");
     assert!(names(folder.path()).is_empty());
@@ -95,7 +100,7 @@ fn unpacking_a_slow_pipe_is_stopped_and_leaves_nothing() {
         let packed = spawn(folder.path(), &["pack", input, "-o", "-"]).wait_with_output().unwrap().stdout;
         let mut child = spawn(folder.path(), &["unpack", "-", "-o", "out"]);
         child.stdin.as_mut().unwrap().write_all(&packed[..packed.len() - 50]).unwrap();
-        wait_for_unfinished(folder.path());
+        wait_for_unfinished(&mut child, folder.path());
         interrupt(child, "-INT");
         assert_eq!(names(folder.path()), ["tree"]);
     }
@@ -120,9 +125,10 @@ fn a_demonstration_is_stopped_and_leaves_nothing() {
     let folder = tempdir().unwrap();
     let tree = folder.path().join("tree");
     fs::create_dir(&tree).unwrap();
-    File::create(tree.join("large")).unwrap().set_len(1 << 30).unwrap();
-    let child = spawn(folder.path(), &["demo", "tree"]);
-    wait_for_unfinished(folder.path());
+    // Large enough to be interrupted in; the demonstration wants one and a half times of it free.
+    File::create(tree.join("large")).unwrap().set_len(128 << 20).unwrap();
+    let mut child = spawn(folder.path(), &["demo", "tree", "--threads", "1"]);
+    wait_for_unfinished(&mut child, folder.path());
     interrupt(child, "-INT");
     assert_eq!(names(folder.path()), ["tree"]);
 }
