@@ -19,6 +19,7 @@ pub mod generate;
 pub mod hir;
 pub mod interpret;
 pub mod lexer;
+pub mod messages;
 pub mod parser;
 pub mod picture;
 pub mod resolve;

@@ -1,13 +1,12 @@
 //! Who fires next: see the module above for the order.
 
-use super::cursor::Cursor;
-use super::demand::{Blocked, Fires, pull};
 use super::fire::Fired;
 use super::suspend::Suspended;
 use super::world::World;
 use super::{Options, Stop};
 use crate::flat::{ChannelId, Firing, NodeId};
-use crate::schedule::{Phase, Region};
+use crate::messages::{Blocked, Demand, Fires, has_messages};
+use crate::schedule::{Cursor, Region};
 use std::rc::Rc;
 
 /// Runs until the iterations are done, the input is over, or somebody interrupts; how many there were.
@@ -15,7 +14,9 @@ pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMu
     let mut fires = Nodes::new(world);
     let regions = &world.compiled.schedule.regions;
     let mut order: Box<dyn Order + '_> = match &regions[..] {
-        [region] if world.has_messages() => Box::new(Demand::new(world, region)),
+        [region] if has_messages(&world.compiled.tree) => {
+            Box::new(OnDemand { world, demand: Demand::new(&world.compiled.flat, region, 0) })
+        }
         regions => Box::new(Rounds::new(world, regions)),
     };
     let mut iterations = 0;
@@ -130,12 +131,12 @@ impl<'a> Rounds<'a> {
         let cursor = &mut self.regions[region].0;
         let mut moved = false;
         loop {
-            let Some(node) = cursor.node() else {
+            let Some((node, _)) = cursor.due() else {
                 cursor.again();
                 return Ok((Pause::Steady, moved));
             };
             match fires.try_fire(node)? {
-                Fired::Yes => cursor.advance(),
+                Fired::Yes => cursor.advance(1),
                 Fired::Lacks(_) => return Ok((Pause::Lacks, moved)),
                 Fired::Over => return Ok((Pause::Over, moved)),
             }
@@ -179,69 +180,30 @@ impl Order for Rounds<'_> {
 }
 
 /// One region, by what its ends need.
-struct Demand<'a> {
+struct OnDemand<'a> {
     world: &'a World,
-    region: &'a Region,
-    /// How often each node fires in the initialisation.
-    first: Vec<u64>,
-    iterations: u64,
+    demand: Demand<'a>,
 }
 
-impl<'a> Demand<'a> {
-    fn new(world: &'a World, region: &'a Region) -> Demand<'a> {
-        let mut first = vec![0; world.nodes.len()];
-        count(&region.init, 1, &mut first);
-        Demand { world, region, first, iterations: 0 }
-    }
-
-    /// Brings the nodes that pass to as many firings as their schedule has by now.
-    fn bring(&self, fires: &mut Nodes<'_>, which: impl Fn(NodeId) -> bool) -> Result<Flow, Stop> {
-        let nodes = self.region.nodes.iter().zip(&self.region.repetitions).filter(|(node, _)| which(**node));
-        let aims: Vec<(NodeId, u64)> = nodes
-            .map(|(node, repetitions)| (*node, self.first[node.0 as usize] + repetitions * self.iterations))
-            .collect();
-        let mut goes_on = true;
-        while std::mem::take(&mut goes_on) {
-            for (node, aim) in &aims {
-                if self.world.firings[node.0 as usize].get() >= *aim {
-                    continue;
-                }
-                if self.world.interrupted() {
-                    return Ok(Flow::Continue(()));
-                }
-                goes_on = true;
-                match pull(&self.world.compiled.flat, fires, *node) {
-                    Ok(()) => {}
-                    Err(Blocked::Failed(Some(stop))) => return Err(stop),
-                    Err(Blocked::Failed(None)) => return Ok(Flow::Break(())),
-                    Err(Blocked::Circle(node)) => return Err(self.world.fault(node, "it waits for itself")),
-                }
-            }
+impl OnDemand<'_> {
+    fn why(&self, blocked: Blocked<Option<Stop>>) -> Result<(), Stop> {
+        match blocked {
+            Blocked::Failed(None) => Ok(()),
+            Blocked::Failed(Some(stop)) => Err(stop),
+            Blocked::Circle(node) => Err(self.world.fault(node, "it waits for itself")),
         }
-        Ok(Flow::Continue(()))
     }
 }
 
-impl Order for Demand<'_> {
+impl Order for OnDemand<'_> {
     fn iterate(&mut self, fires: &mut Nodes<'_>) -> Result<Flow, Stop> {
-        self.iterations += 1;
-        let flat = &self.world.compiled.flat;
-        self.bring(fires, |node| flat.node(node).outputs.is_empty())
+        let done = self.demand.iterate(fires, &|| self.world.interrupted());
+        done.or_else(|blocked| self.why(blocked).map(|()| Flow::Break(())))
     }
 
-    /// Whoever has not been needed yet fires as often as its schedule says.
     fn end(&mut self, fires: &mut Nodes<'_>) -> Result<(), Stop> {
-        self.bring(fires, |_| true).map(|_| ())
-    }
-}
-
-/// Adds up how often nodes fire in phases.
-fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
-    for phase in phases {
-        match phase {
-            Phase::Fire(node, each) => firings[node.0 as usize] += times * each,
-            Phase::Repeat(again, inner) => count(inner, times * again, firings),
-        }
+        let done = self.demand.end(fires, &|| self.world.interrupted());
+        done.or_else(|blocked| self.why(blocked))
     }
 }
 
@@ -249,7 +211,7 @@ impl Fires for Nodes<'_> {
     /// A failure; none where the input is over.
     type Error = Option<Stop>;
 
-    fn lacks(&self, node: NodeId) -> Option<ChannelId> {
+    fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {
         self.world.lacks(node)
     }
 
@@ -258,5 +220,9 @@ impl Fires for Nodes<'_> {
             Fired::Yes => Ok(()),
             Fired::Lacks(_) | Fired::Over => Err(None),
         }
+    }
+
+    fn fired(&self, node: NodeId) -> u64 {
+        self.world.firings[node.0 as usize].get()
     }
 }

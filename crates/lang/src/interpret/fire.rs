@@ -157,9 +157,10 @@ impl World {
         let mut budget = Budget { steps: self.steps, ..Budget::unlimited() };
         let globals = Globals::Fixed(&self.compiled.tree.globals);
         let mut machine = Machine::new(scope, globals, fields, &mut host, scratch, &mut budget);
-        for mail in self.arrived(node, firings + 1) {
-            let handler = &code.handlers[mail.handler as usize];
-            machine.run_function(handler, mail.args).map_err(|failure| self.failed(node, &failure))?;
+        let letters = self.post.borrow_mut().arrived(node, firings + 1);
+        for letter in letters {
+            let handler = &code.handlers[letter.handler as usize];
+            machine.run_function(handler, letter.args).map_err(|failure| self.failed(node, &failure))?;
         }
         machine.run(&prework.unwrap_or(&code.work).body).map_err(|failure| self.failed(node, &failure))?;
         host.end().map_err(|what| self.fault(node, &what))?;
@@ -174,17 +175,6 @@ impl World {
         let firing = self.firings[node.0 as usize].get() + 1;
         let message = format!("`{filter}`, in firing {firing}: {}", failure.fault.0);
         Stop::Fault(Box::new(Diagnostic::new(failure.span, message)))
-    }
-
-    /// Takes the messages that are to be handled before a firing.
-    fn arrived(&self, node: NodeId, firing: u64) -> Vec<super::world::Mail> {
-        let mut mail = self.mail[node.0 as usize].borrow_mut();
-        if mail.is_empty() {
-            return Vec::new();
-        }
-        let (now, later) = mail.drain(..).partition(|mail| mail.before <= firing);
-        *mail = later;
-        now
     }
 }
 

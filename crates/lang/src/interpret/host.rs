@@ -4,6 +4,7 @@ use super::fire::Wait;
 use super::world::World;
 use crate::eval::{Fault, Host, Random};
 use crate::flat::{ChannelId, NodeId};
+use crate::messages::Sent;
 use crate::tree::{Rate, Rates};
 use crate::value::Value;
 
@@ -114,6 +115,9 @@ impl Host for FilterHost<'_> {
         latency: Option<(i32, i32)>,
         args: Vec<Value>,
     ) -> Result<(), Fault> {
-        self.world.send(self.node, portal, handler, latency.map(|(_, max)| max), args).map_err(Fault)
+        let fired = |node: NodeId| self.world.firings[node.0 as usize].get();
+        let (from, firing) = (self.node, fired(self.node) + 1);
+        let sent = Sent { from, firing, portal, handler, latency: latency.map(|(_, max)| max), args };
+        self.world.post.borrow_mut().send(sent, &fired).map_err(Fault)
     }
 }

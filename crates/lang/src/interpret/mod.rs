@@ -26,14 +26,10 @@
 //! with `wave(m) >= n + l`, and upstream after firing `wave(n + l)` (where the sign of a latency is
 //! of no account). One that comes too late for that is an error.
 
-mod cursor;
-mod demand;
 mod drive;
 mod fire;
 mod host;
-mod mail;
 mod suspend;
-mod wavefront;
 mod world;
 
 use crate::Compiled;

@@ -1,12 +1,12 @@
 //! What a run has: items in channels, and what filters keep.
 
-use super::mail::Ways;
 use super::{Options, Stop};
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Random, Scratch};
 use crate::files::{Files, Layout, Sink, Source};
 use crate::flat::{ChannelId, NodeId, NodeKind};
+use crate::messages::Post;
 use crate::tree::{Code, Filter};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
@@ -25,9 +25,8 @@ pub(super) struct World {
     pub(super) firings: Vec<Cell<u64>>,
     /// Latest firings of each node that moved no item.
     pub(super) idle: Vec<Cell<u32>>,
-    /// Messages on their way, by node.
-    pub(super) mail: Vec<RefCell<Vec<Mail>>>,
-    pub(super) ways: RefCell<Ways>,
+    /// Messages on their way.
+    pub(super) post: RefCell<Post<Vec<Value>>>,
     out: RefCell<Box<dyn Write>>,
     interrupted: Box<dyn Fn() -> bool>,
     /// What each firing may do.
@@ -52,13 +51,6 @@ pub(super) enum State {
     Nothing,
 }
 
-/// A message that is to be handled before a firing, counted from 1.
-pub(super) struct Mail {
-    pub(super) before: u64,
-    pub(super) handler: u32,
-    pub(super) args: Vec<Value>,
-}
-
 impl World {
     pub(super) fn new(
         compiled: Arc<Compiled>,
@@ -78,9 +70,8 @@ impl World {
             channels: compiled.flat.channels.iter().map(initial).collect(),
             firings: nodes.iter().map(|_| Cell::new(0)).collect(),
             idle: nodes.iter().map(|_| Cell::new(0)).collect(),
-            mail: nodes.iter().map(|_| RefCell::default()).collect(),
+            post: RefCell::new(Post::new(&compiled)),
             nodes,
-            ways: RefCell::default(),
             out: RefCell::new(out),
             interrupted,
             steps: u64::MAX,

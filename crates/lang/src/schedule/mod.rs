@@ -9,6 +9,7 @@
 //! what makes that possible. Channels between regions are queues: what is in them no schedule knows.
 
 mod balance;
+mod cursor;
 mod init;
 mod loops;
 mod net;
@@ -19,6 +20,8 @@ mod sets;
 mod simulate;
 mod strong;
 mod text;
+
+pub use cursor::Cursor;
 
 use crate::Diagnostic;
 use crate::flat::{ChannelId, Flat, NodeId, NodeKind};

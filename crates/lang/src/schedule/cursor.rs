@@ -1,10 +1,10 @@
 //! A place in a schedule.
 
+use super::{Phase, Region};
 use crate::flat::NodeId;
-use crate::schedule::{Phase, Region};
 
 /// Where a region is: its initialisation once, and then steady states without end.
-pub(super) struct Cursor<'a> {
+pub struct Cursor<'a> {
     region: &'a Region,
     /// From the outermost phases to those it is in: which they are, the place among them, and how often
     /// they are still to be done after this.
@@ -17,26 +17,32 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// Before anything is done.
-    pub(super) fn new(region: &'a Region) -> Cursor<'a> {
+    pub fn new(region: &'a Region) -> Cursor<'a> {
         let mut cursor = Cursor { region, way: vec![(&region.init, 0, 0)], firing: None, begins: true };
         cursor.go_on();
         cursor
     }
 
-    /// The node that is to fire next; none where a steady state has ended.
-    pub(super) fn node(&self) -> Option<NodeId> {
-        self.firing.map(|(node, _)| node)
+    /// The node that is to fire next, and how often; none where a steady state has ended.
+    pub fn due(&self) -> Option<(NodeId, u64)> {
+        self.firing
+    }
+
+    /// Whether it is still in the initialisation.
+    pub fn begins(&self) -> bool {
+        self.begins
     }
 
     /// Begins the next steady state.
-    pub(super) fn again(&mut self) {
+    pub fn again(&mut self) {
         self.way = vec![(&self.region.steady, 0, 0)];
+        self.firing = None;
         self.find();
     }
 
-    /// The node has fired.
-    pub(super) fn advance(&mut self) {
-        self.firing = self.firing.and_then(|(node, left)| (left > 1).then(|| (node, left - 1)));
+    /// The node has fired so many times, no more often than it was to.
+    pub fn advance(&mut self, by: u64) {
+        self.firing = self.firing.and_then(|(node, left)| (left > by).then(|| (node, left - by)));
         if self.firing.is_none() {
             self.go_on();
         }
