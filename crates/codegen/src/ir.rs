@@ -8,7 +8,7 @@
 use std::fmt;
 use thalweg_lang::hir::{BinaryOp, Builtin, Type, UnaryOp};
 use thalweg_lang::source::Span;
-use thalweg_lang::value::Value;
+use thalweg_lang::value::{Shape, Value};
 
 /// Kinds of scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -304,6 +304,8 @@ pub enum St {
     Random(Var),
     /// Prints by a format, with these scalars.
     Print(u32, Vec<Ex>),
+    /// Sends a message, with this latency where it has one, and these scalars; a place that may fail.
+    Send { message: u32, latency: Option<Ex>, args: Vec<Ex>, site: u32 },
     /// Waits until the item this far behind those that have been taken is there; so many have been given.
     Need { taken: Ex, ahead: Ex, given: Ex },
     /// Sees to it that there is room for one item more than have been given.
@@ -342,7 +344,22 @@ impl fmt::Display for Why {
     }
 }
 
-/// One firing.
+/// What is sent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Message {
+    /// To all who hear this.
+    pub portal: u32,
+    /// For which of their handlers.
+    pub handler: u32,
+    /// Whether it has a latency.
+    pub timed: bool,
+    /// What it is given, as far as that is larger than a number.
+    pub shapes: Vec<Option<Shape>>,
+    /// How many scalars that is.
+    pub cells: usize,
+}
+
+/// One firing, or what a handler does.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Code {
     /// Its variables.
@@ -353,6 +370,8 @@ pub struct Code {
     pub body: Vec<St>,
     /// What it prints.
     pub formats: Vec<Vec<Piece>>,
+    /// What it sends.
+    pub messages: Vec<Message>,
     /// Where it may fail.
     pub sites: Vec<Site>,
     /// How many labels there are.
@@ -391,6 +410,7 @@ pub fn exprs<'a>(st: &'a St, f: &mut dyn FnMut(&'a Ex)) {
             args.iter().for_each(f);
         }
         St::Print(_, args) => args.iter().for_each(f),
+        St::Send { latency, args, .. } => latency.iter().chain(args).for_each(f),
         St::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
         St::Room { given } => f(given),
         St::Moved { taken, given } => [taken, given].into_iter().for_each(f),
@@ -419,6 +439,7 @@ pub fn exprs_mut(st: &mut St, f: &mut dyn FnMut(&mut Ex)) {
             args.iter_mut().for_each(f);
         }
         St::Print(_, args) => args.iter_mut().for_each(f),
+        St::Send { latency, args, .. } => latency.iter_mut().chain(args).for_each(f),
         St::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
         St::Room { given } => f(given),
         St::Moved { taken, given } => [taken, given].into_iter().for_each(f),
@@ -444,6 +465,21 @@ pub fn inner_mut(st: &mut St) -> impl Iterator<Item = &mut Vec<St>> {
         _ => (None, None),
     };
     first.into_iter().chain(second)
+}
+
+/// Puts an expression in place of a variable.
+pub fn replace(stmts: &mut [St], var: Var, by: &Ex) {
+    fn down(ex: &mut Ex, var: Var, by: &Ex) {
+        if matches!(ex, Ex::Var(read) if *read == var) {
+            *ex = by.clone();
+            return;
+        }
+        ex.each_mut(&mut |part| down(part, var, by));
+    }
+    for st in stmts {
+        exprs_mut(st, &mut |ex| down(ex, var, by));
+        inner_mut(st).for_each(|stmts| replace(stmts, var, by));
+    }
 }
 
 /// Calls a function with each statement, outer ones first.

@@ -6,23 +6,28 @@
 //!                                    ──emit──▶ C ──build──▶ a loaded library ──run──▶ files and prints
 //! ```
 //!
-//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: messages, native functions, arrays whose lengths depend on data.
+//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: native functions,
+//! arrays whose lengths depend on data.
 //!
 //! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
 //! looks at indices that are not proven to be inside.
 
 mod blocks;
 mod build;
+mod compose;
 mod emit;
 mod ir;
 mod lower;
+mod messages;
 mod object;
 mod parts;
 mod plan;
+mod proven;
 mod run;
 mod scalars;
 mod siblings;
 mod threads;
+mod ties;
 
 pub use build::{Cache, Compiler};
 pub use object::{Object, object};
@@ -34,6 +39,7 @@ use plan::{Facts, Merged};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::NodeId;
+use thalweg_lang::messages::has_messages;
 
 /// How much is made of a program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -59,8 +65,8 @@ pub struct Config {
     pub compiler: Option<Compiler>,
 }
 
-/// How the regions of a program of dynamic rates take turns, on one thread (Soulé and others, "Dynamic
-/// expressivity with static optimization for streaming languages", 2013, sections 3 and 5).
+/// How the regions of a program of dynamic rates take turns (Soulé and others, "Dynamic expressivity with static
+/// optimization for streaming languages", 2013, sections 3 and 5). Only the first is for several threads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum Mode {
     /// In data-flow order, in batches, with direct hand-over.
@@ -72,6 +78,9 @@ pub enum Mode {
     Demand,
     /// All regions in each turn, for one steady state of the sources: those without input do nothing.
     NoOp,
+    /// A thread of the operating system for each filter, with locks between them, however many threads are asked
+    /// for.
+    OsThread,
 }
 
 /// Why a program is not made native.
@@ -107,13 +116,15 @@ pub struct Native {
     /// By node: of filters that are run by themselves, bytes of the stack they need, 0 where they never wait
     /// in their middle.
     waits: Vec<Option<usize>>,
-    /// Filters that are run by themselves and never wait, each of which takes from the one before it.
-    runs: Vec<Vec<NodeId>>,
+    /// By region: whether it is one filter that takes its turns in generated code.
+    direct: Vec<bool>,
     /// Whether nodes fire in the interpreter's order, one by one.
     exact: bool,
     mode: Mode,
     /// Steady states in a batch, where that is said.
     batch: Option<u64>,
+    /// Bytes that queues may take.
+    budget: usize,
     level: Level,
     library: build::Library,
 }
@@ -139,15 +150,53 @@ impl Native {
         self
     }
 
+    /// With queues between regions that take so many bytes together at the most, in place of a gigabyte. A
+    /// program whose queues must grow beyond that fails.
+    pub fn within(mut self, bytes: usize) -> Native {
+        self.budget = bytes;
+        self
+    }
+
     /// Whether some filters are run by themselves.
     fn flows(&self) -> bool {
         self.waits.iter().any(Option::is_some)
     }
 
+    /// Whether filters send messages to each other.
+    fn has_messages(&self) -> bool {
+        has_messages(&self.compiled.tree)
+    }
+
+    /// Whether nodes fire as they are needed by the ends.
+    fn on_demand(&self) -> bool {
+        self.has_messages() && self.compiled.schedule.regions.len() == 1
+    }
+
+    /// Why one thread runs it, however many there are; none where several do.
+    pub fn one_thread(&self) -> Option<&'static str> {
+        if self.has_messages() {
+            Some("its filters send messages to each other")
+        } else if self.flows() {
+            Some("it has dynamic rates")
+        } else {
+            None
+        }
+    }
+
     /// Whether queues are rings.
     fn rings(&self) -> bool {
-        self.level == Level::Plain && self.parts.len() == 1 && !self.flows()
+        rings(&self.compiled, self.level, &self.parts, &self.waits)
     }
+}
+
+/// Bytes that queues may take where nothing is said.
+const BUDGET: usize = 1 << 30;
+/// Whether queues are rings: where all steady states are done by generated code, and nothing is fused.
+fn rings(compiled: &Compiled, level: Level, parts: &[Part], waits: &[Option<usize>]) -> bool {
+    level == Level::Plain
+        && parts.len() == 1
+        && !waits.iter().any(Option::is_some)
+        && !has_messages(&compiled.tree)
 }
 
 /// Steady states in a call without fusion.
@@ -161,7 +210,7 @@ struct Text {
     codes: Vec<Option<NodeCode>>,
     parts: Vec<Part>,
     waits: Vec<Option<usize>>,
-    runs: Vec<Vec<NodeId>>,
+    direct: Vec<bool>,
     exact: bool,
     text: String,
 }
@@ -169,9 +218,9 @@ struct Text {
 impl Text {
     /// With the library that its text became.
     fn with(self, compiled: &Arc<Compiled>, level: Level, library: build::Library) -> Native {
-        let Text { codes, parts, waits, runs, exact, .. } = self;
-        let (compiled, mode, batch) = (compiled.clone(), Mode::default(), None);
-        Native { compiled, codes, parts, waits, runs, exact, mode, batch, level, library }
+        let Text { codes, parts, waits, direct, exact, .. } = self;
+        let (compiled, mode, batch, budget) = (compiled.clone(), Mode::default(), None, BUDGET);
+        Native { compiled, codes, parts, waits, direct, exact, mode, batch, budget, level, library }
     }
 }
 
@@ -191,10 +240,10 @@ fn text(compiled: &Compiled, level: Level, lanes: usize) -> Result<Text, String>
         Err(_) => parts_of(compiled, &codes, (level, lanes), false)?,
     };
     let waits = waits(compiled, &codes);
-    let rings = level == Level::Plain && parts.len() == 1 && !waits.iter().any(Option::is_some);
-    let runs = parts::runs(compiled, &codes, &waits);
-    let text = program(compiled, (&parts, &runs), (&codes, &steady), rings, lanes)?;
-    Ok(Text { exact: in_order(&codes), codes, parts, waits, runs, text })
+    let rings = rings(compiled, level, &parts, &waits);
+    let direct = parts::direct(compiled, &codes, &waits);
+    let text = program(compiled, (&parts, &direct), (&codes, &steady), rings, lanes)?;
+    Ok(Text { exact: in_order(&codes), codes, parts, waits, direct, text })
 }
 
 /// Whether steady states are done one by one: prints come in the interpreter's order, and none is missing when
@@ -211,7 +260,8 @@ fn parts_of(
     (level, lanes): (Level, usize),
     merges: bool,
 ) -> Result<(Vec<Part>, Vec<Option<NodeCode>>), String> {
-    let alone = in_order(codes);
+    // Where there are messages, spans keep what order there must be.
+    let alone = in_order(codes) && !has_messages(&compiled.tree);
     let (mut parts, mut codes) = (Vec::new(), codes.to_vec());
     let mut buffers = 0;
     for region in parts::parts(compiled) {
@@ -233,14 +283,20 @@ fn part(
     (level, lanes): (Level, usize),
     (alone, merges): (bool, bool),
 ) -> Result<(Part, Vec<Option<NodeCode>>), String> {
-    let facts = Facts::new(compiled, &region);
+    let mut facts = Facts::new(compiled, &region);
+    if merges {
+        facts.delays = plan::delays(&facts, &codes);
+    }
+    let mut fuses = level != Level::Plain;
+    if has_messages(&compiled.tree) {
+        let spans = if fuses && is_static(compiled) { ties::spans(compiled, &region, &codes) } else { None };
+        fuses = spans.is_some();
+        facts.spans = spans.unwrap_or_default();
+    }
     let merged = if merges { Merged::find(&facts, &codes) } else { Merged::nothing(&facts) };
-    let codes = if level == Level::Plain { codes } else { merged.codes(&facts, codes)? };
-    let mut plan = match level {
-        Level::Plain => None,
-        _ => Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?),
-    };
-    if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone) {
+    let codes = if fuses { merged.codes(&facts, codes)? } else { codes };
+    let mut plan = if fuses { Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?) } else { None };
+    if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone && !has_messages(&compiled.tree)) {
         let without_families = plan::plan(&facts, &merged, &codes, (alone, 1))?;
         blocks::find(&facts, &codes, plan, without_families, lanes);
     }
@@ -250,6 +306,12 @@ fn part(
         None => (PLAIN_FIRINGS / facts.firings.iter().sum::<u64>().max(1)).clamp(1, PLAIN_SCALE),
     };
     Ok((Part { home, region, plan, scale }, codes))
+}
+
+/// Whether a program is one region, and none of its filters decides how many items it moves.
+fn is_static(compiled: &Compiled) -> bool {
+    let regions = &compiled.schedule.regions;
+    regions.len() == 1 && !regions[0].nodes.iter().any(|node| parts::flows(compiled, *node))
 }
 
 /// Bytes of a stack besides what its code keeps there: printing is the most that happens on it.

@@ -1,10 +1,12 @@
 //! The parts of a program: stretches of its graph that are run as one, with queues between them.
 
+use crate::emit::flow::may_try;
 use crate::emit::program::NodeCode;
 use crate::lower::decides;
-use crate::plan::Plan;
+use crate::plan::{Facts, Plan, held};
 use thalweg_lang::Compiled;
-use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
+use thalweg_lang::messages::has_messages;
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::Code;
 
@@ -56,34 +58,37 @@ pub(crate) fn stretch(region: &Region, inside: &dyn Fn(NodeId) -> bool) -> Regio
     Region { nodes, repetitions, init: phases(&region.init, inside), steady: phases(&region.steady, inside) }
 }
 
-/// Filters that are run by themselves, never wait, and are regions alone: runs of those each of which takes
-/// from the one before, so that one call does them all.
-pub(crate) fn runs(
-    compiled: &Compiled,
-    codes: &[Option<NodeCode>],
-    waits: &[Option<usize>],
-) -> Vec<Vec<NodeId>> {
-    let (flat, regions) = (&compiled.flat, &compiled.schedule.regions);
-    let mut runs: Vec<Vec<NodeId>> = Vec::new();
-    let mut last = None;
-    for region in regions {
-        let [node] = region.nodes[..] else {
-            last = None;
-            continue;
+/// By region: whether it is one filter that is run by itself and never waits, or whose firings can be taken back
+/// where they would have to.
+pub(crate) fn direct(compiled: &Compiled, codes: &[Option<NodeCode>], waits: &[Option<usize>]) -> Vec<bool> {
+    // Where there are messages, firings are told apart, and cannot be taken back.
+    let plain = !has_messages(&compiled.tree);
+    let regions = compiled.schedule.regions.iter().map(|region| {
+        let [node] = region.nodes[..] else { return false };
+        let Some(codes) = codes[node.0 as usize].as_ref().filter(|codes| codes.prework.is_none()) else {
+            return false;
         };
-        let prework = codes[node.0 as usize].as_ref().is_none_or(|codes| codes.prework.is_some());
-        if waits[node.0 as usize] != Some(0) || prework {
-            last = None;
+        plain && waits[node.0 as usize].is_some_and(|stack| stack == 0 || may_try(&codes.work))
+    });
+    regions.collect()
+}
+
+/// Where a part takes items from others: how many in a steady state, and how many must be there besides.
+pub(crate) fn entries(facts: &Facts<'_>) -> Vec<(ChannelId, u64, u64)> {
+    let flat = &facts.compiled.flat;
+    let ports = flat.ports();
+    let mut inputs = Vec::new();
+    for (at, channel) in flat.channels.iter().enumerate() {
+        if facts.has(channel.from) || !facts.has(channel.to) {
             continue;
         }
-        let before = flat.node(node).inputs.first().map(|input| flat.channel(*input).from);
-        match runs.last_mut() {
-            Some(run) if before.is_some() && before == last => run.push(node),
-            _ => runs.push(vec![node]),
+        let id = ChannelId(at as u32);
+        let (now, next) = (held(facts, id, ports[at], 0), held(facts, id, ports[at], 1));
+        if next.0 > now.0 {
+            inputs.push((id, (next.0 - now.0) as u64, (now.1 - now.0) as u64));
         }
-        last = Some(node);
     }
-    runs
+    inputs
 }
 
 fn phases(phases: &[Phase], inside: &dyn Fn(NodeId) -> bool) -> Vec<Phase> {

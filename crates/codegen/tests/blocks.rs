@@ -128,10 +128,45 @@ agrees! {
     a_first_firing_that_is_another: around("float", &format!("float->float pipeline Middle {{ add Late(); add Sums(8); add Sums(16); }}
             float->float filter Late() {{ prework push 3 {{ push(1); push(2); push(3); }} work pop 1 push 1 {{ push(pop()); }} }} {SUMS}")),
         floats("in", 16 * 47);
+    delays_that_are_dealt_out: around("complex", "complex->complex splitjoin Middle { split roundrobin; for (int i = 0; i < 3; i++) add pipeline { add Silence(4 + i); add Turn(i);
+                add Turn(2); }; join roundrobin; }
+            complex->complex filter Silence(int n) { prework push n { for (int i = 0; i < n; i++) push(i); } work pop 1 push 1 { push(pop()); } }
+            complex->complex filter Turn(int by) { work pop 6 push 6 peek 10 { for (int i = 0; i < 6; i++) push((peek((i * 5) % 6) + peek(i + 4) * (by + 1i)) * (0.25 * i)); for (int i = 0; i < 6; i++) pop(); } }"),
+        Memory { any: Some(18 * 83 + 11), ..Memory::default() };
     what_is_only_moved: around("float", &format!("float->float pipeline Middle {{ add Sums(18);
             add float->float filter {{ work pop 18 push 18 {{ push(3.5); for (int i = 1; i < 18; i++) push(peek(18 - i)); for (int i = 0; i < 18; i++) pop(); }} }};
             add splitjoin {{ split roundrobin(3, 15); add Sums(3); add Identity<float>(); join roundrobin(3, 15); }}; }} {SUMS}")),
         floats("in", 18 * 53);
+}
+
+#[test]
+fn delays_before_splitters_and_joiners() {
+    if has_compiler("delays_before_splitters_and_joiners") {
+        let text = around(
+            "int",
+            "int->int pipeline Middle { add Late(4, 1); add splitjoin { split roundrobin(2, 1); add Late(0, 5);
+                add pipeline { add Late(2, 3); add Window(); add Late(1, 40); }; join roundrobin(2, 2); };
+                add Late(0, 7); add splitjoin { split duplicate; add Late(0, 2); add Late(3, 1); join roundrobin; }; }
+            int->int filter Late(int pops, int pushes) { prework pop pops push pushes { int s = 5; for (int i = 0; i < pops; i++) s += pop();
+                for (int i = 0; i < pushes; i++) push(s - i); } work pop 3 push 3 { for (int i = 0; i < 3; i++) push(pop()); } }
+            int->int filter Window() { work pop 3 push 6 peek 8 { for (int i = 0; i < 6; i++) push(peek(i) - peek(7)); for (int i = 0; i < 3; i++) pop(); } }",
+        );
+        [0, 3, 7, 8, 41, 400, 5000].into_iter().for_each(|count| _ = agree(&text, &ints("in", count), None));
+    }
+}
+
+#[test]
+fn more_than_a_call() {
+    if has_compiler("more_than_a_call") {
+        let text = around(
+            "int",
+            "int->int pipeline Middle { for (int i = 0; i < 3; i++) { add Turn(i); add Compare(); } }
+            int->int filter Turn(int by) { work pop 4 push 4 { for (int i = 0; i < 4; i++) push(peek((i * 3 + by) % 4));
+                for (int i = 0; i < 4; i++) pop(); } }
+            int->int filter Compare() { work pop 2 push 2 { int a = pop(); int b = pop(); push(min(a, b)); push(max(a, b)); } }",
+        );
+        check(&text, &ints("in", 4 * 20_000 + 3));
+    }
 }
 
 #[test]

@@ -168,7 +168,50 @@ agrees! {
         floats("in", 300), None;
     a_longer_loop_with_items: around_float("float->float filter Middle() { work pop 40 push 40 { float s = 0; for (int i = 0; i < 20; i++) { s += pop() * pop(); push(s); push(i); } } }"),
         floats("in", 400), None;
+    windows_far_apart: around_float("float->float filter Middle() { work pop 19 push 1 peek 45 { int best = 3; float most = 0;
+            for (int lag = 3; lag < 20; lag++) { float s = 0; for (int i = lag; i < 45; i++) s += peek(i) * peek(i - lag); if (s > most) { most = s; best = lag; } }
+            push(most * best); for (int i = 0; i < 19; i++) pop(); } }"),
+        floats("in", 2000), None;
+    windows_whose_turns_need_each_other: around_float("float->float filter Middle() { work pop 19 push 2 peek 45 { float s = 0; float k = 1;
+            for (int lag = 0; lag < 9; lag++) { float t = 0; for (int i = 0; i < 30; i++) { t += peek(i + lag) * k; s += t; } if (t > k) k = k * -0.5; }
+            push(s); push(k); for (int i = 0; i < 19; i++) pop(); } }"),
+        floats("in", 2000), None;
+    windows_of_turns_of_one_length: around_float("float->float filter Middle() { work pop 19 push 2 peek 45 { float s = 0; float last = 0;
+            for (int lag = 0; lag < 10; lag++) { float t = lag; float u = 0; for (int i = 5; i < 35; i++) { t += peek(i) * peek(i + lag); u = u * 0.5 - peek(i) * lag; } s = s * 0.5 + t; last = u; }
+            push(s); push(last); for (int i = 0; i < 19; i++) pop(); } }"),
+        floats("in", 2000), None;
+    windows_of_integers: around_int("int->int filter Middle() { work pop 10 push 2 peek 17 { int a = 0; int b = 0;
+            for (int i = 0; i < 17; i++) for (int j = i; j < 17; j++) { a += peek(j) * peek(i); b = b ^ (peek(j - i) + i); } push(a); push(b); for (int i = 0; i < 10; i++) pop(); } }"),
+        Memory::default(), Some(200);
+    differences_that_may_be_negative: around_int("int->int filter Middle() { work pop 4 push 1 peek 12 { int s = 0;
+            for (int k = 0; k < 4; k++) { int m = k; for (int i = m; i < 12; i++) { m = m + i % 2; s += peek(i - k) - i * m; } for (int i = 2; i < 6; i++) s += peek(i - k + 2); } push(s); for (int i = 0; i < 4; i++) pop(); } }"),
+        Memory::default(), Some(50);
+    a_difference_that_is_negative: around_int("int->int filter Middle() { work pop 1 push 1 peek 9 { int s = 0; int m = 1; for (int i = m; i < 9; i++) { m = (m * 3 + pop() % 2) % 8; s += peek(0); } push(s + peek(m - 7)); } }".replace("pop() % 2", "peek(i) % 2").replace("push(s + peek(m - 7))", "for (int i = m; i < 9; i++) { int k = i - m; m = 8; s += peek(k); } push(s); pop()").as_str()),
+        Memory::default(), Some(50);
     sources_side_by_side: "void->void pipeline Main { add splitjoin { split roundrobin(0); add S(1); add S(10); join roundrobin(2, 1); }; add Show(); }
             void->int filter S(int k) { int n; work push 1 { push(n); n += k; } }
             int->void filter Show() { work pop 3 { println(pop() + pop() * 100 + pop()); } }", Memory::default(), Some(20);
+}
+
+/// A feedback loop with so many items on its way back, in which nodes move other numbers of items.
+fn a_loop(items: u32, forward: &str, back: &str) -> String {
+    around_float(&format!(
+        "float->float feedbackloop Middle {{ join roundrobin(2, 1); body Forward(); loop Back(); split roundrobin(2, 1);
+            for (int i = 0; i < {items}; i++) enqueue i * 0.25; }}
+         float->float filter Forward() {{ {forward} }}
+         float->float filter Back() {{ {back} }}"
+    ))
+}
+
+agrees! {
+    a_loop_of_many_items: a_loop(1000, "work pop 3 push 3 { float a = pop(); float b = pop(); float c = pop(); push(a + 0.5 * c); push(b - c); push(a * 0.25 + c * 0.5); }",
+        "work pop 1 push 1 { push(0.9 * pop()); }"), floats("in", 5000), None;
+    a_loop_of_some_items: a_loop(40, "float s; work pop 3 push 3 { float a = pop(); s = s * 0.5 + a; float b = pop(); float c = pop(); push(s); push(b - c); push(c * 0.5 + s); }",
+        "work pop 2 push 2 peek 5 { push(0.9 * pop() + peek(2)); push(0.1 * pop()); }"), floats("in", 5000), None;
+    a_loop_of_few_items: a_loop(6, "work pop 3 push 3 { float a = pop(); float b = pop(); float c = pop(); push(a + 0.5 * c); push(b - c); push(a * 0.25 + c * 0.5); }",
+        "work pop 2 push 2 peek 4 { push(0.9 * pop() + peek(1)); push(0.1 * pop()); }"), floats("in", 5000), None;
+    a_loop_that_fails: a_loop(100, "float[9] t; work pop 3 push 3 { float a = pop(); t[(int)(a * 0.8) & 15] = a; push(t[1]); push(pop()); push(pop() * 0.5 + a); }",
+        "work pop 1 push 1 { push(0.9 * pop()); }").replace("add FileWriter<float>(\"out\");", "add float->void filter { work pop 1 { pop(); } };"), floats("in", 5000), None;
+    a_loop_that_prints: a_loop(100, "work pop 3 push 3 { float a = pop(); println(a); push(a); push(pop()); push(pop() * 0.5 + a); }",
+        "work pop 1 push 1 { push(0.9 * pop()); }"), floats("in", 300), None;
 }

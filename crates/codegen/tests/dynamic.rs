@@ -89,6 +89,11 @@ agrees! {
     two_sources: "void->void pipeline Main { add splitjoin { split roundrobin(0); add pipeline { add FileReader<int>(\"in\"); add Drop(); }; add Count(); join roundrobin(1, 2); }; add FileWriter<int>(\"out\"); }
         void->int filter Count() { int n; work push 2 { push(n); push(-n); n++; } }
         int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }", ints;
+    two_files: "void->void pipeline Main { add splitjoin { split roundrobin(0); add pipeline { add FileReader<int>(\"in\"); add Drop(); }; add FileReader<int>(\"in\"); join roundrobin(1, 2); }; add FileWriter<int>(\"out\"); }
+        int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }", ints;
+    a_file_that_is_read_behind_a_queue: "void->void pipeline Main { add FileReader<int>(\"in\"); add Drop(); add splitjoin { split roundrobin(1, 0); add Keep(); add FileReader<int>(\"in\"); join roundrobin(1, 2); }; add FileWriter<int>(\"out\"); }
+        int->int filter Keep() { work pop 1 push 1 { push(pop() * 3); } }
+        int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }", ints;
     prints_of_one: "void->void pipeline Main { add FileReader<int>(\"in\"); add Drop(); add Show(); }
         int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }
         int->void filter Show() { work pop 1 { println(pop()); } }", ints;

@@ -164,7 +164,7 @@ fn program(middle: &str) -> String {
 }
 
 /// Middles, and whether the output is put into the file's memory.
-const MIDDLES: [(&str, bool); 6] = [
+const MIDDLES: [(&str, bool); 8] = [
     ("add Twice();", true),
     ("add Sum(3, 50);", true),
     // Nothing but the two ends.
@@ -173,6 +173,12 @@ const MIDDLES: [(&str, bool); 6] = [
     // Items stay in front of the writer.
     ("add float->float filter { prework push 3 { push(1); push(2); push(3); } work pop 1 push 1 { push(pop()); } };
         add float->float filter { float last; work pop 1 push 1 { push(last); last = pop(); } };", true),
+    // At first what stands before the reader's items is not in its file.
+    ("add float->float filter { prework push 5 { for (int i = 0; i < 5; i++) push(i); } work pop 1 push 1 { push(pop()); } };
+        add Sum(3, 50);", true),
+    // Both ends are one buffer.
+    ("add float->float filter { prework pop 2 push 4 { pop(); pop(); for (int i = 0; i < 4; i++) push(i); }
+        work pop 2 push 2 { push(pop()); push(pop()); } };", false),
     ("add splitjoin { split duplicate; add Twice(); add pipeline { add Twice(); add FileWriter<float>(\"other\"); };
         join roundrobin(1, 0); };", true),
 ];

@@ -146,3 +146,12 @@ siblings! {
             work pop 1 push 1 peek 20 { complex s = 0; for (int i = 0; i < 20; i++) s += w[i] * peek(i); pop(); push(s); } }
          complex->complex filter Keep(float a) { complex y; work pop 1 push 1 { y = y * a + pop(); push(y * y); } }";
 }
+
+#[test]
+fn siblings_with_fields_that_nobody_looks_at() {
+    let stream =
+        "int->int splitjoin Middle { split duplicate; add A(); add B(); add A(); add B(); join roundrobin; }
+        int->int filter A() { int p = 5; work pop 1 push 1 { int s = pop() * 3; push(s + 1); } }
+        int->int filter B() { work pop 1 push 1 { int s = pop() * 7; push(s + 2); } }";
+    check("siblings_with_fields_that_nobody_looks_at", 0, &around("int", stream), &ints("in", 300));
+}

@@ -16,6 +16,7 @@
 pub(crate) mod across;
 pub(crate) mod dag;
 pub(crate) mod parts;
+mod passes;
 mod runs;
 mod trace;
 
@@ -26,7 +27,9 @@ use crate::ir::Kind;
 use crate::plan::{Actor, Facts, Plan, Step};
 use dag::{Op, Table};
 use parts::{Parts, Together};
+pub(crate) use passes::passes;
 use runs::{Run, runs};
+use std::collections::HashMap;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::hir::Builtin;
 use trace::{Cells, Trace};
@@ -67,8 +70,8 @@ pub(crate) struct Block {
     pub(crate) across: Option<usize>,
 }
 
-/// Finds groups, and puts them into the plan in place of their actors. Families give way to groups that have
-/// all of their actors.
+/// Finds groups, and puts them into the plan in place of their actors. Families and bundles give way to groups
+/// that have all of their actors.
 pub(crate) fn find(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
@@ -76,36 +79,61 @@ pub(crate) fn find(
     without_families: Plan,
     lanes: usize,
 ) {
-    if !plan.families.is_empty() {
+    if !plan.families.is_empty() || !plan.bundles.is_empty() {
         let mut other = without_families;
-        find_in(facts, codes, &mut other, lanes);
+        let known = costs(plan, lanes);
+        find_in(facts, codes, &mut other, lanes, &known);
         let nodes: Vec<NodeId> = other.blocks.iter().flat_map(|block| block.nodes.iter().copied()).collect();
-        let mut actors = plan.families.iter().flat_map(|family| &family.actors);
-        if actors.all(|actor| nodes.contains(&plan.actors[*actor].node)) {
+        let families = plan.families.iter().flat_map(|family| &family.actors);
+        let bundles = plan.bundles.iter().flat_map(|bundle| &bundle.actors);
+        if families.chain(bundles).all(|actor| nodes.contains(&plan.actors[*actor].node)) {
             *plan = other;
         }
     }
     if plan.blocks.is_empty() {
-        find_in(facts, codes, plan, lanes);
+        find_in(facts, codes, plan, lanes, &HashMap::new());
     }
-    plan.with_blocks(lanes as u64);
+    plan.with_blocks(facts, lanes as u64);
 }
 
-fn find_in(facts: &Facts<'_>, codes: &[Option<NodeCode>], plan: &mut Plan, lanes: usize) {
+/// What nodes cost in families and bundles, for as many steady states as there are lanes.
+fn costs(plan: &Plan, lanes: usize) -> HashMap<NodeId, f64> {
+    let families = plan.families.iter().map(|family| (&family.actors, family.cost));
+    let bundles = plan.bundles.iter().map(|bundle| (&bundle.actors, bundle.cost));
+    let all = families.chain(bundles).flat_map(|(actors, cost)| {
+        let each = cost * lanes as f64 / actors.len() as f64;
+        actors.iter().map(move |actor| (plan.actors[*actor].node, each))
+    });
+    all.collect()
+}
+
+fn find_in(
+    facts: &Facts<'_>,
+    codes: &[Option<NodeCode>],
+    plan: &mut Plan,
+    lanes: usize,
+    known: &HashMap<NodeId, f64>,
+) {
     let before = plan.steps.clone();
     // Which of several failures comes first is a matter of order.
     if !may_fail(codes) {
         runs::sort(codes, plan);
     }
-    put(facts, codes, plan, lanes);
+    put(facts, codes, plan, lanes, known);
     if plan.blocks.is_empty() {
         plan.steps = before;
     }
 }
 
-fn put(facts: &Facts<'_>, codes: &[Option<NodeCode>], plan: &mut Plan, lanes: usize) {
+fn put(
+    facts: &Facts<'_>,
+    codes: &[Option<NodeCode>],
+    plan: &mut Plan,
+    lanes: usize,
+    known: &HashMap<NodeId, f64>,
+) {
     for run in runs(codes, plan) {
-        if let Some(block) = block(facts, codes, plan, &run, lanes) {
+        if let Some(block) = block(facts, codes, plan, &run, (lanes, known)) {
             let at = plan.blocks.len();
             plan.blocks.push(block);
             let first = plan.steps.iter().position(|step| *step == Step::All(run.actors[0]));
@@ -122,7 +150,7 @@ fn block(
     codes: &[Option<NodeCode>],
     plan: &Plan,
     run: &Run,
-    lanes: usize,
+    (lanes, known): (usize, &HashMap<NodeId, f64>),
 ) -> Option<Block> {
     let mut roots: Vec<Option<Cells>> = vec![None; plan.roots.len()];
     for root in &run.entrances {
@@ -138,7 +166,7 @@ fn block(
         let before = trace.dag.nodes.len();
         follow(facts, codes, actor, &mut trace)?;
         let nodes = &trace.dag.nodes[before..];
-        now += cost_now(codes, actor, nodes, lanes);
+        now += known.get(&actor.node).copied().unwrap_or_else(|| cost_now(codes, actor, nodes, lanes));
         ends.push(trace.dag.nodes.len() as u32);
     }
     let stores = parts::close(&mut trace, &run.exits, &mut ends);
@@ -188,7 +216,9 @@ fn block(
     }
     let moved: u32 = entrances.iter().chain(&exits).map(|border| border.cells).sum();
     let cost = cost(&parts) + if across.is_some() { 0.0 } else { 7.0 * f64::from(moved) };
-    if cost > 0.8 * now || parts.vectors > MOST_VECTORS || entrances.is_empty() || exits.is_empty() {
+    // What families and bundles cost is better known than what actors do by themselves.
+    let enough = if known.is_empty() { 0.8 } else { 1.0 };
+    if cost > enough * now || parts.vectors > MOST_VECTORS || entrances.is_empty() || exits.is_empty() {
         return None;
     }
     // What is loaded of tables serves two.

@@ -22,7 +22,13 @@ pub(super) struct Fiber {
     coroutine: Coroutine<Begin, Left, ()>,
     /// Firings of the call that have been told of.
     told: i64,
+    waits: bool,
 }
+
+// SAFETY: the stack holds what the closure below has there, numbers and pointers into the state with which it is
+// resumed, and frames of generated code, which has nothing of a thread's own. Whoever resumes it brings the
+// same state along, and both are with one thread at a time.
+unsafe impl Send for Fiber {}
 
 impl Fiber {
     pub(super) fn new(fire: Fire, node: u32, bytes: usize) -> Result<Fiber, String> {
@@ -40,7 +46,12 @@ impl Fiber {
                 begin = yielder.suspend((if failed { Flowed::Failed } else { Flowed::Rests }, done));
             }
         });
-        Ok(Fiber { coroutine, told: 0 })
+        Ok(Fiber { coroutine, told: 0, waits: false })
+    }
+
+    /// Whether it is in the middle of a firing.
+    pub(super) fn waits(&self) -> bool {
+        self.waits
     }
 
     /// Goes on where it waits, or fires up to so many times; what came of it, and how often it has fired
@@ -52,8 +63,10 @@ impl Fiber {
         let CoroutineResult::Yield((flowed, done)) = self.coroutine.resume((state, n)) else {
             unreachable!("it goes on for ever")
         };
-        let fired = done - self.told;
-        self.told = if matches!(flowed, Flowed::Waits(_)) { done } else { 0 };
+        // What fails does not tell.
+        let fired = (done - self.told).max(0);
+        self.waits = matches!(flowed, Flowed::Waits(_));
+        self.told = if self.waits { done } else { 0 };
         (flowed, fired as u64)
     }
 }

@@ -7,8 +7,10 @@
 
 use super::fiber::Fiber;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 use std::path::Path;
+use thalweg_lang::flat::{ChannelId, NodeId};
 
 /// Eight words: the unit in which memory is given to programs, so that it is aligned.
 pub(crate) type Block = [u64; 8];
@@ -30,6 +32,33 @@ pub(crate) struct Env {
     pub(crate) more: Option<More>,
     pub(crate) done: i64,
     pub(crate) fiber: *const c_void,
+    pub(crate) mail: *mut Mail,
+    pub(crate) nodes: i64,
+    pub(crate) send: Option<Send>,
+    pub(crate) take: Option<Take>,
+    pub(crate) ask: Option<Ask>,
+}
+
+impl Env {
+    /// Whether the last call has been stopped, and has not failed.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.site == u32::MAX - 1
+    }
+}
+
+/// As `struct mail`.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mail {
+    /// The firing before which the next letter is to be handled.
+    pub(crate) due: i64,
+    /// How often a node that hears messages has fired.
+    pub(crate) fired: i64,
+}
+
+impl Mail {
+    /// Of a node without letters, before it has fired.
+    pub(crate) const NONE: Mail = Mail { due: i64::MAX, fired: 0 };
 }
 
 /// As `struct queue`.
@@ -44,7 +73,10 @@ pub(crate) struct Queue {
 
 type Print = unsafe extern "C" fn(*mut c_void, u32, u32, u32, *const i32) -> i32;
 pub(super) type Wait = unsafe extern "C" fn(*mut Env, u32, i64, i64);
-type More = unsafe extern "C" fn(*mut Env, *mut Queue, i64);
+type More = unsafe extern "C" fn(*mut Env, *mut Queue, i64) -> i32;
+type Send = unsafe extern "C" fn(*mut Env, u32, u32, u32, i64, i32, *const i32) -> i32;
+type Ask = unsafe extern "C" fn(*mut Env) -> i32;
+type Take = unsafe extern "C" fn(*mut Env, u32, i64, *mut u32) -> *const i32;
 type Fired = unsafe extern "C" fn(*mut c_void, u32) -> i64;
 type Size = unsafe extern "C" fn() -> i64;
 type Begin = unsafe extern "C" fn(*mut c_void);
@@ -52,6 +84,8 @@ type Steady = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 pub(super) type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
 type Steps = unsafe extern "C" fn(*mut c_void, u32, u32, i64) -> i32;
 type Firings = unsafe extern "C" fn(*mut c_void, u32, i64, i64) -> i32;
+type Turns = unsafe extern "C" fn(*mut c_void, u32, u32, i64, i64, *mut i64) -> i32;
+type SetApart = unsafe extern "C" fn(*mut c_void, u32, i64);
 type Seek = unsafe extern "C" fn(*mut c_void, i64);
 type Join = unsafe extern "C" fn(*mut c_void, *const c_void, u32);
 
@@ -62,8 +96,10 @@ pub(crate) struct Library {
     begin: Begin,
     steady: Steady,
     fire: Fire,
-    run: Steady,
+    turns: Turns,
     fired: Fired,
+    set_apart: SetApart,
+    join: Join,
     /// None where nothing is fused.
     parts: Option<Parts>,
     /// Unloaded last.
@@ -76,7 +112,6 @@ struct Parts {
     steps: Steps,
     firings: Firings,
     seek: Seek,
-    join: Join,
 }
 
 impl Library {
@@ -86,19 +121,21 @@ impl Library {
         // SAFETY: the library has no initialisers of its own: it is plain C with constant tables.
         let library = unsafe { libloading::Library::new(path) }.map_err(said)?;
         // SAFETY: these are the types that the text gives its functions (`emit::program`).
-        let (size, begin, steady, fire, run, fired) = unsafe {
+        let (size, begin, steady, fire, turns, fired, set_apart, join) = unsafe {
             (
                 *library.get::<Size>(b"thalweg_size\0").map_err(said)?,
                 *library.get::<Begin>(b"thalweg_begin\0").map_err(said)?,
                 *library.get::<Steady>(b"thalweg_steady\0").map_err(said)?,
                 *library.get::<Fire>(b"thalweg_fire\0").map_err(said)?,
-                *library.get::<Steady>(b"thalweg_run\0").map_err(said)?,
+                *library.get::<Turns>(b"thalweg_turns\0").map_err(said)?,
                 *library.get::<Fired>(b"thalweg_fired\0").map_err(said)?,
+                *library.get::<SetApart>(b"thalweg_apart\0").map_err(said)?,
+                *library.get::<Join>(b"thalweg_join\0").map_err(said)?,
             )
         };
         // SAFETY: as above (`emit::parts`).
         let parts = unsafe { Parts::find(&library) };
-        Ok(Library { size, begin, steady, fire, run, fired, parts, _library: library })
+        Ok(Library { size, begin, steady, fire, turns, fired, set_apart, join, parts, _library: library })
     }
 }
 
@@ -114,7 +151,6 @@ impl Parts {
                 steps: *library.get::<Steps>(b"thalweg_steps\0").ok()?,
                 firings: *library.get::<Firings>(b"thalweg_firings\0").ok()?,
                 seek: *library.get::<Seek>(b"thalweg_seek\0").ok()?,
-                join: *library.get::<Join>(b"thalweg_join\0").ok()?,
             })
         }
     }
@@ -125,8 +161,28 @@ pub(crate) trait Host {
     /// Prints by a format of a node's code; `args` gives so many scalars. Whether it could.
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool;
 
-    /// Makes room in a queue for so many items more.
-    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64);
+    /// Makes room in a queue for so many items more; whether it could.
+    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64) -> bool;
+
+    /// Sends a message; `args` gives so many scalars, and `mail` is all nodes'. Whether it could.
+    fn send(&mut self, sent: Sent, args: &dyn Fn(usize) -> Vec<i32>, mail: &mut [Mail]) -> bool;
+
+    /// A node's next letter before a firing, if there is one: for which handler, and what it is given. It stays
+    /// where it is until the next call.
+    fn take(&mut self, node: u32, firing: u64, mail: &mut [Mail]) -> Option<(u32, &[i32])>;
+
+    /// Whether the program is to be stopped where it is.
+    fn stops(&mut self) -> bool;
+}
+
+/// A message: which of those that a node's code sends, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sent {
+    pub(crate) node: u32,
+    pub(crate) which: u32,
+    pub(crate) message: u32,
+    pub(crate) firing: u64,
+    pub(crate) latency: i32,
 }
 
 /// What came of firings at dynamic rates.
@@ -140,18 +196,51 @@ pub(crate) enum Flowed {
     Waits(u64),
 }
 
+/// What came of turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turned {
+    /// It failed, as [`State::failure`] tells.
+    Failed,
+    /// All is done.
+    Done,
+    /// This region may go on, which others must do; so many batches have been done before.
+    At(usize, u64),
+}
+
 /// A program's state: a block of memory that it knows the insides of.
 pub(crate) struct State<'a> {
     library: &'a Library,
     memory: Vec<Block>,
     queues: usize,
+    /// By node; none where there are no messages.
+    mail: Vec<Mail>,
 }
 
-/// A state's firings that may wait in their middle, by node. They stay on the thread that began them.
-pub(crate) struct Fibers {
-    /// Where the state is.
-    of: *const Block,
-    all: HashMap<u32, Fiber>,
+/// Firings that may wait in their middle, by node, of a program's state: each node's on a stack of its own, with
+/// a state of its own in which only what that node keeps means anything. So they may go from one
+/// thread to another, and from one state to another.
+#[derive(Default)]
+pub(crate) struct Fibers<'a> {
+    all: HashMap<u32, Apart<'a>>,
+}
+
+/// One node's firings.
+struct Apart<'a> {
+    fiber: Fiber,
+    state: State<'a>,
+}
+
+impl<'a> Fibers<'a> {
+    /// Those of some nodes, which are not here any more.
+    pub(crate) fn of(&mut self, nodes: &[NodeId]) -> Fibers<'a> {
+        let all = nodes.iter().filter_map(|node| Some((node.0, self.all.remove(&node.0)?)));
+        Fibers { all: all.collect() }
+    }
+
+    /// Takes others in.
+    pub(crate) fn extend(&mut self, others: Fibers<'a>) {
+        self.all.extend(others.all);
+    }
 }
 
 impl<'a> State<'a> {
@@ -162,12 +251,13 @@ impl<'a> State<'a> {
         let mut memory = vec![[0; 8]; size.div_ceil(size_of::<Block>())];
         // SAFETY: the block is as large as the program says, and aligned for all it holds.
         unsafe { (library.begin)(memory.as_mut_ptr().cast()) };
-        State { library, memory, queues: queues.max(1) }
+        State { library, memory, queues: queues.max(1), mail: Vec::new() }
     }
 
-    /// Room for its firings that wait.
-    pub(crate) fn fibers(&self) -> Fibers {
-        Fibers { of: self.memory.as_ptr(), all: HashMap::new() }
+    /// With mail for so many nodes.
+    pub(crate) fn with_mail(mut self, nodes: usize) -> State<'a> {
+        self.mail = vec![Mail::NONE; nodes];
+        self
     }
 
     /// Runs steady states of a part; false where it failed, as [`State::failure`] tells.
@@ -207,17 +297,35 @@ impl<'a> State<'a> {
         })
     }
 
-    /// Fires filters of a run, the first so many times if it takes nothing and all others as often as they
-    /// can; false where one failed.
-    pub(crate) fn run(&mut self, run: u32, n: u64, host: &mut dyn Host) -> bool {
-        let call = self.library.run;
+    /// Does so many batches of the regions from one up to another, the sources so many steady states each time;
+    /// after the first batch from the first region on.
+    pub(crate) fn turns(
+        &mut self,
+        (from, to): (usize, usize),
+        n: u64,
+        turns: u64,
+        host: &mut dyn Host,
+    ) -> Turned {
+        let (call, mut at, mut came) = (self.library.turns, [0; 2], 0);
         self.call(host, |state| {
-            // SAFETY: the state is one of this library's; these functions look for items and room themselves.
-            unsafe { call(state, run, n as i64) }
-        })
+            // SAFETY: the state is one of this library's; the program looks for items and room itself.
+            came = unsafe { call(state, from as u32, to as u32, n as i64, turns as i64, at.as_mut_ptr()) };
+            i32::from(came == 1)
+        });
+        match came {
+            0 => Turned::Done,
+            1 => Turned::Failed,
+            _ => Turned::At(at[0] as usize, at[1] as u64),
+        }
     }
 
-    /// How often a node of a run has fired.
+    /// Says that a node waits for so many items on a stack of its own; 0 where it does not.
+    pub(crate) fn set_apart(&mut self, node: u32, items: u64) {
+        // SAFETY: the state is one of this library's, and nobody else has it.
+        unsafe { (self.library.set_apart)(self.memory.as_mut_ptr().cast(), node, items as i64) };
+    }
+
+    /// How often a node has fired here.
     pub(crate) fn fired(&mut self, node: u32) -> u64 {
         // SAFETY: the state is one of this library's, and nobody else has it.
         unsafe { (self.library.fired)(self.memory.as_mut_ptr().cast(), node) as u64 }
@@ -230,28 +338,51 @@ impl<'a> State<'a> {
         (if done { Flowed::Rests } else { Flowed::Failed }, fired)
     }
 
-    /// The same of one that may wait in its middle, on a stack of so many bytes; where it waits, its firing
-    /// goes on now, and then others, as many as were asked for when it began.
+    /// The same of one that may wait in its middle, on a stack of so many bytes, which moves items through those
+    /// channels; where it waits, its firing goes on now, and then others, as many as were asked for when it
+    /// began.
     pub(crate) fn flow_apart(
         &mut self,
         node: u32,
         n: u64,
-        (fibers, stack): (&mut Fibers, usize),
+        (fibers, stack, channels): (&mut Fibers<'a>, usize, &[ChannelId]),
         host: &mut dyn Host,
     ) -> Result<(Flowed, u64), String> {
-        assert!(std::ptr::eq(fibers.of, self.memory.as_ptr()), "another state's fibers");
-        let mut fiber = match fibers.all.remove(&node) {
-            Some(fiber) => fiber,
-            None => Fiber::new(self.library.fire, node, stack)?,
+        let Apart { fiber, state } = match fibers.all.entry(node) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let fiber = Fiber::new(self.library.fire, node, stack)?;
+                entry.insert(Apart { fiber, state: self.fork() })
+            }
         };
+        for channel in channels {
+            state.queues()[channel.0 as usize] = self.queues()[channel.0 as usize];
+        }
+        if !fiber.waits() {
+            state.join(self, node);
+        }
+        // All nodes' mail is wherever somebody fires.
+        std::mem::swap(&mut self.mail, &mut state.mail);
         let mut came = None;
-        self.call(host, |state| {
+        state.call(host, |state| {
             // SAFETY: as above; the fiber's stack outlives the call, and the state is the one that it has
-            // been resumed with before, since these are its fibers.
+            // been resumed with before, since it is the fiber's own. Its queues of these channels are this
+            // state's, which uses none meanwhile.
             came = Some(unsafe { fiber.resume(state, n as i64) });
             0
         });
-        fibers.all.insert(node, fiber);
+        std::mem::swap(&mut self.mail, &mut state.mail);
+        for channel in channels {
+            self.queues()[channel.0 as usize] = state.queues()[channel.0 as usize];
+        }
+        if !fiber.waits() {
+            self.join(state, node);
+        }
+        if let Some((Flowed::Failed, _)) = came {
+            let (env, theirs) = (self.env(), state.env());
+            (env.node, env.which, env.site) = (theirs.node, theirs.which, theirs.site);
+            (env.firing, env.args) = (theirs.firing, theirs.args);
+        }
         came.ok_or_else(|| "it was not called".into())
     }
 
@@ -288,14 +419,15 @@ impl<'a> State<'a> {
     /// Takes over what a node keeps from another state of this program.
     pub(crate) fn join(&mut self, from: &State<'_>, node: u32) {
         assert!(std::ptr::eq(self.library, from.library), "states of two programs");
-        let join = self.parts().join;
+        let join = self.library.join;
         // SAFETY: both states are of this library.
         unsafe { join(self.memory.as_mut_ptr().cast(), from.memory.as_ptr().cast(), node) }
     }
 
     /// Another state that keeps the same, with places of its own for buffers. Its queues are not to be used.
     pub(crate) fn fork(&self) -> State<'a> {
-        let mut fork = State { library: self.library, memory: self.memory.clone(), queues: self.queues };
+        let (memory, mail) = (self.memory.clone(), self.mail.clone());
+        let mut fork = State { library: self.library, memory, queues: self.queues, mail };
         fork.queues().iter_mut().for_each(|queue| queue.items = std::ptr::null_mut());
         fork
     }
@@ -312,11 +444,16 @@ impl<'a> State<'a> {
     fn call(&mut self, host: &mut dyn Host, f: impl FnOnce(*mut c_void) -> i32) -> bool {
         let mut host: &mut dyn Host = host;
         let host: *mut &mut dyn Host = &raw mut host;
+        let (mail, nodes) = (self.mail.as_mut_ptr(), self.mail.len() as i64);
         let env = self.env();
         env.host = host.cast();
         env.print = Some(print);
         env.wait = Some(super::fiber::wait);
         env.more = Some(more);
+        (env.mail, env.nodes) = (mail, nodes);
+        env.send = Some(send);
+        env.take = Some(take);
+        env.ask = Some(ask);
         let done = f(self.memory.as_mut_ptr().cast()) == 0;
         self.env().host = std::ptr::null_mut();
         done
@@ -421,10 +558,72 @@ unsafe extern "C" fn print(host: *mut c_void, node: u32, which: u32, format: u32
 ///
 /// # Safety
 /// The environment is a state's, and the queue one of those that come right after it.
-unsafe extern "C" fn more(env: *mut Env, queue: *mut Queue, items: i64) {
+unsafe extern "C" fn more(env: *mut Env, queue: *mut Queue, items: i64) -> i32 {
     // SAFETY: the host lives until the call into the program returns, and we are inside of that call.
     let host = unsafe { &mut *(*env).host.cast::<&mut dyn Host>() };
     let channel = (queue.addr() - env.addr() - size_of::<Env>()) / size_of::<Queue>();
     // SAFETY: the program, which is the only one to have the queue, waits for us.
-    host.more(channel, unsafe { &mut *queue }, items as u64);
+    i32::from(!host.more(channel, unsafe { &mut *queue }, items as u64))
+}
+
+/// What the program calls to send a message; not 0 where that cannot be.
+///
+/// # Safety
+/// The environment is a state's in a call, and `args` leads to as many scalars as the message has.
+unsafe extern "C" fn send(
+    env: *mut Env,
+    node: u32,
+    which: u32,
+    message: u32,
+    firing: i64,
+    latency: i32,
+    args: *const i32,
+) -> i32 {
+    // SAFETY: the host lives until the call into the program returns, and we are inside of that call.
+    let host = unsafe { &mut *(*env).host.cast::<&mut dyn Host>() };
+    // SAFETY: [`State::call`] has put the state's mail there, which the program, that waits for us, alone uses.
+    let mail = unsafe { mail_of(env) };
+    let read = |count: usize| {
+        // SAFETY: the program has put as many scalars there as the message has.
+        unsafe { std::slice::from_raw_parts(args, count) }.to_vec()
+    };
+    let sent = Sent { node, which, message, firing: firing as u64, latency };
+    i32::from(!host.send(sent, &read, mail))
+}
+
+/// What the program calls for a node's next letter.
+///
+/// # Safety
+/// The environment is a state's in a call, and `handler` leads to a number.
+unsafe extern "C" fn take(env: *mut Env, node: u32, firing: i64, handler: *mut u32) -> *const i32 {
+    // SAFETY: as above.
+    let (host, mail) = unsafe { (&mut *(*env).host.cast::<&mut dyn Host>(), mail_of(env)) };
+    match host.take(node, firing as u64, mail) {
+        None => std::ptr::null(),
+        Some((which, args)) => {
+            // SAFETY: the caller vouches for it.
+            unsafe { *handler = which };
+            // Not null, even where it is empty.
+            args.as_ptr()
+        }
+    }
+}
+
+/// The mail of a state in a call.
+///
+/// # Safety
+/// The environment is that state's, and nobody else looks at its mail meanwhile.
+unsafe fn mail_of<'m>(env: *mut Env) -> &'m mut [Mail] {
+    // SAFETY: [`State::call`] has put it there, with its length; where it is empty the pointer is aligned.
+    unsafe { std::slice::from_raw_parts_mut((*env).mail, (*env).nodes as usize) }
+}
+
+/// What the program calls to ask whether it is to be stopped.
+///
+/// # Safety
+/// The environment is a state's in a call.
+unsafe extern "C" fn ask(env: *mut Env) -> i32 {
+    // SAFETY: the host lives until the call into the program returns, and we are inside of that call.
+    let host = unsafe { &mut *(*env).host.cast::<&mut dyn Host>() };
+    i32::from(host.stops())
 }

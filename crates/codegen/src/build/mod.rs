@@ -4,33 +4,20 @@
 //! machine's processor, and is written there in one step, so that others see all of it or nothing.
 
 mod fiber;
+mod flags;
 mod load;
 mod memory;
 
-pub(crate) use load::{Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Memory, Queue, State};
+pub(crate) use load::{
+    Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Mail, Memory, Queue, Sent, State, Turned,
+};
 
 pub(crate) use memory::from_bytes;
 
+use flags::FLAGS;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Flags that keep the interpreter's bits: integers wrap, and nothing is contracted. (That operations do not
-/// trap must not be said: GCC 12 then makes -0.0 of `(float)(int)-0.3f`.) Expressions stay where they are
-/// written: put together at their only use, all operands of a sum would be in registers at once.
-const FLAGS: &[&str] = &[
-    "-std=gnu11",
-    "-O3",
-    "-march=native",
-    "-fwrapv",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fno-strict-aliasing",
-    "-fno-tree-ter",
-    "-fPIC",
-    "-shared",
-    "-w",
-];
 
 /// Where compiled programs are kept.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -93,8 +80,15 @@ impl Compiler {
             tempfile::Builder::new().suffix(".c").tempfile_in(folder).map_err(|error| error.to_string())?;
         std::fs::write(source.path(), text).map_err(|error| error.to_string())?;
         let mut command = Command::new(&self.program);
-        let output =
-            command.args(FLAGS).args(&self.more).arg("-o").arg(into).arg(source.path()).arg("-lm").output();
+        let output = command
+            .args(FLAGS)
+            .args(["-shared", "-w"])
+            .args(&self.more)
+            .arg("-o")
+            .arg(into)
+            .arg(source.path())
+            .arg("-lm")
+            .output();
         let output = output.map_err(|error| format!("{}: {error}", self.program.display()))?;
         if output.status.success() {
             return Ok(());

@@ -5,7 +5,7 @@
 
 use super::flow::{fixed, without_looks};
 use super::items::Items;
-use super::program::Writer;
+use super::program::{Called, Writer};
 use crate::ir::Code;
 use crate::plan::item;
 use std::borrow::Cow;
@@ -58,7 +58,8 @@ impl Writer<'_> {
         let output = self.queue_items(to.as_ref(), push)?;
         let code = &self.codes[node as usize].as_ref().expect("a filter with code").work;
         let code: Cow<'_, Code> = without_looks(code);
-        let name = self.function_of(node, (0, &code), &input, &output, false);
+        let name = self.function_of(node, (0, &code), &input, &output, Called::ForMany);
+        let name = self.heard(node, name, (&input, &output))?;
         out.push_str("    {\n        int64_t can = n;\n");
         if prework {
             let _ = writeln!(out, "        if (state->node_{node}.fired == 0)\n            can = 0;");
@@ -76,7 +77,8 @@ impl Writer<'_> {
         if let (Some(ChannelId(at)), true) = (to, push > 0) {
             let _ = writeln!(out, "            struct queue *const to = &state->queues[{at}];");
             let _ = writeln!(out, "            if (to->mask + 1 - to->written < can * {push})");
-            let _ = writeln!(out, "                state->env.more(&state->env, to, can * {push});");
+            let _ = writeln!(out, "                if (state->env.more(&state->env, to, can * {push}))");
+            let _ = writeln!(out, "                    fail(&state->env, {node}, 0, UINT32_MAX, 0, 0, 0);");
         }
         let side = |channel: Option<ChannelId>, items: &Items, end: &str| match channel {
             None => "0".to_owned(),
@@ -92,6 +94,11 @@ impl Writer<'_> {
             "            {name}(&state->env, {node}, &state->node_{node}, {source}, {target}, 0, can);"
         );
         self.advance(out, from.as_ref(), "read", &format!("can * {pop}"), "            ");
+        if from.is_some() {
+            // An empty queue begins anew, near.
+            out.push_str("            if (from->read == from->written)\n");
+            out.push_str("                from->read = from->written = 0;\n");
+        }
         self.advance(out, to.as_ref(), "written", &format!("can * {push}"), "            ");
         let _ = writeln!(
             out,
@@ -103,23 +110,17 @@ impl Writer<'_> {
 
     /// Firings of dynamic rates, `prework` or `work`.
     fn fire_flow(&mut self, out: &mut String, node: u32, which: u32) -> Result<(), String> {
-        let ports = self.compiled.flat.node(NodeId(node));
-        let items = |channel: Option<&ChannelId>| {
-            let item = channel.map(|channel| item(self.compiled, *channel)).transpose();
-            item.map(|item| item.map(|(cell, cells)| Items::in_line(cell, cells, 0)))
-        };
-        let (input, output) = (items(ports.inputs.first())?, items(ports.outputs.first())?);
-        let queue = |channel: Option<&ChannelId>| {
-            channel.map_or("0".to_owned(), |ChannelId(at)| format!("&state->queues[{at}]"))
-        };
-        let (from, to) = (queue(ports.inputs.first()), queue(ports.outputs.first()));
+        let (from, to) = self.queues_of(node);
         let prework = self.codes[node as usize].as_ref().is_some_and(|codes| codes.prework.is_some());
-        let name = self.flow(node, which, input.as_ref(), output.as_ref());
+        let name = self.flow_of(node, which, false)?;
         let (when, most) = match (which, prework) {
             (1, _) => (format!("state->node_{node}.fired == 0 && n > 0"), "1"),
             (_, true) => (format!("state->node_{node}.fired > 0"), "n"),
             (_, false) => ("1".to_owned(), "n"),
         };
+        if self.codes[node as usize].as_ref().is_some_and(|codes| !codes.handlers.is_empty()) {
+            return self.fire_hearing(out, node, which, (&name, &from, &to), (&when, most));
+        }
         let _ = writeln!(out, "    if ({when}) {{");
         let _ = writeln!(
             out,
@@ -131,37 +132,40 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Filters that never wait in their middle, one after the other; the first, where it takes nothing, fires
-    /// so many times.
-    pub(super) fn runs(&mut self, runs: &[Vec<NodeId>]) {
-        let mut names = Vec::new();
-        for (at, run) in runs.iter().enumerate() {
-            names.push(format!("run_{at}"));
-            self.line(format!("\nstatic void run_{at}(struct state *state, int64_t n)\n{{"));
-            for node in run {
-                let most = match self.compiled.flat.node(*node).inputs.first() {
-                    Some(_) => "INT64_MAX",
-                    None => "n",
-                };
-                self.line(format!("    fire_{}(state, {most});", node.0));
-            }
-            self.line("}");
-        }
-        names.push("0".into());
-        self.line(format!(
-            "\nint32_t thalweg_run(struct state *state, uint32_t run, int64_t n)\n{{\n    \
-             static void (*const runs[])(struct state *, int64_t) = {{{}}};\n    jmp_buf out;\n    \
-             state->env.out = &out;\n    if (setjmp(out))\n        return 1;\n    runs[run](state, n);\n    \
-             return 0;\n}}",
-            names.join(", ")
-        ));
-        let mut cases = String::new();
-        for node in runs.iter().flatten() {
-            let _ = write!(cases, "\n    case {0}:\n        return state->node_{0}.fired;", node.0);
-        }
-        self.line(format!(
-            "\nint64_t thalweg_fired(struct state *state, uint32_t node)\n{{\n    (void)state;\n    \
-             switch (node) {{{cases}\n    default:\n        return 0;\n    }}\n}}"
-        ));
+    /// Where a filter's queues are.
+    fn queues_of(&self, node: u32) -> (String, String) {
+        let ports = self.compiled.flat.node(NodeId(node));
+        let queue = |channel: Option<&ChannelId>| {
+            channel.map_or("0".to_owned(), |ChannelId(at)| format!("&state->queues[{at}]"))
+        };
+        (queue(ports.inputs.first()), queue(ports.outputs.first()))
+    }
+
+    fn flow_of(&mut self, node: u32, which: u32, tries: bool) -> Result<String, String> {
+        let ports = self.compiled.flat.node(NodeId(node));
+        let items = |channel: Option<&ChannelId>| {
+            let item = channel.map(|channel| item(self.compiled, *channel)).transpose();
+            item.map(|item| item.map(|(cell, cells)| Items::in_line(cell, cells, 0)))
+        };
+        let (input, output) = (items(ports.inputs.first())?, items(ports.outputs.first())?);
+        Ok(self.flow(node, which, (input.as_ref(), output.as_ref()), tries))
+    }
+
+    /// Firings that are taken back where they lack items: whether the next one has to go on on a stack of its
+    /// own, since it does so now or has been taken back twice.
+    pub(super) fn try_flow(&mut self, out: &mut String, node: u32) -> Result<(), String> {
+        let (from, to) = self.queues_of(node);
+        let (name, kept) = (self.flow_of(node, 0, true)?, self.kept[&node].clone());
+        let _ = writeln!(
+            out,
+            "\nstatic int32_t try_{node}(struct state *state)\n{{\n    struct {kept} *const kept = \
+             &state->node_{node};\n    struct queue *const from = {from};\n    const int64_t have = \
+             from->written - from->read, wanted = kept->wants;\n    if (kept->apart)\n        return have >= \
+             kept->apart;\n    if (have == 0 || have < wanted)\n        return 0;\n    kept->wants = 0;\n    \
+             const int64_t did = {name}(&state->env, {node}, kept, from, {to}, INT64_MAX);\n    kept->fired += \
+             did;\n    if (did > 0 || wanted == 0 || kept->wants == 0)\n        return 0;\n    kept->wants = \
+             0;\n    return 1;\n}}"
+        );
+        Ok(())
     }
 }

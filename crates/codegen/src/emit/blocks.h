@@ -1,11 +1,19 @@
 
+/* The same row of so many blocks later, for which there is time as long as these are calculated. The processor does
+   not foresee it: rows are too far apart, and too many. The first cache has room for short ones, the second for all.
+   (Beyond the end nothing happens.) */
+#define AHEAD(row, by) __builtin_prefetch((row) + LANES * (by), 0, 2)
+#define SOON(row, by) ((by) <= 64 ? __builtin_prefetch((row) + LANES * (by), 0, 3) : AHEAD(row, by))
+
 /* Rows of cells that begin `by` cells apart become vectors of the first cells, of the second, and so on. */
 static __attribute__((noinline)) void enter_rows(VI *to, const int32_t *from, int64_t by, int64_t width)
 {
     for (int64_t at = 0;;) {
         VI r[LANES];
-        _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
+        _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++) {
             r[l] = load_i(from + l * by + at);
+            SOON(from + l * by + at, by);
+        }
         cross(r);
         _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
             to[at + l] = r[l];
@@ -22,8 +30,10 @@ static __attribute__((noinline)) void leave_rows(int32_t *to, const VI *from, in
         _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
             r[l] = from[at + l];
         cross(r);
-        _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
+        _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++) {
             store_i(to + l * by + at, r[l]);
+            AHEAD(to + l * by + at, by);
+        }
         if (at == width - LANES)
             return;
         at = at + 2 * LANES <= width ? at + LANES : width - LANES;

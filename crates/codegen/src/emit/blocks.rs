@@ -12,21 +12,7 @@ use thalweg_lang::hir::{BinaryOp, UnaryOp};
 
 /// Functions that bring rows of cells into lanes and back, for so many lanes.
 pub(crate) fn begin(lanes: usize) -> String {
-    let mut text =
-        String::from("\n/* 16 vectors become those of their first lanes, of their second, and so on. */\n");
-    text = text.replace("16", &lanes.to_string());
-    text.push_str("static inline __attribute__((always_inline)) void cross(VI *r)\n{\n");
-    let all = lanes as i64;
-    let mut apart = 1;
-    while apart < all {
-        let low = list((0..all).map(|l| if l & apart == 0 { l } else { all + l - apart }));
-        let high = list((0..all).map(|l| if l & apart == 0 { l + apart } else { all + l }));
-        let _ = writeln!(text, "    EXCHANGE({apart}, ((VI){{{low}}}), ((VI){{{high}}}))");
-        apart *= 2;
-    }
-    text.push_str("}\n");
-    let mut whole = String::from(EXCHANGE);
-    whole.push_str(&text);
+    let mut whole = super::cross::cross(lanes);
     whole.push_str(include_str!("blocks.h"));
     for width in [2, 4, 8] {
         if width < lanes {
@@ -35,17 +21,6 @@ pub(crate) fn begin(lanes: usize) -> String {
     }
     whole
 }
-
-const EXCHANGE: &str = r#"
-/* What lies `s` off the diagonal changes places. */
-#define EXCHANGE(s, low, high)                                        \
-    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++)          \
-        if (!(i & s)) {                                               \
-            const VI a = r[i], b = r[i + s];                          \
-            r[i] = __builtin_shuffle(a, b, low);                      \
-            r[i + s] = __builtin_shuffle(a, b, high);                 \
-        }
-"#;
 
 /// The same for rows of so many cells that stand next to one another.
 fn narrow(width: usize, lanes: usize) -> String {

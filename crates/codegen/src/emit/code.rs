@@ -1,6 +1,7 @@
 //! Firings as a function.
 
 use super::expr::{bare, cell_type, clean, mem_name, scalar, type_of};
+use super::flow::Way;
 use super::items::{Items, Pattern};
 use super::{deal, simd};
 use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, St, walk, walk_exprs};
@@ -13,10 +14,12 @@ pub(crate) struct Writer<'a> {
     pub(crate) output: &'a Items,
     pub(crate) text: String,
     pub(crate) depth: usize,
-    /// 1 of a prework.
+    /// 1 of a prework, 2 and more of handlers.
     pub(crate) which: u32,
     /// Differences are kept from being put together with sums: see [`alternates`].
     pub(crate) apart: bool,
+    /// Of firings of dynamic rates: see [`flow`](super::flow::flow).
+    pub(crate) way: Way,
 }
 
 /// Whether there are products, sums and differences of floats. GCC 12 makes one instruction of a product
@@ -38,7 +41,7 @@ pub(crate) fn alternates(code: &Code) -> bool {
 /// What a function is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Form {
-    /// 1 of a prework.
+    /// 1 of a prework, 2 and more of handlers.
     pub(crate) which: u32,
     /// Whether there is a `prework`, so that the first firing does not count.
     pub(crate) after_prework: bool,
@@ -56,9 +59,11 @@ pub(crate) struct Function {
     pub(crate) rest: String,
 }
 
-/// Firings that move more cells than these are kept apart by a statement that does nothing: compilers that
-/// make vectors of such firings take minutes to do so (GCC 12 with 64 cells: 17 s against 0.1 s).
+/// Firings that move more cells than these, or that are longer, are kept apart by a statement that does
+/// nothing: compilers that make vectors of such firings take minutes to do so (GCC 12 with 64 cells: 17 s
+/// against 0.1 s; with the 600 statements of eight of Serpent's substitutions: 21 s).
 const MOST_MOVES: usize = 12;
+const MOST_STATEMENTS: usize = 200;
 
 /// The parameters of all these functions but for those of rings.
 const PARAMS: &str = "struct env *restrict env, uint32_t node";
@@ -73,6 +78,7 @@ pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str,
         depth: 1,
         which: form.which,
         apart: alternates(code),
+        way: Way::default(),
     };
     writer.head(fields, form);
     writer.begin_fields();
@@ -135,6 +141,13 @@ fn in_memory(value: crate::ir::Scalar, cell: Cell) -> String {
     }
 }
 
+/// Whether firings stand as so many statements.
+fn is_long(code: &Code) -> bool {
+    let mut count = 0;
+    walk(&code.body, &mut |_| count += 1);
+    count > MOST_STATEMENTS
+}
+
 /// Cells of items that are moved by each firing, as far as they stand in the text.
 fn moves(code: &Code) -> usize {
     let mut moves = 0;
@@ -175,14 +188,20 @@ impl Writer<'_> {
         self.before(form);
     }
 
-    /// Firings of `work` before these, where the code asks for them.
+    /// Firings of `work` before these, where the code asks for them, and what else a function begins with.
     pub(super) fn before(&mut self, form: Form) {
         let mut iter = false;
         walk_exprs(&self.code.body, &mut |ex| iter |= matches!(ex, Ex::Iter));
         if iter {
-            let minus = if form.after_prework && form.which == 0 { " - 1" } else { "" };
-            self.line(format!("const int64_t before = fields->fired{minus};"));
+            let minus = if form.after_prework && form.which != 1 { " - 1" } else { "" };
+            let before = if form.which < 2 { "before" } else { "counted" };
+            self.line(format!("const int64_t {before} = fields->fired{minus};"));
+            // A handler may be at work before the first firing of all.
+            if form.which >= 2 {
+                self.line("const int64_t before = counted + first < 0 ? -first : counted;");
+            }
         }
+        self.patience();
     }
 
     /// Fields that are scalars are variables between the first firing and the last.
@@ -243,7 +262,8 @@ impl Writer<'_> {
             }
         }
         self.line("(void)in, (void)out;");
-        if moves(self.code) > MOST_MOVES {
+        self.firing_begins();
+        if moves(self.code) > MOST_MOVES || is_long(self.code) {
             self.line("__asm__ volatile (\"\");");
         }
         self.locals();
@@ -294,6 +314,14 @@ impl Writer<'_> {
         self.depth -= 1;
     }
 
+    /// A turn of a loop.
+    fn turn(&mut self, st: &St, body: &[St]) {
+        self.inside(body);
+        self.depth += 1;
+        self.turn_ends(st);
+        self.depth -= 1;
+    }
+
     fn st(&mut self, st: &St) {
         match st {
             St::Set(var, value) => {
@@ -315,12 +343,12 @@ impl Writer<'_> {
                 let (from, to) = (self.ex(from), self.ex(to));
                 let text = format!("for ({name} = {}; {name} {sign} {to}; {name} += {step}) {{", bare(&from));
                 self.line(text);
-                self.inside(body);
+                self.turn(st, body);
                 self.line("}");
             }
             St::Loop(body) => {
                 self.line("for (;;) {");
-                self.inside(body);
+                self.turn(st, body);
                 self.line("}");
             }
             St::Block(label, body) => {
@@ -336,6 +364,9 @@ impl Writer<'_> {
                 self.line(text);
             }
             St::Print(format, args) => self.print(*format, args),
+            St::Send { message, latency, args, site } => {
+                self.send((*message, *site), latency.as_ref(), args);
+            }
             St::Need { taken, ahead, given } => self.need(taken, ahead, given),
             St::Room { given } => self.room(given),
             St::Moved { taken, given } => self.moved(taken, given),
@@ -373,8 +404,8 @@ impl Writer<'_> {
         self.line(text);
     }
 
-    fn print(&mut self, format: u32, args: &[Ex]) {
-        let which = self.which;
+    /// Scalars as 32 bits each.
+    pub(super) fn args(&mut self, args: &[Ex]) {
         let args: Vec<String> = args
             .iter()
             .map(|arg| match arg.kind(self.code) {
@@ -383,8 +414,13 @@ impl Writer<'_> {
             })
             .collect();
         let list = if args.is_empty() { "0".to_owned() } else { args.join(", ") };
-        self.line("{");
         self.line(format!("    const int32_t args[] = {{{list}}};"));
+    }
+
+    fn print(&mut self, format: u32, args: &[Ex]) {
+        let which = self.which;
+        self.line("{");
+        self.args(args);
         self.line(format!("    if (env->print(env->host, node, {which}, {format}, args))"));
         self.line(format!("        fail(env, node, {which}, UINT32_MAX, fields->fired + f + 1, 0, 0);"));
         self.line("}");

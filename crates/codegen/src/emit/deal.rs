@@ -8,6 +8,7 @@
 use super::expr::cell_type;
 use super::items::{Items, Pattern};
 use super::simd;
+use super::weave::{unweave, weaves};
 use crate::ir::{Area, Cell, Code, Ex, Kind, St, exprs_mut, inner_mut, walk_exprs};
 use std::fmt::Write;
 use thalweg_lang::hir::BinaryOp;
@@ -118,8 +119,12 @@ impl Deal {
             self.rows() * self.row,
             input.start("f"),
         );
+        let together = self.every == 1 && weaves(self.stride) && self.last + 1 >= self.stride;
+        if together {
+            self.fill_all(&mut text, input.cell, lanes);
+        }
         for row in 0..self.rows() {
-            self.fill(&mut text, row, input.cell, lanes);
+            self.fill(&mut text, row, input.cell, (lanes, together));
         }
         let _ = writeln!(
             text,
@@ -136,16 +141,35 @@ impl Deal {
         text
     }
 
-    /// Fills a row.
-    fn fill(&self, text: &mut String, row: i64, cell: Cell, lanes: i64) {
+    /// Fills all rows as far as whole vectors of all of them go.
+    fn fill_all(&self, text: &mut String, cell: Cell, lanes: i64) {
+        let Cell::Of(kind) = cell else { return };
+        let (stride, more) = (self.stride, (self.last - self.stride + 1) / self.stride);
+        let to = |row: usize| format!("dealt + {} + i", row as i64 * self.row);
+        let moved = unweave(kind, stride, &format!("from + i * {stride}"), to);
+        let _ = writeln!(
+            text,
+            "        int64_t done = 0;
+        for (int64_t i = 0; i + {lanes} <= turns + {more}; i += {lanes}, done = i)
+            {moved}"
+        );
+    }
+
+    /// Fills a row; what has been done of all is left out.
+    fn fill(&self, text: &mut String, row: i64, cell: Cell, (lanes, together): (i64, bool)) {
         let (first, stride) = (row * self.every, self.stride);
         if first > self.last {
             return;
         }
         let letter = if cell == Cell::Of(Kind::Float) { "f" } else { "i" };
         let (to, more) = (row * self.row, (self.last - first) / stride);
+        // Where few are left, nothing is gained by vectors of them.
+        let few = if together || stride <= simd::NARROW { "__asm__ volatile (\"\");" } else { "" };
         let mut begin = "int64_t i = 0; ".to_owned();
-        if stride <= simd::NARROW {
+        if together {
+            text.push_str("        { ");
+            begin = "int64_t i = done; ".to_owned();
+        } else if stride <= simd::NARROW {
             let _ = writeln!(
                 text,
                 "        {{ int64_t i = 0; for (; i + {lanes} <= turns + {more}; i += {lanes}) \
@@ -157,7 +181,7 @@ impl Deal {
         }
         let _ = writeln!(
             text,
-            "        {begin}for (; i < turns + {more}; i++) dealt[{to} + i] = from[{first} + i * {stride}]; }}"
+            "        {begin}for (; i < turns + {more}; i++) {{ {few} dealt[{to} + i] = from[{first} + i * {stride}]; }} }}"
         );
     }
 }

@@ -5,21 +5,48 @@
 //! brought up to date, and afterwards the variables are found anew, since queues may have moved.
 
 use super::code::{Form, Function, Writer, alternates, tables};
-use super::expr::{bare, cell_type};
+use super::expr::{bare, cell_type, type_of};
 use super::items::Items;
-use crate::ir::{Code, Ex, St, inner_mut, walk};
+use crate::ir::{Area, Code, Ex, MemKind, St, Var, inner_mut, walk};
 use std::borrow::Cow;
 
 /// Firings in a row that move nothing after which a filter never will again, as the interpreter has it.
-const IDLE: u32 = 1 << 16;
+pub(super) const IDLE: u32 = 1 << 16;
+
+/// How firings of dynamic rates go on.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Way {
+    /// They do not wait: one that lacks items is taken back.
+    tries: bool,
+    /// They do not look for room either: it is looked for before as many of them as there is room for.
+    chunks: bool,
+    /// What each gives then, if that is always the same.
+    gives: Option<i32>,
+}
+
+impl Way {
+    fn of(code: &Code, tries: bool, output: bool) -> Way {
+        let mut rooms = false;
+        walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
+        let chunks = tries && output && code.begins.room > 0 && !rooms;
+        let gives = match code.body.last() {
+            Some(St::Moved { given, .. }) if chunks => given.as_int(),
+            _ => None,
+        };
+        Way { tries, chunks, gives }
+    }
+}
 
 /// Writes a function that fires so often at the most, and says how often it has.
+///
+/// One that `tries` does not wait: a firing that lacks items is taken back, which is to do nothing but to give
+/// the fields that are variables what they had when it began.
 pub(crate) fn flow(
     code: &Code,
     input: Option<&Items>,
     output: Option<&Items>,
     fields: &str,
-    form: Form,
+    (form, tries): (Form, bool),
 ) -> Function {
     let none = Items::in_line(crate::ir::Cell::Of(crate::ir::Kind::Int), 1, 0);
     let (items_in, items_out) = (input.unwrap_or(&none), output.unwrap_or(&none));
@@ -31,6 +58,7 @@ pub(crate) fn flow(
         depth: 1,
         which: form.which,
         apart: alternates(code),
+        way: Way::of(code, tries, output.is_some()),
     };
     writer.text.push_str(&format!(
         "(struct env *env, uint32_t node, struct {fields} *restrict fields, struct queue *from, \
@@ -40,16 +68,21 @@ pub(crate) fn flow(
     writer.before(form);
     writer.ends(input.is_some(), output.is_some());
     writer.begin_fields();
+    writer.saved(true);
     let idles = input.is_some() && may_idle(code);
     writer.line("int64_t f = 0;");
     let several = several(code).filter(|_| input.is_some());
     if let Some(taken) = several {
         writer.begin_several(taken, output.is_some());
+    } else if writer.way.chunks {
+        writer.begin_chunk(idles);
     } else {
         writer.line("for (; f < most; f++) {");
         writer.depth += 1;
         writer.begins(input.is_some(), output.is_some(), idles);
     }
+    writer.saved(false);
+    writer.firing_begins();
     writer.locals();
     writer.stmts(&code.body);
     if idles {
@@ -57,11 +90,15 @@ pub(crate) fn flow(
     }
     writer.depth -= 1;
     writer.line("}");
-    if several.is_some() {
+    if several.is_some() || writer.way.chunks {
+        writer.count_room();
         writer.depth -= 1;
         writer.line("}");
     }
+    writer.take_back();
     if input.is_some() {
+        // An empty queue begins anew, near.
+        writer.line("from->written = have == 0 ? 0 : from->written;");
         writer.line("from->read = from->written - have;");
     }
     if output.is_some() {
@@ -89,6 +126,19 @@ fn several(code: &Code) -> Option<i32> {
     let mut rooms = false;
     walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
     taken.as_int().filter(|taken| *taken > 0 && !rooms && !may_wait(code))
+}
+
+/// Whether a firing that lacks items can be taken back: until it ends it changes nothing but variables.
+pub(crate) fn may_try(code: &Code) -> bool {
+    let mut changes = false;
+    walk(&code.body, &mut |st| {
+        changes |= match st {
+            St::Store(Area::Mem(mem), ..) => matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
+            St::Print(..) | St::Random(_) => true,
+            _ => false,
+        }
+    });
+    !changes
 }
 
 /// Whether a firing may wait in its middle.
@@ -141,6 +191,66 @@ impl Writer<'_> {
         self.line("(void)in, (void)have, (void)out, (void)room;");
     }
 
+    /// Fields that are variables, as they were when the firing began: the variables for that, or what they get.
+    fn saved(&mut self, declared: bool) {
+        let (code, tries) = (self.code, self.way.tries);
+        for (at, var) in code.vars.iter().enumerate().filter(|(_, var)| tries && var.field.is_some()) {
+            let (ty, name) = (type_of(var.kind), self.name(Var(at as u32)));
+            let ty = if declared { format!("{ty} ") } else { String::new() };
+            self.line(format!("{ty}before_{name} = {name};"));
+        }
+    }
+
+    /// Where a firing goes on that lacks items, if it is to be taken back.
+    fn take_back(&mut self) {
+        let code = self.code;
+        if !self.way.tries {
+            return;
+        }
+        self.line("if (0) {");
+        self.line("dry:;");
+        for (at, _) in code.vars.iter().enumerate().filter(|(_, var)| var.field.is_some()) {
+            let name = self.name(Var(at as u32));
+            self.line(format!("    {name} = before_{name};"));
+        }
+        self.line("}");
+        if self.way.chunks {
+            self.line("end:;");
+            self.count_room();
+        }
+    }
+
+    /// Firings for which there is room, as long as they can begin.
+    fn begin_chunk(&mut self, idles: bool) {
+        let begins = self.code.begins;
+        self.line("int64_t begun = 0, last;");
+        self.line(format!("while (f < most && have >= {}) {{", begins.items));
+        self.depth += 1;
+        self.line(format!("if (__builtin_expect(room < {}, 0)) {{", begins.room));
+        self.grow("0", begins.room);
+        self.line("}");
+        self.line(format!("last = most - f < room / {0} ? most : f + room / {0};", begins.room));
+        self.line("for (; f < last; f++) {");
+        self.depth += 1;
+        self.line(format!("if (have < {})", begins.items));
+        self.line("    goto end;");
+        if idles {
+            self.line(format!("if (fields->idle >= {IDLE})"));
+            self.line("    goto end;");
+        }
+        if may_idle(self.code) {
+            self.line("int64_t moved = 0;");
+        }
+    }
+
+    /// Room that firings have used which did not count it.
+    fn count_room(&mut self) {
+        if let Some(gives) = self.way.gives {
+            self.line(format!("room -= (f - begun) * {gives};"));
+            self.line("begun = f;");
+        }
+    }
+
     /// Whether the next firing can begin.
     fn begins(&mut self, input: bool, output: bool, idles: bool) {
         let begins = self.code.begins;
@@ -182,7 +292,9 @@ impl Writer<'_> {
     /// Asks for room for more items behind those given.
     fn grow(&mut self, given: &str, more: u32) {
         self.line(format!("    to->written = to->mask + 1 - room + {given};"));
-        self.line(format!("    env->more(env, to, {more});"));
+        let which = self.which;
+        self.line(format!("    if (env->more(env, to, {more}))"));
+        self.line(format!("        fail(env, node, {which}, UINT32_MAX, fields->fired + f + 1, 0, 0);"));
         self.find_out(given);
     }
 
@@ -197,6 +309,12 @@ impl Writer<'_> {
         let given = self.ex(given);
         let (ty, cells) = (cell_type(self.input.cell), self.input.cells);
         self.line(format!("if (__builtin_expect({upto} > have, 0)) {{"));
+        if self.way.tries {
+            self.line(format!("    fields->wants = {upto};"));
+            self.line("    goto dry;");
+            self.line("}");
+            return;
+        }
         self.line("    from->read = from->written - have;");
         self.line("    if (to)");
         self.line(format!("        to->written = to->mask + 1 - room + {given};"));
@@ -231,7 +349,9 @@ impl Writer<'_> {
             if count != "0" {
                 let cells = items.cells;
                 self.line(format!("{side} += (int64_t){count} * {cells};"));
-                self.line(format!("{left} -= {};", bare(count)));
+                if left == "have" || self.way.gives.is_none() {
+                    self.line(format!("{left} -= {};", bare(count)));
+                }
             }
         }
     }

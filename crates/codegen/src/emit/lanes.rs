@@ -152,7 +152,7 @@ pub(crate) fn has_no_state(code: &Code) -> bool {
             St::Loop(_) | St::Block(..) | St::Leave(_) | St::Check(..) | St::Random(_) | St::Print(..) => {
                 false
             }
-            St::Need { .. } | St::Room { .. } | St::Moved { .. } => false,
+            St::Send { .. } | St::Need { .. } | St::Room { .. } | St::Moved { .. } => false,
         };
     });
     // The cells of a table of booleans are bytes, which is no matter; those of mixed ones are no vectors.

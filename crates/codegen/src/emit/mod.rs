@@ -9,21 +9,30 @@
 //! those of the mathematics library for binary64, rounded once, as the interpreter's.
 
 pub(crate) mod across;
+mod alike;
 mod alone;
 pub(crate) mod blocks;
 pub(crate) mod code;
 pub(crate) mod copies;
+mod cross;
 mod deal;
 pub(crate) mod expr;
 pub(crate) mod family;
 pub(crate) mod flow;
 pub(crate) mod items;
 pub(crate) mod lanes;
+mod messages;
+mod patience;
 mod places;
 pub(crate) mod program;
 mod region;
+mod rounds;
 pub(crate) mod simd;
 mod single;
 mod state;
 mod steps;
+mod tables;
 pub(crate) mod text;
+mod turns;
+pub(crate) mod weave;
+mod window;

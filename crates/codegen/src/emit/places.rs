@@ -69,10 +69,12 @@ pub(crate) fn narrow(text: &str, lanes: usize, most: usize) -> String {
     }
     let is_own = |word: &str| {
         let stem = word.strip_suffix("_f").or(word.strip_suffix("_i")).or(word.strip_suffix("_b"));
-        let plain = ["VF", "VI", "VB", "LANES", "choose", "smaller", "greater", "to_ints", "each_lane"]
-            .contains(&word);
+        let plain =
+            ["VF", "VI", "VB", "LANES", "choose", "smaller", "greater", "to_ints", "each_lane", "SAME"]
+                .contains(&word);
         let of_kind = stem.is_some_and(|stem| {
-            let known = ["load", "store", "gather", "spread", "all", "choose", "rest", "pairs", "swap"];
+            let known =
+                ["load", "store", "gather", "spread", "all", "choose", "rest", "pairs", "swap", "turn"];
             known.contains(&stem)
                 || ["smaller", "greater"].contains(&stem)
                 || stem.strip_prefix("pick").is_some_and(|by| by.parse::<u32>().is_ok())

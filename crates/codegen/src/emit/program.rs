@@ -1,17 +1,18 @@
 //! A whole program.
 
+use super::alike::Functions;
 use super::code::{Form, function};
 use super::flow::flow;
 use super::items::Items;
 use super::text::BEGIN;
-use crate::ir::Code;
-use crate::lower::{self, Which};
+use crate::ir::{Code, walk};
+use crate::lower::{self, CHEAP, Handler, WORTH, Which};
 use crate::parts::Part;
+use crate::proven::drop_checks;
 use crate::scalars::tidy;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 use thalweg_lang::Compiled;
-use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::flat::{Node, NodeKind};
 use thalweg_lang::tree;
 
 /// What a filter's code has become.
@@ -19,27 +20,86 @@ use thalweg_lang::tree;
 pub(crate) struct NodeCode {
     pub(crate) work: Code,
     pub(crate) prework: Option<Code>,
+    /// What it does with messages that it may be sent, by handler.
+    pub(crate) handlers: BTreeMap<u32, Handler>,
 }
+
+impl NodeCode {
+    /// The code of `work`, 0, of `prework`, 1, or of a handler, from 2 on.
+    pub(crate) fn which(&self, which: u32) -> Option<&Code> {
+        match which {
+            0 => Some(&self.work),
+            1 => self.prework.as_ref(),
+            handler => self.handlers.get(&(handler - 2)).map(|handler| &handler.code),
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Code> {
+        let handlers = self.handlers.values().map(|handler| &handler.code);
+        std::iter::once(&self.work).chain(&self.prework).chain(handlers)
+    }
+}
+
+/// Statements of all filters together from which on loops stay loops: some seconds of compiling.
+const LONG: usize = 25_000;
 
 /// Lowers all filters.
 pub(crate) fn lower_all(compiled: &Compiled) -> Result<Vec<Option<NodeCode>>, String> {
-    compiled.flat.nodes.iter().map(|node| lower_node(compiled, &node.kind)).collect()
+    let nodes = || compiled.flat.nodes.iter();
+    let mut codes: Vec<Option<NodeCode>> =
+        nodes().map(|node| lower_node(compiled, &node.kind, WORTH)).collect::<Result<_, _>>()?;
+    if statements(&codes) > LONG {
+        // Some filters are native only where their loops are gone.
+        let shorter = |node: &Node| lower_node(compiled, &node.kind, CHEAP).ok();
+        codes = nodes().zip(codes).map(|(node, code)| shorter(node).unwrap_or(code)).collect();
+    }
+    crate::messages::lower_handlers(compiled, &mut codes)?;
+    Ok(codes)
 }
 
-fn lower_node(compiled: &Compiled, kind: &NodeKind) -> Result<Option<NodeCode>, String> {
+/// Statements of filters' code, equal code once.
+fn statements(codes: &[Option<NodeCode>]) -> usize {
+    let size = |code: &NodeCode| {
+        let mut count = 0;
+        let all = std::iter::once(&code.work).chain(&code.prework);
+        all.for_each(|code| walk(&code.body, &mut |_| count += 1));
+        count
+    };
+    if codes.iter().flatten().map(size).sum::<usize>() <= LONG {
+        return 0;
+    }
+    let different: HashMap<String, usize> =
+        codes.iter().flatten().map(|code| (format!("{code:?}"), size(code))).collect();
+    different.values().sum()
+}
+
+fn lower_node(compiled: &Compiled, kind: &NodeKind, worth: u64) -> Result<Option<NodeCode>, String> {
     let NodeKind::Filter(id) = kind else { return Ok(None) };
     let filter = &compiled.tree.filters[id.0 as usize];
     if !matches!(filter.code, tree::Code::Written { .. }) {
         return Ok(None);
     }
     let code = |which| {
-        let lowered = lower::lower(&compiled.program, &compiled.tree, filter, which);
+        let lowered = lower::lower(&compiled.program, &compiled.tree, filter, which, worth);
         let mut code = lowered.map_err(|why| format!("`{}`: {why}", filter.path))?;
         tidy(&mut code);
+        drop_checks(&mut code);
         Ok::<_, String>(code)
     };
     let prework = if filter.prework.is_some() { Some(code(Which::Prework)?) } else { None };
-    Ok(Some(NodeCode { work: code(Which::Work)?, prework }))
+    Ok(Some(NodeCode { work: code(Which::Work)?, prework, handlers: BTreeMap::new() }))
+}
+
+/// How a function of firings is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Called {
+    /// So seldom that it had better be small.
+    Seldom,
+    /// For fewer firings than vectors have lanes.
+    ForFew,
+    /// For many firings at once.
+    ForMany,
 }
 
 /// Writes programs.
@@ -53,8 +113,8 @@ pub(crate) struct Writer<'a> {
     /// Whether what blocks in lanes share has been written.
     pub(super) blocks: bool,
     pub(super) text: String,
-    /// Names of functions and structures by their text.
-    pub(super) functions: HashMap<String, String>,
+    pub(super) functions: Functions,
+    /// Names of structures by their text.
     pub(super) structures: HashMap<String, String>,
     /// By node.
     pub(super) kept: BTreeMap<u32, String>,
@@ -64,7 +124,7 @@ pub(crate) struct Writer<'a> {
 /// comes to the same, in steady states.
 pub(crate) fn program(
     compiled: &Compiled,
-    (parts, runs): (&[Part], &[Vec<NodeId>]),
+    (parts, direct): (&[Part], &[bool]),
     (codes, steady): (&[Option<NodeCode>], &[Option<NodeCode>]),
     rings: bool,
     lanes: usize,
@@ -77,7 +137,7 @@ pub(crate) fn program(
         lanes,
         blocks: false,
         text: BEGIN.to_owned(),
-        functions: HashMap::new(),
+        functions: Functions::default(),
         structures: HashMap::new(),
         kept: BTreeMap::new(),
     };
@@ -85,6 +145,7 @@ pub(crate) fn program(
         writer.text.push_str(&super::simd::begin(lanes));
     }
     writer.structures()?;
+    let begin = std::mem::take(&mut writer.text);
     let mut fused = Vec::new();
     writer.codes = steady;
     for (at, part) in parts.iter().enumerate() {
@@ -94,6 +155,7 @@ pub(crate) fn program(
     let single = writer.single()?;
     writer.state();
     writer.begin()?;
+    writer.join();
     writer.text.push_str(&single);
     for (at, fused) in fused.into_iter().enumerate() {
         match fused {
@@ -102,8 +164,8 @@ pub(crate) fn program(
         }
     }
     writer.exports();
-    writer.runs(runs);
-    Ok(writer.text)
+    writer.turns(direct)?;
+    Ok(begin + &writer.functions.text() + &writer.text)
 }
 
 impl Writer<'_> {
@@ -123,11 +185,11 @@ impl Writer<'_> {
         which: u32,
         input: &Items,
         output: &Items,
-        seldom: bool,
+        called: Called,
     ) -> String {
         let codes = self.codes[node as usize].as_ref().expect("a filter with code");
-        let code = if which == 1 { codes.prework.as_ref().expect("a prework") } else { &codes.work };
-        self.function_of(node, (which, code), input, output, seldom)
+        let code = codes.which(which).expect("it has this code");
+        self.function_of(node, (which, code), input, output, called)
     }
 
     /// The same for code that it may have.
@@ -137,10 +199,11 @@ impl Writer<'_> {
         (which, code): (u32, &Code),
         input: &Items,
         output: &Items,
-        seldom: bool,
+        called: Called,
     ) -> String {
         let codes = self.codes[node as usize].as_ref().expect("a filter with code");
-        let lanes = if seldom || which == 1 { 1 } else { self.lanes };
+        let lanes = if called == Called::ForMany && which == 0 { self.lanes } else { 1 };
+        let seldom = called == Called::Seldom;
         let form = Form { which, after_prework: codes.prework.is_some(), lanes, seldom };
         let made = function(code, input, output, &self.kept[&node], form);
         let kind =
@@ -148,33 +211,35 @@ impl Writer<'_> {
         self.named(node, which, kind, made)
     }
 
-    /// The same for firings of dynamic rates.
+    /// The same, one firing after the other, to be put in where it is called.
+    pub(super) fn function_in(&mut self, node: u32, code: &Code, input: &Items, output: &Items) -> String {
+        let codes = self.codes[node as usize].as_ref().expect("a filter with code");
+        let form = Form { which: 0, after_prework: codes.prework.is_some(), lanes: 1, seldom: true };
+        let made = function(code, input, output, &self.kept[&node], form);
+        self.named(node, 0, "inline __attribute__((always_inline)) void", made)
+    }
+
+    /// The same for firings of dynamic rates, that wait or try.
     pub(super) fn flow(
         &mut self,
         node: u32,
         which: u32,
-        input: Option<&Items>,
-        output: Option<&Items>,
+        (input, output): (Option<&Items>, Option<&Items>),
+        tries: bool,
     ) -> String {
         let codes = self.codes[node as usize].as_ref().expect("a filter with code");
         let code = if which == 1 { codes.prework.as_ref().expect("a prework") } else { &codes.work };
         let form = Form { which, after_prework: codes.prework.is_some(), lanes: 1, seldom: false };
-        let made = flow(code, input, output, &self.kept[&node], form);
+        let made = flow(code, input, output, &self.kept[&node], (form, tries));
         self.named(node, which, "__attribute__((noinline)) int64_t", made)
     }
 
     /// The name of a function, which is written if there is none like it yet.
-    fn named(&mut self, node: u32, which: u32, kind: &str, made: super::code::Function) -> String {
+    fn named(&mut self, node: u32, which: u32, kind: &'static str, made: super::code::Function) -> String {
         let (head, body) = made.rest.split_once("{\n").unwrap_or((&made.rest, ""));
         let text = format!("{head}{{\n{}{body}", made.tables);
-        if let Some(name) = self.functions.get(&text) {
-            return name.clone();
-        }
-        let name = format!("{}_{}", ["work", "prework"][which as usize], self.functions.len());
-        let comment = self.compiled.flat.nodes[node as usize].name.replace("*/", "* /");
-        let _ = write!(self.text, "\n/* {comment} */\nstatic {kind} {name}{text}");
-        self.functions.insert(text, name.clone());
-        name
+        let stem = ["work", "prework", "handler"][which.min(2) as usize];
+        self.functions.name(stem, kind, &self.compiled.flat.nodes[node as usize].name, text)
     }
 
     fn exports(&mut self) {
@@ -202,14 +267,13 @@ impl Writer<'_> {
 /// The programs that several filters' code prints in.
 pub(crate) fn printers(codes: &[Option<NodeCode>]) -> usize {
     let prints = |code: &Code| !code.formats.is_empty();
-    codes
-        .iter()
-        .flatten()
-        .filter(|codes| prints(&codes.work) || codes.prework.as_ref().is_some_and(prints))
-        .count()
+    codes.iter().flatten().filter(|codes| codes.all().any(prints)).count()
 }
 
 /// Whether some code may fail.
 pub(crate) fn may_fail(codes: &[Option<NodeCode>]) -> bool {
-    codes.iter().flatten().any(|codes| !codes.work.sites.is_empty())
+    let fails = |codes: &NodeCode| {
+        !codes.work.sites.is_empty() || codes.handlers.values().any(|handler| !handler.code.sites.is_empty())
+    };
+    codes.iter().flatten().any(fails)
 }

@@ -4,9 +4,9 @@ use super::copies::copy;
 use super::expr::cell_type;
 use super::family::Siblings;
 use super::items::Items;
-use super::program::Writer;
+use super::program::{Called, Writer};
 use crate::ir::{Cell, Kind};
-use crate::plan::{Facts, Plan, Round, Step};
+use crate::plan::{Bundle, Facts, Plan, Round, Step};
 use std::fmt::Write;
 use thalweg_lang::flat::NodeId;
 
@@ -22,11 +22,15 @@ impl Writer<'_> {
                 let (input, output) = (actor.inputs.first(), actor.outputs.first());
                 let input = input.map_or(none.clone(), |port| port.items.clone());
                 let output = output.map_or(none, |port| port.items.clone());
-                self.function(node, 0, &input, &output, false)
+                let few = most_at_once(plan, at) < self.lanes as u64;
+                let called = if few { Called::ForFew } else { Called::ForMany };
+                let name = self.function(node, 0, &input, &output, called);
+                self.heard(node, name, (&input, &output))?
             } else {
                 String::new()
             });
         }
+        let bundles: Vec<String> = plan.bundles.iter().map(|bundle| self.bundle(plan, bundle)).collect();
         let mut out = String::new();
         if !plan.blocks.is_empty() && !std::mem::replace(&mut self.blocks, true) {
             out.push_str(&super::blocks::begin(self.lanes));
@@ -37,8 +41,14 @@ impl Writer<'_> {
         for family in 0..plan.families.len() {
             self.family(&mut out, part, plan, family);
         }
+        for (at, step) in plan.steps.iter().enumerate() {
+            if let Step::Rounds(rounds) = step {
+                let turns = self.loop_of(plan, &names, rounds, &format!("turns_{part}_{at}"));
+                out.push_str(&turns);
+            }
+        }
         let _ = writeln!(out, "\nstatic void steady_{part}(struct state *state, int64_t n)\n{{");
-        for step in &plan.steps {
+        for (at, step) in plan.steps.iter().enumerate() {
             match step {
                 Step::Blocks(at) => {
                     out.push_str(&super::blocks::calls(
@@ -51,10 +61,17 @@ impl Writer<'_> {
                     let firings = plan.actors[*actor].firings;
                     self.act(&mut out, plan, &names, *actor, 1, ("0", &format!("n * {firings}")));
                 }
-                Step::Rounds(rounds) => self.go_round(&mut out, plan, &names, rounds),
+                Step::Rounds(rounds) => {
+                    let call = super::rounds::call(plan, rounds, &format!("turns_{part}_{at}"), "n");
+                    let _ = writeln!(out, "    {call}");
+                }
                 Step::Family(family) => {
                     let firings = plan.families[*family].firings;
                     let _ = writeln!(out, "    family_{part}_{family}(state, 0, n * {firings});");
+                }
+                Step::Bundle(bundle) => {
+                    let firings = plan.bundles[*bundle].firings;
+                    out.push_str(&call(plan, *bundle, &bundles[*bundle], ("0", &format!("n * {firings}"))));
                 }
             }
         }
@@ -66,9 +83,15 @@ impl Writer<'_> {
         out.push_str("}\n");
         if self.parts.len() == 1 {
             let facts = Facts::new(self.compiled, &self.parts[0].region);
-            out.push_str(&self.steps(&facts, plan, &names));
+            out.push_str(&self.steps(&facts, plan, (&names, &bundles)));
         }
         Ok(out)
+    }
+
+    /// A function for the firings of a bundle; its name.
+    fn bundle(&mut self, plan: &Plan, bundle: &Bundle) -> String {
+        let node = plan.actors[bundle.actors[0]].node.0;
+        self.function_of(node, (0, &bundle.code), &bundle.input.items, &bundle.output.items, Called::ForMany)
     }
 
     /// A function for the firings of siblings.
@@ -100,55 +123,6 @@ impl Writer<'_> {
         }
         out.push_str(&siblings.function());
         out.push_str("}\n");
-    }
-
-    pub(super) fn go_round(&self, out: &mut String, plan: &Plan, names: &[String], rounds: &[Round]) {
-        fn actors(rounds: &[Round], all: &mut Vec<usize>) {
-            for round in rounds {
-                match round {
-                    Round::Fire(actor, _) if all.contains(actor) => {}
-                    Round::Fire(actor, _) => all.push(*actor),
-                    Round::Repeat(_, inner) => actors(inner, all),
-                }
-            }
-        }
-        let mut all = Vec::new();
-        actors(rounds, &mut all);
-        out.push_str("    {\n");
-        for actor in all {
-            let _ = writeln!(out, "        int64_t f{actor} = 0;");
-        }
-        out.push_str("        for (int64_t turn = 0; turn < n; turn++) {\n");
-        self.rounds(out, plan, names, rounds, 3);
-        out.push_str("        }\n    }\n");
-    }
-
-    pub(super) fn rounds(
-        &self,
-        out: &mut String,
-        plan: &Plan,
-        names: &[String],
-        rounds: &[Round],
-        depth: usize,
-    ) {
-        let indent = "    ".repeat(depth);
-        for round in rounds {
-            match round {
-                Round::Fire(actor, count) => {
-                    let f = format!("f{actor}");
-                    self.act(out, plan, names, *actor, depth, (&f, &format!("{f} + {count}")));
-                    let _ = writeln!(out, "{indent}{f} += {count};");
-                }
-                Round::Repeat(times, inner) => {
-                    let _ = writeln!(
-                        out,
-                        "{indent}for (int64_t t{depth} = 0; t{depth} < {times}; t{depth}++) {{"
-                    );
-                    self.rounds(out, plan, names, inner, depth + 1);
-                    let _ = writeln!(out, "{indent}}}");
-                }
-            }
-        }
     }
 
     /// An actor's firings.
@@ -185,4 +159,37 @@ impl Writer<'_> {
             side(actor.outputs.first())
         );
     }
+}
+
+/// A call of a bundle's function.
+pub(super) fn call(plan: &Plan, at: usize, name: &str, (first, last): (&str, &str)) -> String {
+    let bundle = &plan.bundles[at];
+    let node = plan.actors[bundle.actors[0]].node.0;
+    let buffer = |port: &crate::plan::Port| {
+        format!("({} *)state->buffers[{}].items", cell_type(port.items.cell), plan.first + port.root)
+    };
+    let (input, output) = (buffer(&bundle.input), buffer(&bundle.output));
+    let count = bundle.actors.len();
+    format!(
+        "    /* {count} filters as one */\n    {name}(&state->env, {node}, &state->node_{node}, {input}, {output}, {first}, {last});\n"
+    )
+}
+
+/// Firings of an actor that one call of a region's function does in a row, at most.
+fn most_at_once(plan: &Plan, at: usize) -> u64 {
+    fn most(rounds: &[Round], at: usize) -> u64 {
+        let each = rounds.iter().map(|round| match round {
+            Round::Fire(actor, count) if *actor == at => *count,
+            Round::Fire(..) => 0,
+            Round::Repeat(_, inner) => most(inner, at),
+            Round::AtOnce(turns, inner) => turns.saturating_mul(most(inner, at)),
+        });
+        each.max().unwrap_or(0)
+    }
+    let all = plan.steps.iter().map(|step| match step {
+        Step::Rounds(rounds) => most(rounds, at),
+        Step::All(actor) if *actor == at => u64::MAX,
+        Step::All(_) | Step::Blocks(_) | Step::Family(_) | Step::Bundle(_) => 0,
+    });
+    all.max().unwrap_or(0)
 }

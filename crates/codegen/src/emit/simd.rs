@@ -15,6 +15,9 @@ use super::expr::{bare, mem_name, whole};
 use super::family::Lanes;
 use super::items::{Items, Pattern};
 use super::lanes::Varies;
+use super::weave::{self, weave, weaves};
+use super::window;
+use crate::compose::turns;
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, walk, walk_exprs};
 use std::fmt::Write;
 use thalweg_lang::hir::{BinaryOp, Builtin, UnaryOp};
@@ -28,6 +31,10 @@ pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) 
     // The firings of the last vector may have been done before: they give the same again.
     if input.group == 1 && output.group == 1 {
         let rest = side_by_side(code, input, output, (lanes, 1))?;
+        // Where that is one vector, the loop is the same.
+        if rest == text {
+            text.clear();
+        }
         let one = rest.split_once("{\n").map_or("", |(_, body)| body);
         let _ = write!(
             text,
@@ -43,10 +50,17 @@ pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) 
 fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usize, usize)) -> Option<String> {
     let varies = Varies::of(code)?;
     let strides = (stride(input, lanes)?, stride(output, lanes)?);
-    if !pays(code, &varies, strides) {
+    let window = window::cells(code, &varies, input, strides.0);
+    if !pays(code, &varies, (if window.is_some() { 1 } else { strides.0 }, strides.1)) {
         return None;
     }
-    let beside = beside(code, &varies).min(most);
+    // Vectors of a window are loaded as they are: turns of a loop may share them.
+    let shared = window.and_then(|_| turns(code));
+    let (code, varies) = match &shared {
+        Some(shared) => (shared, Varies::of(shared)?),
+        None => (code, varies),
+    };
+    let beside = if window.is_some() { 1 } else { beside(code, &varies).min(most) };
     let inner = Writer {
         code,
         input,
@@ -55,6 +69,7 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
         depth: 2,
         which: 0,
         apart: super::code::alternates(code),
+        way: Default::default(),
     };
     let mut writer = Vectors {
         inner,
@@ -67,6 +82,7 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
         mask: None,
         masks: 0,
         among: None,
+        window,
     };
     Some(writer.write())
 }
@@ -134,8 +150,8 @@ fn beside(code: &Code, varies: &Varies) -> usize {
 /// are put together at the end.
 fn picked(code: &Code, output: &Items, stride: i64) -> Option<i64> {
     let dense = output.window * output.cells as i64 == stride;
-    let whole =
-        output.pattern == Pattern::Every(1) && output.group == 1 && dense && (2..=NARROW).contains(&stride);
+    let few = (2..=NARROW).contains(&stride) || weaves(stride);
+    let whole = output.pattern == Pattern::Every(1) && output.group == 1 && dense && few;
     let mut known = true;
     walk(&code.body, &mut |st| {
         if let St::Store(Area::Out(item), at, ..) = st {
@@ -151,7 +167,7 @@ pub(super) struct Vectors<'a> {
     pub(super) lanes: usize,
     pub(super) beside: usize,
     /// Cells from one lane to the next.
-    strides: (i64, i64),
+    pub(super) strides: (i64, i64),
     /// The cells of a firing's output, where they are put together at the end.
     picked: Option<i64>,
     /// Which of the vectors side by side.
@@ -161,6 +177,8 @@ pub(super) struct Vectors<'a> {
     masks: usize,
     /// Lanes that are siblings, not firings.
     pub(super) among: Option<Lanes<'a>>,
+    /// The cells of a firing's input, where they are turned into vectors beforehand.
+    pub(super) window: Option<i64>,
 }
 
 impl<'a> Vectors<'a> {
@@ -173,9 +191,19 @@ impl<'a> Vectors<'a> {
         apart: bool,
         among: Lanes<'a>,
     ) -> Vectors<'a> {
-        let inner = Writer { code, input, output, text: String::new(), depth: 1, which: 0, apart };
+        let inner = Writer {
+            code,
+            input,
+            output,
+            text: String::new(),
+            depth: 1,
+            which: 0,
+            apart,
+            way: Default::default(),
+        };
         let (strides, among) = ((0, 0), Some(among));
-        Vectors { inner, varies, lanes, beside, strides, picked: None, k: 0, mask: None, masks: 0, among }
+        let (picked, mask, window) = (None, None, None);
+        Vectors { inner, varies, lanes, beside, strides, picked, k: 0, mask, masks: 0, among, window }
     }
 }
 
@@ -204,6 +232,8 @@ impl Vectors<'_> {
             self.line(format!("{constant}{ty} *restrict {name} = {name}0 + ({});", items.start("f")));
         }
         self.line("(void)in, (void)out;");
+        self.hide_tables();
+        self.turn_window();
         self.locals();
         let code = self.inner.code;
         self.stmts(&code.body);
@@ -402,6 +432,12 @@ impl Vectors<'_> {
     fn put_together(&mut self) {
         let (Some(cells), Cell::Of(kind)) = (self.picked, output_cell(self.inner.output)) else { return };
         let lanes = self.lanes as i64;
+        if weaves(cells) {
+            for k in 0..self.beside as i64 {
+                self.line(weave(kind, cells, k, k * lanes * cells));
+            }
+            return;
+        }
         for k in 0..self.beside as i64 {
             for part in 0..cells {
                 let mut all: Option<String> = None;
@@ -483,6 +519,7 @@ impl Vectors<'_> {
     fn load(&self, area: &Area, at: &Ex, kind: Kind) -> String {
         match area {
             Area::In(item) if self.among.is_some() => self.take_among(item, at, kind),
+            Area::In(item) if self.window.is_some() => self.in_window(item, at),
             Area::In(item) => {
                 let place =
                     self.inner.input.place("read", &self.inner.ex(item), item.as_int(), &self.inner.ex(at));
@@ -609,7 +646,7 @@ pub(crate) fn lanes() -> usize {
 
 /// Types and functions of vectors: of the machine's lanes, and of fewer for siblings.
 pub(crate) fn begin(lanes: usize) -> String {
-    let mut text = types(lanes);
+    let mut text = types(lanes) + &weave::begin(lanes);
     for fewer in [lanes / 2, lanes / 4].into_iter().filter(|fewer| *fewer >= 4) {
         text.push_str(&super::places::narrow(&types(fewer), fewer, lanes));
     }
@@ -617,7 +654,10 @@ pub(crate) fn begin(lanes: usize) -> String {
 }
 
 fn types(lanes: usize) -> String {
-    let mut text = format!("\n#define LANES {lanes}\n{}", include_str!("vectors.h"));
+    // Written out: of a loop over lanes GCC makes a shuffle of neighbours that nobody asked for.
+    let same = vec!["x"; lanes].join(", ");
+    let vectors = include_str!("vectors.h");
+    let mut text = format!("\n#define LANES {lanes}\n#define SAME(x) {{{same}}}\n{vectors}");
     let each: Vec<String> = (0..lanes).map(|lane| lane.to_string()).collect();
     let _ = writeln!(text, "static const VI each_lane = {{{}}};", each.join(", "));
     for stride in 2..=NARROW {
@@ -627,6 +667,7 @@ fn types(lanes: usize) -> String {
     }
     let swapped = (0..lanes as i64).map(|lane| lane ^ 1);
     let _ = writeln!(text, "#define swap_f(x) __builtin_shuffle((x), (VI){{{}}})", list(swapped));
+    text.push_str(&window::turn(lanes));
     text
 }
 

@@ -3,7 +3,7 @@
 use super::copies::copy;
 use super::expr::cell_type;
 use super::items::Items;
-use super::program::Writer;
+use super::program::{Called, Writer};
 use crate::ir::{Cell, Kind};
 use crate::plan::item;
 use std::fmt::Write;
@@ -70,7 +70,9 @@ impl Writer<'_> {
         let input = self.queue_items(ports.inputs.first(), pop)?;
         let output = self.queue_items(ports.outputs.first(), push)?;
         let which = u32::from(firing == Firing::First);
-        let name = self.function(node, which, &input, &output, !self.ring());
+        let called = if self.ring() { Called::ForMany } else { Called::Seldom };
+        let name = self.function(node, which, &input, &output, called);
+        let name = self.heard(node, name, (&input, &output))?;
         let side = |channel: Option<&ChannelId>, items: &Items, end: &str| {
             let cell = cell_type(items.cell);
             match (channel, self.ring()) {

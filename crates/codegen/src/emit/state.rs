@@ -21,7 +21,11 @@ impl Writer<'_> {
                 fields.into_iter().map(|(at, (name, cell, cells))| (at, name, cell, cells)).collect();
             let mut text = structure(&fields);
             if self.flows(node) {
-                text = text.replacen("    uint64_t random;", "    uint64_t random;\n    int64_t idle;", 1);
+                text = text.replacen(
+                    "    uint64_t random;",
+                    "    uint64_t random;\n    int64_t idle, wants, apart;",
+                    1,
+                );
             }
             let name = match self.structures.get(&text) {
                 Some(name) => name.clone(),
@@ -51,7 +55,7 @@ impl Writer<'_> {
             return Ok(BTreeMap::new());
         };
         let mut used = BTreeMap::new();
-        for code in std::iter::once(&codes.work).chain(&codes.prework) {
+        for code in codes.all() {
             let vars = code.vars.iter().filter_map(|var| var.field.map(|(field, _)| field));
             let mems = code.mems.iter().filter_map(|mem| match mem.kind {
                 MemKind::Field(field) => Some(field),
@@ -134,5 +138,17 @@ impl Writer<'_> {
         }
         self.line(format!("\nvoid thalweg_begin(struct state *state)\n{{\n    (void)state;\n{body}}}"));
         Ok(())
+    }
+
+    /// Takes over what a node keeps from another state.
+    pub(super) fn join(&mut self) {
+        let mut cases = String::new();
+        for node in self.kept.keys() {
+            let _ = write!(cases, "\n    case {node}: to->node_{node} = from->node_{node}; break;");
+        }
+        self.line(format!(
+            "\nvoid thalweg_join(struct state *to, const struct state *from, uint32_t node)\n{{\n    \
+             (void)to, (void)from;\n    switch (node) {{{cases}\n    }}\n}}"
+        ));
     }
 }

@@ -5,9 +5,13 @@ use crate::plan::{Facts, Plan, Step};
 use std::fmt::Write;
 
 impl Writer<'_> {
-    /// Functions that do some of the steps, that say how many steady states have been done, and that take
-    /// over what a node keeps.
-    pub(super) fn steps(&self, facts: &Facts<'_>, plan: &Plan, names: &[String]) -> String {
+    /// Functions that do some of the steps, and that say how many steady states have been done.
+    pub(super) fn steps(
+        &self,
+        facts: &Facts<'_>,
+        plan: &Plan,
+        (names, bundles): (&[String], &[String]),
+    ) -> String {
         let has_code = |node: u32| self.codes[node as usize].is_some();
         let mut out = String::from(
             "\nstatic void part(struct state *state, uint32_t step, int64_t first, int64_t last)\n{\n    \
@@ -27,9 +31,12 @@ impl Writer<'_> {
                 Step::Family(family) => {
                     let _ = writeln!(out, "        family_0_{family}(state, first, last);");
                 }
+                Step::Bundle(bundle) => {
+                    out.push_str(&super::region::call(plan, *bundle, &bundles[*bundle], ("first", "last")));
+                }
                 Step::Rounds(rounds) => {
-                    out.push_str("    const int64_t n = last;\n    (void)first;\n");
-                    self.go_round(&mut out, plan, names, rounds);
+                    let call = super::rounds::call(plan, rounds, &format!("turns_0_{at}"), "last");
+                    let _ = writeln!(out, "        {call}");
                 }
             }
             out.push_str("        break;\n    }\n");
@@ -42,15 +49,7 @@ impl Writer<'_> {
             let (node, begun) = (actor.node.0, facts.begun[actor.node.0 as usize]);
             let _ = writeln!(out, "    state->node_{node}.fired = {begun} + n * {};", actor.firings);
         }
-        out.push_str(
-            "}\n\nvoid thalweg_join(struct state *to, const struct state *from, uint32_t node)\n{\n",
-        );
-        out.push_str("    (void)to, (void)from;\n    switch (node) {\n");
-        for actor in plan.actors.iter().filter(|actor| has_code(actor.node.0)) {
-            let node = actor.node.0;
-            let _ = writeln!(out, "    case {node}: to->node_{node} = from->node_{node}; break;");
-        }
-        out.push_str("    }\n}\n");
+        out.push_str("}\n");
         out
     }
 }

@@ -12,6 +12,13 @@ double rint(double), sin(double), sinh(double), sqrt(double), tan(double), tanh(
 float sqrtf(float), floorf(float), ceilf(float), rintf(float), fabsf(float), fmodf(float, float);
 
 struct queue;
+struct env;
+
+/* The mail of a node: the firing before which its next letter is to be handled, and how often it has fired, which
+   those that hear messages tell. */
+struct mail {
+    int64_t due, fired;
+};
 
 /* What is around the program. */
 struct env {
@@ -21,12 +28,22 @@ struct env {
     uint32_t node, which, site, unused;
     int64_t firing, args[2];
     /* Waits until so many items are there for a node that has fired so often in this call, and sees to it
-       that there is room for more items. */
+       that there is room for more items, but for a failure. */
     void (*wait)(struct env *env, uint32_t node, int64_t items, int64_t fired);
-    void (*more)(struct env *env, struct queue *queue, int64_t items);
+    int32_t (*more)(struct env *env, struct queue *queue, int64_t items);
     /* Firings of dynamic rates that this call has done. */
     int64_t done;
     void *fiber;
+    /* By node; none where there are no messages. */
+    struct mail *mail;
+    int64_t nodes;
+    /* Sends a message; not 0 where that cannot be. And takes a node's next letter before a firing, if there is
+       one: what it is given. */
+    int32_t (*send)(struct env *env, uint32_t node, uint32_t which, uint32_t message, int64_t firing, int32_t latency,
+                    const int32_t *args);
+    const int32_t *(*take)(struct env *env, uint32_t node, int64_t firing, uint32_t *handler);
+    /* Whether the program is to be stopped. */
+    int32_t (*ask)(struct env *env);
 };
 
 /* A queue of items: those from `read` to `written` are there. */
@@ -46,6 +63,13 @@ static _Noreturn __attribute__((cold, noinline)) void fail(
     env->node = node, env->which = which, env->site = site, env->firing = firing;
     env->args[0] = first, env->args[1] = second;
     longjmp(*(jmp_buf *)env->out, 1);
+}
+
+/* Asks whether to go on. */
+static __attribute__((cold, noinline)) void ask(struct env *env, uint32_t node)
+{
+    if (env->ask(env))
+        fail(env, node, 0, UINT32_MAX - 1, 0, 0, 0);
 }
 
 /* A value that is not put together with others. */

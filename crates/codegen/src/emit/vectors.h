@@ -14,8 +14,8 @@ static inline VI gather_b(const uint8_t *from, int64_t by) { VI v; for (int l = 
 static inline void spread_f(float *to, int64_t by, VF v) { for (int l = 0; l < LANES; l++) to[l * by] = v[l]; }
 static inline void spread_i(int32_t *to, int64_t by, VI v) { for (int l = 0; l < LANES; l++) to[l * by] = v[l]; }
 static inline void spread_b(uint8_t *to, int64_t by, VI v) { for (int l = 0; l < LANES; l++) to[l * by] = -v[l]; }
-static inline VF all_f(float x) { VF v; for (int l = 0; l < LANES; l++) v[l] = x; return v; }
-static inline VI all_i(int32_t x) { VI v; for (int l = 0; l < LANES; l++) v[l] = x; return v; }
+static inline VF all_f(float x) { return (VF)SAME(x); }
+static inline VI all_i(int32_t x) { return (VI)SAME(x); }
 static inline VF pairs_f(const float *from)
 {
     typedef double both __attribute__((vector_size(LANES * 4)));

@@ -1,7 +1,7 @@
 //! What code may change, looked at before it is lowered.
 
 use thalweg_lang::hir::{
-    Body, Callee, Expr, ExprKind, Filter, Init, Place, Program, Root, Step, Stmt, StmtKind,
+    Body, Callee, Expr, ExprKind, Filter, Init, Latency, Place, Program, Root, Step, Stmt, StmtKind,
 };
 
 /// What a stretch of code does.
@@ -143,6 +143,12 @@ impl Does {
             StmtKind::Push(value) => {
                 self.pushes = true;
                 self.expr(value);
+            }
+            StmtKind::Send(send) => {
+                send.args.iter().for_each(|arg| self.expr(arg));
+                if let Latency::Between(min, max) = &send.latency {
+                    min.iter().chain(max).for_each(|bound| self.expr(bound));
+                }
             }
             StmtKind::Expr(value) | StmtKind::Print(Some(value), _) => self.expr(value),
             StmtKind::Return(value) => {

@@ -31,7 +31,7 @@ impl<'a> Lower<'a> {
         Ok(result)
     }
 
-    fn put_in(&mut self, function: &'a Function, values: Vec<Val>) -> Outcome<Val> {
+    pub(super) fn put_in(&mut self, function: &'a Function, values: Vec<Val>) -> Outcome<Val> {
         let leave = self.label();
         let what = does(&function.body.stmts, self.filter, self.program);
         let early = returns_early(&function.body.stmts);
@@ -64,7 +64,13 @@ impl<'a> Lower<'a> {
         self.get(&result)
     }
 
-    fn argument(&mut self, function: &'a Function, at: u32, value: Val, roots: &[Root]) -> Outcome<Bind> {
+    pub(super) fn argument(
+        &mut self,
+        function: &'a Function,
+        at: u32,
+        value: Val,
+        roots: &[Root],
+    ) -> Outcome<Bind> {
         let name = function.body.locals.get(at as usize).map_or("p", |local| local.0.as_str());
         match value {
             Val::Scalar(ex) => {
@@ -106,7 +112,7 @@ impl<'a> Lower<'a> {
     }
 
     /// What is given must have the lengths that are declared: the interpreter says so at each call.
-    fn check_shape(&mut self, declared: &'a Shaped, at: usize) -> Outcome<()> {
+    pub(super) fn check_shape(&mut self, declared: &'a Shaped, at: usize) -> Outcome<()> {
         if !matches!(declared.ty, Type::Array(_)) {
             return Ok(());
         }

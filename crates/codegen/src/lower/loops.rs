@@ -7,10 +7,10 @@ use crate::ir::{Ex, Kind, Label, St, Var};
 use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Place, Root, Stmt, StmtKind, Type};
 
 /// Expressions and statements that an unrolled loop may become.
-const CHEAP: u64 = 160;
+pub(crate) const CHEAP: u64 = 160;
 
 /// The same where it makes scalars out of a short array.
-const WORTH: u64 = 2500;
+pub(crate) const WORTH: u64 = 2500;
 
 /// An array that may become scalars has up to so many cells.
 const SHORT: usize = 64;
@@ -97,7 +97,7 @@ impl<'a> Lower<'a> {
         let cost = turns.map(|turns| turns.saturating_mul(what.size as u64));
         let short = what.indexed.iter().any(|local| *local != count.local && self.is_short(*local));
         if let (Some(turns), Some(cost)) = (turns, cost)
-            && (turns == 1 || cost <= if short { WORTH } else { CHEAP })
+            && (turns == 1 || cost <= if short { self.worth } else { CHEAP })
         {
             let mark = self.mark();
             let (stmts, done) =
@@ -221,7 +221,7 @@ impl<'a> Lower<'a> {
                     None => return Ok(false),
                 }
             }
-            if turn >= most || (self.emitted - start) as u64 > WORTH {
+            if turn >= most || (self.emitted - start) as u64 > self.worth {
                 return Ok(false);
             }
             let cont = self.label();

@@ -20,6 +20,7 @@ mod dynamic;
 mod expr;
 mod known;
 mod loops;
+mod messages;
 mod operators;
 mod place;
 mod range;
@@ -36,6 +37,8 @@ use thalweg_lang::tree::{self, Rate, Rates, Tree};
 use thalweg_lang::value::{Shape, Value};
 
 pub(crate) use dynamic::decides;
+pub(crate) use loops::{CHEAP, WORTH};
+pub(crate) use messages::{Handler, lower_handler};
 pub(crate) use shape::{cell_of, cells_of, flatten, shape_of};
 
 /// Why code cannot be made native.
@@ -54,12 +57,13 @@ pub(crate) enum Which {
     Work,
 }
 
-/// Makes a firing's code.
+/// Makes a firing's code, with loops that are worth it as so many statements.
 pub(crate) fn lower(
     program: &hir::Program,
     tree: &Tree,
     filter: &tree::Filter,
     which: Which,
+    worth: u64,
 ) -> Outcome<Code> {
     let tree::Code::Written { stream, params, fields } = &filter.code else {
         return Err("it has no code".into());
@@ -76,6 +80,7 @@ pub(crate) fn lower(
     let mut lower = Lower::new(program, tree, hir, filter, (params, fields), rates)?;
     let declared = &program.streams[stream.0 as usize].params;
     lower.param_types = declared.iter().map(|(_, shaped)| shaped.ty.clone()).collect();
+    lower.worth = worth;
     lower.firing(&work.body)?;
     Ok(lower.code)
 }
@@ -132,6 +137,8 @@ struct Lower<'a> {
     rates: Rates,
     /// Whether some rate of the filter is dynamic, so that firings say what they have moved.
     flows: bool,
+    /// Whether this is a handler, whose input is a message.
+    handles: bool,
     /// Fields that code changes.
     changing: Vec<bool>,
     /// Where fields, and tables, stand.
@@ -139,6 +146,8 @@ struct Lower<'a> {
     code: Code,
     out: Vec<St>,
     emitted: usize,
+    /// Statements that loops over short arrays may become, so that each cell is a variable.
+    worth: u64,
     known: Known,
     taken: Cursor,
     given: Cursor,
@@ -174,11 +183,13 @@ impl<'a> Lower<'a> {
             fields,
             rates,
             flows: decides(made),
+            handles: false,
             changing: assigned::changing_fields(filter),
             roots: HashMap::new(),
             code: Code::default(),
             out: Vec::new(),
             emitted: 0,
+            worth: WORTH,
             known: Known::default(),
             taken: Cursor::default(),
             given: Cursor::default(),
@@ -311,6 +322,7 @@ impl<'a> Lower<'a> {
                 self.code.vars.len(),
                 self.code.mems.len(),
                 self.code.formats.len(),
+                self.code.messages.len(),
                 self.code.sites.len(),
             ),
             known: self.known.clone(),
@@ -326,10 +338,11 @@ impl<'a> Lower<'a> {
 
     /// Goes back: nothing has happened since, but for statements, which are not kept here.
     fn rewind(&mut self, mark: Mark) {
-        let (vars, mems, formats, sites) = mark.lengths;
+        let (vars, mems, formats, messages, sites) = mark.lengths;
         self.code.vars.truncate(vars);
         self.code.mems.truncate(mems);
         self.code.formats.truncate(formats);
+        self.code.messages.truncate(messages);
         self.code.sites.truncate(sites);
         (self.known, self.alive, self.emitted) = (mark.known, mark.alive, mark.emitted);
         (self.taken, self.given) = mark.cursors;
@@ -368,7 +381,7 @@ impl<'a> Lower<'a> {
 
 /// Where lowering stands.
 struct Mark {
-    lengths: (usize, usize, usize, usize),
+    lengths: (usize, usize, usize, usize, usize),
     known: Known,
     cursors: (Cursor, Cursor),
     alive: bool,

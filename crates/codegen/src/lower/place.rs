@@ -101,6 +101,14 @@ impl<'a> Lower<'a> {
         Ok(Loc { kind: LocKind::Cells(area, at, shape), checks })
     }
 
+    /// The portal that stands in a place.
+    pub(super) fn portal(&mut self, place: &'a Place) -> Outcome<u32> {
+        match self.place(place)?.kind {
+            LocKind::Known(Value::Portal(portal), _) => Ok(portal),
+            _ => Err("it chooses a portal while it works".into()),
+        }
+    }
+
     /// The value of what nobody changes.
     fn known_root(&self, root: Root) -> Option<(Value, Type)> {
         let declared = |root: Root| self.root_type(root);
@@ -329,7 +337,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn kinds(&self, shape: &Shape, out: &mut Vec<Kind>) -> Outcome<()> {
+    pub(super) fn kinds(&self, shape: &Shape, out: &mut Vec<Kind>) -> Outcome<()> {
         let structs = &self.tree.structs;
         match (shape, cell_of(shape, structs)?) {
             (shape, Cell::Of(kind)) => out.extend(std::iter::repeat_n(kind, cells_of(shape, structs))),
@@ -351,6 +359,7 @@ impl<'a> Lower<'a> {
     fn cell(&self, area: &Area) -> Outcome<Cell> {
         match area {
             Area::Mem(mem) => Ok(self.code.mems[mem.0 as usize].cell),
+            Area::In(_) if self.handles => Ok(Cell::Mixed),
             Area::In(_) => cell_of(&self.input, &self.tree.structs),
             Area::Out(_) => cell_of(&self.output, &self.tree.structs),
         }

@@ -44,7 +44,7 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             StmtKind::Return(value) => self.give_back(value.as_ref()),
-            StmtKind::Send(_) => Err("it sends messages".into()),
+            StmtKind::Send(send) => self.send(send, stmt.span),
             _ => Err("it makes streams".into()),
         }
     }

@@ -1,5 +1,6 @@
-//! Which siblings fire together, and how.
+//! Which siblings fire together, which filters are bundled, and how.
 
+use super::bundles::{self, Bundle, bundle};
 use super::families::{Found, Group, find, interleaved};
 use super::{Actor, Facts, Place, Port, Root, Step, order, worth};
 use crate::emit::items::Items;
@@ -32,6 +33,8 @@ pub(crate) struct Family {
     pub(crate) from: Vec<i64>,
     pub(crate) to: Vec<i64>,
     pub(crate) firings: u64,
+    /// What a steady state costs: see [`worth`].
+    pub(crate) cost: f64,
 }
 
 /// What has been planned so far.
@@ -44,6 +47,7 @@ pub(super) struct Planned {
 }
 
 /// A group with the code that suits it best, and what it costs without and with it.
+#[derive(Clone)]
 struct Candidate {
     group: Group,
     joint: Joint,
@@ -55,41 +59,124 @@ struct Candidate {
 /// Actors and roots for places; the node that stands in the way where there are none.
 type Made = Result<Result<(Vec<Actor>, Vec<Root>), NodeId>, String>;
 
-/// Plans with families, where they pay.
+/// A plan with what fires together in it.
+type Chosen = (Planned, Vec<Family>, Vec<Bundle>);
+
+/// What there is to choose from.
+struct Choice<'a> {
+    facts: &'a Facts<'a>,
+    codes: &'a [Option<NodeCode>],
+    actors: &'a dyn Fn(&[Option<Place>]) -> Made,
+    planned: Planned,
+    lanes: usize,
+}
+
+/// Siblings, and roots that can be one.
+struct Groups {
+    candidates: Vec<Candidate>,
+    classes: Vec<Vec<usize>>,
+}
+
+/// Plans with families, and bundles if those are wanted, where they pay.
 pub(super) fn choose(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
     actors: &dyn Fn(&[Option<Place>]) -> Made,
     planned: Planned,
-    lanes: usize,
-) -> Result<(Planned, Vec<Family>), String> {
-    let found = find(facts, codes, (&planned.actors, &planned.roots), &planned.steps);
-    let Found { groups, classes } = found;
-    let candidates = groups.into_iter().filter_map(|group| candidate(facts, codes, &planned, group, lanes));
-    let candidates: Vec<Candidate> = candidates.collect();
-    let chosen = worthwhile(candidates, classes.len());
-    let used: Vec<&Vec<usize>> = classes
-        .iter()
-        .enumerate()
-        .filter(|(class, _)| chosen.iter().any(|candidate| candidate.group.classes.contains(class)))
-        .map(|(_, roots)| roots)
-        .collect();
-    let mut with = planned.clone();
-    if !used.is_empty() {
-        with.places = interleaved(&planned.places, &planned.roots, &used);
-        match actors(&with.places)? {
-            Ok((actors, roots)) => (with.actors, with.roots) = (actors, roots),
-            Err(_) => return Ok((planned, Vec::new())),
+    (lanes, bundled): (usize, bool),
+) -> Result<Chosen, String> {
+    let choice = Choice { facts, codes, actors, planned, lanes };
+    let groups = choice.groups(&[]);
+    let mut bundles = Vec::new();
+    for bundle in if bundled { choice.bundles() } else { Vec::new() } {
+        if choice.pays(&groups, &bundle)? {
+            bundles.push(bundle);
         }
     }
-    let mut families: Vec<Family> = Vec::new();
-    for candidate in chosen {
-        if let Some(family) = family(codes, &with.actors, candidate) {
-            families.push(family);
+    loop {
+        match choice.with(&choice.groups(&bundles), &bundles)? {
+            Ok(chosen) => return Ok(chosen),
+            Err(bundle) => _ = bundles.remove(bundle),
         }
     }
-    with.steps = order::with_families(&with.actors, &with.steps, &mut families);
-    Ok((with, families))
+}
+
+impl Choice<'_> {
+    fn bundles(&self) -> Vec<bundles::Candidate> {
+        let Planned { places, actors, roots, steps } = &self.planned;
+        bundles::find(self.facts, self.codes, places, (actors, roots), steps)
+    }
+
+    /// Siblings beside these bundles.
+    fn groups(&self, bundles: &[bundles::Candidate]) -> Groups {
+        let Planned { actors, roots, steps, .. } = &self.planned;
+        let Found { groups, classes } = find(self.facts, self.codes, (actors, roots), steps, bundles);
+        let of = |group| candidate(self.facts, self.codes, &self.planned, group, self.lanes);
+        Groups { candidates: groups.into_iter().filter_map(of).collect(), classes }
+    }
+
+    /// The plan in which these classes are one root each; none where there is no pattern.
+    fn interleaved(&self, classes: &[&Vec<usize>]) -> Result<Option<Planned>, String> {
+        let mut with = self.planned.clone();
+        if !classes.is_empty() {
+            with.places = interleaved(&with.places, &with.roots, classes);
+            match (self.actors)(&with.places)? {
+                Ok((actors, roots)) => (with.actors, with.roots) = (actors, roots),
+                Err(_) => return Ok(None),
+            }
+        }
+        Ok(Some(with))
+    }
+
+    /// Whether a bundle is faster than what it is made of.
+    fn pays(&self, groups: &Groups, all: &bundles::Candidate) -> Result<bool, String> {
+        // What siblings give to it, and what it gives to siblings, can be one root each.
+        let mut classes: Vec<&Vec<usize>> =
+            groups.classes.iter().filter(|class| **class == all.entrances).collect();
+        classes.extend(Some(&all.exits).filter(|exits| exits.len() > 1));
+        let Some(with) = self.interleaved(&classes)? else { return Ok(false) };
+        let Some(bundle) = bundle(self.codes, (&with.actors, &with.roots), &all.actors, self.lanes) else {
+            return Ok(false);
+        };
+        let now: f64 = all.actors.iter().map(|actor| self.cost(groups, *actor)).sum();
+        Ok(bundle.cost < now * BETTER)
+    }
+
+    /// What an actor costs by itself, or with its siblings.
+    fn cost(&self, groups: &Groups, at: usize) -> f64 {
+        let actor = &self.planned.actors[at];
+        let Some(code) = work_of(self.codes, actor) else { return 0.0 };
+        let (input, output) = (actor.inputs.first().map(|port| &port.items), &actor.outputs[0].items);
+        let alone = worth::alone(code, input, output, self.lanes) * actor.firings as f64;
+        let group = groups.candidates.iter().find(|candidate| candidate.group.actors.contains(&at));
+        group.map_or(alone, |group| alone.min(group.costs.1 / group.group.actors.len() as f64))
+    }
+
+    /// The plan with these bundles, and families of others; a bundle that cannot be in it where there is one.
+    fn with(&self, groups: &Groups, all: &[bundles::Candidate]) -> Result<Result<Chosen, usize>, String> {
+        let Groups { candidates, classes } = groups;
+        let needed =
+            |class: &Vec<usize>| all.iter().any(|bundle| [&bundle.entrances, &bundle.exits].contains(&class));
+        let needed: Vec<bool> = classes.iter().map(needed).collect();
+        let chosen = worthwhile(candidates.clone(), &needed);
+        let uses = |class: &usize| chosen.iter().any(|candidate| candidate.group.classes.contains(class));
+        let used: Vec<&Vec<usize>> = (0..classes.len()).filter(uses).map(|class| &classes[class]).collect();
+        let Some(mut with) = self.interleaved(&used)? else {
+            let without = (self.planned.clone(), Vec::new(), Vec::new());
+            return Ok(if all.is_empty() { Ok(without) } else { Err(0) });
+        };
+        let mut bundles = Vec::new();
+        for (at, candidate) in all.iter().enumerate() {
+            match bundle(self.codes, (&with.actors, &with.roots), &candidate.actors, self.lanes) {
+                Some(bundle) => bundles.push(bundle),
+                None => return Ok(Err(at)),
+            }
+        }
+        let families = chosen.into_iter().filter_map(|candidate| family(self.codes, &with.actors, candidate));
+        let mut families: Vec<Family> = families.collect();
+        with.steps = order::with_families(&with.actors, &with.steps, &mut families, &mut bundles);
+        Ok(Ok((with, families, bundles)))
+    }
 }
 
 fn candidate(
@@ -146,7 +233,8 @@ fn same_fields(facts: &Facts<'_>, codes: &[Option<NodeCode>], planned: &Planned,
     }
     let equal = |field: usize| {
         let is_int = matches!(all[0][field], Value::Int(_) | Value::Bool(_));
-        is_int && all.iter().all(|fields| fields[field] == all[0][field])
+        // Filters that look alike may have others besides that nobody changes.
+        is_int && all.iter().all(|fields| fields.get(field) == all[0].get(field))
     };
     (0..all[0].len()).filter(|field| equal(*field)).map(|field| field as u32).collect()
 }
@@ -173,8 +261,9 @@ fn strides(planned: &Planned, group: &Group) -> (i64, i64) {
     )
 }
 
-/// Groups that are joined by classes are chosen together or not at all.
-fn worthwhile(mut candidates: Vec<Candidate>, classes: usize) -> Vec<Candidate> {
+/// Groups that are joined by classes are chosen together or not at all; those of classes that are needed are.
+fn worthwhile(mut candidates: Vec<Candidate>, needed: &[bool]) -> Vec<Candidate> {
+    let classes = needed.len();
     // By class, the least of those that it is connected with.
     let mut least: Vec<usize> = (0..classes).collect();
     let mut changed = true;
@@ -197,14 +286,15 @@ fn worthwhile(mut candidates: Vec<Candidate>, classes: usize) -> Vec<Candidate> 
     }
     candidates.retain(|candidate| {
         let (alone, together) = part(candidate).map_or(candidate.costs, |part| sums[part]);
-        together < alone * BETTER
+        let is_needed = candidate.group.classes.iter().any(|class| needed[*class]);
+        is_needed || together < alone * BETTER
     });
     candidates
 }
 
 /// A family where its siblings really are, if that is in one root on each side.
 fn family(codes: &[Option<NodeCode>], actors: &[Actor], candidate: Candidate) -> Option<Family> {
-    let Candidate { mut group, joint, same, width, .. } = candidate;
+    let Candidate { mut group, joint, same, width, costs: (_, cost) } = candidate;
     let place = |actor: usize| {
         let actor = &actors[actor];
         (actor.outputs[0].items.base, actor.inputs.first().map(|port| port.items.base))
@@ -228,7 +318,7 @@ fn family(codes: &[Option<NodeCode>], actors: &[Actor], candidate: Candidate) ->
     let (input, from) = input.map_or((None, vec![0; siblings]), |(port, offsets)| (Some(port), offsets));
     let firings = actors[group.actors[0]].firings;
     let (from, to) = (by_lane(from), by_lane(to));
-    Some(Family { actors: group.actors, joint, same, width, input, output, from, to, firings })
+    Some(Family { actors: group.actors, joint, same, width, input, output, from, to, firings, cost })
 }
 
 fn joined(codes: &[Option<NodeCode>], actors: &[Actor], group: &Group, each: usize) -> Option<Joint> {

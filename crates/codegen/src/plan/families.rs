@@ -9,9 +9,11 @@
 //! Filters of one depth that take from one root, or from roots of one class, depend on nothing that one
 //! of them gives. Filters in feedback loops, and those that print, draw numbers or may fail, have no siblings.
 
+use super::bundles::Candidate;
 use super::{Actor, Facts, Level, Place, Root, Step};
 use crate::emit::items::Items;
 use crate::emit::program::NodeCode;
+use crate::ir::{Code, St, walk};
 use crate::siblings::outline;
 use std::collections::BTreeMap;
 use thalweg_lang::flat::ChannelId;
@@ -42,24 +44,30 @@ struct Finder<'a> {
     found: Found,
 }
 
-/// Finds siblings.
+/// Finds siblings among those that are not bundled. What bundles give to several roots can be one, too.
 pub(super) fn find(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
     (actors, roots): (&[Actor], &[Root]),
     steps: &[Step],
+    bundles: &[Candidate],
 ) -> Found {
     let mut writers = vec![Vec::new(); roots.len()];
     for (at, actor) in actors.iter().enumerate() {
         actor.outputs.iter().for_each(|port| writers[port.root].push(at));
     }
-    let depths = depths(actors, &writers);
+    let depths = depths(actors, &writers, bundles);
+    let bundled = |actor: &usize| bundles.iter().any(|bundle| bundle.actors.contains(actor));
     let mut finder =
         Finder { codes, actors, roots, writers, class: vec![None; roots.len()], found: Found::default() };
+    for bundle in bundles.iter().filter(|bundle| bundle.exits.len() > 1) {
+        finder.make_class(&bundle.exits, &bundle.actors);
+    }
     let mut by_depth: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for step in steps {
         if let Step::All(actor) = step
             && finder.can_be_sibling(facts, *actor)
+            && !bundled(actor)
         {
             by_depth.entry(depths[*actor]).or_default().push(*actor);
         }
@@ -71,13 +79,30 @@ pub(super) fn find(
     finder.found
 }
 
-/// How many actors are before each, at most; of those in loops some number.
-fn depths(actors: &[Actor], writers: &[Vec<usize>]) -> Vec<usize> {
+/// Whether a firing looks whether it can go on.
+fn fails(code: &Code) -> bool {
+    let mut found = false;
+    walk(&code.body, &mut |st| found |= matches!(st, St::Check(..)));
+    found
+}
+
+/// How many actors are before each, at most; of those in loops some number. A bundle is one.
+fn depths(actors: &[Actor], writers: &[Vec<usize>], bundles: &[Candidate]) -> Vec<usize> {
     let mut depths = vec![0; actors.len()];
-    for (at, actor) in actors.iter().enumerate() {
-        let before = actor.inputs.iter().flat_map(|port| &writers[port.root]);
-        depths[at] =
-            before.filter(|writer| **writer < at).map(|writer| depths[*writer] + 1).max().unwrap_or(0);
+    let mut changed = true;
+    let mut turns = 0..actors.len();
+    while std::mem::take(&mut changed) && turns.next().is_some() {
+        for (at, actor) in actors.iter().enumerate() {
+            let bundle = bundles.iter().find(|bundle| bundle.actors.contains(&at));
+            let inside = |writer: &usize| bundle.is_some_and(|bundle| bundle.actors.contains(writer));
+            let before = actor.inputs.iter().flat_map(|port| &writers[port.root]);
+            let before = before.filter(|writer| **writer < at && !inside(writer));
+            let depth = before.map(|writer| depths[*writer] + 1).max().unwrap_or(0);
+            for member in bundle.map_or(std::slice::from_ref(&at), |bundle| &bundle.actors) {
+                changed |= depth > depths[*member];
+                depths[*member] = depth.max(depths[*member]);
+            }
+        }
     }
     depths
 }
@@ -87,7 +112,7 @@ impl Finder<'_> {
         let actor = &self.actors[at];
         let Some(codes) = &self.codes[actor.node.0 as usize] else { return false };
         let flat = facts.compiled.flat.node(actor.node);
-        let plain = codes.work.sites.is_empty() && codes.work.formats.is_empty();
+        let plain = !fails(&codes.work) && codes.work.formats.is_empty() && codes.handlers.is_empty();
         let own = |port: &super::Port| port.items.window > 0;
         plain
             && flat.inputs.len() <= 1

@@ -187,7 +187,7 @@ impl Merged {
             debug_assert!(with.is_some_and(|with| self.with[with.0 as usize].is_none()));
             let item = facts.item(flat.node(node).outputs[0])?;
             let push = flat.push(tree, node, 0, Firing::Later).unwrap_or(0);
-            codes[at] = Some(NodeCode { work: passing(item, push), prework: None });
+            codes[at] = Some(NodeCode { work: passing(item, push), ..NodeCode::default() });
         }
         Ok(codes)
     }
@@ -218,7 +218,7 @@ fn can_be_merged(code: &NodeCode) -> bool {
     walk_exprs(&code.work.body, &mut |ex| told &= !matches!(ex, Ex::Iter));
     let keeps = code.work.mems.iter().any(|mem| matches!(mem.kind, MemKind::Field(_)))
         || code.work.vars.iter().any(|var| var.field.is_some());
-    told && !keeps && code.prework.is_none() && has_no_state(&code.work)
+    told && !keeps && code.prework.is_none() && code.handlers.is_empty() && has_no_state(&code.work)
 }
 
 /// A firing with fewer operations than these is done again as fast as its items are copied.

@@ -1,7 +1,7 @@
 //! What a fused region looks like: buffers, who reads and writes which places of them, and in what order.
 //!
-//! Splitters, joiners and identities do not move items if they need not. A *root* is the buffer of a
-//! channel that is really there: of a filter's output, or of a joiner's where filters write to a joiner.
+//! Splitters, joiners, identities and delays ([`delay`]) do not move items if they need not. A *root* is the
+//! buffer of a channel that is really there: of a filter's output, or of a joiner's where filters write to a joiner.
 //! Each other channel is a way to number places of a root ([`Place`]): item `k` of a splitter's output of
 //! weight `w` among `W`, behind `o` others, is item `(k / w) * W + o + k % w` of its input, and the same
 //! holds for a joiner's inputs and its output. Where that is no regular pattern of a filter's firings
@@ -13,12 +13,19 @@
 //! **Families.** Filters side by side that do the same fire together, a lane for each ([`families`]), where
 //! that is faster ([`choose`]).
 //!
+//! **Bundles.** Filters between which nothing is left are one code, with registers in place of what is between
+//! them ([`bundles`]).
+//!
 //! **Order.** Outside of feedback loops each node fires for all `n` steady states in one go; around a loop
-//! the phases are done `n` times. Where several nodes print, `n` is 1.
+//! the phases are done `n` times, and so are those of what messages keep in order ([`ties`](crate::ties)). Where
+//! several nodes print, `n` is 1.
 
 mod border;
+mod bundles;
 mod choose;
+mod delay;
 mod families;
+mod long;
 mod merge;
 mod order;
 mod ports;
@@ -31,6 +38,7 @@ use crate::emit::items::Items;
 use crate::emit::program::NodeCode;
 use crate::ir::Cell;
 use crate::lower::{cell_of, cells_of};
+use crate::ties::Span;
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::{Phase, Region};
@@ -39,11 +47,14 @@ use thalweg_lang::tree::{Code, Weights};
 use choose::Planned;
 
 pub(crate) use border::Border;
+pub(crate) use bundles::Bundle;
 pub(crate) use choose::Family;
+pub(crate) use delay::delays;
 pub(crate) use merge::Merged;
 pub(crate) use order::{Round, Step};
 pub(crate) use roots::{BEYOND, Root, held, sizes};
-pub(crate) use state::has_state;
+pub(crate) use state::{has_state, keeps_nothing};
+pub(crate) use worth::loads;
 
 /// Bytes that buffers may take together: of the first cache, and of the second where it is needed to
 /// fire often enough in a row.
@@ -78,7 +89,9 @@ impl Place {
     pub(crate) fn of(&self, item: i64) -> i64 {
         self.levels.iter().fold(item, |item, level| match level {
             Level::Shift(by) => item + by,
-            Level::Deal { width, all, before } => item / width * all + before + item % width,
+            Level::Deal { width, all, before } => {
+                item.div_euclid(*width) * all + before + item.rem_euclid(*width)
+            }
         })
     }
 }
@@ -110,6 +123,7 @@ pub(crate) struct Plan {
     pub(crate) first: usize,
     pub(crate) steps: Vec<Step>,
     pub(crate) families: Vec<Family>,
+    pub(crate) bundles: Vec<Bundle>,
     /// Where items come in from other parts, and go out to them.
     pub(crate) inputs: Vec<Border>,
     pub(crate) outputs: Vec<Border>,
@@ -117,8 +131,9 @@ pub(crate) struct Plan {
     pub(crate) scale: u64,
     /// For each channel, where it stands; none of those that carry nothing.
     pub(crate) places: Vec<Option<Place>>,
-    /// Groups of actors that are run in lanes, and roots that nobody but them needs.
+    /// Groups of actors that are run in lanes.
     pub(crate) blocks: Vec<Block>,
+    /// Roots that have no memory of their own: those inside of blocks and bundles.
     pub(crate) inner: Vec<usize>,
 }
 
@@ -128,13 +143,13 @@ impl Plan {
         fn fires(rounds: &[Round], actor: usize) -> bool {
             rounds.iter().any(|round| match round {
                 Round::Fire(other, _) => *other == actor,
-                Round::Repeat(_, inner) => fires(inner, actor),
+                Round::Repeat(_, inner) | Round::AtOnce(_, inner) => fires(inner, actor),
             })
         }
         self.steps.iter().any(|step| match step {
             Step::All(other) => *other == actor,
             Step::Rounds(rounds) => fires(rounds, actor),
-            Step::Blocks(_) | Step::Family(_) => false,
+            Step::Blocks(_) | Step::Family(_) | Step::Bundle(_) => false,
         })
     }
 
@@ -144,16 +159,25 @@ impl Plan {
     }
 
     /// Sees to it that calls are worth their while, and buffers large enough, for as many lanes.
-    pub(crate) fn with_blocks(&mut self, lanes: u64) {
+    pub(crate) fn with_blocks(&mut self, facts: &Facts<'_>, lanes: u64) {
         if self.blocks.is_empty() {
             return;
         }
         let beside = self.blocks.iter().map(|block| u64::from(block.beside)).max().unwrap_or(1);
         let kept = |at: &usize| !self.inner.contains(at);
-        let most = scale((0..self.roots.len()).filter(kept).map(|at| &self.roots[at]));
+        let each = bytes_of((0..self.roots.len()).filter(kept).map(|at| &self.roots[at]));
+        let most = if self.streams(facts) { (FAR / each).clamp(1, MOST) } else { scale(each) };
         self.scale = most.max(lanes * beside);
         self.scale -= self.scale % (lanes * beside);
         roots::measure(self);
+    }
+
+    /// Whether all is one step: what comes in is read once and what goes out is written once, so no cache need
+    /// hold it from one step to the next.
+    fn streams(&self, facts: &Facts<'_>) -> bool {
+        let is_end =
+            |step: &&Step| matches!(step, Step::All(actor) if facts.is_end(self.actors[*actor].node));
+        self.steps.iter().filter(|step| !is_end(step)).count() == 1
     }
 
     /// Whether a channel's items are used where they stand outside.
@@ -169,8 +193,13 @@ pub(crate) struct Facts<'a> {
     /// By node: firings in the initialisation, and in a steady state.
     pub(crate) begun: Vec<u64>,
     pub(crate) firings: Vec<u64>,
+    /// Nodes that take turns because of messages.
+    pub(crate) spans: Vec<Span>,
     /// By node: whether it is in the region.
     inside: Vec<bool>,
+    /// By node: of filters that are delays, and how long ([`delays`]); none of the others, and none where nobody
+    /// has looked.
+    pub(crate) delays: Vec<Option<i64>>,
 }
 
 impl<'a> Facts<'a> {
@@ -181,7 +210,7 @@ impl<'a> Facts<'a> {
         count(&region.steady, 1, &mut firings);
         let mut inside = vec![false; nodes];
         region.nodes.iter().for_each(|node| inside[node.0 as usize] = true);
-        Facts { compiled, region, begun, firings, inside }
+        Facts { compiled, region, begun, firings, spans: Vec::new(), inside, delays: vec![None; nodes] }
     }
 
     /// Whether a node is in the region.
@@ -236,6 +265,11 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Whether a filter gives what it takes in steady states, and by how many places later.
+    fn delay(&self, node: NodeId) -> Option<i64> {
+        if self.is_identity(node) { Some(0) } else { self.delays[node.0 as usize] }
+    }
+
     pub(crate) fn is_identity(&self, node: NodeId) -> bool {
         match self.compiled.flat.node(node).kind {
             NodeKind::Filter(filter) => self.compiled.tree.filters[filter.0 as usize].code == Code::Identity,
@@ -281,28 +315,32 @@ pub(crate) fn plan(
         };
         let made = match actors(&places)? {
             Ok((made, roots)) => {
-                let steps = order::steps(facts, &made);
+                let steps = order::steps(facts, &made, codes);
                 let planned = Planned { places, actors: made, roots, steps };
-                let (planned, families) = match lanes {
-                    1 => (planned, Vec::new()),
-                    _ => choose::choose(facts, codes, &actors, planned, lanes)?,
+                let (planned, families, bundles) = match lanes {
+                    1 => (planned, Vec::new(), Vec::new()),
+                    _ => choose::choose(facts, codes, &actors, planned, (lanes, !alone))?,
                 };
                 border::borders(facts, &kept, &planned.places, &planned.roots)?
-                    .map(|(inputs, outputs)| (planned, families, inputs, outputs))
+                    .map(|borders| (planned, families, bundles, borders))
             }
             Err(node) => Err(node),
         };
         match made {
-            Ok((planned, families, inputs, outputs)) => {
+            Ok((planned, families, bundles, (inputs, outputs))) => {
                 let Planned { places, actors, roots, steps } = planned;
-                let scale = if alone { 1 } else { scale(roots.iter()) };
-                let (first, blocks, inner) = (0, Vec::new(), Vec::new());
+                let inner: Vec<usize> =
+                    bundles.iter().flat_map(|bundle| bundle.inside.iter().copied()).collect();
+                let kept = (0..roots.len()).filter(|at| !inner.contains(at)).map(|at| &roots[at]);
+                let scale = if alone { 1 } else { scale(bytes_of(kept)) };
+                let (first, blocks) = (0, Vec::new());
                 let mut plan = Plan {
                     actors,
                     roots,
                     first,
                     steps,
                     families,
+                    bundles,
                     inputs,
                     outputs,
                     scale,
@@ -329,7 +367,7 @@ fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
             continue;
         }
         let starts =
-            |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_)) || facts.is_identity(node);
+            |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_)) || facts.delay(node).is_some();
         if !channel.initial.is_empty() && starts(channel.from) {
             kept[channel.from.0 as usize] = true;
         }
@@ -337,12 +375,12 @@ fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
             continue;
         }
         let mut up = ChannelId(at as u32);
-        while facts.is_identity(flat.channel(up).from) && !kept[flat.channel(up).from.0 as usize] {
+        while facts.delay(flat.channel(up).from).is_some() && !kept[flat.channel(up).from.0 as usize] {
             up = flat.node(flat.channel(up).from).inputs[0];
         }
         let from = flat.channel(up).from;
         if facts.has(from) && matches!(flat.node(from).kind, NodeKind::Split(_)) {
-            let copies = if facts.is_identity(channel.from) { channel.from } else { channel.to };
+            let copies = if facts.delay(channel.from).is_some() { channel.from } else { channel.to };
             kept[copies.0 as usize] = true;
         }
     }
@@ -361,13 +399,14 @@ fn places(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<Place>> {
 fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> {
     let flat = &facts.compiled.flat;
     let goes = |node: NodeId| !kept[node.0 as usize];
-    let (mut root, mut levels) = (before_identities(facts, kept, channel), Vec::new());
+    let (mut root, delay) = before_identities(facts, kept, channel);
+    let mut levels = vec![Level::Shift(-delay)];
     loop {
-        let last = behind_identities(facts, kept, root);
+        let (last, delay) = behind_identities(facts, kept, root);
         let (from, to) = (flat.channel(root).from, flat.channel(last).to);
         if let (NodeKind::Join(Weights::RoundRobin(weights)), true) = (&flat.node(to).kind, goes(to)) {
             let port = flat.node(to).inputs.iter().position(|input| *input == last)?;
-            levels.push(deal(weights, port)?);
+            levels.extend([Level::Shift(delay), deal(weights, port)?]);
             root = *flat.node(to).outputs.first()?;
             levels.push(Level::Shift(flat.channel(root).initial.len() as i64));
         } else if let (NodeKind::Split(weights), true) = (&flat.node(from).kind, goes(from)) {
@@ -375,7 +414,9 @@ fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> 
             if let Weights::RoundRobin(weights) = weights {
                 levels.push(deal(weights, port)?);
             }
-            root = before_identities(facts, kept, *flat.node(from).inputs.first()?);
+            let (before, delay) = before_identities(facts, kept, *flat.node(from).inputs.first()?);
+            levels.push(Level::Shift(-delay));
+            root = before;
         } else {
             levels.retain(|level| *level != Level::Shift(0));
             return Some(Place { root, levels });
@@ -383,27 +424,25 @@ fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> 
     }
 }
 
-/// The channel that comes through identities as this one.
-fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> ChannelId {
-    let flat = &facts.compiled.flat;
+/// The channel that comes through identities and delays as this one, and how many places later.
+fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
+    let (flat, mut all) = (&facts.compiled.flat, 0);
     loop {
         let from = flat.channel(channel).from;
-        if !facts.is_identity(from) || kept[from.0 as usize] {
-            return channel;
-        }
+        let Some(delay) = facts.delay(from).filter(|_| !kept[from.0 as usize]) else { return (channel, all) };
         channel = flat.node(from).inputs[0];
+        all += delay;
     }
 }
 
-/// The channel that this one goes through identities as.
-fn behind_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> ChannelId {
-    let flat = &facts.compiled.flat;
+/// The channel that this one goes through identities and delays as, and how many places later.
+fn behind_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
+    let (flat, mut all) = (&facts.compiled.flat, 0);
     loop {
         let to = flat.channel(channel).to;
-        if !facts.is_identity(to) || kept[to.0 as usize] {
-            return channel;
-        }
+        let Some(delay) = facts.delay(to).filter(|_| !kept[to.0 as usize]) else { return (channel, all) };
         channel = flat.node(to).outputs[0];
+        all += delay;
     }
 }
 
@@ -414,9 +453,19 @@ fn deal(weights: &[u32], port: usize) -> Option<Level> {
     (width > 0).then_some(Level::Deal { width, all, before })
 }
 
-/// As many steady states as the cache holds.
-fn scale<'a>(roots: impl Iterator<Item = &'a Root>) -> u64 {
-    let each: u64 = roots.map(|root| root.advance as u64 * root.bytes as u64).sum();
-    let near = NEAR / each.max(1);
-    near.max((FAR / each.max(1)).min(ENOUGH)).clamp(1, MOST)
+/// Bytes that go through roots in a steady state.
+fn bytes_of<'a>(roots: impl Iterator<Item = &'a Root>) -> u64 {
+    roots.map(|root| root.advance as u64 * root.bytes as u64).sum::<u64>().max(1)
+}
+
+/// As many steady states of so many bytes as the cache holds.
+fn scale(each: u64) -> u64 {
+    rounded((NEAR / each).max((FAR / each).min(ENOUGH)).clamp(1, MOST))
+}
+
+/// Not much less, and a number that leaves nothing over when several are done at once.
+fn rounded(scale: u64) -> u64 {
+    let step = (scale / 4).max(1);
+    let step = 1 << step.ilog2();
+    scale / step * step
 }

@@ -1,6 +1,7 @@
 //! In what order nodes fire.
 
-use super::{Actor, Facts, Family, Plan};
+use super::{Actor, Bundle, Facts, Family, Plan, long};
+use crate::emit::program::NodeCode;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::schedule::Phase;
 
@@ -15,14 +16,18 @@ pub(crate) enum Step {
     Rounds(Vec<Round>),
     /// All siblings of a family do, together.
     Family(usize),
+    /// All filters of a bundle do, together.
+    Bundle(usize),
 }
 
 impl Step {
-    /// What a call of one steady state makes of it: an actor's firings, one turn, or one block.
+    /// What a call of one steady state makes of it: an actor's firings, those of a family or bundle, one turn, or
+    /// one block.
     pub(crate) fn times(&self, plan: &Plan) -> u64 {
         match self {
             Step::All(actor) => plan.actors[*actor].firings,
             Step::Family(family) => plan.families[*family].firings,
+            Step::Bundle(bundle) => plan.bundles[*bundle].firings,
             Step::Rounds(_) | Step::Blocks(_) => 1,
         }
     }
@@ -34,7 +39,7 @@ impl Step {
                 match round {
                     Round::Fire(actor, _) if all.contains(actor) => {}
                     Round::Fire(actor, _) => all.push(*actor),
-                    Round::Repeat(_, inner) => inside(inner, all),
+                    Round::Repeat(_, inner) | Round::AtOnce(_, inner) => inside(inner, all),
                 }
             }
         }
@@ -42,6 +47,7 @@ impl Step {
         match self {
             Step::All(actor) => all.push(*actor),
             Step::Family(family) => all.extend(&plan.families[*family].actors),
+            Step::Bundle(bundle) => all.extend(&plan.bundles[*bundle].actors),
             Step::Blocks(block) => all.extend(&plan.blocks[*block].actors),
             Step::Rounds(rounds) => inside(rounds, &mut all),
         }
@@ -56,10 +62,12 @@ pub(crate) enum Round {
     Fire(usize, u64),
     /// These, so many times.
     Repeat(u64, Vec<Round>),
+    /// All that there is in a turn: actors fire for up to so many turns at once, since there are items for that.
+    AtOnce(u64, Vec<Round>),
 }
 
 /// The steps of a region.
-pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor]) -> Vec<Step> {
+pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor], codes: &[Option<NodeCode>]) -> Vec<Step> {
     let spans = loops(facts);
     let span_of = |phase: &Phase| {
         let node = first(phase)?;
@@ -67,7 +75,16 @@ pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor]) -> Vec<Step> {
     };
     let mut steps: Vec<Step> = Vec::new();
     let mut last = None;
+    let mut tied = vec![false; facts.spans.len()];
     for phase in &facts.region.steady {
+        if let Some(span) = first(phase).and_then(|node| tied_in(facts, node)) {
+            if !std::mem::replace(&mut tied[span], true) {
+                let turns = facts.spans[span].turns.iter().filter_map(|phase| rounds(phase, actors));
+                steps.push(Step::Rounds(turns.collect()));
+            }
+            last = None;
+            continue;
+        }
         let span = span_of(phase);
         match (span, rounds(phase, actors)) {
             (_, None) => {}
@@ -79,36 +96,54 @@ pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor]) -> Vec<Step> {
         }
         last = span;
     }
+    for step in &mut steps {
+        if let Step::Rounds(rounds) = step {
+            long::at_once(facts, actors, codes, rounds);
+        }
+    }
     steps
 }
 
-/// The same steps with families as one each. What is in none of them keeps its order, so that failures and
-/// prints do. Families that cannot be done at one time are taken away.
-pub(super) fn with_families(actors: &[Actor], steps: &[Step], families: &mut Vec<Family>) -> Vec<Step> {
+/// The span that messages keep a node in.
+fn tied_in(facts: &Facts<'_>, node: NodeId) -> Option<usize> {
+    facts.spans.iter().position(|span| (span.first..=span.last).contains(&node.0))
+}
+
+/// The same steps with families and bundles as one each. What is in none of them keeps its order, so that
+/// failures and prints do. Those that cannot be done at one time are taken away.
+pub(super) fn with_families(
+    actors: &[Actor],
+    steps: &[Step],
+    families: &mut Vec<Family>,
+    bundles: &mut Vec<Bundle>,
+) -> Vec<Step> {
     loop {
-        if families.is_empty() {
+        if families.is_empty() && bundles.is_empty() {
             return steps.to_vec();
         }
-        match together(actors, steps, families) {
+        let families_of = families.iter().enumerate().map(|(at, of)| (Step::Family(at), &of.actors[..]));
+        let bundles_of = bundles.iter().enumerate().map(|(at, of)| (Step::Bundle(at), &of.actors[..]));
+        match together(actors, steps, &families_of.chain(bundles_of).collect::<Vec<_>>()) {
             Ok(steps) => return steps,
-            Err(family) => _ = families.remove(family),
+            Err(Step::Bundle(bundle)) => _ = bundles.remove(bundle),
+            Err(Step::Family(family)) => _ = families.remove(family),
+            Err(_) => return steps.to_vec(),
         }
     }
 }
 
-/// The steps in an order in which each comes after all whose items it takes; a family in the way where
-/// there is none.
-fn together(actors: &[Actor], steps: &[Step], families: &[Family]) -> Result<Vec<Step>, usize> {
-    let family_of = |actor: usize| families.iter().position(|family| family.actors.contains(&actor));
+/// The steps in an order in which each comes after all whose items it takes; what is in the way where there
+/// is none.
+fn together(actors: &[Actor], steps: &[Step], groups: &[(Step, &[usize])]) -> Result<Vec<Step>, Step> {
+    let group_of = |actor: usize| groups.iter().find(|(_, group)| group.contains(&actor));
     let mut units: Vec<(Step, Vec<usize>)> = Vec::new();
     for step in steps {
         let mut all = Vec::new();
         members(step, &mut all);
         match step {
-            Step::All(actor) if let Some(family) = family_of(*actor) => {
-                let unit = Step::Family(family);
-                if !units.iter().any(|(step, _)| *step == unit) {
-                    units.push((unit, families[family].actors.clone()));
+            Step::All(actor) if let Some((unit, group)) = group_of(*actor) => {
+                if !units.iter().any(|(step, _)| step == unit) {
+                    units.push((unit.clone(), group.to_vec()));
                 }
             }
             _ => units.push((step.clone(), all)),
@@ -125,7 +160,8 @@ fn together(actors: &[Actor], steps: &[Step], families: &[Family]) -> Result<Vec
     let mut done = vec![false; units.len()];
     let mut order = Vec::new();
     while order.len() < units.len() {
-        let is_family = |unit: usize| matches!(units[unit].0, Step::Family(_));
+        let is_group = |step: &Step| matches!(step, Step::Family(_) | Step::Bundle(_));
+        let is_family = |unit: usize| is_group(&units[unit].0);
         let ready = |unit: usize| {
             (0..units.len()).all(|other| {
                 let gives = sides[other].1.iter().any(|root| sides[unit].0.contains(root));
@@ -139,11 +175,8 @@ fn together(actors: &[Actor], steps: &[Step], families: &[Family]) -> Result<Vec
                 order.push(units[unit].0.clone());
             }
             None => {
-                let stuck = units.iter().zip(&done).find_map(|((step, _), done)| match step {
-                    Step::Family(family) if !done => Some(*family),
-                    _ => None,
-                });
-                return Err(stuck.unwrap_or(0));
+                let stuck = units.iter().zip(&done).find(|((step, _), done)| !**done && is_group(step));
+                return Err(stuck.map_or(Step::Rounds(Vec::new()), |((step, _), _)| step.clone()));
             }
         }
     }
@@ -155,14 +188,14 @@ fn members(step: &Step, all: &mut Vec<usize>) {
         for round in rounds {
             match round {
                 Round::Fire(actor, _) => all.push(*actor),
-                Round::Repeat(_, inner) => of_rounds(inner, all),
+                Round::Repeat(_, inner) | Round::AtOnce(_, inner) => of_rounds(inner, all),
             }
         }
     }
     match step {
         Step::All(actor) => all.push(*actor),
         Step::Rounds(rounds) => of_rounds(rounds, all),
-        Step::Family(_) | Step::Blocks(_) => {}
+        Step::Family(_) | Step::Bundle(_) | Step::Blocks(_) => {}
     }
 }
 

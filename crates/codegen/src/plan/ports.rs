@@ -25,7 +25,7 @@ pub(super) fn actors(
     let mut actors = Vec::new();
     for node in &facts.region.nodes {
         let does = match flat.node(*node).kind {
-            NodeKind::Filter(_) => !facts.is_identity(*node) || kept[node.0 as usize],
+            NodeKind::Filter(_) => facts.delay(*node).is_none() || kept[node.0 as usize],
             _ => kept[node.0 as usize],
         };
         let firings = facts.firings[node.0 as usize];
@@ -72,7 +72,7 @@ pub(super) fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Opti
             }
             match flat.node(other).kind {
                 NodeKind::Split(_) | NodeKind::Join(_) => return Some(other),
-                NodeKind::Filter(_) if facts.is_identity(other) => next.push(other),
+                NodeKind::Filter(_) if facts.delay(other).is_some() => next.push(other),
                 NodeKind::Filter(_) => {}
             }
         }

@@ -5,6 +5,7 @@
 
 use crate::emit::items::{Items, Pattern};
 use crate::emit::lanes::Varies;
+use crate::emit::weave::weaves;
 use crate::ir::{Area, Code, Ex, St, exprs, inner};
 use crate::siblings::Joint;
 use thalweg_lang::hir::Builtin;
@@ -34,6 +35,11 @@ pub(super) fn work(code: &Code, varies: &Varies) -> Work {
     let mut work = Work::default();
     add(&code.body, varies, 1.0, &mut work);
     work
+}
+
+/// Items that a firing loads, those it loads again counted again.
+pub(crate) fn loads(code: &Code, varies: &Varies) -> f64 {
+    work(code, varies).loads
 }
 
 fn add(stmts: &[St], varies: &Varies, times: f64, work: &mut Work) {
@@ -88,11 +94,28 @@ pub(super) fn alone(code: &Code, input: Option<&Items>, output: &Items, lanes: u
         2..=8 => 2.0 * stride as f64,
         _ => all * EACH,
     };
+    let taken = if input.is_some_and(|input| is_dealt(&work, input)) { DEALT } else { moved(from) };
     let together = work.ops
-        + work.loads * moved(from)
-        + work.stores * moved(to)
+        + work.loads * taken
+        + work.stores * if is_woven(output, to) { 1.0 + (to as f64).log2() } else { moved(to) }
         + all * (work.apart * EACH + work.calls * CALL);
     one.min(together / all)
+}
+
+/// Whether the items of firings are put together from vectors of each.
+fn is_woven(output: &Items, stride: i64) -> bool {
+    let dense = output.group == 1 && output.window * output.cells as i64 == stride;
+    dense && output.pattern == Pattern::Every(1) && weaves(stride)
+}
+
+/// What a load costs where items are dealt out or turned beforehand.
+const DEALT: f64 = 1.5;
+
+/// Whether each item of a window is looked at often enough for that.
+fn is_dealt(work: &Work, input: &Items) -> bool {
+    let rows = input.group_stride.min(input.window).max(1);
+    let in_line = input.group == 1 && matches!(input.pattern, Pattern::Every(_)) && input.cells == 1;
+    in_line && work.loads >= 4.0 * rows as f64
 }
 
 fn stride(items: &Items, lanes: usize) -> Option<i64> {

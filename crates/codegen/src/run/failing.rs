@@ -33,8 +33,11 @@ impl Failing<'_> {
     ) -> (u64, Stop) {
         loop {
             let failure = state.failure();
+            if failure.is_stopped() {
+                return (0, Stop::Interrupted);
+            }
             let (node, firing) = (NodeId(failure.node), failure.firing as u64);
-            let stop = fault(self.native, failure);
+            let stop = fault(self.native, failure, None);
             let at = node.0 as usize;
             let done = (firing - 1 - self.facts.begun[at]) / self.facts.firings[at].max(1);
             n = done.saturating_sub(self.first).min(n.saturating_sub(1));

@@ -153,7 +153,7 @@ impl Run<'_> {
                 return Ok(());
             }
             match &part.plan {
-                Some(plan) if around.printer.error.is_none() && state.has_steps() => {
+                Some(plan) if around.may_settle() && state.has_steps() => {
                     let failing = Failing { native, plan, facts, first: done };
                     Err(failing.settle(state, 0..plan.steps.len(), n, around))
                 }

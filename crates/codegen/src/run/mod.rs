@@ -8,30 +8,38 @@
 //! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
 //! long as it can. What has been printed before a failure is what the interpreter has printed.
 
+mod batches;
 mod borders;
+mod by_schedule;
+mod demand;
 mod ends;
 mod failing;
+mod filters;
+mod groups;
 mod lend;
 mod moves;
 mod parallel;
 mod parts;
+mod post;
 mod queues;
 mod reader;
+mod results;
 mod single;
-mod turn;
 
 use crate::Native;
-use crate::build::{Env, Fibers, Host, Memory, Queue, State};
+use crate::build::{Env, Fibers, Host, Mail, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
 use crate::ir::{Code, Piece};
-use crate::parts::Part;
+use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
 use crate::threads::Threads;
 use ends::Ends;
 use lend::Gates;
-use queues::Queues;
+use post::Office;
+use queues::{Budget, Queues};
 use std::io::Write;
+use std::rc::Rc;
 use thalweg_lang::Diagnostic;
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::hir::Type;
@@ -42,7 +50,7 @@ use thalweg_lang::value::Value;
 pub(crate) struct Run<'a> {
     native: &'a Native,
     stages: Vec<Stage<'a>>,
-    fibers: Fibers,
+    fibers: Fibers<'a>,
     state: State<'a>,
     ends: Ends,
     /// By node.
@@ -61,6 +69,17 @@ pub(crate) struct Run<'a> {
 struct Around<'a> {
     printer: Printer<'a>,
     queues: Queues,
+    /// Where there are messages.
+    post: Option<Office>,
+    interrupted: Rc<dyn Fn() -> bool>,
+}
+
+impl Around<'_> {
+    /// Whether a failure may be one that another comes before. (Where there are messages, whoever may fail is kept
+    /// in order.)
+    fn may_settle(&self) -> bool {
+        self.printer.error.is_none() && self.post.is_none()
+    }
 }
 
 /// A part of the program in a run.
@@ -103,11 +122,18 @@ impl Native {
     ) -> Result<Outcome, Stop> {
         let ends = Ends::open(&self.compiled, options, around.files)?;
         let out = std::mem::replace(&mut around.out, Box::new(std::io::sink()));
-        let mut run = Run::new(self, ends, out);
+        let interrupted = shared(&mut around);
+        let mut run = Run::new(self, ends, (out, interrupted));
         run.around.printer.write(&self.compiled.tree.printed).map_err(Stop::Output)?;
         let iterations = match self.parts.len() {
-            1 if !self.flows() => run.drive(threads, options, &mut around)?,
-            _ => run.drive_parts(options, &mut around)?,
+            _ if self.on_demand() => run.drive_on_demand(options, &mut around),
+            1 if !self.flows() => run.drive(threads, options, &mut around),
+            _ => run.drive_parts(threads, options, &mut around),
+        };
+        // What is stopped in the middle of a firing ends like what is stopped between two.
+        let iterations = match iterations {
+            Err(Stop::Interrupted) => 0,
+            done => done?,
         };
         run.around.printer.out.flush().map_err(|error| Stop::Output(error.to_string()))?;
         run.ends.finish(&self.compiled)?;
@@ -119,20 +145,26 @@ impl Native {
 }
 
 impl<'a> Run<'a> {
-    fn new(native: &'a Native, ends: Ends, out: Box<dyn Write>) -> Run<'a> {
+    fn new(
+        native: &'a Native,
+        ends: Ends,
+        (out, interrupted): (Box<dyn Write>, Rc<dyn Fn() -> bool>),
+    ) -> Run<'a> {
         let channels = native.compiled.flat.channels.len();
         let stage = |part: &'a Part| {
             let facts = Facts::new(&native.compiled, &part.region);
-            let inputs = Stage::inputs(&facts);
+            let inputs = entries(&facts);
             Stage { part, inputs, facts, buffers: Vec::new(), gates: Gates::default() }
         };
         // What cannot be native is refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
         let bytes = (0..channels).map(|at| item(at).map_or(0, |(cell, cells)| cell_bytes(cell) * cells));
+        let nodes = native.compiled.flat.nodes.len();
         let state = State::new(&native.library, channels);
+        let state = if native.has_messages() { state.with_mail(nodes) } else { state };
         let mut run = Run {
             native,
-            fibers: state.fibers(),
+            fibers: Fibers::default(),
             stages: native.parts.iter().map(stage).collect(),
             state,
             ends,
@@ -143,7 +175,9 @@ impl<'a> Run<'a> {
             moved: false,
             around: Around {
                 printer: Printer { codes: &native.codes, out, error: None },
-                queues: Queues::new(bytes.collect(), native.rings()),
+                queues: Queues::new(bytes.collect(), native.rings(), Budget::new(native.budget)),
+                post: native.has_messages().then(|| Office::new(&native.compiled)),
+                interrupted,
             },
         };
         run.fill_queues();
@@ -166,7 +200,24 @@ impl<'a> Run<'a> {
             return Ok(0);
         }
         self.fill_buffers(0, 0);
-        let mut iterations = parallel::drive(self, threads, options, around)?;
+        let first = parallel::drive(self, threads, options, around)?;
+        let (iterations, over) = self.steady_states(first, most, around)?;
+        self.count(0, iterations - first);
+        if over {
+            self.empty_buffers(0, iterations);
+            return self.last(&region.steady, iterations, most, around);
+        }
+        Ok(iterations)
+    }
+
+    /// Steady states of a program of one part, after so many; how many there have been, and whether the input is
+    /// over. Firings are not counted yet.
+    fn steady_states(
+        &mut self,
+        mut iterations: u64,
+        most: u64,
+        around: &mut Surroundings<'_>,
+    ) -> Result<(u64, bool), Stop> {
         while iterations < most && !(around.interrupted)() {
             let want = self.native.parts[0].scale.min(most - iterations);
             let n = self.ends.available(&self.stages[0].facts, want)?;
@@ -176,11 +227,10 @@ impl<'a> Run<'a> {
                 (around.progress)(iterations);
             }
             if n < want {
-                self.empty_buffers(0, iterations);
-                return self.last(&region.steady, iterations, most, around);
+                return Ok((iterations, true));
             }
         }
-        Ok(iterations)
+        Ok((iterations, false))
     }
 
     /// The end of the input is near: steady states node by node, and then all that can still fire.
@@ -202,7 +252,7 @@ impl<'a> Run<'a> {
         Ok(iterations)
     }
 
-    /// Steady states of a part, in one call, after so many.
+    /// Steady states of a part, in one call, after so many. Who calls this counts firings.
     fn steady(&mut self, stage: usize, done: u64, n: u64) -> Result<(), Stop> {
         self.take_input(stage, n);
         if let Err((n, stop)) = self.call(stage, done, n) {
@@ -216,30 +266,51 @@ impl<'a> Run<'a> {
     fn steady_done(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
         self.give_output(stage, n)?;
         self.move_on(stage, n);
+        Ok(())
+    }
+
+    /// Counts the firings of so many steady states.
+    fn count(&mut self, stage: usize, n: u64) {
         for (fired, more) in self.fired.iter_mut().zip(&self.stages[stage].facts.firings) {
             *fired += n * more;
         }
-        Ok(())
     }
+}
+
+/// Whether the run is interrupted, for several who ask.
+fn shared(around: &mut Surroundings<'_>) -> Rc<dyn Fn() -> bool> {
+    let interrupted = std::mem::replace(&mut around.interrupted, Box::new(|| false));
+    let interrupted: Rc<dyn Fn() -> bool> = interrupted.into();
+    let other = interrupted.clone();
+    around.interrupted = Box::new(move || other());
+    interrupted
 }
 
 /// Why the last call failed.
 fn failed(native: &Native, state: &mut State<'_>, around: &mut Around<'_>) -> Stop {
+    if let Some(stop) = around.over(native) {
+        return stop;
+    }
     match around.printer.error.take() {
         Some(error) => Stop::Output(error),
-        None => fault(native, state.failure()),
+        None => fault(native, state.failure(), around.post.as_mut().and_then(Office::refused)),
     }
 }
 
-/// Why a call failed.
-fn fault(native: &Native, failure: &Env) -> Stop {
+/// Why a call failed; it may have been told that a message cannot be sent.
+fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
+    if failure.is_stopped() {
+        return Stop::Interrupted;
+    }
     let (compiled, args) = (&native.compiled, failure.args);
     let node = &compiled.flat.nodes[failure.node as usize];
     let code = code(&native.codes, failure.node, failure.which);
     let Some(site) = code.and_then(|code| code.sites.get(failure.site as usize)) else {
         return Stop::Output(format!("`{}` failed", node.name));
     };
-    let why = site.why.0.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string());
+    let why = refused.unwrap_or_else(|| {
+        site.why.0.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string())
+    });
     let (span, message) = if site.whole {
         (node.span, format!("`{}`: {why}", node.name))
     } else {
@@ -248,10 +319,9 @@ fn fault(native: &Native, failure: &Env) -> Stop {
     Stop::Fault(Box::new(Diagnostic::new(span, message)))
 }
 
-/// A node's code: of `prework`, or of `work`.
+/// A node's code: of `prework`, of `work`, or of a handler.
 fn code(codes: &[Option<NodeCode>], node: u32, which: u32) -> Option<&Code> {
-    let codes = codes[node as usize].as_ref()?;
-    if which == 1 { codes.prework.as_ref() } else { Some(&codes.work) }
+    codes[node as usize].as_ref()?.which(which)
 }
 
 /// What a node prints by a format.
@@ -285,13 +355,45 @@ impl Printer<'_> {
     }
 }
 
+impl Around<'_> {
+    /// That queues are longer than they may be, if that is so.
+    fn over(&self, native: &Native) -> Option<Stop> {
+        let (channel, most) = self.queues.over()?;
+        let flat = &native.compiled.flat;
+        let channel = &flat.channels[channel];
+        let (from, to) = (flat.node(channel.from), flat.node(channel.to));
+        let why = format!(
+            "the queue from `{}` to `{}` must grow, but all queues may take {most} bytes together",
+            from.name, to.name
+        );
+        Some(Stop::Fault(Box::new(Diagnostic::new(from.span, why))))
+    }
+}
+
 impl Host for Around<'_> {
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
         self.printer.print(node, which, format, args)
     }
 
-    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64) {
-        self.queues.make_room(channel, queue, items);
+    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64) -> bool {
+        self.queues.make_room_within(channel, queue, items)
+    }
+
+    fn send(&mut self, sent: Sent, args: &dyn Fn(usize) -> Vec<i32>, mail: &mut [Mail]) -> bool {
+        let message = code(self.printer.codes, sent.node, sent.which)
+            .and_then(|code| code.messages.get(sent.message as usize));
+        match (&mut self.post, message) {
+            (Some(post), Some(message)) => post.send(sent, message, args, mail),
+            _ => false,
+        }
+    }
+
+    fn take(&mut self, node: u32, firing: u64, mail: &mut [Mail]) -> Option<(u32, &[i32])> {
+        self.post.as_mut()?.take(node, firing, mail)
+    }
+
+    fn stops(&mut self) -> bool {
+        (self.interrupted)()
     }
 }
 

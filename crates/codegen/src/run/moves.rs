@@ -13,8 +13,12 @@ impl Run<'_> {
         let Stage { part, buffers, gates, .. } = &mut self.stages[stage];
         let Some(plan) = &part.plan else { return };
         if buffers.is_empty() {
-            let size = |root: &Root| root.size as usize * root.bytes;
-            *buffers = plan.roots.iter().map(|root| Memory::new(size(root))).collect();
+            // What is only inside of blocks is in no buffer.
+            let memory = |(at, root): (usize, &Root)| match plan.inner.contains(&at) {
+                true => Memory::default(),
+                false => Memory::new(root.size as usize * root.bytes),
+            };
+            *buffers = plan.roots.iter().enumerate().map(memory).collect();
         }
         *gates = Gates::new(plan, &mut self.ends);
         for (at, memory) in buffers.iter_mut().enumerate() {
@@ -23,12 +27,15 @@ impl Run<'_> {
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {
             let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
-            let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
             if plan.is_direct(channel) {
                 continue;
             }
             let facts = &self.stages[stage].facts;
             let (first, last) = held(facts, channel, ports[at], steady);
+            if first == last {
+                continue;
+            }
+            let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
             let inside = facts.has(self.native.compiled.flat.channel(channel).from);
             let items =
                 if inside { self.peek_all(channel) } else { self.take(channel, (last - first) as u64) };
@@ -49,7 +56,6 @@ impl Run<'_> {
         let ports = self.native.compiled.flat.ports();
         for (at, place) in plan.places.iter().enumerate() {
             let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
-            let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
             if plan.is_direct(channel) {
                 continue;
             }
@@ -60,12 +66,17 @@ impl Run<'_> {
             if !ends_here {
                 continue;
             }
-            let (bytes, root_info) = (plan.roots[root].bytes, &plan.roots[root]);
-            let front = root_info.origin + root_info.advance * steady as i64;
             let mut items = Vec::new();
-            for item in from..to {
-                let at = (place.of(item) - front) as usize;
-                items.extend_from_slice(&self.stages[stage].buffers[root].bytes()[at * bytes..][..bytes]);
+            if from < to {
+                let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else {
+                    continue;
+                };
+                let (bytes, root_info) = (plan.roots[root].bytes, &plan.roots[root]);
+                let front = root_info.origin + root_info.advance * steady as i64;
+                for item in from..to {
+                    let at = (place.of(item) - front) as usize;
+                    items.extend_from_slice(&self.stages[stage].buffers[root].bytes()[at * bytes..][..bytes]);
+                }
             }
             // What has come in and not been taken goes before what waits outside.
             if !starts_here {

@@ -1,7 +1,35 @@
-//! The memory of queues.
+//! The memory of queues, within a budget.
 
 use crate::build::{Memory, Queue};
 use crate::plan::BEYOND;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that queues may take, and take, in all runs that are parts of one.
+#[derive(Clone)]
+pub(super) struct Budget {
+    most: usize,
+    used: Arc<AtomicUsize>,
+}
+
+impl Budget {
+    pub(super) fn new(most: usize) -> Budget {
+        Budget { most, used: Arc::default() }
+    }
+
+    /// Whether so many bytes may be taken besides.
+    fn has(&self, more: usize) -> bool {
+        self.used.load(Ordering::Relaxed).saturating_add(more) <= self.most
+    }
+
+    fn take(&self, bytes: usize) {
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
 
 /// The memory of a program's queues, by channel.
 pub(super) struct Queues {
@@ -10,11 +38,53 @@ pub(super) struct Queues {
     bytes: Vec<usize>,
     /// Whether they are rings.
     rings: bool,
+    budget: Budget,
+    /// A queue that would have passed the budget, or has.
+    over: Option<usize>,
+}
+
+/// A queue with its memory, on its way to another run.
+pub(super) struct Held {
+    memory: Memory,
+    read: i64,
+    written: i64,
+    mask: i64,
 }
 
 impl Queues {
-    pub(super) fn new(bytes: Vec<usize>, rings: bool) -> Queues {
-        Queues { memories: bytes.iter().map(|_| Memory::default()).collect(), bytes, rings }
+    pub(super) fn new(bytes: Vec<usize>, rings: bool, budget: Budget) -> Queues {
+        let memories = bytes.iter().map(|_| Memory::default()).collect();
+        Queues { memories, bytes, rings, budget, over: None }
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// From now on a budget is shared with other queues.
+    pub(super) fn share(&mut self, budget: Budget) {
+        let own = self.memories.iter().map(|memory| memory.bytes().len()).sum();
+        self.budget.give_back(own);
+        budget.take(own);
+        self.budget = budget;
+    }
+
+    /// The queue that would have passed the budget, or has, and how many bytes there are.
+    pub(super) fn over(&self) -> Option<(usize, usize)> {
+        self.over.map(|channel| (channel, self.budget.most))
+    }
+
+    /// The same as [`Queues::make_room`] within the budget; whether it could be done.
+    pub(super) fn make_room_within(&mut self, channel: usize, queue: &mut Queue, more: u64) -> bool {
+        let (room, held) = ((queue.mask + 1) as u64, (queue.written - queue.read) as u64);
+        let grows = held + more > room || (queue.read as u64) < held;
+        let bytes = (2 * (held + more)).next_power_of_two() as usize * self.bytes[channel];
+        if grows && !self.budget.has(bytes) {
+            self.over = Some(channel);
+            return false;
+        }
+        self.make_room(channel, queue, more);
+        true
     }
 
     /// Bytes of an item of a channel.
@@ -32,7 +102,7 @@ impl Queues {
 
     /// Room for so many items besides those that are there: at least twice as much where it has to grow.
     pub(super) fn make_room(&mut self, channel: usize, queue: &mut Queue, more: u64) {
-        let (room, held) = (queue.mask as u64 + 1, (queue.written - queue.read) as u64);
+        let (room, held) = ((queue.mask + 1) as u64, (queue.written - queue.read) as u64);
         if self.rings {
             if held + more > room {
                 self.widen(channel, queue, held + more);
@@ -56,6 +126,12 @@ impl Queues {
         let mut memory = Memory::new((room + BEYOND) as usize * self.bytes[channel]);
         memory.bytes_mut()[..items.len()].copy_from_slice(&items);
         let pointer = memory.pointer();
+        let bytes = memory.bytes().len();
+        if !self.budget.has(bytes) {
+            self.over = Some(channel);
+        }
+        self.budget.take(bytes);
+        self.budget.give_back(self.memories[channel].bytes().len());
         self.memories[channel] = memory;
         let held = queue.written - queue.read;
         *queue = Queue { items: pointer.cast(), read: 0, written: held, mask: room as i64 - 1 };
@@ -88,5 +164,35 @@ impl Queues {
             memory[queue.written as usize * bytes..][..items.len()].copy_from_slice(items);
         }
         queue.written += count;
+    }
+
+    /// Takes a queue out; there is an empty one in its place.
+    pub(super) fn take_out(&mut self, channel: usize, queue: &mut Queue) -> Held {
+        let memory = std::mem::take(&mut self.memories[channel]);
+        let held = Held { memory, read: queue.read, written: queue.written, mask: queue.mask };
+        (queue.read, queue.written) = (0, 0);
+        self.widen(channel, queue, 1);
+        held
+    }
+
+    /// Puts a queue in.
+    pub(super) fn put_in(&mut self, channel: usize, queue: &mut Queue, held: Held) {
+        let Held { mut memory, read, written, mask } = held;
+        self.budget.give_back(self.memories[channel].bytes().len());
+        *queue = Queue { items: memory.pointer().cast(), read, written, mask };
+        self.memories[channel] = memory;
+    }
+
+    /// Moves all items out of a queue that is no ring.
+    pub(super) fn move_out(&mut self, channel: usize, queue: &mut Queue, into: &mut Vec<u8>) {
+        let (bytes, memory) = (self.bytes[channel], self.memories[channel].bytes());
+        into.extend_from_slice(&memory[queue.read as usize * bytes..queue.written as usize * bytes]);
+        (queue.read, queue.written) = (0, 0);
+    }
+}
+
+impl Drop for Queues {
+    fn drop(&mut self) {
+        self.budget.give_back(self.memories.iter().map(|memory| memory.bytes().len()).sum());
     }
 }

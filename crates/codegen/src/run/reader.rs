@@ -82,6 +82,11 @@ impl Reader {
         self.part(self.at.checked_sub(before)?, size)
     }
 
+    /// Bytes that have still to be taken until so many have been, if the file is memory.
+    pub(super) fn lacks(&self, before: usize) -> usize {
+        if self.in_memory { before.saturating_sub(self.at) } else { 0 }
+    }
+
     /// All the memory of the file from so many bytes of those taken last on, if the file is memory.
     pub(super) fn lend_all(&self, before: usize) -> Option<&[u8]> {
         let from = self.at.checked_sub(before).filter(|_| self.in_memory)?;

@@ -22,11 +22,17 @@ impl Run<'_> {
         (queue.written - queue.read) as u64
     }
 
-    /// Queues with the items that are there before anything runs.
+    /// Queues with the items that are there before anything runs. Where all is one fused part few are needed, and
+    /// those get their room when they are.
     pub(super) fn fill_queues(&mut self) {
         let compiled = &self.native.compiled;
+        let fused = matches!(&self.native.parts[..], [part] if part.plan.is_some()) && !self.native.flows();
         for (at, channel) in compiled.flat.channels.iter().enumerate() {
             let id = ChannelId(at as u32);
+            if fused && channel.initial.is_empty() {
+                self.state.queues()[at].mask = -1;
+                continue;
+            }
             let mut room = compiled.schedule.buffers[at].unwrap_or(0).max(channel.initial.len() as u64) + 1;
             if self.native.rings() {
                 room += self.native.parts[0].scale * self.through(0, id);
@@ -77,6 +83,12 @@ impl Run<'_> {
         let front = Queue { written: queue.read + count as i64, ..queue };
         self.queue(channel).read += count as i64;
         self.around.queues.peek_all(at, &front)
+    }
+
+    /// Moves all items out of a queue.
+    pub(super) fn move_out(&mut self, channel: ChannelId, into: &mut Vec<u8>) {
+        let at = channel.0 as usize;
+        self.around.queues.move_out(at, &mut self.state.queues()[at], into);
     }
 
     /// Phases, as far as they go.
@@ -135,7 +147,13 @@ impl Run<'_> {
             }
         }
         self.fired[node.0 as usize] += able;
+        self.within_budget()?;
         Ok(able)
+    }
+
+    /// Fails where queues have passed the budget.
+    pub(super) fn within_budget(&self) -> Result<(), Stop> {
+        self.around.over(self.native).map_or(Ok(()), Err)
     }
 
     /// Firings that decide how many items they move, each of which may wait in its middle.
@@ -147,15 +165,24 @@ impl Run<'_> {
         {
             return Ok(0);
         }
+        if self.awaited[at].is_none() && self.is_direct(node) {
+            self.fired[at] = self.state.fired(node.0);
+        }
         let (flowed, fired) = match self.native.waits[at] {
             Some(0) | None => self.state.flow(node.0, count, &mut self.around),
             Some(stack) => {
-                self.state.flow_apart(node.0, count, (&mut self.fibers, stack), &mut self.around).map_err(
-                    |why| Stop::Output(format!("`{}`: {why}", self.native.compiled.flat.node(node).name)),
-                )?
+                let ports = self.native.compiled.flat.node(node);
+                let channels: Vec<ChannelId> = ports.inputs.iter().chain(&ports.outputs).copied().collect();
+                let apart = (&mut self.fibers, stack, &channels[..]);
+                self.state
+                    .flow_apart(node.0, count, apart, &mut self.around)
+                    .map_err(|why| Stop::Output(format!("`{}`: {why}", ports.name)))?
             }
         };
         self.awaited[at] = if let Flowed::Waits(items) = flowed { Some(items) } else { None };
+        if self.awaited[at].is_some() {
+            self.state.set_apart(node.0, self.awaited[at].unwrap_or(0));
+        }
         self.fired[at] += fired;
         if flowed == Flowed::Failed {
             Err(failed(self.native, &mut self.state, &mut self.around))
@@ -170,6 +197,18 @@ impl Run<'_> {
             let each = |firing| flat.push(tree, node, port, firing).unwrap_or(0);
             self.make_room(*output, each(Firing::First) + each(Firing::Later) * firings);
         }
+    }
+
+    /// A channel that has fewer items than the next firing needs to begin.
+    pub(super) fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {
+        let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
+        let firing = if self.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
+        let lacks = |(port, input): (usize, &ChannelId)| {
+            // One of a dynamic rate, so that it does not begin before there is anything to do.
+            let least = u64::from(flat.pop(tree, node, port, firing).is_none());
+            (self.held(*input) < flat.peek(tree, node, port, firing).max(least)).then_some(*input)
+        };
+        flat.node(node).inputs.iter().enumerate().find_map(lacks)
     }
 
     /// How often a node can fire, up to a number.

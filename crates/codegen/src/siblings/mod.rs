@@ -36,10 +36,6 @@ pub(crate) fn join(codes: &[&Code]) -> Option<Joint> {
         tables: HashMap::new(),
         joint: Joint { code: Code::default(), tables: Vec::new(), lanes: codes.len() },
     };
-    // Fields are the same in all, by their places.
-    if codes.iter().any(|code| !code.formats.is_empty() || !code.sites.is_empty()) {
-        return None;
-    }
     let bodies: Vec<&[St]> = codes.iter().map(|code| &code.body[..]).collect();
     joiner.joint.code.labels = first.labels;
     joiner.joint.code.body = joiner.stmts(&bodies)?;

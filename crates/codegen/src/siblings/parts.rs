@@ -6,7 +6,7 @@
 //! products.
 
 use crate::ir::{Area, Code, Ex, Kind, Mem, MemInfo, MemKind, Scalar, St, Var};
-use crate::ir::{exprs, exprs_mut, inner_mut, walk, walk_exprs};
+use crate::ir::{exprs, exprs_mut, inner_mut, replace, walk, walk_exprs};
 use crate::scalars::sweep;
 use std::collections::HashMap;
 use thalweg_lang::hir::BinaryOp;
@@ -160,20 +160,6 @@ fn reads(stmts: &[St], var: Var) -> u32 {
     let mut count = 0;
     walk_exprs(stmts, &mut |ex| count += u32::from(matches!(ex, Ex::Var(read) if *read == var)));
     count
-}
-
-fn replace(stmts: &mut [St], var: Var, value: &Ex) {
-    fn down(ex: &mut Ex, var: Var, value: &Ex) {
-        if matches!(ex, Ex::Var(read) if *read == var) {
-            *ex = value.clone();
-            return;
-        }
-        ex.each_mut(&mut |part| down(part, var, value));
-    }
-    for st in stmts {
-        exprs_mut(st, &mut |ex| down(ex, var, value));
-        inner_mut(st).for_each(|stmts| replace(stmts, var, value));
-    }
 }
 
 /// Makes sums of differences with products of what is known.

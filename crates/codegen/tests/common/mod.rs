@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use thalweg_codegen::{Cache, Compiler, Config, Level, Mode, Native, Threads};
+use thalweg_codegen::{Cache, Compiler, Config, Level, Mode, Native, Split, Threads};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
@@ -245,8 +245,11 @@ pub fn agree_runs(
         let mut native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         all_agree(&native, &format!("at {level:?}"), name, runs, &meant);
+        for threads in on_threads() {
+            all_agree_on(&native, &threads, &format!("at {level:?}, {threads:?}"), name, runs, &meant);
+        }
         if level == Level::Vectors {
-            for mode in [Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::Hybrid] {
+            for mode in [Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread, Mode::Hybrid] {
                 native = native.in_mode(mode);
                 all_agree(&native, &format!("{mode:?}"), name, runs, &meant);
             }
@@ -260,9 +263,32 @@ pub fn agree_runs(
     meant
 }
 
+/// Threads for programs of dynamic rates, with batches so short that there are many.
+fn on_threads() -> Vec<Threads> {
+    let short = |count, batch| Threads { batch: Some(batch), ..Threads::new(count) };
+    vec![
+        short(2, 1),
+        short(3, 2),
+        short(8, 5),
+        Threads { split: Split::Filters, ..short(4, 3) },
+        Threads::new(4),
+    ]
+}
+
 fn all_agree(native: &Native, how: &str, name: &str, runs: &[(Memory, Option<u64>)], meant: &[Seen]) {
+    all_agree_on(native, &Threads::new(1), how, name, runs, meant);
+}
+
+fn all_agree_on(
+    native: &Native,
+    threads: &Threads,
+    how: &str,
+    name: &str,
+    runs: &[(Memory, Option<u64>)],
+    meant: &[Seen],
+) {
     for ((files, iterations), meant) in runs.iter().zip(meant) {
-        let mut done = run_native(native, files, *iterations);
+        let mut done = run_on(native, threads, files, *iterations);
         // Files appear only where a run ends well.
         if meant.end.is_err() {
             done.written.clone_from(&meant.written);

@@ -4,7 +4,7 @@ use crate::common::{LEVELS, Seen, difference, see_with};
 use crate::files::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use thalweg_codegen::{Cache, Compiler, Config, Level, Native, Refusal};
+use thalweg_codegen::{Cache, Compiler, Config, Level, Native, Refusal, Split, Threads};
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::generate::{Choices, Program};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
@@ -38,6 +38,8 @@ pub struct Case {
     items: u32,
     /// Compiled as it is where speed matters.
     well: bool,
+    /// After it has run on one thread it runs on more.
+    threads: Option<Threads>,
 }
 
 /// What fails, and at which level.
@@ -55,6 +57,7 @@ impl Case {
             at_most: [u64::MAX, 1, 2, 7, 40][choices.weighted(&[5, 1, 1, 2, 2])],
             items: [2000, 300, 40, 0][choices.weighted(&[6, 4, 3, 1])],
             well: choices.chance(15),
+            threads: choices.chance(50).then(|| threads(&mut choices)),
         }
     }
 
@@ -92,6 +95,12 @@ impl Case {
             if *meant != done {
                 return Err((format!("at {level:?}: {}", difference(meant, &done)), Some(level)));
             }
+            let Some(threads) = &self.threads else { continue };
+            let done = self.see(|around| native.run_on(threads, options, around));
+            if *meant != done {
+                let why = format!("at {level:?}, {threads:?}: {}", difference(meant, &done));
+                return Err((why, Some(level)));
+            }
         }
         Ok(Came::Native)
     }
@@ -125,6 +134,17 @@ impl Case {
             None if ends(compiled) => None,
             None => Some(most),
         }
+    }
+}
+
+/// Some way to deal a run out, in short batches mostly.
+fn threads(choices: &mut Choices) -> Threads {
+    let splits = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];
+    Threads {
+        count: [2, 3, 8][choices.weighted(&[3, 2, 1])],
+        split: splits[choices.weighted(&[4, 1, 2, 2])],
+        policy: None,
+        batch: [None, Some(1), Some(2), Some(5), Some(30)][choices.weighted(&[2, 1, 2, 3, 2])],
     }
 }
 

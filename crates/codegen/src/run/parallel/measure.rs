@@ -15,11 +15,11 @@ pub(super) fn costs(
     run: &mut Run<'_>,
     options: Options,
     around: &mut Surroundings<'_>,
-    costs: &mut [f64],
+    (first, costs): (u64, &mut [f64]),
 ) -> Result<u64, Stop> {
     costs.fill(f64::INFINITY);
     run.stages[0].gates.lend_nothing();
-    let (mut done, most) = (0, options.iterations.unwrap_or(u64::MAX));
+    let (mut done, most) = (first, options.iterations.unwrap_or(u64::MAX));
     for _ in 0..CALLS {
         let want = run.native.parts[0].scale.min(most - done);
         let n = run.ends.available(&run.stages[0].facts, want)?;
@@ -33,10 +33,11 @@ pub(super) fn costs(
             return Err(stop);
         }
         run.steady_done(0, n)?;
+        run.count(0, n);
         done += n;
         (around.progress)(done);
     }
-    if done == 0 {
+    if done == first {
         costs.fill(1.0);
     }
     if let Some(plan) = &run.native.parts[0].plan {

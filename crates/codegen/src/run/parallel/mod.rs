@@ -44,7 +44,7 @@ use files::{Copied, Files, InPlace};
 use layout::{Layout, deal_roots, repeatable};
 use node::{Batch, Begin, Node};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use team::Caller;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
@@ -68,11 +68,13 @@ pub(super) fn drive(
 ) -> Result<u64, Stop> {
     let native = run.native;
     let [part] = &native.parts[..] else { return Ok(0) };
-    let Some(plan) = part.plan.as_ref().filter(|_| threads.count > 1 && !native.exact && !native.flows())
+    let Some(plan) =
+        part.plan.as_ref().filter(|_| threads.count > 1 && !native.exact && native.one_thread().is_none())
     else {
         return Ok(0);
     };
-    let (first, mut layout) = deal(run, (part, plan), threads, options, around)?;
+    let first = lead_in(run, options)?;
+    let (first, mut layout) = deal(run, (part, plan, first), threads, options, around)?;
     let most = options.iterations.unwrap_or(u64::MAX) - first;
     let begin = begin(run, &layout, first);
     let gates = std::mem::take(&mut run.stages[0].gates);
@@ -85,10 +87,27 @@ pub(super) fn drive(
     Ok(written?.unwrap_or(first))
 }
 
-/// Says which steps are done by whom; how many steady states were done to find that out.
+/// Steady states until files have what stands before their items: so long it is in buffers alone, where the
+/// initialisation has put it.
+fn lead_in(run: &mut Run<'_>, options: Options) -> Result<u64, Stop> {
+    let gates = run.stages[0].gates.readers.iter();
+    let lacks =
+        gates.map(|gate| run.ends.readers[gate.end].1.lacks(gate.before).div_ceil(gate.each().max(1)));
+    let most = run.native.parts[0].scale.min(options.iterations.unwrap_or(u64::MAX));
+    let want = (lacks.max().unwrap_or(0) as u64).min(most);
+    let n = run.ends.available(&run.stages[0].facts, want)?;
+    if n > 0 {
+        run.steady(0, 0, n)?;
+        run.count(0, n);
+        run.land(0);
+    }
+    Ok(n)
+}
+
+/// Says which steps are done by whom; how many steady states were done by then.
 fn deal<'a>(
     run: &mut Run<'a>,
-    (part, plan): (&'a Part, &'a Plan),
+    (part, plan, first): (&'a Part, &'a Plan, u64),
     threads: &Threads,
     options: Options,
     around: &mut Surroundings<'_>,
@@ -99,10 +118,10 @@ fn deal<'a>(
     };
     let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors(plan).into_iter().any(ends)).collect();
     let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.codes, step)).collect();
-    let (mut first, mut costs) = (0, vec![1.0; plan.steps.len()]);
+    let (mut first, mut costs) = (first, vec![1.0; plan.steps.len()]);
     let known = Known { free: &free, outside: &outside, costs: &costs };
     if threads.needs_costs(known.is_free()) {
-        first = measure::costs(run, options, around, &mut costs)?;
+        first = measure::costs(run, options, around, (first, &mut costs))?;
     }
     let known = Known { free: &free, outside: &outside, costs: &costs };
     let mut segments = match threads.split {
@@ -229,13 +248,14 @@ impl<'a> Work<'_, 'a> {
         around: &mut Surroundings<'_>,
         (state, buffers): (&mut State<'_>, &mut [Memory]),
     ) -> (u64, Result<(), Stop>) {
-        let failed = Arc::new(AtomicU64::new(u64::MAX));
-        let node = |at| Node::new(self.layout, self.begin, at, failed.clone());
+        let (failed, stopped) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicBool::new(false)));
+        let node = |at| Node::new(self.layout, self.begin, at, (failed.clone(), stopped.clone()));
         let nodes: Vec<Node<'m>> = (0..self.layout.segments.len()).map(node).collect();
         let first = self.begin.first;
         let mut caller = Caller {
             layout: self.layout,
             threads: self.threads,
+            stopped: &stopped,
             files,
             printer,
             next: first,

@@ -2,9 +2,9 @@
 
 use super::layout::Layout;
 use super::memory::Buffer;
-use crate::build::{Host, Queue, State};
+use crate::build::{Host, Mail, Queue, Sent, State};
 use crate::run::{fault, print};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use thalweg_lang::interpret::Stop;
 
@@ -62,11 +62,14 @@ pub(super) struct Node<'a> {
     pool: Mutex<Vec<Own<'a>>>,
     /// The first batch that has failed; none after it is worth doing.
     failed: Arc<AtomicU64>,
+    /// Whether all is to be stopped, in the middle of firings if need be.
+    stopped: Arc<AtomicBool>,
 }
 
 /// Prints into a text.
 struct Lines<'a> {
     layout: &'a Layout<'a>,
+    stopped: &'a AtomicBool,
     text: &'a mut Vec<u8>,
 }
 
@@ -77,8 +80,20 @@ impl Host for Lines<'_> {
         text.is_some()
     }
 
-    fn more(&mut self, _channel: usize, _queue: &mut Queue, _items: u64) {
+    fn more(&mut self, _channel: usize, _queue: &mut Queue, _items: u64) -> bool {
         unreachable!("steady states use no queues")
+    }
+
+    fn send(&mut self, _sent: Sent, _args: &dyn Fn(usize) -> Vec<i32>, _mail: &mut [Mail]) -> bool {
+        unreachable!("programs that send messages have one thread")
+    }
+
+    fn take(&mut self, _node: u32, _firing: u64, _mail: &mut [Mail]) -> Option<(u32, &[i32])> {
+        unreachable!("programs that send messages have one thread")
+    }
+
+    fn stops(&mut self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 }
 
@@ -87,9 +102,9 @@ impl<'a> Node<'a> {
         layout: &'a Layout<'a>,
         begin: &'a Begin<'a>,
         at: usize,
-        failed: Arc<AtomicU64>,
+        (failed, stopped): (Arc<AtomicU64>, Arc<AtomicBool>),
     ) -> Node<'a> {
-        Node { layout, begin, at, pool: Mutex::default(), failed }
+        Node { layout, begin, at, pool: Mutex::default(), failed, stopped }
     }
 
     /// The segment's memory as it is after the last batch.
@@ -214,7 +229,7 @@ impl<'a> Node<'a> {
             let (again, all) =
                 (layout.reach.again[step], states * layout.plan.steps[step].times(layout.plan));
             if again > 0 && done {
-                let mut lines = Lines { layout, text: &mut batch.text };
+                let mut lines = Lines { layout, stopped: &self.stopped, text: &mut batch.text };
                 done = own.state.firings(step, all - again..all, &mut lines);
             }
         }
@@ -223,7 +238,7 @@ impl<'a> Node<'a> {
                 own.state.set_buffer(at, buffer.pointer(0));
             }
         }
-        if done { Ok(()) } else { Err(fault(layout.native, own.state.failure())) }
+        if done { Ok(()) } else { Err(fault(layout.native, own.state.failure(), None)) }
     }
 
     /// Says where the batch's memory is, from so many steady states on.
@@ -257,7 +272,7 @@ impl<'a> Node<'a> {
     /// So many steady states after so many of the batch.
     fn steady(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, done: u64, n: u64) {
         let layout = self.layout;
-        let mut lines = Lines { layout, text: &mut batch.text };
+        let mut lines = Lines { layout, stopped: &self.stopped, text: &mut batch.text };
         if !own.state.steps(self.steps(), n, &mut lines) {
             let failing = layout.failing(batch.first + done);
             let (n, stop) = failing.settle(&mut own.state, self.steps(), n, &mut lines);

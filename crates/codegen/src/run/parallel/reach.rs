@@ -36,13 +36,13 @@ impl Reach {
             if !repeats[at] || matches!(step, Step::Rounds(_)) {
                 continue;
             }
-            // A block is all its actors' firings of a steady state, of which its insides need no others.
-            let is_block = matches!(step, Step::Blocks(_));
+            // A firing of a block or bundle is several of each of its actors, of which its insides need no others.
+            let times = step.times(plan).max(1);
             let ports = |outputs: bool| -> Vec<(&Port, u64)> {
                 let actors = step.actors(plan).into_iter().map(|actor| &plan.actors[actor]);
                 let around = actors.flat_map(|actor| {
                     let side = if outputs { &actor.outputs } else { &actor.inputs };
-                    side.iter().map(|port| (port, if is_block { actor.firings } else { 1 }))
+                    side.iter().map(|port| (port, actor.firings / times))
                 });
                 around.filter(|(port, _)| !plan.inner.contains(&port.root)).collect()
             };

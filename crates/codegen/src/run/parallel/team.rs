@@ -4,7 +4,9 @@ use super::files::Files;
 use super::layout::Layout;
 use super::node::{Batch, Node};
 use crate::run::Printer;
+use crate::run::results::next;
 use crate::threads::{Split, Threads};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thalweg::{Error, Network, Options as Engine};
 use thalweg_lang::interpret::{Stop, Surroundings};
@@ -13,6 +15,8 @@ use thalweg_lang::interpret::{Stop, Surroundings};
 pub(super) struct Caller<'c, 'm, 'a> {
     pub(super) layout: &'m Layout<'m>,
     pub(super) threads: &'c Threads,
+    /// Tells those at work to stop where they are.
+    pub(super) stopped: &'c AtomicBool,
     pub(super) files: Files<'m>,
     pub(super) printer: &'c mut Printer<'a>,
     /// Steady states that have been read, that are to be, and whose output is written.
@@ -80,7 +84,8 @@ impl<'m> Caller<'_, 'm, '_> {
                 }
             }
             // Nobody answers any more where the engine has failed.
-            let Some(batch) = (under_way > 0).then(|| results.recv().ok()).flatten() else { return Ok(last) };
+            let batch = (under_way > 0).then(|| next(results, self.stopped, &around.interrupted)).flatten();
+            let Some(batch) = batch else { return Ok(last) };
             under_way -= 1;
             let batch = self.write(batch, around)?;
             self.spare.extend(last.replace(batch));

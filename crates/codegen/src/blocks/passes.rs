@@ -1,0 +1,28 @@
+//! Whether code gives what it takes.
+
+use super::dag::{Op, Val};
+use super::trace::{Cells, Trace};
+use crate::emit::items::Items;
+use crate::ir::{Cell, Code};
+use crate::plan::keeps_nothing;
+
+/// Whether all that a firing does is to give the items that it takes, as they are and in their order. An item is
+/// so many cells.
+pub(crate) fn passes(code: &Code, (cell, cells): (Cell, usize), items: u64) -> bool {
+    let Cell::Of(kind) = cell else { return false };
+    if !code.sites.is_empty() || !keeps_nothing(code) {
+        return false;
+    }
+    let (count, side) = (items as usize * cells, Items::in_line(cell, cells, items as i64));
+    let roots = vec![Some(Cells::Outside(kind)), Some(Cells::Inside(vec![Val::None; count]))];
+    let mut trace = Trace::new(roots, 1);
+    if trace.fire(code, Some((0, &side)), Some((1, &side)), 1).is_none() {
+        return false;
+    }
+    let Some(Cells::Inside(given)) = &trace.roots[1] else { return false };
+    let is_taken = |(at, value): (usize, &Val)| match value {
+        Val::Node(node) => trace.dag.nodes[*node as usize].op == Op::In { root: 0, cell: at as u32 },
+        _ => false,
+    };
+    given.iter().enumerate().all(is_taken)
+}

@@ -1,0 +1,71 @@
+//! Tables that a loop looks at in the same place, as one with a row for each place: one address serves all.
+
+use crate::ir::{
+    Area, Cell, Code, Ex, Kind, Mem, MemInfo, MemKind, Scalar, St, exprs_mut, inner_mut, walk_exprs,
+};
+
+/// Tables of one place.
+struct Columns {
+    at: Ex,
+    tables: Vec<Mem>,
+    /// The table of rows.
+    rows: Mem,
+}
+
+/// Makes rows of tables, and looks for their values there.
+pub(super) fn columns(code: &mut Code, body: &mut [St]) {
+    let mut all: Vec<(Ex, Vec<Mem>)> = Vec::new();
+    walk_exprs(body, &mut |ex| {
+        let Ex::Load(Area::Mem(mem), at, Kind::Float) = ex else { return };
+        if at.as_int().is_some() || values(code, *mem).is_none() {
+            return;
+        }
+        match all.iter_mut().find(|(other, tables)| other == &**at && alike(code, tables[0], *mem)) {
+            Some((_, tables)) if tables.contains(mem) => {}
+            Some((_, tables)) => tables.push(*mem),
+            None => all.push((at.as_ref().clone(), vec![*mem])),
+        }
+    });
+    all.retain(|(_, tables)| tables.len() > 1);
+    let made: Vec<Columns> = all.into_iter().map(|(at, tables)| rows(code, at, tables)).collect();
+    put(body, &made);
+}
+
+fn values(code: &Code, mem: Mem) -> Option<&Vec<Scalar>> {
+    match &code.mems[mem.0 as usize] {
+        MemInfo { kind: MemKind::Table(values), cell: Cell::Of(Kind::Float), .. } => Some(values),
+        _ => None,
+    }
+}
+
+fn alike(code: &Code, a: Mem, b: Mem) -> bool {
+    values(code, a).map(Vec::len) == values(code, b).map(Vec::len)
+}
+
+fn rows(code: &mut Code, at: Ex, tables: Vec<Mem>) -> Columns {
+    let columns: Vec<&Vec<Scalar>> = tables.iter().filter_map(|table| values(code, *table)).collect();
+    let count = columns.first().map_or(0, |column| column.len());
+    let all: Vec<Scalar> = (0..count).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+    let (cells, cell, name) = (all.len(), Cell::Of(Kind::Float), "rows".to_owned());
+    code.mems.push(MemInfo { kind: MemKind::Table(all), cell, cells, name });
+    Columns { at, tables, rows: Mem(code.mems.len() as u32 - 1) }
+}
+
+fn put(stmts: &mut [St], made: &[Columns]) {
+    for st in stmts {
+        exprs_mut(st, &mut |ex| put_ex(ex, made));
+        inner_mut(st).for_each(|stmts| put(stmts, made));
+    }
+}
+
+fn put_ex(ex: &mut Ex, made: &[Columns]) {
+    if let Ex::Load(Area::Mem(mem), at, _) = ex
+        && let Some(columns) = made.iter().find(|of| of.tables.contains(mem) && of.at == **at)
+    {
+        let column = columns.tables.iter().position(|table| table == mem).unwrap_or(0);
+        let place = columns.at.clone().times(columns.tables.len() as i64);
+        (*mem, **at) = (columns.rows, place.plus(Ex::int(column as i64)));
+        return;
+    }
+    ex.each_mut(&mut |part| put_ex(part, made));
+}

@@ -1,0 +1,120 @@
+//! A filter's firings, written out.
+
+use super::{Piece, Side};
+use crate::emit::items::{Items, Pattern};
+use crate::ir::{Area, Code, Ex, Mem, MemKind, St, Var, exprs_mut, inner_mut};
+
+pub(super) struct Inline<'a> {
+    piece: &'a Piece<'a>,
+    /// The runs of cells that are inside.
+    own: &'a [Mem],
+    /// What the filter's variables and runs of cells are in this firing.
+    vars: Vec<Var>,
+    mems: Vec<Option<Mem>>,
+    firing: i64,
+}
+
+impl<'a> Inline<'a> {
+    pub(super) fn new(piece: &'a Piece<'a>, own: &'a [Mem]) -> Inline<'a> {
+        Inline { piece, own, vars: Vec::new(), mems: vec![None; piece.code.mems.len()], firing: 0 }
+    }
+
+    /// Adds all firings to a code.
+    pub(super) fn all(mut self, code: &mut Code) -> Option<()> {
+        for firing in 0..self.piece.firings {
+            self.firing = firing;
+            self.declare(code)?;
+            let mut body = self.piece.code.body.clone();
+            self.stmts(&mut body)?;
+            code.body.append(&mut body);
+        }
+        Some(())
+    }
+
+    /// Tables are one for all firings, the rest is each one's own.
+    fn declare(&mut self, code: &mut Code) -> Option<()> {
+        let vars = &self.piece.code.vars;
+        if vars.iter().any(|var| var.field.is_some()) {
+            return None;
+        }
+        let first = code.vars.len() as u32;
+        self.vars = (first..).take(vars.len()).map(Var).collect();
+        code.vars.extend(vars.iter().cloned());
+        for (mem, info) in self.mems.iter_mut().zip(&self.piece.code.mems) {
+            let known = matches!(info.kind, MemKind::Table(_));
+            if !(known && mem.is_some()) {
+                *mem = Some(Mem(code.mems.len() as u32));
+                code.mems.push(info.clone());
+            }
+        }
+        let fields = |info: &crate::ir::MemInfo| matches!(info.kind, MemKind::Field(_));
+        (!self.piece.code.mems.iter().any(fields)).then_some(())
+    }
+
+    fn stmts(&self, stmts: &mut [St]) -> Option<()> {
+        stmts.iter_mut().try_for_each(|st| self.st(st))
+    }
+
+    fn st(&self, st: &mut St) -> Option<()> {
+        let mut can_be = Some(());
+        exprs_mut(st, &mut |ex| can_be = can_be.and_then(|()| self.ex(ex)));
+        can_be?;
+        match st {
+            St::Set(var, _) | St::For { var, .. } => *var = self.vars[var.0 as usize],
+            St::Store(area, at, ..) => self.place(area, at)?,
+            St::If(..) => {}
+            _ => return None,
+        }
+        inner_mut(st).try_for_each(|stmts| self.stmts(stmts))
+    }
+
+    fn ex(&self, ex: &mut Ex) -> Option<()> {
+        let mut can_be = Some(());
+        ex.each_mut(&mut |part| can_be = can_be.and_then(|()| self.ex(part)));
+        can_be?;
+        match ex {
+            Ex::Var(var) => *var = self.vars[var.0 as usize],
+            Ex::Load(area, at, _) => self.place(area, at)?,
+            Ex::Iter => return None,
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Where a cell is in the whole.
+    fn place(&self, area: &mut Area, at: &mut Ex) -> Option<()> {
+        let (side, item) = match area {
+            Area::Mem(mem) => {
+                *mem = self.mems[mem.0 as usize]?;
+                return Some(());
+            }
+            Area::In(item) => (&self.piece.input, item),
+            Area::Out(item) => (&self.piece.output, item),
+        };
+        let place = place(side, self.firing, std::mem::replace(item, Ex::int(0)))?;
+        match side.inside {
+            None => **item = place,
+            Some(number) => {
+                let cell = std::mem::replace(at, Ex::int(0));
+                *at = place.times(side.items.cells as i64).plus(cell);
+                *area = Area::Mem(self.own[number]);
+            }
+        }
+        Some(())
+    }
+}
+
+/// An item's place, counted from the first one of the whole.
+fn place(side: &Side<'_>, firing: i64, item: Ex) -> Option<Ex> {
+    let begin = begin(side.items, firing) - side.low;
+    match (item.as_int(), &side.items.pattern) {
+        (Some(item), _) => Some(Ex::int(begin + side.items.offset(item.into()))),
+        (None, Pattern::Every(by)) => Some(item.times(*by).plus(Ex::int(begin))),
+        _ => None,
+    }
+}
+
+/// The first place of a firing.
+pub(crate) fn begin(items: &Items, firing: i64) -> i64 {
+    items.base + firing / items.group * items.group_stride + firing % items.group * items.stride
+}

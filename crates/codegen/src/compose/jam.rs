@@ -1,0 +1,174 @@
+//! Loops that have the same bounds and need nothing of one another become one.
+//!
+//! Statements are put in *levels*: each comes after all that it depends on, and loops of one level depend on
+//! none of each other. What is given is never looked at and each place is given once, so it has no order.
+
+use super::columns::columns;
+use super::names::{apart, rename};
+use crate::ir::{Area, Code, Ex, Mem, St, Var, walk, walk_exprs};
+use crate::scalars::sweep;
+use std::collections::{HashMap, HashSet};
+
+/// Sums in one loop: as many as there are registers.
+const SUMS: usize = 24;
+
+/// Makes one of loops, as far as that can be.
+pub(super) fn jam(code: &mut Code) {
+    if code.body.iter().filter(|st| matches!(st, St::For { .. })).count() < 2 {
+        return;
+    }
+    apart(code);
+    let reads = reads(&code.body);
+    let mut body = Vec::new();
+    for level in levels(std::mem::take(&mut code.body)) {
+        let (mut loops, others): (Vec<St>, Vec<St>) =
+            level.into_iter().partition(|st| matches!(st, St::For { .. }));
+        body.extend(others);
+        while !loops.is_empty() {
+            let (same, rest) = alike(loops);
+            loops = rest;
+            for share in shares(&reads, same) {
+                one(code, share, &mut body);
+            }
+        }
+    }
+    code.body = body;
+    while sweep(code) {}
+}
+
+/// How often variables are read.
+fn reads(stmts: &[St]) -> HashMap<Var, usize> {
+    let mut reads = HashMap::new();
+    walk_exprs(stmts, &mut |ex| {
+        if let Ex::Var(var) = ex {
+            *reads.entry(*var).or_default() += 1;
+        }
+    });
+    reads
+}
+
+/// What statements look at or change.
+#[derive(PartialEq, Eq, Hash, Clone, Copy)]
+enum Thing {
+    Var(Var),
+    Mem(Mem),
+}
+
+/// What a statement looks at, and what it changes.
+fn things(st: &St) -> (HashSet<Thing>, HashSet<Thing>) {
+    let (mut looks, mut changes) = (HashSet::new(), HashSet::new());
+    let stmts = std::slice::from_ref(st);
+    walk_exprs(stmts, &mut |ex| {
+        _ = match ex {
+            Ex::Var(var) => looks.insert(Thing::Var(*var)),
+            Ex::Load(Area::Mem(mem), ..) => looks.insert(Thing::Mem(*mem)),
+            _ => false,
+        };
+    });
+    walk(stmts, &mut |st| {
+        _ = match st {
+            St::Set(var, _) | St::For { var, .. } => changes.insert(Thing::Var(*var)),
+            St::Store(Area::Mem(mem), ..) => changes.insert(Thing::Mem(*mem)),
+            _ => false,
+        };
+    });
+    (looks, changes)
+}
+
+/// Statements by level.
+fn levels(stmts: Vec<St>) -> Vec<Vec<St>> {
+    // By thing: the first level at which those that look at it, or change it, have been done.
+    let (mut looked, mut changed): (HashMap<Thing, usize>, HashMap<Thing, usize>) = Default::default();
+    let mut levels: Vec<Vec<St>> = Vec::new();
+    for st in stmts {
+        let (looks, changes) = things(&st);
+        let done = |of: &HashMap<Thing, usize>, thing: &Thing| of.get(thing).copied().unwrap_or(0);
+        let before = looks.iter().map(|thing| done(&changed, thing));
+        let also = changes.iter().map(|thing| done(&changed, thing).max(done(&looked, thing)));
+        let level = before.chain(also).max().unwrap_or(0);
+        let next = level + usize::from(matches!(st, St::For { .. }));
+        for (things, levels) in [(looks, &mut looked), (changes, &mut changed)] {
+            for thing in things {
+                let level = levels.entry(thing).or_default();
+                *level = next.max(*level);
+            }
+        }
+        if levels.len() <= level {
+            levels.resize_with(level + 1, Vec::new);
+        }
+        levels[level].push(st);
+    }
+    levels
+}
+
+/// Loops that can be one with the first, and the others.
+fn alike(mut loops: Vec<St>) -> (Vec<St>, Vec<St>) {
+    let bounds = |st: &St| match st {
+        St::For { from, to, step, body, .. } => {
+            let plain = body.iter().all(|st| matches!(st, St::Set(..)));
+            Some((from.as_int()?, to.as_int()?, *step)).filter(|_| plain)
+        }
+        _ => None,
+    };
+    match bounds(&loops[0]) {
+        Some(first) => loops.into_iter().partition(|st| bounds(st) == Some(first)),
+        None => {
+            let rest = loops.split_off(1);
+            (loops, rest)
+        }
+    }
+}
+
+/// Parts of loops that are not too many for one.
+fn shares(reads: &HashMap<Var, usize>, loops: Vec<St>) -> Vec<Vec<St>> {
+    let sums: Vec<usize> = loops.iter().map(|st| sums(reads, st)).collect();
+    let all: usize = sums.iter().sum();
+    let most = all.div_ceil(all.div_ceil(SUMS).max(1));
+    let (mut shares, mut count): (Vec<Vec<St>>, usize) = (Vec::new(), 0);
+    for (st, sums) in loops.into_iter().zip(sums) {
+        match shares.last_mut() {
+            Some(share) if count + sums <= most => share.push(st),
+            _ => {
+                shares.push(vec![st]);
+                count = 0;
+            }
+        }
+        count += sums;
+    }
+    shares
+}
+
+/// Variables that a loop changes and that are read behind it.
+fn sums(all: &HashMap<Var, usize>, st: &St) -> usize {
+    let within = reads(std::slice::from_ref(st));
+    let mut sums = HashSet::new();
+    walk(std::slice::from_ref(st), &mut |st| {
+        if let St::Set(var, _) = st
+            && all.get(var) > within.get(var)
+        {
+            sums.insert(*var);
+        }
+    });
+    sums.len()
+}
+
+/// Puts one loop in place of several.
+fn one(code: &mut Code, loops: Vec<St>, out: &mut Vec<St>) {
+    let mut loops = loops.into_iter();
+    let Some(mut first) = loops.next() else { return };
+    let St::For { var, body, .. } = &mut first else { return out.push(first) };
+    let (var, mut counts) = (*var, Vec::new());
+    for other in loops {
+        if let St::For { var: count, body: mut more, .. } = other {
+            rename(&mut more, &HashMap::from([(count, var)]));
+            body.append(&mut more);
+            counts.push(count);
+        }
+    }
+    if !counts.is_empty() {
+        columns(code, body);
+    }
+    out.push(first);
+    // Where the others have ended, for who asks.
+    out.extend(counts.into_iter().map(|count| St::Set(count, Ex::Var(var))));
+}

@@ -1,0 +1,83 @@
+//! What is loaded of the input in several places is loaded once.
+
+use crate::ir::{Area, Code, Ex, Kind, St, Var, VarInfo, exprs_mut, inner_mut, walk_exprs};
+
+/// Does so for statements that go on to the next one, and in the bodies of loops among them.
+pub(super) fn once(code: &mut Code) {
+    let mut body = std::mem::take(&mut code.body);
+    stretch(code, &mut body, &mut |ex| matches!(place(ex), Some((item, _)) if item.as_int().is_some()));
+    for st in &mut body {
+        if let St::For { var, body, .. } = st
+            && body.iter().all(|st| matches!(st, St::Set(..)))
+        {
+            let counts = *var;
+            stretch(code, body, &mut |ex| matches!(place(ex), Some((item, _)) if is_made_of(item, counts)));
+        }
+    }
+    code.body = body;
+}
+
+/// The item and the cell of it that is loaded.
+fn place(ex: &Ex) -> Option<(&Ex, i32)> {
+    match ex {
+        Ex::Load(Area::In(item), at, _) => Some((item, at.as_int()?)),
+        _ => None,
+    }
+}
+
+/// Whether a number depends on nothing but this variable.
+fn is_made_of(ex: &Ex, var: Var) -> bool {
+    match ex {
+        Ex::Const(_) => true,
+        Ex::Var(other) => *other == var,
+        Ex::Binary(_, Kind::Int, x, y) => is_made_of(x, var) && is_made_of(y, var),
+        _ => false,
+    }
+}
+
+/// Puts loads that are there several times, and that stay the same all along, before the first use of them.
+fn stretch(code: &mut Code, stmts: &mut Vec<St>, fits: &mut dyn FnMut(&Ex) -> bool) {
+    let mut loads: Vec<(Ex, usize, Option<Var>)> = Vec::new();
+    walk_exprs(stmts, &mut |ex| {
+        if fits(ex) {
+            match loads.iter_mut().find(|(load, ..)| load == ex) {
+                Some((_, times, _)) => *times += 1,
+                None => loads.push((ex.clone(), 1, None)),
+            }
+        }
+    });
+    loads.retain(|(_, times, _)| *times > 1);
+    let mut out = Vec::new();
+    for mut st in std::mem::take(stmts) {
+        for (load, _, var) in loads.iter_mut().filter(|(.., var)| var.is_none()) {
+            if uses(&st, load) {
+                let new = Var(code.vars.len() as u32);
+                code.vars.push(VarInfo { kind: load.kind(code), name: "item".into(), field: None });
+                out.push(St::Set(new, load.clone()));
+                *var = Some(new);
+            }
+        }
+        put(&mut st, &loads);
+        out.push(st);
+    }
+    *stmts = out;
+}
+
+fn uses(st: &St, load: &Ex) -> bool {
+    let mut uses = false;
+    walk_exprs(std::slice::from_ref(st), &mut |ex| uses |= ex == load);
+    uses
+}
+
+fn put(st: &mut St, loads: &[(Ex, usize, Option<Var>)]) {
+    exprs_mut(st, &mut |ex| put_ex(ex, loads));
+    inner_mut(st).flatten().for_each(|st| put(st, loads));
+}
+
+fn put_ex(ex: &mut Ex, loads: &[(Ex, usize, Option<Var>)]) {
+    if let Some((.., Some(var))) = loads.iter().find(|(load, ..)| load == ex) {
+        *ex = Ex::Var(*var);
+        return;
+    }
+    ex.each_mut(&mut |part| put_ex(part, loads));
+}

@@ -1,0 +1,213 @@
+//! Several turns of a loop side by side, where what each of them adds up in a loop of its own has nothing to do
+//! with the others.
+//!
+//! ```text
+//! for v from a to b {            for v from a to b by 2 {
+//!     before                         before of v, before of v + 1
+//!     for w from v + c to d          inner of w = v + c, for v
+//!         inner               ──▶    for w from v + 1 + c to d { inner for v, inner for v + 1 }
+//!     after                          after of v, after of v + 1
+//! }                              }
+//! ```
+//!
+//! Sums of one turn keep their order, and what comes after the inner loops is done turn by turn. What the inner
+//! loops load of one place is loaded once, and no addition waits for the one before it.
+
+use super::names::rename;
+use crate::ir::{Code, Ex, St, Var, exprs, replace, walk, walk_exprs};
+use std::collections::{HashMap, HashSet};
+use thalweg_lang::hir::BinaryOp;
+
+/// Turns side by side.
+const TURNS: i64 = 4;
+
+/// The most variables that all of them change in the inner loop.
+const MOST: usize = 24;
+
+/// The same code with turns side by side, if there is a loop for that.
+pub(crate) fn turns(code: &Code) -> Option<Code> {
+    let mut made = code.clone();
+    let mut body = Vec::new();
+    let mut found = false;
+    for st in &code.body {
+        match Turns::of(code, st) {
+            Some(turns) => {
+                turns.write(&mut made, &mut body);
+                found = true;
+            }
+            None => body.push(st.clone()),
+        }
+    }
+    made.body = body;
+    found.then_some(made)
+}
+
+/// A loop around a loop.
+struct Turns<'a> {
+    var: Var,
+    from: i64,
+    to: i64,
+    all: &'a [St],
+    before: &'a [St],
+    after: &'a [St],
+    /// The inner loop: its variable, where it begins, how far that moves with each turn, and its end.
+    count: Var,
+    begin: i64,
+    moves: i64,
+    end: i64,
+    inner: &'a [St],
+    /// Variables that each turn has for itself.
+    own: HashSet<Var>,
+}
+
+impl<'a> Turns<'a> {
+    fn of(code: &Code, st: &'a St) -> Option<Turns<'a>> {
+        let St::For { var, from, to, step: 1, body: all } = st else { return None };
+        let at = all.iter().position(|st| matches!(st, St::For { .. }))?;
+        let (before, after) = (&all[..at], &all[at + 1..]);
+        let St::For { var: count, from: begin, to: end, step: 1, body: inner } = &all[at] else {
+            return None;
+        };
+        let plain = |stmts: &[St]| stmts.iter().all(|st| matches!(st, St::Set(..)));
+        let mut simple = plain(before) && plain(inner);
+        walk(after, &mut |st| simple &= matches!(st, St::Set(..) | St::If(..)));
+        let (moves, begin) = affine(*var, before, begin)?;
+        let int = |ex: &Ex| ex.as_int().map(i64::from);
+        let (from, to, end) = (int(from)?, int(to)?, int(end)?);
+        let own = changed(before).chain(changed(inner)).chain([*count]).collect();
+        let turns =
+            Turns { var: *var, from, to, all, before, after, count: *count, begin, moves, end, inner, own };
+        // The turns that are done beforehand are there in each of the loops.
+        let last = (turns.whole() - TURNS) * moves + begin + (TURNS - 1) * moves;
+        let fits = to - from >= TURNS && last <= end && changed(inner).count() * TURNS as usize <= MOST;
+        (simple && fits && turns.is_independent(code, st)).then_some(turns)
+    }
+
+    /// Where the last turns side by side end.
+    fn whole(&self) -> i64 {
+        self.to - (self.to - self.from) % TURNS
+    }
+
+    /// Whether turns have nothing to do with one another up to the end of the inner loop, and nobody asks later
+    /// for what they have for themselves.
+    fn is_independent(&self, code: &Code, whole: &St) -> bool {
+        let written: HashSet<Var> = changed(self.all).collect();
+        let mut set = HashSet::from([self.var, self.count]);
+        let mut own = true;
+        for st in self.before.iter().chain(self.inner) {
+            exprs(st, &mut |ex| {
+                own &= reads(ex).iter().all(|var| set.contains(var) || !written.contains(var))
+            });
+            set.extend(changed(std::slice::from_ref(st)));
+        }
+        // The inner loop may not go round at all.
+        let given: HashSet<Var> = changed(self.before).collect();
+        let mut asks = HashSet::new();
+        walk_exprs(self.after, &mut |ex| {
+            if let Ex::Var(var) = ex {
+                asks.insert(*var);
+            }
+        });
+        let known = asks.iter().all(|var| !self.own.contains(var) || given.contains(var));
+        let count = |stmts: &[St]| {
+            let mut count = 0;
+            walk_exprs(stmts, &mut |ex| {
+                count += usize::from(matches!(ex, Ex::Var(var) if self.own.contains(var)))
+            });
+            count
+        };
+        own && known
+            && !self.own.contains(&self.var)
+            && count(&code.body) == count(std::slice::from_ref(whole))
+    }
+
+    fn write(&self, code: &mut Code, out: &mut Vec<St>) {
+        let names: Vec<HashMap<Var, Var>> = (0..TURNS).map(|_| self.names(code)).collect();
+        let mut body = Vec::new();
+        let turn = |stmts: &[St], turn: i64, out: &mut Vec<St>| {
+            let mut stmts = stmts.to_vec();
+            rename(&mut stmts, &names[turn as usize]);
+            replace(&mut stmts, self.var, &Ex::Var(self.var).plus(Ex::int(turn)));
+            out.append(&mut stmts);
+        };
+        let first = if self.moves == 0 { Ex::int(0) } else { Ex::Var(self.var) };
+        (0..TURNS).for_each(|at| turn(self.before, at, &mut body));
+        for at in 0..TURNS {
+            for place in at * self.moves..(TURNS - 1) * self.moves {
+                let mut once = Vec::new();
+                turn(self.inner, at, &mut once);
+                let count = names[at as usize][&self.count];
+                replace(&mut once, count, &first.clone().plus(Ex::int(self.begin + place)));
+                body.append(&mut once);
+            }
+        }
+        let mut inner = Vec::new();
+        for at in 0..TURNS {
+            turn(self.inner, at, &mut inner);
+            rename(&mut inner, &HashMap::from([(names[at as usize][&self.count], self.count)]));
+        }
+        let from = first.plus(Ex::int(self.begin + (TURNS - 1) * self.moves));
+        body.push(St::For { var: self.count, from, to: Ex::int(self.end), step: 1, body: inner });
+        (0..TURNS).for_each(|at| turn(self.after, at, &mut body));
+        let (var, whole) = (self.var, Ex::int(self.whole()));
+        out.push(St::For { var, from: Ex::int(self.from), to: whole.clone(), step: TURNS as i32, body });
+        out.push(St::For { var, from: whole, to: Ex::int(self.to), step: 1, body: self.all.to_vec() });
+    }
+
+    /// Names of what a turn has for itself.
+    fn names(&self, code: &mut Code) -> HashMap<Var, Var> {
+        let mut own: Vec<Var> = self.own.iter().copied().collect();
+        own.sort_unstable();
+        let mut names = HashMap::new();
+        for var in own {
+            let info = code.vars[var.0 as usize].clone();
+            names.insert(var, Var(code.vars.len() as u32));
+            code.vars.push(info);
+        }
+        names
+    }
+}
+
+/// How often a variable is in a number, 0 or 1, and what is added to it.
+fn affine(var: Var, before: &[St], ex: &Ex) -> Option<(i64, i64)> {
+    match ex {
+        Ex::Const(_) => Some((0, ex.as_int()?.into())),
+        Ex::Var(other) if *other == var => Some((1, 0)),
+        Ex::Var(other) => {
+            let at = before.iter().rposition(|st| matches!(st, St::Set(set, _) if set == other))?;
+            let St::Set(_, value) = &before[at] else { return None };
+            affine(var, &before[..at], value)
+        }
+        Ex::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), crate::ir::Kind::Int, x, y) => {
+            let (moves, begin) = affine(var, before, x)?;
+            let by = i64::from(y.as_int()?);
+            Some((moves, if *op == BinaryOp::Add { begin + by } else { begin - by }))
+        }
+        _ => None,
+    }
+}
+
+/// Variables that statements change.
+fn changed(stmts: &[St]) -> std::vec::IntoIter<Var> {
+    let mut all = Vec::new();
+    walk(stmts, &mut |st| {
+        if let St::Set(var, _) | St::For { var, .. } = st
+            && !all.contains(var)
+        {
+            all.push(*var);
+        }
+    });
+    all.into_iter()
+}
+
+fn reads(ex: &Ex) -> Vec<Var> {
+    let mut all = Vec::new();
+    fn down(ex: &Ex, all: &mut Vec<Var>) {
+        if let Ex::Var(var) = ex {
+            all.push(*var);
+        }
+        ex.each(&mut |part| down(part, all));
+    }
+    down(ex, &mut all);
+    all
+}

@@ -1,0 +1,153 @@
+//! Loops over places of what is inside, turn by turn, so that each place is known.
+
+use crate::ir::{Area, Code, Ex, Kind, Mem, Scalar, St, Var, exprs_mut, inner, walk, walk_exprs};
+use std::collections::HashMap;
+use thalweg_lang::hir::BinaryOp;
+
+/// Statements that a code may become.
+const MOST: usize = 1500;
+
+/// The most turns of a loop.
+const TURNS: i64 = 256;
+
+/// Unfolds what must be; nothing where it becomes too much.
+pub(super) fn unfold(code: &mut Code, own: &[Mem]) -> Option<()> {
+    let mut unfold = Unfold { own, known: HashMap::new(), size: 0 };
+    let mut out = Vec::new();
+    unfold.stmts(std::mem::take(&mut code.body), &mut out)?;
+    code.body = out;
+    Some(())
+}
+
+struct Unfold<'a> {
+    own: &'a [Mem],
+    /// Integers whose values are known here.
+    known: HashMap<Var, i32>,
+    size: usize,
+}
+
+impl Unfold<'_> {
+    fn stmts(&mut self, stmts: Vec<St>, out: &mut Vec<St>) -> Option<()> {
+        stmts.into_iter().try_for_each(|st| self.st(st, out))
+    }
+
+    fn inside(&mut self, stmts: Vec<St>) -> Option<Vec<St>> {
+        let mut out = Vec::new();
+        self.stmts(stmts, &mut out)?;
+        Some(out)
+    }
+
+    fn st(&mut self, mut st: St, out: &mut Vec<St>) -> Option<()> {
+        self.size += 1;
+        if self.size > MOST {
+            return None;
+        }
+        exprs_mut(&mut st, &mut |ex| self.fold(ex));
+        let st = match st {
+            St::Set(var, value) => {
+                match value.as_int() {
+                    Some(value) => self.known.insert(var, value),
+                    None => self.known.remove(&var),
+                };
+                St::Set(var, value)
+            }
+            St::If(condition, then, otherwise) => {
+                let before = self.known.clone();
+                let first = self.inside(then)?;
+                self.known.clone_from(&before);
+                let second = self.inside(otherwise)?;
+                self.known = before;
+                self.forget(&first);
+                self.forget(&second);
+                St::If(condition, first, second)
+            }
+            St::For { var, from, to, step, body } => {
+                if let (Some(from), Some(to), true) = (from.as_int(), to.as_int(), self.must(&body)) {
+                    return self.turns(var, (from, to, step), &body, out);
+                }
+                self.forget(&body);
+                self.known.remove(&var);
+                let before = self.known.clone();
+                let body = self.inside(body)?;
+                self.known = before;
+                St::For { var, from, to, step, body }
+            }
+            other => other,
+        };
+        out.push(st);
+        Some(())
+    }
+
+    /// Whether a loop comes to places that must be known.
+    fn must(&self, body: &[St]) -> bool {
+        let is_own = |area: &Area| match area {
+            Area::Mem(mem) => self.own.contains(mem),
+            Area::Out(_) => true,
+            Area::In(_) => false,
+        };
+        let mut must = false;
+        walk(body, &mut |st| must |= matches!(st, St::Store(area, ..) if is_own(area)));
+        walk_exprs(body, &mut |ex| must |= matches!(ex, Ex::Load(area, ..) if is_own(area)));
+        must
+    }
+
+    fn turns(
+        &mut self,
+        var: Var,
+        (from, to, step): (i32, i32, i32),
+        body: &[St],
+        out: &mut Vec<St>,
+    ) -> Option<()> {
+        let (mut at, to, step) = (i64::from(from), i64::from(to), i64::from(step));
+        let goes_on = |at: i64| if step > 0 { at < to } else { at > to };
+        for _ in 0..TURNS {
+            self.known.insert(var, at as i32);
+            if !goes_on(at) {
+                out.push(St::Set(var, Ex::int(at)));
+                return Some(());
+            }
+            self.stmts(body.to_vec(), out)?;
+            at += step;
+        }
+        None
+    }
+
+    /// What statements change is not known any longer.
+    fn forget(&mut self, stmts: &[St]) {
+        for st in stmts {
+            if let St::Set(var, _) | St::For { var, .. } = st {
+                self.known.remove(var);
+            }
+            inner(st).for_each(|stmts| self.forget(stmts));
+        }
+    }
+
+    fn fold(&self, ex: &mut Ex) {
+        ex.each_mut(&mut |part| self.fold(part));
+        match ex {
+            Ex::Var(var) => {
+                if let Some(value) = self.known.get(var) {
+                    *ex = Ex::int(i64::from(*value));
+                }
+            }
+            Ex::Binary(op, Kind::Int, x, y) => {
+                if let (Some(x), Some(y)) = (x.as_int(), y.as_int())
+                    && let Some(value) = value(*op, x, y)
+                {
+                    *ex = Ex::Const(Scalar::Int(value));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is made of places.
+fn value(op: BinaryOp, x: i32, y: i32) -> Option<i32> {
+    match op {
+        BinaryOp::Add => Some(x.wrapping_add(y)),
+        BinaryOp::Sub => Some(x.wrapping_sub(y)),
+        BinaryOp::Mul => Some(x.wrapping_mul(y)),
+        _ => None,
+    }
+}

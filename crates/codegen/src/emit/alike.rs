@@ -1,0 +1,229 @@
+//! The functions of a program; in a long one those that differ in nothing but numbers are one.
+//!
+//! Filters that are made by recursion, or by a loop with other parameters in each turn, become hundreds of
+//! functions that differ in sizes, and each takes the C compiler about a tenth of a second. With numbers that
+//! are told when it is called, instead of constants, one function is compiled for all of them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+/// Bytes of functions up to which each is written by itself: some seconds of compiling.
+const LONG: usize = 400_000;
+
+/// Functions that are alike from which on they are one.
+const MANY: usize = 4;
+
+/// All functions that filters' firings have become, each once.
+#[derive(Default)]
+pub(super) struct Functions {
+    all: Vec<Function>,
+    /// By their text, and whether they are put in where they are called.
+    names: HashMap<(bool, String), String>,
+}
+
+struct Function {
+    /// What is said of it.
+    comment: String,
+    /// Attributes and what it gives.
+    kind: &'static str,
+    name: String,
+    /// From the parameters on.
+    text: String,
+}
+
+/// One of those that are alike, with its numbers.
+type Member<'a> = (&'a Function, Vec<i32>);
+
+impl Functions {
+    /// The name of a function, which is a new one if there is none like it yet.
+    pub(super) fn name(&mut self, stem: &str, kind: &'static str, comment: &str, text: String) -> String {
+        let count = self.names.len();
+        let name = self.names.entry((kind.starts_with("inline"), text)).or_insert_with_key(|(_, text)| {
+            let name = format!("{stem}_{count}");
+            let (comment, text) = (comment.replace("*/", "* /"), text.clone());
+            self.all.push(Function { comment, kind, name: name.clone(), text });
+            name
+        });
+        name.clone()
+    }
+
+    /// All of them.
+    pub(super) fn text(&self) -> String {
+        self.text_from(LONG)
+    }
+
+    /// The same, with those that are alike as one if all are longer than so many bytes.
+    fn text_from(&self, long: usize) -> String {
+        let mut text = String::new();
+        if self.all.iter().map(|function| function.text.len()).sum::<usize>() <= long {
+            self.all.iter().for_each(|function| function.write(&mut text));
+            return text;
+        }
+        let mut shapes: BTreeMap<(&str, String), Vec<Member<'_>>> = BTreeMap::new();
+        for function in &self.all {
+            let (shape, numbers) = shape(&function.text);
+            shapes.entry((function.kind, shape)).or_default().push((function, numbers));
+        }
+        // Some call others, wherever those stand now.
+        self.all.iter().for_each(|function| function.declare(&mut text));
+        for (at, ((kind, shape), alike)) in shapes.iter().enumerate() {
+            if alike.len() < MANY {
+                alike.iter().for_each(|(function, _)| function.write(&mut text));
+            } else {
+                as_one(&mut text, &format!("alike_{at}"), (kind, shape), alike);
+            }
+        }
+        text
+    }
+}
+
+impl Function {
+    fn declare(&self, text: &mut String) {
+        let (gives, head) = (gives(self.kind), self.text.split_once("\n{").map_or("", |(head, _)| head));
+        let _ = writeln!(text, "static {gives} {}{head};", self.name);
+    }
+
+    fn write(&self, text: &mut String) {
+        let Function { comment, kind, name, text: rest } = self;
+        let _ = write!(text, "\n/* {comment} */\nstatic {kind} {name}{rest}");
+    }
+}
+
+/// What a function of a kind gives, behind the attributes.
+fn gives(kind: &str) -> &str {
+    kind.rsplit(' ').next().unwrap_or_default()
+}
+
+/// Stands for a number in a shape.
+const NUMBER: char = '\u{1}';
+
+/// Stands for the length of a local array, which must be known.
+const LENGTH: char = '\u{2}';
+
+/// A text without its numbers, and those. What must be there when it is compiled is left as it is.
+fn shape(text: &str) -> (String, Vec<i32>) {
+    let (mut shape, mut numbers, mut in_table) = (String::with_capacity(text.len()), Vec::new(), false);
+    for line in text.split_inclusive('\n') {
+        let begins = line.trim_start();
+        in_table |= begins.starts_with("static const");
+        let is_list = line.contains('{') && line.contains('}');
+        if in_table || is_list || begins.starts_with('#') || line.contains('"') {
+            in_table &= !line.contains('}');
+            shape.push_str(line);
+        } else {
+            let is_array = line.trim_end().ends_with("];") && !line.contains('=');
+            without_numbers(line, if is_array { LENGTH } else { NUMBER }, &mut shape, &mut numbers);
+        }
+    }
+    (shape, numbers)
+}
+
+/// Appends a line with a mark in place of each number.
+fn without_numbers(line: &str, mark: char, shape: &mut String, numbers: &mut Vec<i32>) {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut rest = line;
+    while let Some(at) = rest.find(is_word) {
+        let (before, from) = rest.split_at(at);
+        let (word, after) = from.split_at(from.find(|c: char| !is_word(c)).unwrap_or(from.len()));
+        // `(-5)` is a number too.
+        let negative = before.strip_suffix("(-").filter(|_| after.starts_with(')'));
+        match (negative, word.parse::<i32>()) {
+            (Some(before), Ok(number)) => {
+                shape.push_str(before);
+                shape.push(mark);
+                numbers.push(-number);
+                rest = &after[1..];
+                continue;
+            }
+            (None, Ok(number)) => {
+                shape.push_str(before);
+                shape.push(mark);
+                numbers.push(number);
+            }
+            (_, Err(_)) => {
+                shape.push_str(before);
+                shape.push_str(word);
+            }
+        }
+        rest = after;
+    }
+    shape.push_str(rest);
+}
+
+/// Writes a function that is told numbers, and those that call it.
+fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[Member<'_>]) {
+    let (head, body) = shape.split_once("\n{\n").expect("a function");
+    let parameters = head.trim_start_matches('(').trim_end_matches(')');
+    // Each way in which a number goes through all of them, once.
+    let mut known: BTreeMap<Vec<i32>, usize> = BTreeMap::new();
+    let mut one = String::new();
+    let mut at = 0;
+    for c in body.chars() {
+        if c != NUMBER && c != LENGTH {
+            one.push(c);
+            continue;
+        }
+        let all: Vec<i32> = alike.iter().map(|(_, numbers)| numbers[at]).collect();
+        at += 1;
+        let (most, next) = (*all.iter().max().expect("several"), known.len());
+        let _ = match all.iter().all(|number| *number == all[0]) || c == LENGTH {
+            true if most < 0 => write!(one, "({most})"),
+            true => write!(one, "{most}"),
+            false => write!(one, "known_{}", known.entry(all).or_insert(next)),
+        };
+    }
+    let _ = writeln!(text, "\n/* {} and others */", alike[0].0.comment);
+    let _ = writeln!(text, "static {kind} {name}({parameters}, const int32_t *restrict known)\n{{");
+    for at in 0..known.len() {
+        let _ = writeln!(text, "    const int32_t known_{at} = known[{at}];");
+    }
+    text.push_str(&one);
+    let last = |part: &'_ str| part.rsplit([' ', '*']).next().unwrap_or_default().to_owned();
+    let told: Vec<String> = parameters.split(", ").map(last).collect();
+    let gives = gives(kind);
+    for (at, (function, _)) in alike.iter().enumerate() {
+        let mut numbers = vec![0; known.len()];
+        known.iter().for_each(|(all, place)| numbers[*place] = all[at]);
+        let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
+        let back = if gives == "void" { "" } else { "return " };
+        let _ = write!(
+            text,
+            "\nstatic {gives} {}({parameters})\n{{\n    static const int32_t known[] = {{{}}};\n    \
+             {back}{name}({}, known);\n}}\n",
+            function.name,
+            numbers.join(", "),
+            told.join(", ")
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_where_they_may_be() {
+        let text = "(int32_t n)\n{\n    static const int32_t t[2] = {\n        5, 6,\n    };\n    float x_1[86];\n    \
+                    x = y_2 + 35 * 0.5f - 2;\n    v = (VI){0, 1};\n}\n";
+        let (shape, numbers) = shape(text);
+        assert_eq!(numbers, [86, 35, 2]);
+        assert!(shape.contains("x = y_2 + \u{1} * 0.5f - \u{1};") && shape.contains("x_1[\u{2}]"), "{shape}");
+        assert!(shape.contains("t[2]") && shape.contains("5, 6,") && shape.contains("{0, 1}"), "{shape}");
+    }
+
+    #[test]
+    fn functions_that_differ_in_numbers_are_one() {
+        let mut functions = Functions::default();
+        for n in 3..9 {
+            let text = format!(
+                "(int32_t *restrict to, int32_t n)\n{{\n    int32_t a[{n}];\n    *to = a[n] + {n} + 7;\n}}\n"
+            );
+            functions.name("work", "__attribute__((noinline)) void", "a filter", text);
+        }
+        assert_eq!(functions.text_from(LONG).matches("*to =").count(), 6);
+        let text = functions.text_from(0);
+        assert_eq!(text.matches("*to = a[n] + known_0 + 7;").count(), 1, "{text}");
+        assert!(text.contains("int32_t a[8];"), "{text}");
+        assert!(text.contains("static void work_2(int32_t *restrict to, int32_t n)\n{\n    static const int32_t known[] = {5};\n    alike_0(to, n, known);"), "{text}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Actors that take turns: a loop over turns, in a function of its own.
+//!
+//! Where firings are short they are put into the loop itself, and buffers are told apart by being parameters (GCC
+//! forgets it of variables), so that the C compiler keeps in registers what goes round.
+
+use super::copies::copy;
+use super::expr::cell_type;
+use super::items::Items;
+use super::program::Writer;
+use crate::ir::{Cell, Code, Kind, walk, walk_exprs};
+use crate::plan::{Plan, Port, Round};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Statements and expressions that are put into a loop.
+const MOST: usize = 1500;
+
+/// A loop that is being written.
+struct Turns<'a> {
+    plan: &'a Plan,
+    names: BTreeMap<usize, String>,
+    out: String,
+}
+
+impl Writer<'_> {
+    /// The function for actors that take turns.
+    pub(super) fn loop_of(&mut self, plan: &Plan, names: &[String], rounds: &[Round], name: &str) -> String {
+        let mut places = Vec::new();
+        fires(rounds, &mut places);
+        let mut actors = places.clone();
+        actors.sort_unstable();
+        actors.dedup();
+        let long = matches!(rounds, [Round::AtOnce(..)]);
+        let size: usize = places.iter().map(|actor| self.size(plan, *actor)).sum();
+        let mut own: BTreeMap<usize, String> =
+            actors.iter().map(|actor| (*actor, names[*actor].clone())).collect();
+        if !long && size <= MOST {
+            for actor in &actors {
+                if let Some(name) = self.put_in(plan, *actor) {
+                    own.insert(*actor, name);
+                }
+            }
+        }
+        let mut turns = Turns { plan, names: own, out: String::new() };
+        let buffers = roots(plan, &actors).into_iter();
+        let buffers = buffers.map(|(root, cell)| format!(", {} *restrict b{root}", cell_type(cell)));
+        let _ = writeln!(
+            turns.out,
+            "\nstatic __attribute__((noinline)) void {name}(struct state *restrict state, int64_t n{})\n{{",
+            buffers.collect::<String>()
+        );
+        turns.out.push_str("    (void)state;\n");
+        self.loop_over(&mut turns, rounds, &actors);
+        turns.out.push_str("}\n");
+        turns.out
+    }
+
+    fn loop_over(&self, turns: &mut Turns<'_>, rounds: &[Round], actors: &[usize]) {
+        for actor in actors {
+            let _ = writeln!(turns.out, "    int64_t f{actor} = 0;");
+        }
+        if let [Round::AtOnce(most, inner)] = rounds {
+            turns.out.push_str("    for (int64_t turn = 0, some; turn < n; turn += some) {\n");
+            let _ = writeln!(turns.out, "        some = n - turn < {most} ? n - turn : {most};");
+            self.rounds(turns, inner, 2, "some * ");
+        } else {
+            turns.out.push_str("    for (int64_t turn = 0; turn < n; turn++) {\n");
+            self.rounds(turns, rounds, 2, "");
+        }
+        turns.out.push_str("    }\n");
+    }
+
+    fn rounds(&self, turns: &mut Turns<'_>, rounds: &[Round], depth: usize, times: &str) {
+        let indent = "    ".repeat(depth);
+        for round in rounds {
+            match round {
+                Round::Fire(actor, count) => {
+                    let f = format!("f{actor}");
+                    self.take_turn(turns, *actor, depth, (&f, &format!("{f} + {times}{count}")));
+                    let _ = writeln!(turns.out, "{indent}{f} += {times}{count};");
+                }
+                Round::Repeat(again, inner) | Round::AtOnce(again, inner) => {
+                    let _ = writeln!(
+                        turns.out,
+                        "{indent}for (int64_t t{depth} = 0; t{depth} < {again}; t{depth}++) {{"
+                    );
+                    self.rounds(turns, inner, depth + 1, times);
+                    let _ = writeln!(turns.out, "{indent}}}");
+                }
+            }
+        }
+    }
+
+    /// An actor's firings.
+    fn take_turn(&self, turns: &mut Turns<'_>, at: usize, depth: usize, (first, last): (&str, &str)) {
+        let indent = "    ".repeat(depth);
+        let (actor, node) = (&turns.plan.actors[at], turns.plan.actors[at].node.0);
+        // Ports that carry nothing have any buffer, of whatever cells.
+        let buffer = |port: &Port| format!("({} *)b{}", cell_type(port.items.cell), port.root);
+        let name = &turns.names[&at];
+        if !name.is_empty() {
+            let side = |port: Option<&Port>| port.map_or("0".to_owned(), buffer);
+            let (input, output) = (side(actor.inputs.first()), side(actor.outputs.first()));
+            let _ = writeln!(
+                turns.out,
+                "{indent}{name}(&state->env, {node}, &state->node_{node}, {input}, {output}, {first}, {last});"
+            );
+        } else if self.copies(actor.node) {
+            let ins = actor.inputs.iter().map(|port| (buffer(port), &port.items)).collect();
+            let outs = actor.outputs.iter().map(|port| (buffer(port), &port.items)).collect();
+            let text = copy(self.moves(actor.node), ins, outs, first, last);
+            text.lines().for_each(|line| _ = writeln!(turns.out, "{indent}{line}"));
+        }
+    }
+
+    /// Statements and expressions of an actor's firing.
+    fn size(&self, plan: &Plan, actor: usize) -> usize {
+        let size = |code: &Code| {
+            let mut size = 0;
+            walk(&code.body, &mut |_| size += 1);
+            walk_exprs(&code.body, &mut |_| size += 1);
+            size
+        };
+        let node = plan.actors[actor].node;
+        self.codes[node.0 as usize].as_ref().map_or(8, |codes| size(&codes.work))
+    }
+
+    /// A function for an actor's firings that is put in where it is called; none where letters come before them.
+    fn put_in(&mut self, plan: &Plan, at: usize) -> Option<String> {
+        let (actor, node) = (&plan.actors[at], plan.actors[at].node.0);
+        let codes = self.codes[node as usize].as_ref().filter(|codes| codes.handlers.is_empty())?;
+        // Each is told that the other is elsewhere.
+        let same = |input: &Port| actor.outputs.iter().any(|output| output.root == input.root);
+        if actor.inputs.iter().any(same) {
+            return None;
+        }
+        let code = codes.work.clone();
+        let none = Items::in_line(Cell::Of(Kind::Int), 1, 0);
+        let items = |port: Option<&Port>| port.map_or(none.clone(), |port| port.items.clone());
+        let (input, output) = (items(actor.inputs.first()), items(actor.outputs.first()));
+        Some(self.function_in(node, &code, &input, &output))
+    }
+}
+
+/// A call of the function for so many turns.
+pub(super) fn call(plan: &Plan, rounds: &[Round], name: &str, n: &str) -> String {
+    let mut actors = Vec::new();
+    fires(rounds, &mut actors);
+    let buffers = roots(plan, &actors).into_keys();
+    let buffers = buffers.map(|root| format!(", state->buffers[{}].items", plan.first + root));
+    format!("{name}(state, {n}{});", buffers.collect::<String>())
+}
+
+/// The buffers of actors, and what is in them.
+fn roots(plan: &Plan, actors: &[usize]) -> BTreeMap<usize, Cell> {
+    let ports = |actor: &usize| {
+        let actor = &plan.actors[*actor];
+        actor.inputs.iter().chain(&actor.outputs).map(|port| (port.root, plan.roots[port.root].cell))
+    };
+    actors.iter().flat_map(ports).collect()
+}
+
+/// The actors of each firing that is written.
+fn fires(rounds: &[Round], all: &mut Vec<usize>) {
+    for round in rounds {
+        match round {
+            Round::Fire(actor, _) => all.push(*actor),
+            Round::Repeat(_, inner) | Round::AtOnce(_, inner) => fires(inner, all),
+        }
+    }
+}

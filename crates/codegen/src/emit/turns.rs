@@ -1,0 +1,98 @@
+//! Turns of a program's regions: batch after batch, in data-flow order, with direct hand-over.
+//!
+//! A region that is one filter whose firings never wait, or can be taken back, is done here. For any other one it
+//! is looked whether it can go on; if so whoever has called does that, and calls again for the rest.
+
+use super::program::Writer;
+use crate::parts::entries;
+use crate::plan::Facts;
+use std::fmt::Write;
+use thalweg_lang::flat::{ChannelId, NodeId};
+
+impl Writer<'_> {
+    /// Functions that do turns, that say how often a node has fired, and that say what one waits for.
+    pub(super) fn turns(&mut self, direct: &[bool]) -> Result<(), String> {
+        let (mut tries, mut body, mut places) = (String::new(), String::new(), String::new());
+        for (region, direct) in direct.iter().enumerate() {
+            let _ = write!(places, "\n    case {region}:\n        goto region_{region};");
+            let _ =
+                writeln!(body, "    region_{region}:\n        if (to == {region})\n            continue;");
+            if *direct {
+                self.in_turn(&mut tries, &mut body, region)?;
+            } else {
+                let _ = writeln!(body, "        if ({})\n            STOP({region});", self.can(region));
+            }
+        }
+        self.text.push_str(&tries);
+        self.line(format!(
+            "\n#define STOP(region) {{ at[0] = region, at[1] = turn; return 2; }}\n\
+             static __attribute__((noinline)) int32_t turns(struct state *state, uint32_t from, uint32_t to, \
+             int64_t n, int64_t turns, int64_t *at)\n{{\n    (void)state, (void)n, (void)to, (void)at;\n    \
+             int64_t turn = 0;\n    switch (from) {{{places}\n    default:\n        return 0;\n    }}\n    \
+             for (; turn < turns; turn++) {{\n{body}    }}\n    return 0;\n}}\n\n\
+             int32_t thalweg_turns(struct state *state, uint32_t from, uint32_t to, int64_t n, int64_t count, \
+             int64_t *at)\n{{\n    jmp_buf out;\n    state->env.out = &out;\n    if (setjmp(out))\n        \
+             return 1;\n    return turns(state, from, to, n, count, at);\n}}"
+        ));
+        self.counts();
+        Ok(())
+    }
+
+    /// A region that is one filter.
+    fn in_turn(&mut self, tries: &mut String, body: &mut String, region: usize) -> Result<(), String> {
+        let node = self.compiled.schedule.regions[region].nodes[0];
+        let code = &self.codes[node.0 as usize].as_ref().expect("a filter with code").work;
+        if super::flow::may_wait(code) {
+            self.try_flow(tries, node.0)?;
+            let _ = writeln!(body, "        if (try_{}(state))\n            STOP({region});", node.0);
+        } else {
+            let takes = !self.compiled.flat.node(node).inputs.is_empty();
+            let most = if takes { "INT64_MAX" } else { "n" };
+            let _ = writeln!(body, "        fire_{}(state, {most});", node.0);
+        }
+        Ok(())
+    }
+
+    /// Whether a region can go on, as far as can be seen from its queues.
+    fn can(&self, region: usize) -> String {
+        let (flat, region) = (&self.compiled.flat, (region, &self.compiled.schedule.regions[region]));
+        let outside = |channel: &ChannelId| {
+            let channel = flat.channel(*channel);
+            !channel.back && !region.1.nodes.contains(&channel.from)
+        };
+        let there = |ChannelId(at): ChannelId, items: u64| {
+            format!("state->queues[{at}].written - state->queues[{at}].read >= {items}")
+        };
+        let inputs = |node: &NodeId| flat.node(*node).inputs.iter().copied().filter(|input| outside(input));
+        if region.1.nodes.iter().all(|node| inputs(node).next().is_none()) {
+            return "1".into();
+        }
+        let takers = region.1.nodes.iter().filter(|node| self.flows(node.0)).flat_map(inputs);
+        let mut can: Vec<String> = takers.map(|input| there(input, 1)).collect();
+        if let Some(part) = self.parts.iter().find(|part| part.home == region.0) {
+            let inputs = entries(&Facts::new(self.compiled, &part.region));
+            let all: Vec<String> =
+                inputs.into_iter().map(|(channel, items, ahead)| there(channel, items + ahead)).collect();
+            if !all.is_empty() {
+                can.push(format!("({})", all.join(" && ")));
+            }
+        }
+        if can.is_empty() { "1".into() } else { can.join(" || ") }
+    }
+
+    fn counts(&mut self) {
+        let (mut fired, mut apart) = (String::new(), String::new());
+        for node in self.kept.keys() {
+            let _ = write!(fired, "\n    case {node}:\n        return state->node_{node}.fired;");
+            if self.flows(*node) {
+                let _ = write!(apart, "\n    case {node}: state->node_{node}.apart = items; break;");
+            }
+        }
+        self.line(format!(
+            "\nint64_t thalweg_fired(struct state *state, uint32_t node)\n{{\n    (void)state;\n    \
+             switch (node) {{{fired}\n    default:\n        return 0;\n    }}\n}}\n\n\
+             void thalweg_apart(struct state *state, uint32_t node, int64_t items)\n{{\n    \
+             (void)state, (void)items;\n    switch (node) {{{apart}\n    }}\n}}"
+        ));
+    }
+}

@@ -1,0 +1,86 @@
+//! Input that each firing looks at again and again, turned into vectors beforehand.
+//!
+//! Firings whose items begin far from each other have nothing side by side: a vector of one item of each is put
+//! together out of as many loads. Where each item is looked at several times, it is faster to do that once:
+//! runs of as many items as there are lanes, one of each firing, are a square that is turned over.
+
+use super::items::{Items, Pattern};
+use super::lanes::Varies;
+use super::simd::{NARROW, Vectors, letter, list, vector};
+use crate::ir::{Cell, Code};
+use crate::plan::loads;
+use std::fmt::Write;
+
+/// The longest window in cells: of 16 lanes, half of the first cache.
+const LONGEST: i64 = 256;
+
+/// Each of its items is looked at so many times at least.
+const OFTEN: f64 = 3.0;
+
+/// The cells of a window that is worth it.
+pub(super) fn cells(code: &Code, varies: &Varies, input: &Items, stride: i64) -> Option<i64> {
+    let cells = input.window * input.cells as i64;
+    let fits = stride > NARROW && input.pattern == Pattern::Every(1) && (1..=LONGEST).contains(&cells);
+    let plain = matches!(input.cell, Cell::Of(kind) if kind != crate::ir::Kind::Bool);
+    (fits && plain && loads(code, varies) >= OFTEN * cells as f64).then_some(cells)
+}
+
+impl Vectors<'_> {
+    /// Turns the windows of as many firings as there are lanes.
+    pub(super) fn turn_window(&mut self) {
+        let (Some(cells), Cell::Of(kind)) = (self.window, self.inner.input.cell) else { return };
+        let (lanes, stride) = (self.lanes as i64, self.strides.0);
+        let (ty, name) = (vector(kind), letter(kind));
+        let whole = cells / lanes * lanes;
+        self.line(format!("{ty} turned[{}];", cells.max(1)));
+        self.line(format!(
+            "for (int c = 0; c < {whole}; c += LANES) turn_{name}(in + c, {stride}, turned + c);"
+        ));
+        self.line(format!(
+            "for (int c = {whole}; c < {cells}; c++) turned[c] = gather_{name}(in + c, {stride});"
+        ));
+    }
+
+    /// An item's cell.
+    pub(super) fn in_window(&self, item: &crate::ir::Ex, at: &crate::ir::Ex) -> String {
+        let items = self.inner.input;
+        let place = items.place("read", &self.inner.ex(item), item.as_int(), &self.inner.ex(at));
+        format!("turned[{place}]")
+    }
+}
+
+/// Functions that turn squares: lane `l` of the result `c` is cell `c` of what begins `l` times `by` cells on.
+///
+/// Each step changes places of what lies off the diagonal by a power of two.
+pub(super) fn turn(lanes: usize) -> String {
+    let mut text = String::new();
+    let all = lanes as i64;
+    for (letter, ty, cell) in [("f", "VF", "float"), ("i", "VI", "int32_t")] {
+        let _ =
+            writeln!(text, "static inline void turn_{letter}(const {cell} *from, int64_t by, {ty} *to)\n{{");
+        for row in 0..lanes {
+            let _ = writeln!(text, "    {ty} r{row} = load_{letter}(from + {row} * by);");
+        }
+        let mut step = 1;
+        while step < all {
+            for row in (0..all).filter(|row| row & step == 0) {
+                let low = (0..all).map(|l| if l & step == 0 { l } else { all + l - step });
+                let high = (0..all).map(|l| if l & step == 0 { l + step } else { all + l });
+                let other = row + step;
+                let _ = writeln!(
+                    text,
+                    "    {{ const {ty} a = r{row}, b = r{other}; r{row} = __builtin_shuffle(a, b, (VI){{{}}}); \
+                     r{other} = __builtin_shuffle(a, b, (VI){{{}}}); }}",
+                    list(low),
+                    list(high)
+                );
+            }
+            step *= 2;
+        }
+        for row in 0..lanes {
+            let _ = writeln!(text, "    to[{row}] = r{row};");
+        }
+        text.push_str("}\n");
+    }
+    text
+}

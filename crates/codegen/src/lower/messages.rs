@@ -1,0 +1,143 @@
+//! Messages: what is sent, and what handlers do with it.
+//!
+//! What a handler is given stands one scalar after the other, 32 bits each: it is lowered as a firing that takes
+//! one item of these.
+
+use super::{Lower, Outcome, Val, cells_of};
+use crate::ir::{Area, Code, Ex, Kind, Message, Site, St, Why};
+use thalweg_lang::hir::{self, BinaryOp, Expr, Latency, Send, StreamBody};
+use thalweg_lang::source::Span;
+use thalweg_lang::tree::{self, Tree};
+use thalweg_lang::value::Shape;
+
+/// What a filter does with a message.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Handler {
+    pub(crate) code: Code,
+    /// What it is given, as far as that is larger than a number.
+    pub(crate) shapes: Vec<Option<Shape>>,
+    /// How many scalars that is.
+    pub(crate) cells: usize,
+}
+
+/// Makes a handler's code.
+pub(crate) fn lower_handler(
+    program: &hir::Program,
+    tree: &Tree,
+    filter: &tree::Filter,
+    handler: u32,
+) -> Outcome<Handler> {
+    let tree::Code::Written { stream, params, fields } = &filter.code else {
+        return Err("it has no code".into());
+    };
+    let StreamBody::Filter(hir) = &program.streams[stream.0 as usize].body else {
+        return Err("it is no filter".into());
+    };
+    let mut lower = Lower::new(program, tree, hir, filter, (params, fields), filter.work)?;
+    let declared = &program.streams[stream.0 as usize].params;
+    lower.param_types = declared.iter().map(|(_, shaped)| shaped.ty.clone()).collect();
+    (lower.flows, lower.handles) = (false, true);
+    let function = hir.handlers.get(handler as usize).ok_or("there is no such handler")?;
+    let (shapes, cells) = lower.handle(function)?;
+    Ok(Handler { code: lower.code, shapes, cells })
+}
+
+impl<'a> Lower<'a> {
+    /// A handler that is given a message.
+    fn handle(&mut self, function: &'a hir::Function) -> Outcome<(Vec<Option<Shape>>, usize)> {
+        // Lengths of parameters may be said by other parameters, which are data here.
+        let end = self.label();
+        self.push_frame(&function.body, end, None);
+        let (mut cells, mut shapes, mut values) = (0, Vec::new(), Vec::new());
+        for param in &function.params {
+            let shape = self.shape(param)?;
+            let item = Area::In(Box::new(Ex::int(0)));
+            values.push(self.load_cells(&item, &Ex::int(cells as i64), &shape)?);
+            cells += cells_of(&shape, &self.tree.structs);
+            shapes.push((!matches!(shape, Shape::Scalar(_))).then_some(shape));
+        }
+        self.frames.pop();
+        self.put_in(function, values)?;
+        self.code.body = std::mem::take(&mut self.out);
+        Ok((shapes, cells))
+    }
+
+    /// A message is sent: its arguments are evaluated first, then its latency.
+    pub(super) fn send(&mut self, send: &'a Send, span: Span) -> Outcome<()> {
+        let portal = self.portal(&send.portal)?;
+        let mut exprs: Vec<&Expr> = send.args.iter().collect();
+        let (least, most) = match &send.latency {
+            Latency::Any => (None, None),
+            Latency::Between(least, most) => (least.as_ref(), most.as_ref()),
+        };
+        exprs.extend(least.iter().chain(&most));
+        let mut values = self.operands(&exprs)?;
+        self.span = span;
+        let mut bound = |lower: &mut Self, given: Option<&Expr>| match given {
+            None => Ok(None),
+            Some(_) => lower.integer(values.pop().unwrap_or(Val::Nothing)).map(Some),
+        };
+        let most = bound(self, most)?;
+        let least = bound(self, least)?;
+        let latency = match (&send.latency, least, most) {
+            (Latency::Any, ..) => None,
+            (_, Some(least), Some(most)) => {
+                let ends = self.compare(BinaryOp::Gt, least.clone(), most.clone());
+                let why = "the latency [{0}:{1}] ends before it begins";
+                self.check(ends, why.into(), vec![least, most.clone()]);
+                Some(most)
+            }
+            (_, least, most) => Some(most.or(least).unwrap_or(Ex::int(0))),
+        };
+        let (mut args, mut shapes) = (Vec::new(), Vec::new());
+        for value in values {
+            shapes.push(match &value {
+                Val::Area(_, _, shape) => Some(shape.clone()),
+                _ => None,
+            });
+            self.flat(value, &mut args)?;
+        }
+        let message = self.code.messages.len() as u32;
+        let (cells, timed) = (args.len(), latency.is_some());
+        self.code.messages.push(Message { portal, handler: send.handler, timed, shapes, cells });
+        // Whoever delivers it says why it cannot be done.
+        self.code.sites.push(Site { span, why: Why(String::new()), whole: false });
+        let site = self.code.sites.len() as u32 - 1;
+        self.emit(St::Send { message, latency, args, site });
+        Ok(())
+    }
+
+    fn integer(&mut self, value: Val) -> Outcome<Ex> {
+        match value {
+            Val::Scalar(ex) => match ex.kind(&self.code) {
+                Kind::Int => Ok(ex),
+                kind => Ok(self.convert_scalar(ex, kind, Kind::Int)),
+            },
+            _ => Err("a latency that is no number".into()),
+        }
+    }
+
+    /// The scalars of a value, in order.
+    fn flat(&mut self, value: Val, out: &mut Vec<Ex>) -> Outcome<()> {
+        match value {
+            Val::Scalar(ex) => out.push(ex),
+            Val::Cells(parts) => out.extend(parts),
+            Val::Area(area, at, shape) => {
+                let mut kinds = Vec::new();
+                self.kinds(&shape, &mut kinds)?;
+                if kinds.len() > MOST {
+                    return Err("it sends arrays that are too large".into());
+                }
+                for (cell, kind) in kinds.into_iter().enumerate() {
+                    let at = at.clone().plus(Ex::int(cell as i64));
+                    out.push(Ex::Load(area.clone(), Box::new(at), kind));
+                }
+            }
+            Val::Nothing | Val::Text(_) => return Err("it sends what is no number".into()),
+        }
+        Ok(())
+    }
+}
+
+/// Scalars that a message has at the most.
+const MOST: usize = 4096;

@@ -1,0 +1,49 @@
+//! Programs that send messages: who sends to whom, and what handlers they need.
+
+use crate::emit::program::NodeCode;
+use crate::ir::{Code, Message};
+use crate::lower;
+use crate::scalars::tidy;
+use std::collections::btree_map::Entry;
+use thalweg_lang::Compiled;
+use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::messages::hearers;
+
+/// Gives nodes the handlers of all messages that they may be sent.
+pub(crate) fn lower_handlers(compiled: &Compiled, codes: &mut [Option<NodeCode>]) -> Result<(), String> {
+    let hearers = hearers(compiled);
+    let sent = |code: &Code| code.messages.clone();
+    let mut open: Vec<Message> =
+        codes.iter().flatten().flat_map(|codes| codes.all().flat_map(sent).collect::<Vec<_>>()).collect();
+    while let Some(message) = open.pop() {
+        for node in &hearers[message.portal as usize] {
+            let NodeKind::Filter(id) = compiled.flat.node(*node).kind else { continue };
+            let filter = &compiled.tree.filters[id.0 as usize];
+            let why = |why: String| format!("`{}`: {why}", filter.path);
+            let Some(codes) = &mut codes[node.0 as usize] else { continue };
+            let handler = match codes.handlers.entry(message.handler) {
+                Entry::Occupied(made) => made.into_mut(),
+                Entry::Vacant(new) => {
+                    let made =
+                        lower::lower_handler(&compiled.program, &compiled.tree, filter, message.handler);
+                    let mut made = made.map_err(why)?;
+                    tidy(&mut made.code);
+                    open.extend(sent(&made.code));
+                    new.insert(made)
+                }
+            };
+            if (&handler.shapes, handler.cells) != (&message.shapes, message.cells) {
+                return Err(why("it is sent an array of another length than its handler's".into()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a node may send messages to itself.
+pub(crate) fn sends_to_itself(compiled: &Compiled, codes: &[Option<NodeCode>], node: u32) -> bool {
+    let hearers = hearers(compiled);
+    let hears = |message: &Message| hearers[message.portal as usize].contains(&NodeId(node));
+    let codes = codes[node as usize].as_ref();
+    codes.is_some_and(|codes| codes.all().any(|code| code.messages.iter().any(hears)))
+}

@@ -1,0 +1,247 @@
+//! Bundles: filters that fire together as one code, with what is between them in registers.
+//!
+//! Roots that are empty between steady states, and that only filters without state read and write, are
+//! *inside*: their writers and readers are one bundle. A bundle takes from one root and gives to one, and its
+//! firing is the smallest number of firings of each after which nothing is left inside ([`compose`]). Its
+//! firings' windows overlap: what keeps nothing at all is for [`blocks`](crate::blocks).
+
+use super::{Actor, Facts, Place, Port, Root, Step, worth};
+use crate::compose::{Inside, Piece, Side, begin, compose};
+use crate::emit::items::{Items, Pattern};
+use crate::emit::lanes::Varies;
+use crate::emit::program::NodeCode;
+use crate::ir::{Cell, Code, Ex, walk_exprs};
+use thalweg_lang::flat::ChannelId;
+
+/// Cells of what is inside.
+const MOST_CELLS: i64 = 256;
+
+/// Firings of one filter in one of a bundle.
+const MOST_FIRINGS: i64 = 64;
+
+/// Filters that fire together as one code.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Bundle {
+    /// In the order in which they fire.
+    pub(crate) actors: Vec<usize>,
+    pub(crate) code: Code,
+    pub(crate) input: Port,
+    pub(crate) output: Port,
+    /// In a steady state.
+    pub(crate) firings: u64,
+    /// The roots inside.
+    pub(crate) inside: Vec<usize>,
+    /// What a steady state costs: see [`worth`].
+    pub(crate) cost: f64,
+}
+
+/// Actors that may be bundles, and the roots around these.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Candidate {
+    pub(super) actors: Vec<usize>,
+    pub(super) entrances: Vec<usize>,
+    pub(super) exits: Vec<usize>,
+}
+
+/// Finds candidates.
+pub(super) fn find(
+    facts: &Facts<'_>,
+    codes: &[Option<NodeCode>],
+    places: &[Option<Place>],
+    (actors, roots): (&[Actor], &[Root]),
+    steps: &[Step],
+) -> Vec<Candidate> {
+    let able: Vec<bool> = (0..actors.len())
+        .map(|at| steps.contains(&Step::All(at)) && can_be_bundled(codes, &actors[at]))
+        .collect();
+    let inside: Vec<bool> =
+        (0..roots.len()).map(|root| is_inside(facts, places, (actors, roots), &able, root)).collect();
+    // By actor, the least of those that it is connected with.
+    let mut least: Vec<usize> = (0..actors.len()).collect();
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for root in (0..roots.len()).filter(|root| inside[*root]) {
+            let around: Vec<usize> = (0..actors.len()).filter(|at| uses(&actors[*at], root)).collect();
+            let lowest = around.iter().map(|at| least[*at]).min().unwrap_or(0);
+            for at in around {
+                changed |= std::mem::replace(&mut least[at], lowest) != lowest;
+            }
+        }
+    }
+    let order: Vec<usize> =
+        steps.iter().filter_map(|step| if let Step::All(at) = step { Some(*at) } else { None }).collect();
+    let firsts = (0..actors.len()).filter(|at| least[*at] == *at && able[*at]);
+    let of = |first: usize| -> Vec<usize> {
+        order.iter().copied().filter(|at| able[*at] && least[*at] == first).collect()
+    };
+    let all = firsts.map(of).filter(|all| all.len() > 1);
+    all.map(|all| {
+        let gives = |root: &usize| all.iter().any(|at| actors[*at].outputs[0].root == *root);
+        let takes = |root: &usize| all.iter().any(|at| actors[*at].inputs[0].root == *root);
+        let outside = |root: &usize| !inside[*root];
+        let entrances = (0..roots.len()).filter(outside).filter(takes).collect();
+        let exits = (0..roots.len()).filter(outside).filter(gives).collect();
+        Candidate { actors: all, entrances, exits }
+    })
+    .collect()
+}
+
+fn uses(actor: &Actor, root: usize) -> bool {
+    actor.inputs.iter().chain(&actor.outputs).any(|port| port.root == root)
+}
+
+/// Whether an actor can be part of a bundle: a filter without state that takes from one root and gives to one.
+fn can_be_bundled(codes: &[Option<NodeCode>], actor: &Actor) -> bool {
+    let Some(code) = &codes[actor.node.0 as usize] else { return false };
+    let ([input], [output]) = (&actor.inputs[..], &actor.outputs[..]) else { return false };
+    let plain = |port: &Port| {
+        let items = &port.items;
+        items.window > 0 && items.cell != Cell::Mixed && !matches!(items.pattern, Pattern::Ring)
+    };
+    let mut counts = false;
+    walk_exprs(&code.work.body, &mut |ex| counts |= matches!(ex, Ex::Iter));
+    let hears = !code.handlers.is_empty();
+    plain(input) && plain(output) && !hears && !counts && Varies::of(&code.work).is_some()
+}
+
+/// Whether nothing but those that can be bundled has to do with a root, and nothing is left in it.
+fn is_inside(
+    facts: &Facts<'_>,
+    places: &[Option<Place>],
+    (actors, roots): (&[Actor], &[Root]),
+    able: &[bool],
+    root: usize,
+) -> bool {
+    let takes = |actor: &Actor| actor.inputs.iter().any(|port| port.root == root && port.items.window > 0);
+    let gives = |actor: &Actor| actor.outputs.iter().any(|port| port.root == root && port.items.window > 0);
+    let all_able = actors.iter().zip(able).all(|(actor, able)| *able || !uses(actor, root));
+    let flat = &facts.compiled.flat;
+    let own = |(at, place): (usize, &Option<Place>)| {
+        let channel = flat.channel(ChannelId(at as u32));
+        let here = place.as_ref().is_some_and(|place| place.root == roots[root].channel);
+        !here || (facts.has(channel.from) && facts.has(channel.to))
+    };
+    roots[root].keep == 0
+        && roots[root].advance > 0
+        && all_able
+        && actors.iter().any(takes)
+        && actors.iter().any(gives)
+        && places.iter().enumerate().all(own)
+}
+
+/// Where a bundle's firing comes to a root.
+#[derive(Clone, Copy)]
+struct Span {
+    root: usize,
+    low: i64,
+    end: i64,
+    /// From one firing of the bundle to the next.
+    step: i64,
+}
+
+/// Puts actors together, given in the order in which they fire.
+pub(super) fn bundle(
+    codes: &[Option<NodeCode>],
+    (actors, roots): (&[Actor], &[Root]),
+    all: &[usize],
+    lanes: usize,
+) -> Option<Bundle> {
+    let whole = all.iter().flat_map(|at| {
+        let actor = &actors[*at];
+        [&actor.inputs[0], &actor.outputs[0]].map(|port| actor.firings / port.items.group as u64)
+    });
+    let firings = whole.fold(0, common);
+    let each = |at: usize| (actors[at].firings / firings) as i64;
+    if firings == 0 || all.iter().any(|at| each(*at) > MOST_FIRINGS) {
+        return None;
+    }
+    let mut spans: Vec<Span> = Vec::new();
+    for at in all {
+        for port in [&actors[*at].inputs[0], &actors[*at].outputs[0]] {
+            add(&mut spans, port, each(*at))?;
+        }
+    }
+    let gives = |root: usize| all.iter().any(|at| actors[*at].outputs[0].root == root);
+    let takes = |root: usize| all.iter().any(|at| actors[*at].inputs[0].root == root);
+    let (mut inside, mut entrances, mut exits) = (Vec::new(), Vec::new(), Vec::new());
+    for span in &spans {
+        match (takes(span.root), gives(span.root)) {
+            (true, true) => inside.push(*span),
+            (true, false) => entrances.push(*span),
+            _ => exits.push(*span),
+        }
+    }
+    let ([entrance], [exit]) = (&entrances[..], &exits[..]) else { return None };
+    // Where windows do not overlap, nothing is kept at all, and blocks in lanes are made for that.
+    if entrance.end - entrance.low <= entrance.step {
+        return None;
+    }
+    let cells = |span: &Span| (span.end - span.low) * roots[span.root].cells as i64;
+    if inside.iter().any(|span| span.end - span.low != span.step || cells(span) > MOST_CELLS) {
+        return None;
+    }
+    let side = |port: &Port| {
+        let number = inside.iter().position(|span| span.root == port.root);
+        let low = spans.iter().find(|span| span.root == port.root).map_or(0, |span| span.low);
+        (number, low)
+    };
+    let pieces: Option<Vec<Piece<'_>>> = all
+        .iter()
+        .map(|at| {
+            let (actor, code) = (&actors[*at], codes[actors[*at].node.0 as usize].as_ref()?);
+            let ((from, low), (to, least)) = (side(&actor.inputs[0]), side(&actor.outputs[0]));
+            let input = Side { items: &actor.inputs[0].items, inside: from, low };
+            let output = Side { items: &actor.outputs[0].items, inside: to, low: least };
+            Some(Piece { code: &code.work, firings: each(*at), input, output })
+        })
+        .collect();
+    let runs: Vec<Inside> = inside
+        .iter()
+        .map(|span| Inside { cell: roots[span.root].cell, cells: cells(span) as usize })
+        .collect();
+    let code = compose(&pieces?, &runs)?;
+    let written: i64 = ports_of(all, actors, exit.root).map(|(at, port)| each(at) * port.items.window).sum();
+    let input = around(roots, entrance, entrance.end - entrance.low);
+    let output = around(roots, exit, if written == exit.end - exit.low { written } else { 0 });
+    let cost = worth::alone(&code, Some(&input.items), &output.items, lanes) * firings as f64;
+    let inside = inside.iter().map(|span| span.root).collect();
+    Some(Bundle { actors: all.to_vec(), code, input, output, firings, inside, cost })
+}
+
+fn ports_of<'a>(
+    all: &'a [usize],
+    actors: &'a [Actor],
+    root: usize,
+) -> impl Iterator<Item = (usize, &'a Port)> {
+    let outputs = all.iter().map(move |at| (*at, &actors[*at].outputs[0]));
+    outputs.filter(move |(_, port)| port.root == root)
+}
+
+/// Adds what so many firings come to; nothing where they do not go on as others do.
+fn add(spans: &mut Vec<Span>, port: &Port, firings: i64) -> Option<()> {
+    let items = &port.items;
+    let step = firings / items.group * items.group_stride;
+    let places = || (0..firings).flat_map(|firing| offsets(items, firing));
+    let (low, end) = (places().min()?, places().max()? + 1);
+    match spans.iter_mut().find(|span| span.root == port.root) {
+        Some(span) if span.step != step => return None,
+        Some(span) => (span.low, span.end) = (span.low.min(low), span.end.max(end)),
+        None => spans.push(Span { root: port.root, low, end, step }),
+    }
+    Some(())
+}
+
+fn offsets(items: &Items, firing: i64) -> impl Iterator<Item = i64> + '_ {
+    (0..items.window).map(move |item| begin(items, firing) + items.offset(item))
+}
+
+/// The items of a bundle's firings, one after the other from the first place on.
+fn around(roots: &[Root], span: &Span, window: i64) -> Port {
+    let Root { cell, cells, .. } = roots[span.root];
+    let in_line = Items::in_line(cell, cells, span.step);
+    Port { root: span.root, items: Items { base: span.low, window, ..in_line } }
+}
+
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
+}

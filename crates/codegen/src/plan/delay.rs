@@ -1,0 +1,92 @@
+//! Filters that begin with something else and then give what they take: delays.
+//!
+//! From its second firing on such a filter is an identity whose items have other numbers. So it does nothing:
+//! its output is a place in its input's root, and what `prework` has given is put there before the first
+//! steady state, where items of the time before would stand.
+
+use super::Facts;
+use super::order::loops;
+use crate::blocks::passes;
+use crate::emit::program::NodeCode;
+use thalweg_lang::flat::{Firing, NodeId};
+
+/// By node: how many places behind its items are, if it is one. Those in feedback loops go round with the others.
+pub(crate) fn delays(facts: &Facts<'_>, codes: &[Option<NodeCode>]) -> Vec<Option<i64>> {
+    let loops = loops(facts);
+    let of = |(at, code): (usize, &Option<NodeCode>)| {
+        let turns = loops.iter().any(|(from, to)| (*from as usize..=*to as usize).contains(&at));
+        delay(facts, NodeId(at as u32), code.as_ref()?).filter(|_| !turns)
+    };
+    codes.iter().enumerate().map(of).collect()
+}
+
+fn delay(facts: &Facts<'_>, node: NodeId, code: &NodeCode) -> Option<i64> {
+    let (flat, tree) = (&facts.compiled.flat, &facts.compiled.tree);
+    let ([input], [output]) = (&flat.node(node).inputs[..], &flat.node(node).outputs[..]) else {
+        return None;
+    };
+    let rates = |firing| Some((flat.pop(tree, node, 0, firing)?, flat.push(tree, node, 0, firing)?));
+    let ((first_pop, first_push), (pop, push)) = (rates(Firing::First)?, rates(Firing::Later)?);
+    let looks = flat.peek(tree, node, 0, Firing::Later) > pop;
+    let same = facts.item(*input).ok()? == facts.item(*output).ok()?;
+    let begun = facts.begun[node.0 as usize] > 0;
+    if code.prework.is_none()
+        || !code.handlers.is_empty()
+        || !facts.has(node)
+        || !begun
+        || pop != push
+        || looks
+        || !same
+    {
+        return None;
+    }
+    passes(&code.work, facts.item(*input).ok()?, pop).then(|| first_push as i64 - first_pop as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Facts, Merged, plan};
+    use super::delays;
+    use crate::emit::program::lower_all;
+
+    /// The delays of a program's middle, and how many of its actors are filters with code.
+    fn found(middle: &str) -> (Vec<i64>, usize) {
+        let text = format!(
+            "void->void pipeline Main {{ add FileReader<int>(\"in\"); {middle} add FileWriter<int>(\"out\"); }}
+             int->int filter Late(int pops, int pushes) {{ prework pop pops push pushes {{ for (int i = 0; i < pops; i++) pop();
+                for (int i = 0; i < pushes; i++) push(i); }} work pop 2 push 2 {{ push(pop()); push(pop()); }} }}
+             int->int filter Turn() {{ prework push 2 {{ push(1); push(2); }} work pop 2 push 2 {{ push(peek(1)); push(pop()); pop(); }} }}
+             int->int filter Count() {{ int n; prework push 1 {{ push(0); }} work pop 1 push 1 {{ n++; push(pop()); }} }}
+             int->int filter Sum() {{ work pop 1 push 1 peek 5 {{ push(pop() + peek(3)); }} }}"
+        );
+        let compiled = thalweg_lang::compile(&thalweg_lang::Sources::of("test.str", &text)).unwrap();
+        let codes = lower_all(&compiled).unwrap();
+        let mut facts = Facts::new(&compiled, &compiled.schedule.regions[0]);
+        let delays = delays(&facts, &codes);
+        facts.delays.clone_from(&delays);
+        let plan = plan(&facts, &Merged::nothing(&facts), &codes, (false, 1)).unwrap();
+        let acts = plan.actors.iter().filter(|actor| codes[actor.node.0 as usize].is_some()).count();
+        (delays.into_iter().flatten().collect(), acts)
+    }
+
+    #[test]
+    fn a_delay_does_nothing() {
+        assert_eq!(found("add Late(0, 3); add Sum();"), (vec![3], 1));
+        assert_eq!(found("add Sum(); add Late(4, 0); add Late(1, 1); add Sum();"), (vec![-4, 0], 2));
+        let dealt =
+            "add splitjoin { split roundrobin; add pipeline { add Late(0, 6); add Sum(); }; add Late(0, 2);
+            join roundrobin; }; add Late(0, 4);";
+        // What comes from the splitter and goes to the joiner has to be moved.
+        assert_eq!(found(dealt), (vec![6, 2, 4], 2));
+    }
+
+    #[test]
+    fn what_does_more_is_none() {
+        assert_eq!(found("add Turn(); add Sum();"), (vec![], 2));
+        assert_eq!(found("add Count(); add Sum();"), (vec![], 2));
+        let round =
+            "add feedbackloop { join roundrobin(1, 1); body Late(0, 2); loop Sum(); split roundrobin(1, 1);
+            enqueue 1; enqueue 2; enqueue 3; enqueue 4; };";
+        assert_eq!(found(round), (vec![], 2));
+    }
+}

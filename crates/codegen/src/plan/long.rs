@@ -1,0 +1,77 @@
+//! Feedback loops with so many items on their way back that each node fires for many turns at once.
+
+use super::order::Round;
+use super::{Actor, Facts};
+use crate::emit::program::NodeCode;
+use thalweg_lang::flat::{ChannelId, NodeId};
+
+/// Turns that are worth their while together.
+const LEAST: i64 = 16;
+
+/// Lets the actors of a loop fire for several turns at once, where there are items for it. (One that may fail stays
+/// where it is in order: others of its turn come before it, and those of the next do not.)
+pub(super) fn at_once(
+    facts: &Facts<'_>,
+    actors: &[Actor],
+    codes: &[Option<NodeCode>],
+    rounds: &mut Vec<Round>,
+) {
+    let mut all = Vec::new();
+    inside(rounds, &mut all);
+    all.sort_unstable_by_key(|actor| actors[*actor].node);
+    all.dedup();
+    let seen = |node: NodeId| {
+        codes.get(node.0 as usize).and_then(Option::as_ref).is_some_and(|codes| {
+            codes
+                .all()
+                .any(|code| !code.sites.is_empty() || !code.formats.is_empty() || !code.messages.is_empty())
+                || !codes.handlers.is_empty()
+        })
+    };
+    let nodes = || all.iter().map(|actor| actors[*actor].node);
+    let (Some(first), Some(last)) = (nodes().min(), nodes().max()) else { return };
+    if nodes().any(seen) || !facts.spans.is_empty() {
+        return;
+    }
+    let turns = turns(facts, first, last);
+    if turns >= LEAST {
+        let fires = all.iter().map(|actor| Round::Fire(*actor, actors[*actor].firings));
+        *rounds = vec![Round::AtOnce(turns as u64, fires.collect())];
+    }
+}
+
+fn inside(rounds: &[Round], all: &mut Vec<usize>) {
+    for round in rounds {
+        match round {
+            Round::Fire(actor, _) => all.push(*actor),
+            Round::Repeat(_, inner) | Round::AtOnce(_, inner) => inside(inner, all),
+        }
+    }
+}
+
+/// The most turns for which all nodes of a loop can fire one after the other, in data-flow order.
+fn turns(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
+    let flat = &facts.compiled.flat;
+    let ports = flat.ports();
+    // The loops that these are of, whole: nodes that only pass items on are no actors.
+    let spans = super::order::loops(facts);
+    let Some(span) = spans.iter().find(|span| span.0 <= first.0 && last.0 <= span.1) else { return 0 };
+    let mut most = i64::MAX;
+    for (at, channel) in flat.channels.iter().enumerate() {
+        let within = |node: NodeId| (span.0..=span.1).contains(&node.0);
+        if !within(channel.from) || !within(channel.to) {
+            continue;
+        }
+        let id = ChannelId(at as u32);
+        let (read, written) = super::held(facts, id, ports[at], 0);
+        let spare = written - read - facts.ahead(id, ports[at].1);
+        let each = super::held(facts, id, ports[at], 1).0 - read;
+        if spare < 0 {
+            return 0;
+        }
+        if channel.back && each > 0 {
+            most = most.min(spare / each);
+        }
+    }
+    if most == i64::MAX { 0 } else { most }
+}

@@ -1,0 +1,130 @@
+//! Checks that one variable's relation to another proves: `i - k` is not negative where `i` goes up from `k`.
+
+use crate::ir::{Code, Ex, Kind, St, Var, inner_mut, walk};
+use std::collections::{HashMap, HashSet};
+use thalweg_lang::hir::BinaryOp;
+
+/// Drops checks that cannot fail.
+pub(crate) fn drop_checks(code: &mut Code) {
+    Facts::default().through(&mut code.body);
+}
+
+/// What is known at a place.
+#[derive(Clone, Default)]
+struct Facts {
+    /// Variables that are the same as another.
+    same: HashMap<Var, Var>,
+    /// A variable, and one that it is not less than.
+    above: HashSet<(Var, Var)>,
+    /// Variables that are not negative.
+    natural: HashSet<Var>,
+}
+
+impl Facts {
+    /// The first of the variables that this one is the same as.
+    fn first(&self, mut var: Var) -> Var {
+        while let Some(other) = self.same.get(&var) {
+            var = *other;
+        }
+        var
+    }
+
+    /// A variable gets another value.
+    fn forget(&mut self, var: Var) {
+        // Those that were the same as it are no longer known to be.
+        self.same.retain(|a, b| *a != var && *b != var);
+        self.above.retain(|(a, b)| *a != var && *b != var);
+        self.natural.remove(&var);
+    }
+
+    fn forget_all(&mut self, stmts: &[St]) {
+        walk(stmts, &mut |st| {
+            if let St::Set(var, _) | St::Random(var) | St::For { var, .. } = st {
+                self.forget(*var);
+            }
+        });
+    }
+
+    fn is_natural(&self, ex: &Ex) -> bool {
+        match ex {
+            Ex::Const(_) => ex.as_int().is_some_and(|value| value >= 0),
+            Ex::Var(var) => self.natural.contains(var) || self.natural.contains(&self.first(*var)),
+            // Both are not negative, so nothing wraps.
+            Ex::Binary(BinaryOp::Sub, Kind::Int, x, y) => match (&**x, &**y) {
+                (Ex::Var(x), Ex::Var(y)) => {
+                    let y = self.first(*y);
+                    self.above.contains(&(*x, y)) && self.natural.contains(&y)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn through(&mut self, stmts: &mut Vec<St>) {
+        stmts.retain_mut(|st| self.st(st));
+    }
+
+    /// Goes past a statement; whether it is needed.
+    fn st(&mut self, st: &mut St) -> bool {
+        match st {
+            St::Check(Ex::Binary(BinaryOp::Lt, Kind::Int, x, least), ..) => {
+                return !(least.as_int().is_some_and(|least| least <= 0) && self.is_natural(x));
+            }
+            St::Set(var, value) => {
+                let natural = self.is_natural(value);
+                let same = if let Ex::Var(other) = value { Some(self.first(*other)) } else { None };
+                self.forget(*var);
+                if natural {
+                    self.natural.insert(*var);
+                }
+                if let Some(same) = same.filter(|same| same != var) {
+                    self.same.insert(*var, same);
+                }
+            }
+            St::Random(var) => self.forget(*var),
+            St::For { var, from, step, body, .. } => {
+                let (natural, start) = (*step > 0 && self.is_natural(from), self.start(from));
+                self.forget(*var);
+                self.forget_all(body);
+                let mut within = self.clone();
+                if natural {
+                    within.natural.insert(*var);
+                }
+                // What the start is the same as may have been forgotten: then it may have changed.
+                if let Some(start) = start.filter(|start| *step > 0 && self.stays(*start, *var, body)) {
+                    within.above.insert((*var, start));
+                }
+                within.through(body);
+            }
+            St::If(..) | St::Loop(_) | St::Block(..) => {
+                let jumps = !matches!(st, St::If(..));
+                for stmts in inner_mut(st) {
+                    let mut within = self.clone();
+                    if jumps {
+                        within.forget_all(stmts);
+                    }
+                    within.through(stmts);
+                    self.forget_all(stmts);
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn start(&self, from: &Ex) -> Option<Var> {
+        if let Ex::Var(var) = from { Some(self.first(*var)) } else { None }
+    }
+
+    /// Whether a variable is not changed by a loop.
+    fn stays(&self, start: Var, var: Var, body: &[St]) -> bool {
+        let mut stays = start != var;
+        walk(body, &mut |st| {
+            if let St::Set(set, _) | St::Random(set) | St::For { var: set, .. } = st {
+                stays &= *set != start;
+            }
+        });
+        stays
+    }
+}

@@ -1,0 +1,124 @@
+//! Batches: each region's part of them, in data-flow order.
+//!
+//! Generated code does what it can ([`emit::turns`](crate::emit)), batch after batch; where another region may go
+//! on it comes back here, and is called again for what comes behind that region.
+
+use super::parts::Sources;
+use super::{Run, failed};
+use crate::Mode;
+use crate::build::Turned;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+use thalweg_lang::flat::NodeId;
+use thalweg_lang::interpret::Stop;
+
+/// As long as batches may be done at once without anybody looking up.
+const LONG: Duration = Duration::from_millis(1);
+
+/// How many batches are done at once.
+pub(super) struct Many(u64);
+
+impl Default for Many {
+    fn default() -> Many {
+        Many(1)
+    }
+}
+
+impl Run<'_> {
+    /// The next batches: one, or several where that is known to be quick and no input has to be looked for.
+    pub(super) fn some_batches(&mut self, sources: &mut Sources, many: &mut Many) -> Result<(), Stop> {
+        let whole = (sources.most - sources.done) / sources.batch;
+        let free =
+            self.regions.iter().enumerate().all(|(at, region)| !region.is_source() || self.hands_over(at));
+        if many.0 < 2 || whole < 2 || !free {
+            let n = self.next_batch(sources)?;
+            let start = Instant::now();
+            self.batches(0..self.regions.len(), n, 1)?;
+            many.0 = if start.elapsed() < LONG / 2 { 2 } else { 1 };
+            return Ok(());
+        }
+        let (turns, start) = (whole.min(many.0), Instant::now());
+        self.batches(0..self.regions.len(), sources.batch, turns)?;
+        many.0 = if start.elapsed() < LONG / 2 { many.0.saturating_mul(2) } else { many.0.div_ceil(2) };
+        sources.done += turns * sources.batch;
+        sources.over = sources.done == sources.most;
+        Ok(())
+    }
+
+    /// Whether a region takes its turns in generated code.
+    fn hands_over(&self, region: usize) -> bool {
+        self.native.mode == Mode::Hybrid && self.native.direct[region]
+    }
+
+    /// Whether a node's turns are taken in generated code.
+    pub(super) fn is_direct(&self, node: NodeId) -> bool {
+        let mut regions = self.native.compiled.schedule.regions.iter().zip(&self.native.direct);
+        regions.any(|(region, direct)| *direct && region.nodes == [node])
+    }
+
+    /// So many batches of some regions; of all, if there is more than one.
+    pub(super) fn batches(&mut self, regions: Range<usize>, n: u64, turns: u64) -> Result<(), Stop> {
+        let (mut left, mut from) = (turns, regions.start);
+        while left > 0 {
+            let to = self.next_here(from..regions.end);
+            let turns = if to == regions.end && regions.start == 0 { left } else { 1 };
+            let nothing = to == from && to < regions.end;
+            match if nothing { Turned::Done } else { self.turns((from, to), n, turns) } {
+                Turned::Failed => return Err(failed(self.native, &mut self.state, &mut self.around)),
+                Turned::Done if to == regions.end => {
+                    left -= turns;
+                    from = regions.start;
+                    continue;
+                }
+                Turned::Done => from = to,
+                Turned::At(region, done) => {
+                    left -= done;
+                    from = region;
+                }
+            }
+            self.region_of_batch(from, n)?;
+            from += 1;
+            if from == regions.end {
+                left -= 1;
+                from = regions.start;
+            }
+        }
+        Ok(())
+    }
+
+    fn turns(&mut self, regions: (usize, usize), n: u64, turns: u64) -> Turned {
+        self.state.turns(regions, n, turns, &mut self.around)
+    }
+
+    /// The first of some regions that generated code knows nothing of: it has not begun, or the mode is another.
+    fn next_here(&self, mut regions: Range<usize>) -> usize {
+        let end = regions.end;
+        let here = |at: &usize| !self.native.direct[*at] && self.regions[*at].steady.is_none();
+        regions.find(|at| self.native.mode != Mode::Hybrid || here(at)).unwrap_or(end)
+    }
+
+    /// A region's part of a batch.
+    fn region_of_batch(&mut self, region: usize, n: u64) -> Result<(), Stop> {
+        if self.hands_over(region) {
+            let node = self.native.compiled.schedule.regions[region].nodes[0];
+            return self.fire_some(node, u64::MAX).map(|_| ());
+        }
+        let source = self.regions[region].is_source();
+        if let (Some(stage), true) = (self.regions[region].stage, source) {
+            self.ends.available(&self.stages[stage].facts, n)?;
+        }
+        self.advance(region, source.then_some(n)).map(|_| ())
+    }
+
+    /// What generated code has counted.
+    pub(super) fn count_direct(&mut self) {
+        for region in (0..self.regions.len()).filter(|region| self.native.direct[*region]) {
+            let node = self.native.compiled.schedule.regions[region].nodes[0];
+            let at = node.0 as usize;
+            if self.awaited[at].is_none() {
+                self.fired[at] = self.state.fired(node.0);
+            }
+            self.regions[region].steady = Some(self.fired[at]);
+        }
+    }
+}

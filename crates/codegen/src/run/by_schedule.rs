@@ -1,0 +1,115 @@
+//! Regions by their schedules, node by node.
+
+use super::Run;
+use crate::Mode;
+use thalweg_lang::flat::NodeId;
+use thalweg_lang::interpret::{Stop, Surroundings};
+
+/// What it comes to if a region does what it can.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pause {
+    /// A steady state has ended.
+    Steady,
+    /// There is nothing more to be done now.
+    Lacks,
+}
+
+impl Run<'_> {
+    /// From now on regions go by their schedules, node by node, from where they are.
+    pub(super) fn by_schedule(&mut self) {
+        if self.native.mode == Mode::Hybrid {
+            self.count_direct();
+        }
+        for region in 0..self.regions.len() {
+            let Some(steady) = self.regions[region].steady else { continue };
+            if let Some(stage) = self.regions[region].stage {
+                self.empty_buffers(stage, steady);
+            }
+            for at in 0..self.regions[region].firings.len() {
+                let (node, begun, firings) = self.regions[region].firings[at];
+                self.passed[node.0 as usize] = begun + firings * steady;
+            }
+            self.regions[region].cursor.again();
+        }
+    }
+
+    /// Regions are done node by node from now on, from their beginning.
+    pub(super) fn empty_all_buffers(&mut self) {
+        for region in 0..self.regions.len() {
+            let steady = self.regions[region].steady.take();
+            if let (Some(stage), Some(steady)) = (self.regions[region].stage, steady) {
+                self.empty_buffers(stage, steady);
+                self.stages[stage].buffers = Vec::new();
+            }
+        }
+    }
+
+    /// Regions whose nodes are ahead of their schedules pass the steady states that all of them have done.
+    pub(super) fn pass_ahead(&mut self) {
+        for region in &mut self.regions {
+            let fired = |node: &NodeId| self.fired[node.0 as usize];
+            let moving = region.firings.iter().filter(|(.., firings)| *firings > 0);
+            let done = moving.map(|(node, begun, firings)| Some(fired(node).checked_sub(*begun)? / firings));
+            // One that has not ended its initialisation does that first.
+            let Some(Some(steady)) = done.min() else { continue };
+            for (node, begun, firings) in &region.firings {
+                self.passed[node.0 as usize] = begun + firings * steady;
+            }
+            region.cursor.again();
+        }
+    }
+
+    /// Fires what is next in a region's schedule, as often as it can; whether that was as often as it should.
+    /// What has been done ahead is passed.
+    pub(super) fn fire_next(&mut self, region: usize) -> Result<bool, Stop> {
+        let Some((node, left)) = self.regions[region].cursor.due() else { return Ok(true) };
+        let at = node.0 as usize;
+        let mut done = left.min(self.fired[at] - self.passed[at]);
+        if done == 0 {
+            done = left.min(self.fire_some(node, if self.one_by_one(node) { 1 } else { left })?);
+            self.moved |= done > 0;
+            if done == 0 {
+                return Ok(false);
+            }
+        }
+        self.passed[at] += done;
+        self.regions[region].cursor.advance(done);
+        Ok(true)
+    }
+
+    /// Whether a node's firings may wait in their middle, so that nobody knows when they have ended.
+    fn one_by_one(&self, node: NodeId) -> bool {
+        self.native.waits[node.0 as usize].is_some_and(|stack| stack > 0)
+    }
+
+    /// Runs a region to the end of a steady state, or as far as it goes; whether anything was done.
+    pub(super) fn step(&mut self, region: usize) -> Result<(Pause, bool), Stop> {
+        self.moved = false;
+        loop {
+            if self.regions[region].cursor.due().is_none() {
+                self.regions[region].cursor.again();
+                return Ok((Pause::Steady, self.moved));
+            }
+            if !self.fire_next(region)? {
+                return Ok((Pause::Lacks, self.moved));
+            }
+        }
+    }
+
+    /// Runs the regions that take from others until none goes on.
+    pub(super) fn settle(&mut self, around: &mut Surroundings<'_>) -> Result<(), Stop> {
+        let mut goes_on = true;
+        while std::mem::take(&mut goes_on) {
+            for region in 0..self.regions.len() {
+                while !self.regions[region].source && !(around.interrupted)() {
+                    let (pause, moved) = self.step(region)?;
+                    goes_on |= moved;
+                    if pause != Pause::Steady || !moved {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! Regions that go on when others ask them for items.
+
+use super::Run;
+use super::parts::Sources;
+use thalweg_lang::interpret::Stop;
+
+impl Run<'_> {
+    /// Each end of the graph gets something, if there is anything left for it: whoever it lacks items from
+    /// goes on before it, and so on up to the sources.
+    pub(super) fn pull_all(&mut self, sources: &mut Sources) -> Result<(), Stop> {
+        let region_of = self.native.compiled.schedule.region_of();
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
+        let mut ends = vec![true; self.regions.len()];
+        for channel in &self.native.compiled.flat.channels {
+            let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
+            if from != to {
+                before[to].push(from);
+                ends[from] = false;
+            }
+        }
+        while !sources.over {
+            for region in (0..ends.len()).filter(|region| ends[*region]) {
+                self.pull(region, &before, sources)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pull(&mut self, region: usize, before: &[Vec<usize>], sources: &mut Sources) -> Result<bool, Stop> {
+        if self.regions[region].source {
+            return self.feed(sources);
+        }
+        while !self.advance(region, None)? {
+            let mut any = false;
+            for other in &before[region] {
+                any |= self.pull(*other, before, sources)?;
+            }
+            if !any {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A batch of all sources; whether there was one.
+    fn feed(&mut self, sources: &mut Sources) -> Result<bool, Stop> {
+        if sources.over {
+            return Ok(false);
+        }
+        let n = self.next_batch(sources)?;
+        for region in 0..self.regions.len() {
+            if self.regions[region].source {
+                self.advance(region, Some(n))?;
+            }
+        }
+        Ok(n > 0)
+    }
+}

@@ -1,0 +1,254 @@
+//! A thread of the operating system for each filter, splitter and joiner, as a mode to compare with: queues with a
+//! lock between them, each item handed over by itself, and the system says who runs (Soulé and others, sections
+//! 3 and 6.2.1).
+//!
+//! Each thread has a run of its own with its node's part ([`Share`](super::groups)) and fires it whenever it can.
+//! Whoever calls reads and writes the files, and gives those nodes that take nothing leave to fire for so many
+//! steady states; no more while many items are on their way, unless all threads wait for items. So the queues
+//! stay short and nothing is stuck. When all wait and there is no more input, the parts go back, and what is left is
+//! done on one thread.
+//!
+//! Nodes are ahead of their regions' schedules here. Where that could be seen, because a run is to end before its
+//! input does, the regions go filter by filter on one thread instead ([`in_step`]). Of several failures the one
+//! furthest downstream is told: what comes after another has failed never reaches it.
+
+mod link;
+
+use super::Run;
+use super::ends::Ends;
+use super::groups::{Ports, Share};
+use super::parts::Sources;
+use crate::Native;
+use link::{Link, Links};
+use std::rc::Rc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thalweg_lang::flat::{ChannelId, Firing, NodeId};
+use thalweg_lang::interpret::{Options, Stop, Surroundings};
+
+/// Items on their way beyond which no more come in.
+const FEW: i64 = 1 << 14;
+
+/// Steady states of the sources that are let in at once.
+const AT_ONCE: u64 = 64;
+
+/// Bytes of a leave to fire.
+const LEAVE: [u8; 1] = [0];
+
+/// Whether no node that is as far ahead as it can be is further than its region's schedule lets it: each region is a
+/// chain whose nodes fire in turn.
+pub(super) fn in_step(native: &Native) -> bool {
+    let flat = &native.compiled.flat;
+    native.compiled.schedule.regions.iter().all(|region| {
+        let chain = |node: &NodeId| flat.node(*node).inputs.len() < 2 && flat.node(*node).outputs.len() < 2;
+        let plain = |node: &NodeId| {
+            native.codes[node.0 as usize].as_ref().is_none_or(|codes| codes.prework.is_none())
+        };
+        region.nodes.len() == 1
+            || region.repetitions.iter().all(|times| *times == 1)
+                && region.nodes.iter().all(|node| chain(node) && plain(node))
+    })
+}
+
+/// Whether only sources have nodes that take nothing.
+pub(super) fn begins_at_sources(run: &Run<'_>) -> bool {
+    let flat = &run.native.compiled.flat;
+    run.regions.iter().zip(&run.native.compiled.schedule.regions).all(|(region, schedule)| {
+        region.is_source() || schedule.nodes.iter().all(|node| !flat.node(*node).inputs.is_empty())
+    })
+}
+
+/// What threads share.
+struct Team<'t> {
+    links: Links,
+    /// By channel.
+    queues: Vec<Link>,
+    /// By node: leave to fire, of those that take nothing.
+    leaves: Vec<Link>,
+    threads: Vec<NodeId>,
+    failed: AtomicBool,
+    text: Mutex<Vec<u8>>,
+    native: &'t Native,
+}
+
+/// Runs until the input is over or the steady states are done, or somebody interrupts.
+pub(super) fn drive(
+    run: &mut Run<'_>,
+    sources: &mut Sources,
+    around: &mut Surroundings<'_>,
+) -> Result<(), Stop> {
+    run.empty_all_buffers();
+    let (native, flat) = (run.native, &run.native.compiled.flat);
+    let nodes = (0..flat.nodes.len() as u32).map(NodeId);
+    let threads = nodes.filter(|node| !run.ends.is_reader(*node) && !run.ends.is_writer(*node)).collect();
+    let team = Team {
+        links: Links::default(),
+        queues: flat.channels.iter().map(|_| Link::default()).collect(),
+        leaves: flat.nodes.iter().map(|_| Link::default()).collect(),
+        threads,
+        failed: AtomicBool::new(false),
+        text: Mutex::default(),
+        native,
+    };
+    let shares: Vec<Share<'_>> = team.threads.iter().map(|node| run.give(&[*node])).collect();
+    let ends = std::thread::scope(|scope| {
+        let team = &team;
+        let begin = |(node, share): (&NodeId, _)| {
+            let node = *node;
+            scope.spawn(move || team.fire(node, share))
+        };
+        let all: Vec<_> = team.threads.iter().zip(shares).map(begin).collect();
+        let fed = team.feed(run, sources, around);
+        team.queues.iter().chain(&team.leaves).for_each(Link::end);
+        let end = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        let ends: Vec<Result<Share<'_>, Stop>> = all.into_iter().map(end).collect();
+        fed.map(|()| ends)
+    })?;
+    team.write(run)?;
+    if let Some(stop) = ends.iter().rev().find_map(|end| end.as_ref().err()) {
+        return Err(stop.clone());
+    }
+    for share in ends {
+        run.adopt(share?);
+    }
+    for (at, queue) in team.queues.iter().enumerate() {
+        run.put(ChannelId(at as u32), &queue.take());
+    }
+    run.pass_ahead();
+    Ok(())
+}
+
+impl<'t> Team<'t> {
+    /// A node's thread: fires it as often as it can. What is left, or why it ends.
+    fn fire<'a>(&self, node: NodeId, share: Share<'a>) -> Result<Share<'a>, Stop>
+    where
+        't: 'a,
+    {
+        let mut ports = Ports::default();
+        let ends = Ends::open(&self.native.compiled, Options::default(), &mut ports);
+        // Only the caller is asked whether the run is interrupted, between batches.
+        let never = Rc::new(|| false);
+        let made = ends.map(|ends| Run::new(self.native, ends, (ports.text(), never)));
+        let end = made.and_then(|mut run: Run<'a>| {
+            run.begin_regions();
+            run.adopt(share);
+            let done = self.turns(&mut run, node);
+            ports.printed(&mut self.text.lock().unwrap_or_else(PoisonError::into_inner));
+            done.map(|()| run.give(&[node]))
+        });
+        self.failed.fetch_or(end.is_err(), Ordering::SeqCst);
+        self.links.rests(self.threads.len());
+        end
+    }
+
+    fn turns(&self, run: &mut Run<'_>, node: NodeId) -> Result<(), Stop> {
+        let ports = self.native.compiled.flat.node(node);
+        let mut given: Vec<(ChannelId, Vec<u8>)> = ports.outputs.iter().map(|to| (*to, Vec::new())).collect();
+        for (channel, _) in &given {
+            let queue = run.queue(*channel);
+            (queue.read, queue.written) = (0, 0);
+        }
+        let mut leave = !ports.inputs.is_empty();
+        loop {
+            if !leave
+                && !self.leaves[node.0 as usize].pop(&self.links, self.threads.len(), &mut LEAVE.clone())
+            {
+                return Ok(());
+            }
+            let done = run.fire_some(node, 1);
+            for (channel, items) in &mut given {
+                items.clear();
+                run.move_out(*channel, items);
+                self.hand_over(*channel, items, run.item_bytes(*channel));
+            }
+            leave = !ports.inputs.is_empty();
+            if done? == 0 && leave && !self.fetch(run, node) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn hand_over(&self, channel: ChannelId, items: &[u8], bytes: usize) {
+        let to = self.native.compiled.flat.channel(channel).to;
+        let counts = self.threads.contains(&to);
+        for item in items.chunks_exact(bytes.max(1)) {
+            self.queues[channel.0 as usize].push(&self.links, item, counts);
+        }
+    }
+
+    /// Takes one item that a node lacks; false where there are no more.
+    fn fetch(&self, run: &mut Run<'_>, node: NodeId) -> bool {
+        let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
+        let firing = if run.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
+        let inputs = &flat.node(node).inputs;
+        let lacks = |port: &usize| run.held(inputs[*port]) < flat.peek(tree, node, *port, firing);
+        let channel = inputs[(0..inputs.len()).find(lacks).unwrap_or(0)];
+        let mut item = vec![0; run.item_bytes(channel)];
+        let there = self.queues[channel.0 as usize].pop(&self.links, self.threads.len(), &mut item);
+        if there {
+            run.put(channel, &item);
+        }
+        there
+    }
+
+    /// Lets in what is read, and writes what has been given.
+    fn feed(
+        &self,
+        run: &mut Run<'_>,
+        sources: &mut Sources,
+        around: &mut Surroundings<'_>,
+    ) -> Result<(), Stop> {
+        sources.batch = sources.batch.min(AT_ONCE);
+        while !sources.over && !(around.interrupted)() && !self.failed.load(Ordering::SeqCst) {
+            let n = run.next_batch(sources)?;
+            self.let_in(run, n)?;
+            self.links.settle(self.threads.len(), FEW);
+            self.write(run)?;
+            (around.progress)(sources.done);
+        }
+        while !self.links.settle(self.threads.len(), 0) {}
+        Ok(())
+    }
+
+    /// So many steady states of the sources.
+    fn let_in(&self, run: &mut Run<'_>, n: u64) -> Result<(), Stop> {
+        for (region, schedule) in self.native.compiled.schedule.regions.iter().enumerate() {
+            if !run.regions[region].is_source() {
+                continue;
+            }
+            for node in &schedule.nodes {
+                let firings = run.regions[region].due(*node, n) - run.regions[region].due(*node, 0);
+                let ports = self.native.compiled.flat.node(*node);
+                if run.ends.is_reader(*node) {
+                    let items = run.ends.read(*node, firings)?;
+                    run.fired[node.0 as usize] += firings;
+                    for output in &ports.outputs {
+                        self.hand_over(*output, &items, run.item_bytes(*output));
+                    }
+                } else if ports.inputs.is_empty() {
+                    let leaves = &self.leaves[node.0 as usize];
+                    (0..firings).for_each(|_| leaves.push(&self.links, &LEAVE, true));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes and prints what there is.
+    fn write(&self, run: &mut Run<'_>) -> Result<(), Stop> {
+        let text = std::mem::take(&mut *self.text.lock().unwrap_or_else(PoisonError::into_inner));
+        run.around.printer.write_bytes(&text).map_err(Stop::Output)?;
+        for (at, channel) in self.native.compiled.flat.channels.iter().enumerate() {
+            if run.ends.is_writer(channel.to) {
+                let items = self.queues[at].take();
+                run.ends.write(&self.native.compiled, channel.to, &items)?;
+                run.fired[channel.to.0 as usize] +=
+                    (items.len() / run.item_bytes(ChannelId(at as u32)).max(1)) as u64;
+            }
+        }
+        Ok(())
+    }
+}

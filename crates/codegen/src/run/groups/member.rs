@@ -1,0 +1,87 @@
+//! A group at work on packets, on its own thread.
+
+use super::cut::{Cut, Group};
+use super::packet::Packet;
+use super::ports::Ports;
+use super::share::Share;
+use crate::Native;
+use crate::run::Run;
+use crate::run::ends::Ends;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thalweg_lang::flat::ChannelId;
+use thalweg_lang::interpret::{Options, Stop};
+
+/// A group's run, and its ends.
+pub(super) struct Member<'c, 'a> {
+    run: Run<'a>,
+    group: &'c Group,
+    crossing: &'c [ChannelId],
+    ports: Ports,
+    /// Why there is nothing more to be done.
+    failure: Option<Stop>,
+}
+
+impl<'c, 'a> Member<'c, 'a> {
+    pub(super) fn new(
+        native: &'a Native,
+        cut: &'c Cut,
+        group: &'c Group,
+        share: Share<'a>,
+        stopped: &Arc<AtomicBool>,
+    ) -> Result<Member<'c, 'a>, Stop> {
+        let mut ports = Ports::default();
+        let ends = Ends::open(&native.compiled, Options::default(), &mut ports)?;
+        let stopped = stopped.clone();
+        let interrupted = Rc::new(move || stopped.load(Ordering::Relaxed));
+        let mut run = Run::new(native, ends, (ports.text(), interrupted));
+        run.begin_regions();
+        run.adopt(share);
+        for at in &group.outputs {
+            let queue = run.queue(cut.crossing[*at]);
+            (queue.read, queue.written) = (0, 0);
+        }
+        Ok(Member { run, group, crossing: &cut.crossing, ports, failure: None })
+    }
+
+    /// Does the group's part of a packet.
+    pub(super) fn work(&mut self, packet: &mut Packet) {
+        if packet.failure.is_none() {
+            packet.failure.clone_from(&self.failure);
+        }
+        if packet.failure.is_none() {
+            self.read(packet);
+            self.failure = self.rounds(packet).err();
+            packet.failure.clone_from(&self.failure);
+        }
+        self.ports.printed(&mut packet.text);
+        self.ports.written(&mut packet.written);
+    }
+
+    /// What has been read for this packet is what the group's readers give.
+    fn read(&mut self, packet: &mut Packet) {
+        for at in &self.group.readers {
+            self.ports.read(*at, &mut packet.read[*at]);
+        }
+    }
+
+    fn rounds(&mut self, packet: &mut Packet) -> Result<(), Stop> {
+        for round in 0..packet.rounds.len() {
+            for at in &self.group.inputs {
+                self.run.put(self.crossing[*at], packet.crossing[*at].of(round));
+            }
+            self.run.batches(self.group.regions.clone(), packet.rounds[round], 1)?;
+            for at in &self.group.outputs {
+                self.run.move_out(self.crossing[*at], &mut packet.crossing[*at].bytes);
+                packet.crossing[*at].end();
+            }
+        }
+        Ok(())
+    }
+
+    /// What its regions have when there are no more packets.
+    pub(super) fn end(mut self) -> Share<'a> {
+        self.run.give_regions(&self.group.regions)
+    }
+}

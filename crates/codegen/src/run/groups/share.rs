@@ -1,0 +1,105 @@
+//! Some regions' part of a run, on its way from one run to another.
+
+use crate::build::{Fibers, Memory, State};
+use crate::run::Run;
+use crate::run::lend::Gates;
+use crate::run::parts::Region;
+use crate::run::queues::{Budget, Held};
+use std::ops::Range;
+use thalweg_lang::flat::NodeId;
+
+/// All that regions have, or some nodes: what their nodes keep, the queues that they take from, their buffers, their firings that
+/// wait, and where they are.
+pub(in crate::run) struct Share<'a> {
+    state: State<'a>,
+    fibers: Fibers<'a>,
+    /// By channel.
+    queues: Vec<(usize, Held)>,
+    /// By part.
+    buffers: Vec<(usize, Vec<Memory>)>,
+    regions: Vec<(usize, Region<'a>)>,
+    nodes: Vec<Counts>,
+    budget: Budget,
+}
+
+/// How far a node is.
+struct Counts {
+    node: NodeId,
+    fired: u64,
+    passed: u64,
+    awaited: Option<u64>,
+}
+
+impl<'a> Run<'a> {
+    /// The nodes of some regions.
+    fn nodes_of(&self, regions: &Range<usize>) -> Vec<NodeId> {
+        let all = &self.native.compiled.schedule.regions[regions.clone()];
+        all.iter().flat_map(|region| region.nodes.iter().copied()).collect()
+    }
+
+    /// Gives away what some regions have. They are not to be run here before it comes back.
+    pub(super) fn give_regions(&mut self, regions: &Range<usize>) -> Share<'a> {
+        let all = &self.native.compiled.schedule.regions;
+        let mut share = self.give(&self.nodes_of(regions));
+        for at in regions.clone() {
+            let region = Region::new(&all[at], at, self);
+            let region = std::mem::replace(&mut self.regions[at], region);
+            if let Some(stage) = region.stage {
+                self.land(stage);
+                share.buffers.push((stage, std::mem::take(&mut self.stages[stage].buffers)));
+            }
+            share.regions.push((at, region));
+        }
+        share
+    }
+
+    /// Gives away what some nodes have, but for buffers and schedules, which are their regions'.
+    pub(in crate::run) fn give(&mut self, nodes: &[NodeId]) -> Share<'a> {
+        let mut share = Share {
+            state: self.state.fork(),
+            fibers: self.fibers.of(nodes),
+            queues: Vec::new(),
+            buffers: Vec::new(),
+            regions: Vec::new(),
+            nodes: Vec::new(),
+            budget: self.around.queues.budget().clone(),
+        };
+        for node in nodes {
+            for input in &self.native.compiled.flat.node(*node).inputs {
+                let at = input.0 as usize;
+                share.queues.push((at, self.around.queues.take_out(at, &mut self.state.queues()[at])));
+            }
+            let at = node.0 as usize;
+            let (fired, passed, awaited) = (self.fired[at], self.passed[at], self.awaited[at]);
+            share.nodes.push(Counts { node: *node, fired, passed, awaited });
+        }
+        share
+    }
+
+    /// Takes over what some regions or nodes have.
+    pub(in crate::run) fn adopt(&mut self, share: Share<'a>) {
+        for Counts { node, fired, passed, awaited } in share.nodes {
+            self.state.join(&share.state, node.0);
+            let at = node.0 as usize;
+            (self.fired[at], self.passed[at], self.awaited[at]) = (fired, passed, awaited);
+        }
+        self.fibers.extend(share.fibers);
+        self.around.queues.share(share.budget);
+        for (at, held) in share.queues {
+            self.around.queues.put_in(at, &mut self.state.queues()[at], held);
+        }
+        for (stage, mut buffers) in share.buffers {
+            let Some(plan) = self.native.parts[stage].plan.as_ref().filter(|_| !buffers.is_empty()) else {
+                continue;
+            };
+            for (at, memory) in buffers.iter_mut().enumerate() {
+                self.state.set_buffer(plan.first + at, memory.pointer());
+            }
+            self.stages[stage].buffers = buffers;
+            self.stages[stage].gates = Gates::new(plan, &mut self.ends);
+        }
+        for (at, region) in share.regions {
+            self.regions[at] = region;
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Messages in a run: letters on their way, and nodes that fire as the ends of the program need them.
+
+use super::{Flow, Run};
+use crate::build::{Mail, Sent};
+use crate::ir::Message;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use thalweg_lang::flat::{ChannelId, NodeId};
+use thalweg_lang::interpret::{Options, Stop, Surroundings};
+use thalweg_lang::messages::{self, Blocked, Demand, Fires, Letter, Post};
+use thalweg_lang::{Compiled, Diagnostic};
+
+/// The letters of a run, each with its scalars.
+pub(super) struct Office {
+    post: Post<Arc<[i32]>>,
+    /// Of the node that is at its letters: those that it has not taken yet, and the one that it has.
+    taken: Option<VecDeque<Letter<Arc<[i32]>>>>,
+    now: Arc<[i32]>,
+    refused: Option<String>,
+}
+
+impl Office {
+    pub(super) fn new(compiled: &Arc<Compiled>) -> Office {
+        Office { post: Post::new(compiled), taken: None, now: Arc::new([]), refused: None }
+    }
+
+    /// Sends a message, and says when those who hear it have to look; whether it could.
+    pub(super) fn send(
+        &mut self,
+        sent: Sent,
+        message: &Message,
+        args: &dyn Fn(usize) -> Vec<i32>,
+        mail: &mut [Mail],
+    ) -> bool {
+        let letter = messages::Sent {
+            from: NodeId(sent.node),
+            firing: sent.firing,
+            portal: message.portal,
+            handler: message.handler,
+            latency: message.timed.then_some(sent.latency),
+            args: args(message.cells).into(),
+        };
+        let done = self.post.send(letter, &|node| mail[node.0 as usize].fired as u64);
+        for node in self.post.hearers(message.portal) {
+            mail[node.0 as usize].due = due(&self.post, *node);
+        }
+        self.refused = done.err();
+        self.refused.is_none()
+    }
+
+    /// A node's next letter before a firing. Those that are sent meanwhile wait for the next one.
+    pub(super) fn take(&mut self, node: u32, firing: u64, mail: &mut [Mail]) -> Option<(u32, &[i32])> {
+        let post = &mut self.post;
+        let taken = self.taken.get_or_insert_with(|| post.arrived(NodeId(node), firing).into());
+        match taken.pop_front() {
+            Some(letter) => {
+                self.now = letter.args;
+                Some((letter.handler, &self.now))
+            }
+            None => {
+                self.taken = None;
+                mail[node as usize].due = due(&self.post, NodeId(node));
+                None
+            }
+        }
+    }
+
+    /// Why a message could not be sent.
+    pub(super) fn refused(&mut self) -> Option<String> {
+        self.refused.take()
+    }
+}
+
+fn due(post: &Post<Arc<[i32]>>, node: NodeId) -> i64 {
+    post.due(node).map_or(i64::MAX, |firing| firing as i64)
+}
+
+impl Run<'_> {
+    /// Runs a program whose nodes fire as its ends need them; how many iterations there were. The first one goes
+    /// node by node, and so does what is left at the end of the input.
+    pub(super) fn drive_on_demand(
+        &mut self,
+        options: Options,
+        around: &mut Surroundings<'_>,
+    ) -> Result<u64, Stop> {
+        let compiled = self.native.compiled.clone();
+        let mut demand = Demand::new(&compiled.flat, &compiled.schedule.regions[0], 0);
+        let most = options.iterations.unwrap_or(u64::MAX);
+        let mut iterations = 0;
+        while iterations < most && !(around.interrupted)() {
+            if self.on_demand(&mut demand, &*around.interrupted)? == Flow::Over {
+                self.flush(&*around.interrupted)?;
+                break;
+            }
+            iterations += 1;
+            (around.progress)(iterations);
+            if iterations == 1 && self.native.parts[0].plan.is_some() {
+                iterations = self.fused(most, around)?;
+                demand = Demand::new(&compiled.flat, &compiled.schedule.regions[0], iterations);
+            }
+        }
+        match demand.end(&mut OneByOne(self), &*around.interrupted) {
+            Ok(()) => Ok(iterations),
+            Err(blocked) => why(&compiled, blocked).map(|_| iterations),
+        }
+    }
+
+    /// After the first steady state, as many as the input has items for; how many have been done by then.
+    fn fused(&mut self, most: u64, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
+        self.fill_buffers(0, 1);
+        let (iterations, _) = self.steady_states(1, most, around)?;
+        self.count(0, iterations - 1);
+        self.empty_buffers(0, iterations);
+        Ok(iterations)
+    }
+
+    /// An iteration.
+    fn on_demand(&mut self, demand: &mut Demand<'_>, interrupted: &dyn Fn() -> bool) -> Result<Flow, Stop> {
+        match demand.iterate(&mut OneByOne(self), interrupted) {
+            Ok(ControlFlow::Continue(())) => Ok(Flow::On),
+            Ok(ControlFlow::Break(())) => Ok(Flow::Over),
+            Err(blocked) => why(&self.native.compiled, blocked),
+        }
+    }
+}
+
+fn why(compiled: &Compiled, blocked: Blocked<Option<Stop>>) -> Result<Flow, Stop> {
+    match blocked {
+        Blocked::Failed(None) => Ok(Flow::Over),
+        Blocked::Failed(Some(stop)) => Err(stop),
+        Blocked::Circle(node) => {
+            let node = compiled.flat.node(node);
+            let message = format!("`{}`: it waits for itself", node.name);
+            Err(Stop::Fault(Box::new(Diagnostic::new(node.span, message))))
+        }
+    }
+}
+
+/// The nodes of a run.
+struct OneByOne<'r, 'a>(&'r mut Run<'a>);
+
+impl Fires for OneByOne<'_, '_> {
+    /// A failure; none where the input is over.
+    type Error = Option<Stop>;
+
+    fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {
+        self.0.lacks(node)
+    }
+
+    fn fire(&mut self, node: NodeId) -> Result<(), Option<Stop>> {
+        match self.0.fire_some(node, 1).map_err(Some)? {
+            0 => Err(None),
+            _ => Ok(()),
+        }
+    }
+
+    fn fired(&self, node: NodeId) -> u64 {
+        self.0.fired[node.0 as usize]
+    }
+}

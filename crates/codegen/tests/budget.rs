@@ -1,0 +1,52 @@
+//! Queues between regions grow within a budget of bytes; beyond it the program fails, and says which queue it was.
+
+mod common;
+
+use common::{Memory, Seen, compiled, has_compiler, ints, run_on};
+use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads, build};
+
+/// Each item becomes a thousand, and each two thousand one.
+const TEXT: &str = "void->void pipeline Main { add FileReader<int>(\"in\"); add Many(); add Few(); add FileWriter<int>(\"out\"); }
+    int->int filter Many() { work pop 1 push * { int x = pop(); for (int i = 0; i < 1000; i++) push(x + i); } }
+    int->int filter Few() { work pop * push 1 { int s = 0; for (int i = 0; i < 2000; i++) s += pop(); push(s); } }";
+
+fn native(level: Level, bytes: usize) -> Native {
+    let config = Config { level, cache: Cache::None, compiler: None };
+    build(&compiled(TEXT), &config).unwrap_or_else(|refusal| panic!("{refusal}")).within(bytes)
+}
+
+fn run(native: &Native, threads: usize, items: usize) -> Seen {
+    let files: Memory = ints("in", items);
+    run_on(native, &Threads { batch: (threads > 1).then_some(20), ..Threads::new(threads) }, &files, None)
+}
+
+#[test]
+fn what_fits_is_done_and_what_does_not_is_told() {
+    if !has_compiler("what_fits_is_done_and_what_does_not_is_told") {
+        return;
+    }
+    for level in [Level::Plain, Level::Vectors] {
+        for threads in [1, 2] {
+            // 2000 items in a batch, and once as many while the queue grows.
+            let fits = run(&native(level, 1 << 20).in_batches_of(20), threads, 2000);
+            assert_eq!(fits.written["out"].len(), 1000, "{level:?}, {threads} threads: {:?}", fits.end);
+            let small = run(&native(level, 30_000).in_batches_of(20), threads, 2000);
+            let why = format!("{:?}", small.end.expect_err("queues beyond their budget"));
+            let told = why.contains("the queue from `Main.Many") && why.contains("may take 30000 bytes");
+            assert!(told, "{level:?}, {threads} threads: {why}");
+        }
+    }
+}
+
+#[test]
+fn shorter_batches_need_less() {
+    if !has_compiler("shorter_batches_need_less") {
+        return;
+    }
+    let all_at_once = run(&native(Level::Vectors, 1 << 20).in_batches_of(1000), 1, 2000);
+    assert!(all_at_once.end.is_err());
+    for mode in [Mode::Sequential, Mode::Demand] {
+        let one = run(&native(Level::Vectors, 1 << 20).in_batches_of(1).in_mode(mode), 1, 2000);
+        assert_eq!(one.written["out"].len(), 1000, "{mode:?}: {:?}", one.end);
+    }
+}

@@ -1,0 +1,96 @@
+//! Native runs that would never end can be stopped, in the middle of a firing too.
+
+mod common;
+
+use common::{Memory, compiled, has_compiler, see_with};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use thalweg_codegen::{Cache, Config, Level, Threads, build};
+use thalweg_lang::interpret::{Options, Stop, Surroundings};
+
+/// Runs a program at a level until it is interrupted, after 100 ms; what it has printed and written then.
+fn stopped(text: &str, files: &Memory, (level, threads): (Level, usize)) -> (String, usize) {
+    let native = build(&compiled(text), &Config { level, cache: Cache::None, compiler: None }).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let later = stop.clone();
+    let clock = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        later.store(true, Ordering::Relaxed);
+        Instant::now()
+    });
+    let mut files = files.clone();
+    let written = files.written.clone();
+    let seen = see_with(&mut files, &written, |around| {
+        let stop = stop.clone();
+        let interrupted = Box::new(move || stop.load(Ordering::Relaxed));
+        native.run_on(&Threads::new(threads), Options::default(), Surroundings { interrupted, ..around })
+    });
+    let since = clock.join().unwrap().elapsed();
+    assert_eq!(seen.end, Err(Stop::Interrupted), "{level:?}:\n{text}");
+    assert!(since < Duration::from_secs(1), "{level:?}: {since:?} after it was stopped\n{text}");
+    (seen.printed, seen.written.values().map(Vec::len).sum())
+}
+
+const KINDS: [(Level, usize); 4] =
+    [(Level::Plain, 1), (Level::Fused, 1), (Level::Vectors, 1), (Level::Vectors, 2)];
+
+#[test]
+fn loops_without_an_end() {
+    let loops = [
+        "while (true) { x = x * 3 + 1; }",
+        "do { x++; } while (x != 0 || true);",
+        "for (;;) { if (x % 2 == 0) continue; x += 2; }",
+        "for (int i = 0; i < 1000000; i++) for (int j = 0; j < 1000000 + (x & 1); j++) for (int k = 0; k < 1000000; k++) x = x * j + k;",
+        "for (int i = 0; i < 1000000; i++) for (int j = 0; j < 1000000; j++) for (int k = 0; k < 100; k++) x = x * j ^ k;",
+    ];
+    for ends in loops.iter().filter(|_| has_compiler("loops_without_an_end")) {
+        let text = format!(
+            "void->void pipeline Main {{ add Count(); add Hang(); add FileWriter<int>(\"out\"); }}
+             void->int filter Count {{ int n; work push 1 {{ push(n++); }} }}
+             int->int filter Hang {{ int x = 1; work pop 1 push 1 {{ int n = pop(); if (n == 3) {{ {ends} }} push(n + x); }} }}"
+        );
+        for kind in KINDS {
+            let (printed, written) = stopped(&text, &Memory::default(), kind);
+            assert!(printed.is_empty() && written <= 3, "{kind:?}: {written} items\n{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_printed_before_it_is_stopped_is_there() {
+    let text = "void->void pipeline Main { add Count(); add Show(); }
+        void->int filter Count { int n; work push 1 { push(n++); } }
+        int->void filter Show { work pop 1 { int n = pop(); if (n == 5) { while (n > 0) n = (n + 1) & 63 | 1; } println(n); } }";
+    for kind in KINDS.into_iter().filter(|_| has_compiler("what_is_printed")) {
+        let (printed, _) = stopped(text, &Memory::default(), kind);
+        if kind.1 == 1 {
+            assert_eq!(printed, "0\n1\n2\n3\n4\n", "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn dynamic_rates_and_handlers_without_an_end() {
+    let dynamic = "void->void pipeline Main { add Count(); add Some(); add FileWriter<int>(\"out\"); }
+        void->int filter Count { int n; work push 1 { push(n++); } }
+        int->int filter Some { work pop * push * { int n = pop(); while (n > 0) { n = pop() + peek(1); if (n > 100) while (true) n++; } push(n); } }";
+    let handler = "void->void pipeline Main { portal<Show> p; add Count(p); add Show() to p; }
+        void->int filter Count(portal<Show> p) { int n; work push 1 { push(n++); if (n == 9) p.hang(n) [1:1]; } }
+        int->void filter Show { int x; work pop 1 { println(pop() + x); } handler hang(int n) { while (n != 0) { n = n + 2; x += n; } } }";
+    for text in [dynamic, handler].into_iter().filter(|_| has_compiler("dynamic_rates")) {
+        for kind in KINDS {
+            stopped(text, &Memory::default(), kind);
+        }
+    }
+}
+
+#[test]
+fn programs_whose_input_never_ends() {
+    let text = "void->void pipeline Main { add Count(); add Sum(); add FileWriter<int>(\"out\"); }
+        void->int filter Count { int n; work push 1 { push(n++); } }
+        int->int filter Sum { int x; work pop 1000 push 1 { for (int i = 0; i < 1000; i++) x += pop(); push(x); } }";
+    for kind in KINDS.into_iter().filter(|_| has_compiler("programs_whose_input_never_ends")) {
+        assert!(stopped(text, &Memory::default(), kind).1 > 0);
+    }
+}
