@@ -61,6 +61,9 @@ pub(crate) struct Run {
     /// Steady states in a batch, of dynamic rates (default: as many as stay near the processor)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
+    /// Bytes that queues may take, of dynamic rates, like 64M (default: 1G)
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    budget: Option<u64>,
     /// Files are numbers in text, not bytes
     #[arg(long)]
     text: bool,
@@ -98,6 +101,11 @@ impl Run {
         let compiled = Arc::new(compiled);
         let native = self.native(|level| make(level, &compiled))?;
         let threads = self.threads();
+        if let (Some(why), true) =
+            (native.as_ref().and_then(Native::one_thread), self.threads > NonZeroUsize::new(1))
+        {
+            standard::complain(&format!("note: one thread runs it: {why}"));
+        }
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
         let mut files = Media {
             input: self.input,
@@ -159,7 +167,7 @@ pub(super) enum Engine {
     Interpreter,
 }
 
-/// How a program is dealt out to threads; of dynamic rates, how its regions take turns on one.
+/// How a program is dealt out to threads; of dynamic rates, how its regions take turns.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, ValueEnum)]
 enum How {
     /// Stretches without state on all threads at once, the rest in pieces that are dealt out evenly
@@ -177,6 +185,8 @@ enum How {
     Demand,
     /// Of dynamic rates: all regions in each turn, those without input for nothing
     NoOp,
+    /// Of dynamic rates: a thread of the operating system for each filter, with locks between them
+    OsThread,
 }
 
 impl Run {
@@ -184,7 +194,7 @@ impl Run {
         let count = self.threads.or_else(|| thread::available_parallelism().ok());
         let split = match self.mode {
             How::Auto | How::Sequential | How::Demand | How::NoOp => Split::Auto,
-            How::Filters => Split::Filters,
+            How::Filters | How::OsThread => Split::Filters,
             How::Pipeline => Split::Pipeline,
             How::Data => Split::DataParallel,
         };
@@ -192,8 +202,12 @@ impl Run {
     }
 
     fn batched(&self, native: Native) -> Native {
-        match self.batch {
+        let native = match self.batch {
             Some(batch) => native.in_batches_of(batch),
+            None => native,
+        };
+        match self.budget {
+            Some(bytes) => native.within(usize::try_from(bytes).unwrap_or(usize::MAX)),
             None => native,
         }
     }
@@ -203,6 +217,7 @@ impl Run {
             How::Sequential => Mode::Sequential,
             How::Demand => Mode::Demand,
             How::NoOp => Mode::NoOp,
+            How::OsThread => Mode::OsThread,
             _ => Mode::Hybrid,
         }
     }

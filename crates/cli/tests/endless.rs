@@ -1,0 +1,102 @@
+//! StreamIt programs that never end are stopped by a signal, in the middle of a firing too.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::tempdir;
+
+const HANG: &str = "void->void pipeline Hang { add Count(); add Show(); }
+void->int filter Count() { int n; work push 1 { push(n++); } }
+int->void filter Show() { work pop 1 { int n = pop(); println(n); while (n == 3) { } } }";
+
+const COUNT: &str = "void->void pipeline Sum { add Count(); add FileWriter<int>(\"out\"); }
+void->int filter Count() { int n; work push 1 { push(n++); } }";
+
+fn run(folder: &Path, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .args(["run", "program.str"])
+        .args(arguments)
+        .env("XDG_CACHE_HOME", folder.join("cache"))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts")
+}
+
+/// Waits until the program has been compiled.
+fn wait_for_code(folder: &Path) {
+    let started = Instant::now();
+    let is_code = |file: fs::DirEntry| {
+        let name = file.file_name().into_string().unwrap();
+        // Until it is ready it has a name that begins with a point.
+        name.ends_with(".so") && !name.starts_with('.')
+    };
+    let there = || {
+        let files = fs::read_dir(folder.join("cache/thalweg")).into_iter().flatten();
+        files.flatten().any(is_code)
+    };
+    while !there() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing is compiled");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends the signal of Ctrl-C; what is left when the command has ended.
+fn interrupt(mut child: Child) -> Output {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > Duration::from_secs(1) {
+            child.kill().unwrap();
+            panic!("it does not end");
+        }
+        sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+fn has_compiler() -> bool {
+    let named = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    Command::new(named).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_firing_without_an_end_is_stopped() {
+    for threads in ["1", "2"].into_iter().filter(|_| has_compiler()) {
+        let folder = tempdir().unwrap();
+        fs::write(folder.path().join("program.str"), HANG).unwrap();
+        let child = run(folder.path(), &["--engine", "native", "--threads", threads]);
+        wait_for_code(folder.path());
+        sleep(Duration::from_millis(300));
+        let output = interrupt(child);
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        if threads == "1" {
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n1\n2\n3\n");
+        }
+    }
+}
+
+#[test]
+fn what_was_written_until_then_is_there() {
+    for engine in ["native", "interpreter"].into_iter().filter(|_| has_compiler()) {
+        let folder = tempdir().unwrap();
+        fs::write(folder.path().join("program.str"), COUNT).unwrap();
+        let child = run(folder.path(), &["--engine", engine]);
+        if engine == "native" {
+            wait_for_code(folder.path());
+        }
+        sleep(Duration::from_millis(300));
+        let output = interrupt(child);
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let written = fs::read(folder.path().join("out")).unwrap();
+        let numbers = written.chunks_exact(4).map(|item| i32::from_le_bytes(item.try_into().unwrap()));
+        assert!(!written.is_empty() && numbers.eq(0..written.len() as i32 / 4));
+    }
+}
