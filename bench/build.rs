@@ -3,24 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Those of the native back end: the interpreter's bits, and this machine.
-const FLAGS: &[&str] = &[
-    "-std=gnu11",
-    "-O3",
-    "-march=native",
-    "-fwrapv",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-fPIC",
-    // Vectors wider than the machine's never cross a call.
-    "-Wno-psabi",
-];
+#[path = "../crates/codegen/src/build/flags.rs"]
+mod flags;
 
 fn main() {
     let folder = Path::new("peers/str");
     let into = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     println!("cargo:rerun-if-changed={}", folder.display());
+    println!("cargo:rerun-if-changed=../crates/codegen/src/build/flags.rs");
     println!("cargo:rerun-if-env-changed=CC");
     let files = folder.read_dir().expect("the folder of C files").map(|file| file.expect("a file").path());
     let mut sources: Vec<PathBuf> =
@@ -36,7 +26,9 @@ fn main() {
 
 fn compile(source: &Path, object: &Path) {
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let status = Command::new(&compiler).args(FLAGS).arg("-c").arg("-o").arg(object).arg(source).status();
+    // Vectors wider than the machine's never cross a call.
+    let flags = flags::FLAGS.iter().chain(&["-Wno-psabi", "-c", "-o"]);
+    let status = Command::new(&compiler).args(flags).arg(object).arg(source).status();
     match status {
         Ok(status) if status.success() => {}
         Ok(status) => panic!("{}: {status}", source.display()),

@@ -17,6 +17,8 @@ pub enum Measure {
     Overhead,
     /// Milliseconds of processor time.
     CpuMs,
+    /// Milliseconds.
+    Ms,
     /// Bytes.
     Bytes,
 }
@@ -32,7 +34,7 @@ impl Measure {
             Measure::NsPerItem => "ns",
             Measure::Speed => "",
             Measure::CpuOverhead | Measure::Overhead => "%",
-            Measure::CpuMs => "ms",
+            Measure::CpuMs | Measure::Ms => "ms",
             Measure::Bytes => "B",
         }
     }
@@ -163,6 +165,7 @@ fn value(measure: Measure, entry: &Entry, records: &[Record]) -> Option<f64> {
         Measure::CpuOverhead => Some((cpu(entry.name)? / cpu(entry.yardstick)? - 1.0) * 100.0),
         Measure::Overhead => Some((seconds(entry.name)? / seconds(entry.yardstick)? - 1.0) * 100.0),
         Measure::CpuMs => Some(cpu(entry.name)? * 1e3),
+        Measure::Ms => Some(seconds(entry.name)? * 1e3),
         Measure::Bytes => seconds(entry.name),
     }
 }

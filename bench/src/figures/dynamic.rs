@@ -5,9 +5,12 @@
 //! queues beside the same with static rates, in nanoseconds for an item and queue, with the computations of an
 //! item shared among the operators. `ours` are operators that take one item each time, though their rates
 //! do not say so; `waits` are operators whose data decide, so that each item is looked for (`str.dyn.waits.*`).
-//! `str.dyn.huffman` and the like are their section 6.3: whole programs, in the ways that regions can take turns.
+//! `str.dyn.os_thread.*` are their section 6.2.1: the same pipeline with a thread of the operating system for each
+//! operator and a lock around each queue, beside ours on one worker.
+//! `str.dyn.huffman` and the like are their section 6.3: whole programs, in the ways that regions can take turns; and on
+//! two threads against one (`str.dyn.huffman.t2`), for which no figure was named.
 
-use thalweg_codegen::{Level, Mode};
+use thalweg_codegen::{Level, Mode, Threads};
 use thalweg_lang::Sources;
 
 use crate::line::Measure;
@@ -45,9 +48,11 @@ pub fn run(session: &mut Session) {
             pipeline(session, &format!("str.dyn.{family}.q{queues}"), queues, 0, kind, batch);
         }
         pipeline(session, &format!("str.dyn.work.q{queues}"), queues, WORK, Kind::Fixed, None);
+        os_threads(session, &format!("str.dyn.os_thread.q{queues}"), queues);
     }
     for (name, program, cells) in PROGRAMS {
         modes(session, &format!("str.dyn.{name}"), program, cells);
+        on_two(session, &format!("str.dyn.{name}.t2"), program, cells);
     }
 }
 
@@ -116,6 +121,40 @@ fn pipeline(session: &mut Session, name: &str, queues: u64, work: u64, kind: Kin
     session.figure(name, Measure::NsPerItem, 1, contestants);
 }
 
+/// A pipeline with a thread of the operating system for each operator beside ours on one worker: nanoseconds
+/// for an item and queue.
+fn os_threads(session: &mut Session, name: &str, queues: u64) {
+    if !session.wants(name) {
+        return;
+    }
+    let mut contestants = Vec::new();
+    for (contestant, role, mode, guess) in
+        [("ours", Role::Ours, Mode::Hybrid, 1.0), ("os-thread", Role::Peer, Mode::OsThread, 2000.0)]
+    {
+        let ours = Ours::of(&Sources::of("pipeline.str", text(queues, 0, Kind::Fixed)), Level::Vectors, &[]);
+        let mut ours = match ours {
+            Ok(ours) => ours.changed(|native| native.in_mode(mode)),
+            Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
+        };
+        let items = session.items(guess * queues as f64, 1).next_multiple_of(LAST);
+        let meant = match meant(queues, items) {
+            Ok(meant) => meant,
+            Err(why) => return session.errors.push(format!("{name}: static: {why}")),
+        };
+        let run = move || row(&mut ours, Some(items), 1);
+        contestants.push(Contestant::new(contestant, role, items * queues, run).expecting(meant));
+    }
+    session.figure(name, Measure::NsPerItem, 1, contestants);
+}
+
+/// What a pipeline gives for so many items, by the same with static rates.
+fn meant(queues: u64, items: u64) -> Result<u64, String> {
+    let sources = Sources::of("pipeline.str", text(queues, 0, Kind::Static));
+    let mut ours = Ours::of(&sources, Level::Vectors, &[])?;
+    ours.run_for(Some(items / LAST))?;
+    Ok(checksum(&ours.output()))
+}
+
 /// A program in all ways that regions can take turns: nanoseconds for a cell of input.
 fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
     if !session.wants(name) {
@@ -138,6 +177,32 @@ fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
         contestants.push(Contestant::new(contestant, role, (input.len() * rounds) as u64, run));
     }
     session.figure(name, Measure::NsPerItem, 1, contestants);
+}
+
+/// A program's regions on two threads: how many times as fast as on one.
+fn on_two(session: &mut Session, name: &str, program: &str, cells: usize) {
+    if !session.wants(name) {
+        return;
+    }
+    let (input, rounds) = (input(program, cells), 16);
+    let mut contestants = Vec::new();
+    for (contestant, role, threads) in [("one thread", Role::Yardstick, 1), ("ours", Role::Ours, 2)] {
+        let mut ours = match Ours::new(program, Level::Vectors, &input) {
+            Ok(ours) => ours,
+            Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
+        };
+        let run = move || {
+            let mut failed = None;
+            let row = timed(|| {
+                failed = (0..rounds).find_map(|_| ours.run_on(&Threads::new(threads)).err());
+                0
+            });
+            failed.map_or_else(|| Ok(Some(Row { checksum: checksum(&ours.output()), ..row })), Err)
+        };
+        let items = (input.len() * rounds) as u64;
+        contestants.push(Contestant::new(contestant, role, items, run).against("one thread"));
+    }
+    session.figure(name, Measure::Speed, 2, contestants);
 }
 
 fn row(ours: &mut Ours, iterations: Option<u64>, rounds: usize) -> Result<Option<Row>, String> {

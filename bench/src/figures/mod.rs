@@ -3,6 +3,7 @@
 mod aes;
 mod chain;
 mod channel;
+mod compile;
 mod dedup;
 mod dynamic;
 mod farm;
@@ -39,6 +40,7 @@ pub fn all(session: &mut Session) {
     streamit::run(session);
     dynamic::run(session);
     streamit_threads::run(session);
+    compile::run(session);
     idle::run(session);
     dedup::run(session);
 }
