@@ -5,14 +5,13 @@
 
 mod fiber;
 mod flags;
+mod from_bytes;
 mod load;
-mod memory;
 
+pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
     Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Mail, Memory, Queue, Sent, State, Turned,
 };
-
-pub(crate) use memory::from_bytes;
 
 use flags::FLAGS;
 use std::ffi::OsString;

@@ -1,0 +1,80 @@
+//! What generated code and the engine have in common: structures and functions, as in `emit`'s C.
+
+use std::ffi::c_void;
+
+/// Eight words: the unit in which memory is given to programs, so that it is aligned.
+pub(crate) type Block = [u64; 8];
+
+/// As `struct env`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Env {
+    pub(crate) host: *mut c_void,
+    pub(crate) print: Option<Print>,
+    pub(crate) out: *mut c_void,
+    pub(crate) node: u32,
+    pub(crate) which: u32,
+    pub(crate) site: u32,
+    pub(crate) unused: u32,
+    pub(crate) firing: i64,
+    pub(crate) args: [i64; 2],
+    pub(crate) wait: Option<Wait>,
+    pub(crate) more: Option<More>,
+    pub(crate) done: i64,
+    pub(crate) fiber: *const c_void,
+    pub(crate) mail: *mut Mail,
+    pub(crate) nodes: i64,
+    pub(crate) send: Option<Send>,
+    pub(crate) take: Option<Take>,
+    pub(crate) ask: Option<Ask>,
+}
+
+impl Env {
+    /// Whether the last call has been stopped, and has not failed.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.site == u32::MAX - 1
+    }
+}
+
+/// As `struct mail`.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mail {
+    /// The firing before which the next letter is to be handled.
+    pub(crate) due: i64,
+    /// How often a node that hears messages has fired.
+    pub(crate) fired: i64,
+}
+
+impl Mail {
+    /// Of a node without letters, before it has fired.
+    pub(crate) const NONE: Mail = Mail { due: i64::MAX, fired: 0 };
+}
+
+/// As `struct queue`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    pub(crate) items: *mut c_void,
+    pub(crate) read: i64,
+    pub(crate) written: i64,
+    pub(crate) mask: i64,
+}
+
+pub(super) type Print = unsafe extern "C" fn(*mut c_void, u32, u32, u32, *const i32) -> i32;
+pub(super) type Wait = unsafe extern "C" fn(*mut Env, u32, i64, i64);
+pub(super) type More = unsafe extern "C" fn(*mut Env, *mut Queue, i64) -> i32;
+pub(super) type Send = unsafe extern "C" fn(*mut Env, u32, u32, u32, i64, i32, *const i32) -> i32;
+pub(super) type Ask = unsafe extern "C" fn(*mut Env) -> i32;
+pub(super) type Take = unsafe extern "C" fn(*mut Env, u32, i64, *mut u32) -> *const i32;
+pub(super) type Fired = unsafe extern "C" fn(*mut c_void, u32) -> i64;
+pub(super) type Size = unsafe extern "C" fn() -> i64;
+pub(super) type Begin = unsafe extern "C" fn(*mut c_void);
+pub(super) type Steady = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
+pub(in crate::build) type Fire = unsafe extern "C" fn(*mut c_void, u32, i64) -> i32;
+pub(super) type Steps = unsafe extern "C" fn(*mut c_void, u32, u32, i64) -> i32;
+pub(super) type Firings = unsafe extern "C" fn(*mut c_void, u32, i64, i64) -> i32;
+pub(super) type Turns = unsafe extern "C" fn(*mut c_void, u32, u32, i64, i64, *mut i64) -> i32;
+pub(super) type SetApart = unsafe extern "C" fn(*mut c_void, u32, i64);
+pub(super) type Seek = unsafe extern "C" fn(*mut c_void, i64);
+pub(super) type Join = unsafe extern "C" fn(*mut c_void, *const c_void, u32);

@@ -1,0 +1,71 @@
+//! A program's library: which functions it must have.
+
+use super::abi::{Begin, Fire, Fired, Firings, Join, Seek, SetApart, Size, Steady, Steps, Turns};
+use std::path::Path;
+
+/// A loaded program.
+#[derive(Debug)]
+pub(crate) struct Library {
+    pub(super) size: Size,
+    pub(super) begin: Begin,
+    pub(super) steady: Steady,
+    pub(super) fire: Fire,
+    pub(super) turns: Turns,
+    pub(super) fired: Fired,
+    pub(super) set_apart: SetApart,
+    pub(super) join: Join,
+    /// None where nothing is fused.
+    pub(super) parts: Option<Parts>,
+    /// Unloaded last.
+    _library: libloading::Library,
+}
+
+/// The steps of a fused region by themselves.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) steps: Steps,
+    pub(super) firings: Firings,
+    pub(super) seek: Seek,
+}
+
+impl Library {
+    /// Loads a program.
+    pub(crate) fn open(path: &Path) -> Result<Library, String> {
+        let said = |error: libloading::Error| format!("{}: {error}", path.display());
+        // SAFETY: the library has no initialisers of its own: it is plain C with constant tables.
+        let library = unsafe { libloading::Library::new(path) }.map_err(said)?;
+        // SAFETY: these are the types that the text gives its functions (`emit::program`).
+        let (size, begin, steady, fire, turns, fired, set_apart, join) = unsafe {
+            (
+                *library.get::<Size>(b"thalweg_size\0").map_err(said)?,
+                *library.get::<Begin>(b"thalweg_begin\0").map_err(said)?,
+                *library.get::<Steady>(b"thalweg_steady\0").map_err(said)?,
+                *library.get::<Fire>(b"thalweg_fire\0").map_err(said)?,
+                *library.get::<Turns>(b"thalweg_turns\0").map_err(said)?,
+                *library.get::<Fired>(b"thalweg_fired\0").map_err(said)?,
+                *library.get::<SetApart>(b"thalweg_apart\0").map_err(said)?,
+                *library.get::<Join>(b"thalweg_join\0").map_err(said)?,
+            )
+        };
+        // SAFETY: as above (`emit::parts`).
+        let parts = unsafe { Parts::find(&library) };
+        Ok(Library { size, begin, steady, fire, turns, fired, set_apart, join, parts, _library: library })
+    }
+}
+
+impl Parts {
+    /// The functions of a program's steps, if it has them.
+    ///
+    /// # Safety
+    /// Functions of these names have these types.
+    unsafe fn find(library: &libloading::Library) -> Option<Parts> {
+        // SAFETY: the caller knows the types.
+        unsafe {
+            Some(Parts {
+                steps: *library.get::<Steps>(b"thalweg_steps\0").ok()?,
+                firings: *library.get::<Firings>(b"thalweg_firings\0").ok()?,
+                seek: *library.get::<Seek>(b"thalweg_seek\0").ok()?,
+            })
+        }
+    }
+}

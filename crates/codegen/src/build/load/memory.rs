@@ -1,0 +1,49 @@
+//! Memory of programs: their own, and what they are lent.
+
+use super::abi::Block;
+
+/// The most memory that is lent for reading, and for writing.
+pub(crate) const LENDERS: usize = 4;
+
+/// Memory in which buffers stand during a call: which buffer, and where. What is empty is not lent.
+#[derive(Default)]
+pub(crate) struct Lent<'a> {
+    /// Nothing is written there.
+    pub(crate) read: [(usize, &'a [u8]); LENDERS],
+    pub(crate) written: [(usize, &'a mut [u8]); LENDERS],
+}
+
+/// Memory that programs read and write, seen as bytes from here.
+#[derive(Default, Debug)]
+pub(crate) struct Memory {
+    blocks: Vec<Block>,
+}
+
+impl Memory {
+    /// So many bytes of zeros.
+    pub(crate) fn new(bytes: usize) -> Memory {
+        Memory { blocks: vec![[0; 8]; bytes.div_ceil(size_of::<Block>()) + 1] }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: words are bytes, and the slice is as long as they are.
+        unsafe {
+            std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.blocks.len() * size_of::<Block>())
+        }
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        let bytes = self.blocks.len() * size_of::<Block>();
+        // SAFETY: as above, and any bytes are words.
+        unsafe { std::slice::from_raw_parts_mut(self.blocks.as_mut_ptr().cast(), bytes) }
+    }
+
+    pub(crate) fn pointer(&mut self) -> *mut u8 {
+        self.blocks.as_mut_ptr().cast()
+    }
+
+    /// Where a byte of it is.
+    pub(crate) fn pointer_at(&mut self, at: usize) -> *mut u8 {
+        self.bytes_mut()[at..].as_mut_ptr()
+    }
+}
