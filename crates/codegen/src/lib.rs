@@ -226,7 +226,7 @@ impl Text {
 
 /// Firings at once for this machine.
 fn lanes(level: Level) -> usize {
-    if level == Level::Vectors { emit::simd::lanes() } else { 1 }
+    if level == Level::Vectors { emit::vectors::lanes() } else { 1 }
 }
 
 fn text(compiled: &Compiled, level: Level, lanes: usize) -> Result<Text, String> {

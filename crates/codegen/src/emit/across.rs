@@ -2,7 +2,7 @@
 
 use super::blocks::{Constant, EFFECT, Part, table_of};
 use super::expr::scalar;
-use super::simd::{letter, list, vector};
+use super::vectors::{letter, list, vector};
 use crate::blocks::across::beside;
 use crate::blocks::dag;
 use crate::blocks::parts::{Access, Arg, Class};

@@ -1,7 +1,7 @@
 //! Blocks in lanes as C: into lanes, calculated, and back.
 
 use super::expr::scalar;
-use super::simd::{converted, function, letter, list, operator, vector};
+use super::vectors::{converted, function, letter, list, operator, vector};
 use crate::blocks::dag::{self, Op, Table};
 use crate::blocks::parts::{Arg, Class, Step};
 use crate::blocks::{Block, Border};

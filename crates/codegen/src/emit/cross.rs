@@ -3,7 +3,7 @@
 //! Cells go through quarters of vectors, of four cells, with instructions that take two vectors and leave both
 //! as they are: pairs of cells, pairs of those, and then whole quarters by halves of their numbers.
 
-use super::simd::list;
+use super::vectors::list;
 use std::fmt::Write;
 
 /// A function for so many vectors of as many lanes.

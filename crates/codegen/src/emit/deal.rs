@@ -7,8 +7,8 @@
 
 use super::expr::cell_type;
 use super::items::{Items, Pattern};
-use super::simd;
 use super::weave::{unweave, weaves};
+use super::{simd, vectors};
 use crate::ir::{Area, Cell, Code, Ex, Kind, St, exprs_mut, inner_mut, walk_exprs};
 use std::fmt::Write;
 use thalweg_lang::hir::BinaryOp;
@@ -164,12 +164,12 @@ impl Deal {
         let letter = if cell == Cell::Of(Kind::Float) { "f" } else { "i" };
         let (to, more) = (row * self.row, (self.last - first) / stride);
         // Where few are left, nothing is gained by vectors of them.
-        let few = if together || stride <= simd::NARROW { "__asm__ volatile (\"\");" } else { "" };
+        let few = if together || stride <= vectors::NARROW { "__asm__ volatile (\"\");" } else { "" };
         let mut begin = "int64_t i = 0; ".to_owned();
         if together {
             text.push_str("        { ");
             begin = "int64_t i = done; ".to_owned();
-        } else if stride <= simd::NARROW {
+        } else if stride <= vectors::NARROW {
             let _ = writeln!(
                 text,
                 "        {{ int64_t i = 0; for (; i + {lanes} <= turns + {more}; i += {lanes}) \

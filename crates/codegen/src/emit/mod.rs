@@ -34,5 +34,6 @@ mod steps;
 mod tables;
 pub(crate) mod text;
 mod turns;
+pub(crate) mod vectors;
 pub(crate) mod weave;
 mod window;

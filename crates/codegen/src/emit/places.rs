@@ -1,7 +1,7 @@
 //! Vectors of what stands in different places, and vectors of fewer lanes than the machine's.
 
 use super::expr::type_of;
-use super::simd::{letter, list, vector};
+use super::vectors::{letter, list, vector};
 use crate::ir::Kind;
 
 /// A value of memory as one of a vector: true is -1 there.

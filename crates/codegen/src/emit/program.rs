@@ -142,7 +142,7 @@ pub(crate) fn program(
         kept: BTreeMap::new(),
     };
     if lanes > 1 {
-        writer.text.push_str(&super::simd::begin(lanes));
+        writer.text.push_str(&super::vectors::begin(lanes));
     }
     writer.structures()?;
     let begin = std::mem::take(&mut writer.text);

@@ -3,7 +3,7 @@
 //! Vectors of the items with even numbers are woven, and those of the items with odd numbers, and then one
 //! with the other: each step takes lanes of two vectors in turn. What goes back takes every second lane.
 
-use super::simd::{letter, list, vector};
+use super::vectors::{letter, list, vector};
 use crate::ir::Kind;
 use std::fmt::Write;
 

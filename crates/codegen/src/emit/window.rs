@@ -6,7 +6,8 @@
 
 use super::items::{Items, Pattern};
 use super::lanes::Varies;
-use super::simd::{NARROW, Vectors, letter, list, vector};
+use super::simd::Vectors;
+use super::vectors::{NARROW, letter, list, vector};
 use crate::ir::{Cell, Code};
 use crate::plan::loads;
 use std::fmt::Write;
