@@ -1,0 +1,214 @@
+//! Loops that count and are not unrolled.
+
+use super::super::assigned::{Does, expr_does};
+use super::super::known::{ANY, Range};
+use super::super::{Bind, Cursor, Lower, Outcome, Val, strip};
+use super::{Count, Ends};
+use crate::ir::{Ex, Kind, Label, Scalar, St, Var};
+use thalweg_lang::hir::{BinaryOp, Root, Stmt};
+
+impl<'a> Lower<'a> {
+    /// The first value and the bound, if the bound stays what it is.
+    pub(super) fn bounds(&mut self, count: &Count<'a>, what: &Does) -> Outcome<Option<(Ex, Ex)>> {
+        let bound_does = expr_does(count.bound, self.filter, self.program);
+        if bound_does.has_effects() || bound_does.pops {
+            return Ok(None);
+        }
+        let mark = self.mark();
+        let (stmts, bound) = self.aside(|lower| lower.expr(count.bound))?;
+        let Val::Scalar(bound) = bound else { return Ok(None) };
+        let stays = self.stays(&bound, what);
+        let range = self.range(&bound);
+        if !stmts.is_empty() || !stays || bound.kind(&self.code) != Kind::Int {
+            self.rewind(mark);
+            return Ok(None);
+        }
+        let to = match count.op {
+            BinaryOp::Le if range.1 < ANY.1 => bound.plus(Ex::int(1)),
+            BinaryOp::Ge if range.0 > ANY.0 => bound.plus(Ex::int(-1)),
+            BinaryOp::Lt | BinaryOp::Gt => bound,
+            _ => return Ok(None),
+        };
+        // So near to the end of the integers the count would wrap.
+        let range = self.range(&to);
+        let step = i64::from(count.step);
+        if range.1 + step > ANY.1 && count.step > 1 || range.0 + step < ANY.0 && count.step < -1 {
+            return Ok(None);
+        }
+        let from = self.known.constant(count.var).map_or(Ex::Var(count.var), Ex::Const);
+        Ok(Some((from, to)))
+    }
+
+    /// Whether an expression is the same in each turn.
+    fn stays(&mut self, ex: &Ex, what: &Does) -> bool {
+        let mut changed = Vec::new();
+        for root in &what.roots {
+            let bind = match root {
+                Root::Local(at) => self.frame().locals.get(*at as usize).cloned(),
+                root => self.roots.get(root).cloned(),
+            };
+            if let Some(Bind::Scalar(var)) = bind {
+                changed.push(var);
+            }
+        }
+        fn fixed(ex: &Ex, changed: &[Var]) -> bool {
+            let mut all = match ex {
+                Ex::Var(var) => !changed.contains(var),
+                Ex::Load(..) => false,
+                _ => true,
+            };
+            ex.each(&mut |part| all &= fixed(part, changed));
+            all
+        }
+        fixed(ex, &changed)
+    }
+
+    /// A loop that counts and is not unrolled.
+    pub(super) fn counting(
+        &mut self,
+        count: &Count<'a>,
+        (from, to, turns): (Ex, Ex, Option<u64>),
+        body: &'a [Stmt],
+        what: &Does,
+    ) -> Outcome<()> {
+        let leaves = what.breaks || what.returns;
+        let inside = self.inside(count, &from, &to);
+        let before = (self.taken.clone(), self.given.clone());
+        let moved = if (what.pops || what.pushes) && turns.is_some() && !leaves {
+            self.moved_in_a_turn(count.var, inside, body, what)?
+        } else {
+            [None, None]
+        };
+        let brk = self.label();
+        let (mut stmts, ()) = self.aside(|lower| {
+            if leaves {
+                lower.make_even(brk, what.pops, what.pushes);
+            }
+            lower.emit_count(count, brk, (from.clone(), to, turns), (body, what), moved, inside)?;
+            lower.know_last(count, &from, turns.filter(|_| !leaves));
+            lower.close(brk)
+        })?;
+        if let (Some(turns), false) = (turns, leaves) {
+            let ours = [(true, before.0, what.pops), (false, before.1, what.pushes)];
+            for ((takes, before, moves), moved) in ours.into_iter().zip(moved) {
+                if let (true, Some(moved)) = (moves, moved) {
+                    let fixed = before.fixed + moved * turns as i64;
+                    *self.cursor(takes) = Cursor { dynamic: before.dynamic, fixed };
+                }
+            }
+        }
+        strip(&mut stmts, brk);
+        self.enclose(brk, stmts);
+        Ok(())
+    }
+
+    /// What the variable is after all turns.
+    pub(super) fn know_last(&mut self, count: &Count<'a>, from: &Ex, turns: Option<u64>) {
+        match (from.as_int(), turns) {
+            (Some(from), Some(turns)) => {
+                let last = i64::from(from) + turns as i64 * i64::from(count.step);
+                self.known.set(count.var, Some(Scalar::Int(last as i32)), (last, last));
+            }
+            _ => self.known.forget(count.var),
+        }
+    }
+
+    /// What the variable may be in a turn.
+    fn inside(&self, count: &Count<'_>, from: &Ex, to: &Ex) -> Range {
+        let (from, to) = (self.range(from), self.range(to));
+        if count.step > 0 { (from.0, (to.1 - 1).max(from.0)) } else { ((to.0 + 1).min(from.1), from.1) }
+    }
+
+    /// Items that each turn moves, where that is always the same number.
+    fn moved_in_a_turn(
+        &mut self,
+        var: Var,
+        inside: Range,
+        body: &'a [Stmt],
+        what: &Does,
+    ) -> Outcome<[Option<i64>; 2]> {
+        let mark = self.mark();
+        let (_, moved) = self.aside(|lower| {
+            lower.forget_changed(&[body], None);
+            lower.known.set(var, None, inside);
+            let mut own = [None, None];
+            for (own, (takes, moves)) in own.iter_mut().zip([(true, what.pops), (false, what.pushes)]) {
+                if moves {
+                    let var = lower.own_cursor(takes);
+                    lower.settle_cursor(var, takes);
+                    *own = Some(var);
+                }
+            }
+            let ends = Ends { brk: lower.label(), cont: lower.label() };
+            lower.turn(ends, body)?;
+            let mut moved = [None, None];
+            for ((moved, own), takes) in moved.iter_mut().zip(own).zip([true, false]) {
+                let cursor = lower.cursor(takes);
+                if own.is_some() && cursor.dynamic == own {
+                    *moved = Some(cursor.fixed);
+                }
+            }
+            Ok(moved)
+        })?;
+        self.rewind(mark);
+        Ok(moved)
+    }
+
+    fn emit_count(
+        &mut self,
+        count: &Count<'a>,
+        brk: Label,
+        (from, to, turns): (Ex, Ex, Option<u64>),
+        (body, what): (&'a [Stmt], &Does),
+        moved: [Option<i64>; 2],
+        inside: Range,
+    ) -> Outcome<()> {
+        let mut own = [None, None];
+        for ((own, moved), (takes, moves)) in
+            own.iter_mut().zip(moved).zip([(true, what.pops), (false, what.pushes)])
+        {
+            if !moves {
+                continue;
+            }
+            let cursor = self.cursor(takes).clone();
+            let (low, high) = self.cursor_range(&cursor);
+            let var = self.own_cursor(takes);
+            self.settle_cursor(var, takes);
+            if let (Some(moved), Some(turns)) = (moved, turns) {
+                self.known.set(var, None, (low, high + moved * (turns as i64 - 1)));
+            }
+            *own = Some(var);
+        }
+        self.forget_changed(&[body], None);
+        self.known.set(count.var, None, inside);
+        let head = self.known.clone();
+        let cont = self.label();
+        if what.breaks {
+            self.make_even(cont, what.pops, what.pushes);
+        }
+        let before = std::mem::take(&mut self.out);
+        let done = self.turn(Ends { brk, cont }, body);
+        let mut stmts = done?;
+        strip(&mut stmts, cont);
+        self.enclose(cont, stmts);
+        for (own, takes) in own.into_iter().zip([true, false]) {
+            if let Some(own) = own
+                && self.alive
+            {
+                self.flush_cursor(own, takes);
+            }
+            if let Some(own) = own {
+                self.settle_cursor(own, takes);
+            }
+        }
+        let body = std::mem::replace(&mut self.out, before);
+        (self.known, self.alive) = (head, true);
+        for (own, takes) in own.into_iter().zip([true, false]) {
+            if let Some(own) = own {
+                self.settle_cursor(own, takes);
+            }
+        }
+        self.emit(St::For { var: count.var, from, to, step: count.step, body });
+        Ok(())
+    }
+}

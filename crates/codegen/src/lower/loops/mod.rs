@@ -1,0 +1,224 @@
+//! Loops: unrolled where that is cheap, counted where they can be, and as they stand otherwise.
+
+mod count;
+mod unroll;
+
+use super::assigned::{Does, does};
+use super::{Bind, Lower, Outcome, strip};
+use crate::ir::{Label, St, Var};
+use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Place, Root, Stmt, StmtKind, Type};
+
+/// Expressions and statements that an unrolled loop may become.
+pub(crate) const CHEAP: u64 = 160;
+
+/// The same where it makes scalars out of a short array.
+pub(crate) const WORTH: u64 = 2500;
+
+/// An array that may become scalars has up to so many cells.
+const SHORT: usize = 64;
+
+/// Turns of a loop that is unrolled only because all its conditions are known.
+const TURNS: usize = 64;
+
+/// A loop that counts.
+struct Count<'a> {
+    local: u32,
+    var: Var,
+    op: BinaryOp,
+    bound: &'a Expr,
+    step: i32,
+}
+
+/// The labels of a loop.
+#[derive(Clone, Copy)]
+struct Ends {
+    brk: Label,
+    cont: Label,
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn repeat(
+        &mut self,
+        condition: Option<&'a Expr>,
+        step: &'a [Stmt],
+        body: &'a [Stmt],
+        body_first: bool,
+    ) -> Outcome<()> {
+        let what = does(body, self.filter, self.program);
+        if !body_first
+            && let Some(count) = condition.and_then(|condition| self.counts(condition, step, &what))
+        {
+            return self.counted(&count, condition, step, body, &what);
+        }
+        if !what.pops && !what.pushes || what.size < 64 {
+            let mark = self.mark();
+            let (stmts, done) =
+                self.aside(|lower| lower.unroll(condition, step, body, body_first, &what, TURNS))?;
+            if done {
+                self.out.extend(stmts);
+                return Ok(());
+            }
+            self.rewind(mark);
+        }
+        self.endless(condition, step, body, body_first, &what)
+    }
+
+    /// Whether a loop counts a variable up or down.
+    fn counts(&mut self, condition: &'a Expr, step: &'a [Stmt], what: &Does) -> Option<Count<'a>> {
+        let ExprKind::Binary(op, first, bound) = &condition.kind else { return None };
+        let ExprKind::Read(place) = &first.kind else { return None };
+        let Root::Local(local) = place.root else { return None };
+        let [step] = step else { return None };
+        let step = step_of(step, place)?;
+        let up = matches!(op, BinaryOp::Lt | BinaryOp::Le);
+        let down = matches!(op, BinaryOp::Gt | BinaryOp::Ge);
+        let Bind::Scalar(var) = self.frame().locals[local as usize] else { return None };
+        let changes = |root: &Root| *root == Root::Local(local);
+        let fits = place.path.is_empty() && first.ty == Type::Int && (up && step > 0 || down && step < 0);
+        (fits && !what.roots.iter().any(changes)).then_some(Count { local, var, op: *op, bound, step })
+    }
+
+    fn counted(
+        &mut self,
+        count: &Count<'a>,
+        condition: Option<&'a Expr>,
+        step: &'a [Stmt],
+        body: &'a [Stmt],
+        what: &Does,
+    ) -> Outcome<()> {
+        let Some((from, to)) = self.bounds(count, what)? else {
+            return self.endless(condition, step, body, false, what);
+        };
+        let turns = match (from.as_int(), to.as_int()) {
+            (Some(from), Some(to)) => Some(turns(from, to, count.step)),
+            _ => None,
+        };
+        if turns == Some(0) {
+            return Ok(());
+        }
+        let cost = turns.map(|turns| turns.saturating_mul(what.size as u64));
+        let short = what.indexed.iter().any(|local| *local != count.local && self.is_short(*local));
+        if let (Some(turns), Some(cost)) = (turns, cost)
+            && (turns == 1 || cost <= if short { self.worth } else { CHEAP })
+        {
+            let mark = self.mark();
+            let (stmts, done) =
+                self.aside(|lower| lower.unroll(condition, step, body, false, what, turns as usize))?;
+            if done {
+                self.out.extend(stmts);
+                return Ok(());
+            }
+            self.rewind(mark);
+        }
+        self.counting(count, (from, to, turns), body, what)
+    }
+
+    fn is_short(&mut self, local: u32) -> bool {
+        let structs = &self.tree.structs;
+        match self.frames.last().map(|frame| &frame.locals[local as usize]) {
+            Some(Bind::Area(mem, shape)) => {
+                let info = &self.code.mems[mem.0 as usize];
+                info.kind == crate::ir::MemKind::Local && super::cells_of(shape, structs) <= SHORT
+            }
+            _ => false,
+        }
+    }
+
+    /// A loop of which nothing is known.
+    fn endless(
+        &mut self,
+        condition: Option<&'a Expr>,
+        step: &'a [Stmt],
+        body: &'a [Stmt],
+        body_first: bool,
+        what: &Does,
+    ) -> Outcome<()> {
+        let (brk, cont) = (self.label(), self.label());
+        let head_does = condition.map(|c| super::assigned::expr_does(c, self.filter, self.program));
+        let pops = what.pops || head_does.as_ref().is_some_and(|does| does.pops);
+        self.make_even(brk, pops, what.pushes);
+        let vars = self.uneven.get(&brk).copied().unwrap_or_default();
+        for (var, takes) in vars.into_iter().zip([true, false]) {
+            if let Some(var) = var {
+                self.settle_cursor(var, takes);
+            }
+        }
+        self.forget_changed(&[body, step], condition);
+        let (stmts, ()) = self.aside(|lower| {
+            if !body_first {
+                lower.leave_unless(condition, brk)?;
+            }
+            if what.breaks {
+                lower.make_even(cont, what.pops, what.pushes);
+            }
+            let mut stmts = lower.turn(Ends { brk, cont }, body)?;
+            strip(&mut stmts, cont);
+            lower.enclose(cont, stmts);
+            if body_first && lower.alive {
+                lower.leave_unless(condition, brk)?;
+            }
+            if lower.alive {
+                lower.stmts(step)?;
+                lower.flush_cursors(brk);
+            }
+            Ok(())
+        })?;
+        self.alive = true;
+        self.emit(St::Loop(stmts));
+        self.alive = false;
+        self.close(brk)?;
+        let loops = self.out.pop();
+        self.out.push(St::Block(brk, loops.into_iter().collect()));
+        Ok(())
+    }
+
+    fn leave_unless(&mut self, condition: Option<&'a Expr>, label: Label) -> Outcome<()> {
+        let Some(condition) = condition else { return Ok(()) };
+        let holds = self.scalar(condition)?;
+        let fails = self.unary_scalar(thalweg_lang::hir::UnaryOp::Not, holds);
+        self.branch(
+            fails,
+            |lower| {
+                lower.leave(label);
+                Ok(())
+            },
+            |_| Ok(()),
+        )
+    }
+}
+
+/// How a statement steps a local.
+fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
+    let constant = |expr: &Expr| match &expr.kind {
+        ExprKind::Constant(thalweg_lang::value::Value::Int(by)) => Some(*by),
+        _ => None,
+    };
+    match &stmt.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Step { place: stepped, by, .. }, .. }) => {
+            (stepped == place).then_some(*by)
+        }
+        StmtKind::Update { place: stepped, op, value, via: Type::Int } if stepped == place => match op {
+            BinaryOp::Add => constant(value),
+            BinaryOp::Sub => constant(value)?.checked_neg(),
+            _ => None,
+        },
+        StmtKind::Assign(stepped, Expr { kind: ExprKind::Binary(op, first, second), .. })
+            if stepped == place =>
+        {
+            let same = matches!(&first.kind, ExprKind::Read(read) if read == place);
+            match op {
+                BinaryOp::Add if same => constant(second),
+                BinaryOp::Sub if same => constant(second)?.checked_neg(),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// How often a loop goes round.
+fn turns(from: i32, to: i32, step: i32) -> u64 {
+    let (from, to, step) = (i64::from(from), i64::from(to), i64::from(step));
+    let way = if step > 0 { to - from } else { from - to };
+    if way <= 0 { 0 } else { way.unsigned_abs().div_ceil(step.unsigned_abs()) }
+}

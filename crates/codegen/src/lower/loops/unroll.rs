@@ -1,0 +1,92 @@
+//! Loops turn after turn, as long as conditions are known.
+
+use super::super::assigned::Does;
+use super::super::{Lower, Outcome, leaves, strip};
+use super::Ends;
+use crate::ir::{Label, Scalar, St};
+use thalweg_lang::hir::{Expr, Stmt};
+
+impl<'a> Lower<'a> {
+    /// Turn after turn, as long as conditions are known; whether they all were.
+    pub(super) fn unroll(
+        &mut self,
+        condition: Option<&'a Expr>,
+        step: &'a [Stmt],
+        body: &'a [Stmt],
+        body_first: bool,
+        what: &Does,
+        most: usize,
+    ) -> Outcome<bool> {
+        let brk = self.label();
+        let leaves = what.breaks || what.returns;
+        if leaves {
+            self.make_even(brk, what.pops, what.pushes);
+        }
+        let (mut stmts, done) = self.aside(|lower| {
+            let done = lower.turns(brk, (condition, step, body), body_first, what, most)?;
+            lower.close(brk)?;
+            Ok(done)
+        })?;
+        if done {
+            strip(&mut stmts, brk);
+            self.enclose(brk, stmts);
+        }
+        Ok(done)
+    }
+
+    fn turns(
+        &mut self,
+        brk: Label,
+        (condition, step, body): (Option<&'a Expr>, &'a [Stmt], &'a [Stmt]),
+        body_first: bool,
+        what: &Does,
+        most: usize,
+    ) -> Outcome<bool> {
+        let start = self.emitted;
+        for turn in 0.. {
+            if let (Some(condition), false) = (condition, body_first && turn == 0) {
+                match self.scalar(condition)?.constant() {
+                    Some(Scalar::Bool(true)) => {}
+                    Some(_) => return Ok(true),
+                    None => return Ok(false),
+                }
+            }
+            if turn >= most || (self.emitted - start) as u64 > self.worth {
+                return Ok(false);
+            }
+            let cont = self.label();
+            if what.breaks {
+                self.make_even(cont, what.pops, what.pushes);
+            }
+            let mut stmts = self.turn(Ends { brk, cont }, body)?;
+            strip(&mut stmts, cont);
+            self.enclose(cont, stmts);
+            if !self.alive {
+                return Ok(true);
+            }
+            self.stmts(step)?;
+        }
+        Ok(true)
+    }
+
+    /// A body, up to where it is continued.
+    pub(super) fn turn(&mut self, ends: Ends, body: &'a [Stmt]) -> Outcome<Vec<St>> {
+        let (stmts, ()) = self.aside(|lower| {
+            lower.frame().loops.push((ends.brk, ends.cont));
+            let done = lower.stmts(body);
+            lower.frame().loops.pop();
+            done?;
+            lower.close(ends.cont)
+        })?;
+        Ok(stmts)
+    }
+
+    /// Statements, as a block if they leave it.
+    pub(super) fn enclose(&mut self, label: Label, stmts: Vec<St>) {
+        if leaves(&stmts, label) {
+            self.out.push(St::Block(label, stmts));
+        } else {
+            self.out.extend(stmts);
+        }
+    }
+}
