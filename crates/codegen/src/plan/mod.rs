@@ -24,10 +24,12 @@ mod border;
 mod bundles;
 mod choose;
 mod delay;
+mod facts;
 mod families;
 mod long;
 mod merge;
 mod order;
+mod places;
 mod ports;
 mod roots;
 mod state;
@@ -36,20 +38,16 @@ mod worth;
 use crate::blocks::Block;
 use crate::emit::items::Items;
 use crate::emit::program::NodeCode;
-use crate::ir::Cell;
-use crate::lower::{cell_of, cells_of};
-use crate::ties::Span;
-use thalweg_lang::Compiled;
-use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
-use thalweg_lang::schedule::{Phase, Region};
-use thalweg_lang::tree::{Code, Weights};
+use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
 
 use choose::Planned;
+use places::places;
 
 pub(crate) use border::Border;
 pub(crate) use bundles::Bundle;
 pub(crate) use choose::Family;
 pub(crate) use delay::delays;
+pub(crate) use facts::{Facts, count, item};
 pub(crate) use merge::Merged;
 pub(crate) use order::{Round, Step};
 pub(crate) use roots::{BEYOND, Root, held, sizes};
@@ -186,114 +184,6 @@ impl Plan {
     }
 }
 
-/// What is known of a region before it is planned.
-pub(crate) struct Facts<'a> {
-    pub(crate) compiled: &'a Compiled,
-    pub(crate) region: &'a Region,
-    /// By node: firings in the initialisation, and in a steady state.
-    pub(crate) begun: Vec<u64>,
-    pub(crate) firings: Vec<u64>,
-    /// Nodes that take turns because of messages.
-    pub(crate) spans: Vec<Span>,
-    /// By node: whether it is in the region.
-    inside: Vec<bool>,
-    /// By node: of filters that are delays, and how long ([`delays`]); none of the others, and none where nobody
-    /// has looked.
-    pub(crate) delays: Vec<Option<i64>>,
-}
-
-impl<'a> Facts<'a> {
-    pub(crate) fn new(compiled: &'a Compiled, region: &'a Region) -> Facts<'a> {
-        let nodes = compiled.flat.nodes.len();
-        let (mut begun, mut firings) = (vec![0; nodes], vec![0; nodes]);
-        count(&region.init, 1, &mut begun);
-        count(&region.steady, 1, &mut firings);
-        let mut inside = vec![false; nodes];
-        region.nodes.iter().for_each(|node| inside[node.0 as usize] = true);
-        Facts { compiled, region, begun, firings, spans: Vec::new(), inside, delays: vec![None; nodes] }
-    }
-
-    /// Whether a node is in the region.
-    pub(crate) fn has(&self, node: NodeId) -> bool {
-        self.inside[node.0 as usize]
-    }
-
-    fn total(first: Option<u64>, later: Option<u64>, firings: u64) -> i64 {
-        let (first, later) = (first.unwrap_or(0), later.unwrap_or(0));
-        if firings == 0 { 0 } else { (first + later * (firings - 1)) as i64 }
-    }
-
-    /// Items that have come into a channel when its producer has fired so often, those from the beginning
-    /// included.
-    pub(crate) fn pushed(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
-        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
-        let from = flat.channel(channel).from;
-        let push = |firing| flat.push(tree, from, port, firing);
-        flat.channel(channel).initial.len() as i64
-            + Facts::total(push(Firing::First), push(Firing::Later), firings)
-    }
-
-    /// Items that have been taken from a channel when its consumer has fired so often.
-    pub(crate) fn popped(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
-        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
-        let to = flat.channel(channel).to;
-        let pop = |firing| flat.pop(tree, to, port, firing);
-        Facts::total(pop(Firing::First), pop(Firing::Later), firings)
-    }
-
-    /// Items that a channel's consumer looks at beyond those that it takes.
-    pub(crate) fn ahead(&self, channel: ChannelId, port: usize) -> i64 {
-        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
-        let to = flat.channel(channel).to;
-        let (pop, peek) = (flat.pop(tree, to, port, Firing::Later), flat.peek(tree, to, port, Firing::Later));
-        peek.saturating_sub(pop.unwrap_or(0)) as i64
-    }
-
-    /// What an item of a channel is made of, and of how many cells.
-    pub(crate) fn item(&self, channel: ChannelId) -> Result<(Cell, usize), String> {
-        item(self.compiled, channel)
-    }
-
-    /// Whether a node reads or writes a file.
-    pub(crate) fn is_end(&self, node: NodeId) -> bool {
-        match self.compiled.flat.node(node).kind {
-            NodeKind::Filter(filter) => {
-                let code = &self.compiled.tree.filters[filter.0 as usize].code;
-                matches!(code, Code::FileReader(_) | Code::FileWriter(_))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a filter gives what it takes in steady states, and by how many places later.
-    fn delay(&self, node: NodeId) -> Option<i64> {
-        if self.is_identity(node) { Some(0) } else { self.delays[node.0 as usize] }
-    }
-
-    pub(crate) fn is_identity(&self, node: NodeId) -> bool {
-        match self.compiled.flat.node(node).kind {
-            NodeKind::Filter(filter) => self.compiled.tree.filters[filter.0 as usize].code == Code::Identity,
-            _ => false,
-        }
-    }
-}
-
-/// What an item of a channel is made of, and of how many cells.
-pub(crate) fn item(compiled: &Compiled, channel: ChannelId) -> Result<(Cell, usize), String> {
-    let (shape, structs) = (&compiled.flat.channel(channel).item, &compiled.tree.structs);
-    Ok((cell_of(shape, structs)?, cells_of(shape, structs)))
-}
-
-/// Adds up how often nodes fire.
-pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
-    for phase in phases {
-        match phase {
-            Phase::Fire(node, each) => firings[node.0 as usize] += times * each,
-            Phase::Repeat(again, inner) => count(inner, times * again, firings),
-        }
-    }
-}
-
 /// Plans a region, alone or for many steady states in a row; there are no vectors where `lanes` is 1.
 pub(crate) fn plan(
     facts: &Facts<'_>,
@@ -385,72 +275,6 @@ fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
         }
     }
     kept
-}
-
-fn places(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<Place>> {
-    let flat = &facts.compiled.flat;
-    let ends = |channel: ChannelId| [flat.channel(channel).from, flat.channel(channel).to];
-    let near = |channel: ChannelId| ends(channel).into_iter().any(|node| facts.has(node));
-    let all = (0..flat.channels.len() as u32).map(ChannelId);
-    all.map(|channel| if near(channel) { place(facts, kept, channel) } else { None }).collect()
-}
-
-/// Follows a channel to its root.
-fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> {
-    let flat = &facts.compiled.flat;
-    let goes = |node: NodeId| !kept[node.0 as usize];
-    let (mut root, delay) = before_identities(facts, kept, channel);
-    let mut levels = vec![Level::Shift(-delay)];
-    loop {
-        let (last, delay) = behind_identities(facts, kept, root);
-        let (from, to) = (flat.channel(root).from, flat.channel(last).to);
-        if let (NodeKind::Join(Weights::RoundRobin(weights)), true) = (&flat.node(to).kind, goes(to)) {
-            let port = flat.node(to).inputs.iter().position(|input| *input == last)?;
-            levels.extend([Level::Shift(delay), deal(weights, port)?]);
-            root = *flat.node(to).outputs.first()?;
-            levels.push(Level::Shift(flat.channel(root).initial.len() as i64));
-        } else if let (NodeKind::Split(weights), true) = (&flat.node(from).kind, goes(from)) {
-            let port = flat.node(from).outputs.iter().position(|output| *output == root)?;
-            if let Weights::RoundRobin(weights) = weights {
-                levels.push(deal(weights, port)?);
-            }
-            let (before, delay) = before_identities(facts, kept, *flat.node(from).inputs.first()?);
-            levels.push(Level::Shift(-delay));
-            root = before;
-        } else {
-            levels.retain(|level| *level != Level::Shift(0));
-            return Some(Place { root, levels });
-        }
-    }
-}
-
-/// The channel that comes through identities and delays as this one, and how many places later.
-fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
-    let (flat, mut all) = (&facts.compiled.flat, 0);
-    loop {
-        let from = flat.channel(channel).from;
-        let Some(delay) = facts.delay(from).filter(|_| !kept[from.0 as usize]) else { return (channel, all) };
-        channel = flat.node(from).inputs[0];
-        all += delay;
-    }
-}
-
-/// The channel that this one goes through identities and delays as, and how many places later.
-fn behind_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
-    let (flat, mut all) = (&facts.compiled.flat, 0);
-    loop {
-        let to = flat.channel(channel).to;
-        let Some(delay) = facts.delay(to).filter(|_| !kept[to.0 as usize]) else { return (channel, all) };
-        channel = flat.node(to).outputs[0];
-        all += delay;
-    }
-}
-
-fn deal(weights: &[u32], port: usize) -> Option<Level> {
-    let width = i64::from(*weights.get(port)?);
-    let all = weights.iter().copied().map(i64::from).sum();
-    let before = weights[..port].iter().copied().map(i64::from).sum();
-    (width > 0).then_some(Level::Deal { width, all, before })
 }
 
 /// Bytes that go through roots in a steady state.

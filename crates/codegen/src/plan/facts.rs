@@ -1,0 +1,117 @@
+//! What planning has to know of a region: its programs, how often they fire, what is in the channels.
+
+use crate::ir::Cell;
+use crate::lower::{cell_of, cells_of};
+use crate::ties::Span;
+use thalweg_lang::Compiled;
+use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
+use thalweg_lang::schedule::{Phase, Region};
+use thalweg_lang::tree::Code;
+
+/// What is known of a region before it is planned.
+pub(crate) struct Facts<'a> {
+    pub(crate) compiled: &'a Compiled,
+    pub(crate) region: &'a Region,
+    /// By node: firings in the initialisation, and in a steady state.
+    pub(crate) begun: Vec<u64>,
+    pub(crate) firings: Vec<u64>,
+    /// Nodes that take turns because of messages.
+    pub(crate) spans: Vec<Span>,
+    /// By node: whether it is in the region.
+    pub(super) inside: Vec<bool>,
+    /// By node: of filters that are delays, and how long ([`delays`]); none of the others, and none where nobody
+    /// has looked.
+    pub(crate) delays: Vec<Option<i64>>,
+}
+
+impl<'a> Facts<'a> {
+    pub(crate) fn new(compiled: &'a Compiled, region: &'a Region) -> Facts<'a> {
+        let nodes = compiled.flat.nodes.len();
+        let (mut begun, mut firings) = (vec![0; nodes], vec![0; nodes]);
+        count(&region.init, 1, &mut begun);
+        count(&region.steady, 1, &mut firings);
+        let mut inside = vec![false; nodes];
+        region.nodes.iter().for_each(|node| inside[node.0 as usize] = true);
+        Facts { compiled, region, begun, firings, spans: Vec::new(), inside, delays: vec![None; nodes] }
+    }
+
+    /// Whether a node is in the region.
+    pub(crate) fn has(&self, node: NodeId) -> bool {
+        self.inside[node.0 as usize]
+    }
+
+    fn total(first: Option<u64>, later: Option<u64>, firings: u64) -> i64 {
+        let (first, later) = (first.unwrap_or(0), later.unwrap_or(0));
+        if firings == 0 { 0 } else { (first + later * (firings - 1)) as i64 }
+    }
+
+    /// Items that have come into a channel when its producer has fired so often, those from the beginning
+    /// included.
+    pub(crate) fn pushed(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
+        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
+        let from = flat.channel(channel).from;
+        let push = |firing| flat.push(tree, from, port, firing);
+        flat.channel(channel).initial.len() as i64
+            + Facts::total(push(Firing::First), push(Firing::Later), firings)
+    }
+
+    /// Items that have been taken from a channel when its consumer has fired so often.
+    pub(crate) fn popped(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
+        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
+        let to = flat.channel(channel).to;
+        let pop = |firing| flat.pop(tree, to, port, firing);
+        Facts::total(pop(Firing::First), pop(Firing::Later), firings)
+    }
+
+    /// Items that a channel's consumer looks at beyond those that it takes.
+    pub(crate) fn ahead(&self, channel: ChannelId, port: usize) -> i64 {
+        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
+        let to = flat.channel(channel).to;
+        let (pop, peek) = (flat.pop(tree, to, port, Firing::Later), flat.peek(tree, to, port, Firing::Later));
+        peek.saturating_sub(pop.unwrap_or(0)) as i64
+    }
+
+    /// What an item of a channel is made of, and of how many cells.
+    pub(crate) fn item(&self, channel: ChannelId) -> Result<(Cell, usize), String> {
+        item(self.compiled, channel)
+    }
+
+    /// Whether a node reads or writes a file.
+    pub(crate) fn is_end(&self, node: NodeId) -> bool {
+        match self.compiled.flat.node(node).kind {
+            NodeKind::Filter(filter) => {
+                let code = &self.compiled.tree.filters[filter.0 as usize].code;
+                matches!(code, Code::FileReader(_) | Code::FileWriter(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a filter gives what it takes in steady states, and by how many places later.
+    pub(super) fn delay(&self, node: NodeId) -> Option<i64> {
+        if self.is_identity(node) { Some(0) } else { self.delays[node.0 as usize] }
+    }
+
+    pub(crate) fn is_identity(&self, node: NodeId) -> bool {
+        match self.compiled.flat.node(node).kind {
+            NodeKind::Filter(filter) => self.compiled.tree.filters[filter.0 as usize].code == Code::Identity,
+            _ => false,
+        }
+    }
+}
+
+/// What an item of a channel is made of, and of how many cells.
+pub(crate) fn item(compiled: &Compiled, channel: ChannelId) -> Result<(Cell, usize), String> {
+    let (shape, structs) = (&compiled.flat.channel(channel).item, &compiled.tree.structs);
+    Ok((cell_of(shape, structs)?, cells_of(shape, structs)))
+}
+
+/// Adds up how often nodes fire.
+pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
+    for phase in phases {
+        match phase {
+            Phase::Fire(node, each) => firings[node.0 as usize] += times * each,
+            Phase::Repeat(again, inner) => count(inner, times * again, firings),
+        }
+    }
+}

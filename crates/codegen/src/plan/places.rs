@@ -1,0 +1,72 @@
+//! Where items of channels are that are no buffers: in the buffers behind splitters and joiners.
+
+use super::{Facts, Level, Place};
+use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
+use thalweg_lang::tree::Weights;
+
+/// The place of each channel's first item, where the channel has one.
+pub(super) fn places(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<Place>> {
+    let flat = &facts.compiled.flat;
+    let ends = |channel: ChannelId| [flat.channel(channel).from, flat.channel(channel).to];
+    let near = |channel: ChannelId| ends(channel).into_iter().any(|node| facts.has(node));
+    let all = (0..flat.channels.len() as u32).map(ChannelId);
+    all.map(|channel| if near(channel) { place(facts, kept, channel) } else { None }).collect()
+}
+
+/// Follows a channel to its root.
+fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> {
+    let flat = &facts.compiled.flat;
+    let goes = |node: NodeId| !kept[node.0 as usize];
+    let (mut root, delay) = before_identities(facts, kept, channel);
+    let mut levels = vec![Level::Shift(-delay)];
+    loop {
+        let (last, delay) = behind_identities(facts, kept, root);
+        let (from, to) = (flat.channel(root).from, flat.channel(last).to);
+        if let (NodeKind::Join(Weights::RoundRobin(weights)), true) = (&flat.node(to).kind, goes(to)) {
+            let port = flat.node(to).inputs.iter().position(|input| *input == last)?;
+            levels.extend([Level::Shift(delay), deal(weights, port)?]);
+            root = *flat.node(to).outputs.first()?;
+            levels.push(Level::Shift(flat.channel(root).initial.len() as i64));
+        } else if let (NodeKind::Split(weights), true) = (&flat.node(from).kind, goes(from)) {
+            let port = flat.node(from).outputs.iter().position(|output| *output == root)?;
+            if let Weights::RoundRobin(weights) = weights {
+                levels.push(deal(weights, port)?);
+            }
+            let (before, delay) = before_identities(facts, kept, *flat.node(from).inputs.first()?);
+            levels.push(Level::Shift(-delay));
+            root = before;
+        } else {
+            levels.retain(|level| *level != Level::Shift(0));
+            return Some(Place { root, levels });
+        }
+    }
+}
+
+/// The channel that comes through identities and delays as this one, and how many places later.
+fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
+    let (flat, mut all) = (&facts.compiled.flat, 0);
+    loop {
+        let from = flat.channel(channel).from;
+        let Some(delay) = facts.delay(from).filter(|_| !kept[from.0 as usize]) else { return (channel, all) };
+        channel = flat.node(from).inputs[0];
+        all += delay;
+    }
+}
+
+/// The channel that this one goes through identities and delays as, and how many places later.
+fn behind_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
+    let (flat, mut all) = (&facts.compiled.flat, 0);
+    loop {
+        let to = flat.channel(channel).to;
+        let Some(delay) = facts.delay(to).filter(|_| !kept[to.0 as usize]) else { return (channel, all) };
+        channel = flat.node(to).outputs[0];
+        all += delay;
+    }
+}
+
+fn deal(weights: &[u32], port: usize) -> Option<Level> {
+    let width = i64::from(*weights.get(port)?);
+    let all = weights.iter().copied().map(i64::from).sum();
+    let before = weights[..port].iter().copied().map(i64::from).sum();
+    (width > 0).then_some(Level::Deal { width, all, before })
+}
