@@ -8,6 +8,7 @@ mod engine;
 mod paper;
 mod plot;
 mod processes;
+mod streamit;
 mod table;
 
 use std::fmt::Write as _;
@@ -62,7 +63,12 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let processes = page(data, processes::HEAD, &processes::SECTIONS, &mut files);
     let engine = page(data, engine::HEAD, &engine::SECTIONS, &mut files);
-    files.extend([("processes.md".into(), processes), ("engine.md".into(), engine)]);
+    let streamit = page(data, streamit::HEAD, &streamit::SECTIONS, &mut files);
+    files.extend([
+        ("processes.md".into(), processes),
+        ("engine.md".into(), engine),
+        ("streamit.md".into(), streamit),
+    ]);
     files
 }
 
