@@ -112,6 +112,8 @@ impl std::error::Error for Refusal {}
 pub struct Native {
     compiled: Arc<Compiled>,
     codes: Vec<Option<NodeCode>>,
+    /// By node: whether a firing leaves something for later ones.
+    keeps: Vec<bool>,
     parts: Vec<Part>,
     /// By node: of filters that are run by themselves, bytes of the stack they need, 0 where they never wait
     /// in their middle.
@@ -220,7 +222,8 @@ impl Text {
     fn with(self, compiled: &Arc<Compiled>, level: Level, library: build::Library) -> Native {
         let Text { codes, parts, waits, direct, exact, .. } = self;
         let (compiled, mode, batch, budget) = (compiled.clone(), Mode::default(), None, BUDGET);
-        Native { compiled, codes, parts, waits, direct, exact, mode, batch, budget, level, library }
+        let keeps = codes.iter().map(|code| code.as_ref().is_some_and(plan::has_state)).collect();
+        Native { compiled, codes, keeps, parts, waits, direct, exact, mode, batch, budget, level, library }
     }
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{compiled, has_compiler};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
@@ -244,5 +244,58 @@ fn two_files_are_lent_at_once() {
             let mut shelf = Shelf::new(4 * length, 0);
             agree(&compiled, &native, &mut shelf, Options::default(), &format!("{length} items"));
         }
+    }
+}
+
+/// Items for batches of several lengths, ever shorter ones towards the end.
+const MANY: usize = 1_200_000;
+
+#[test]
+fn batches_of_all_lengths_give_the_same() {
+    if !has_compiler("batches_of_all_lengths_give_the_same") {
+        return;
+    }
+    for middle in [
+        "add Twice();",
+        "add Sum(1, 9); add Sum(2, 500);",
+        "add Sum(1, 9); add Fails(700000); add Fails(90000);",
+    ] {
+        let compiled = compiled(&format!(
+            "{} float->float filter Fails(int at) {{
+                work pop 1 push 1 {{ int[2] a; a[iter() == at ? 5 : 1] = 2; push(pop() + a[1]); }} }}",
+            program(middle)
+        ));
+        let (native, mut shelf) = (native(&compiled), Shelf::new(4 * MANY, 0));
+        let mut run = |threads| see(&mut shelf, |around| native.run_on(&threads, Options::default(), around));
+        let meant = run(Threads::new(1));
+        assert_eq!(meant.0.is_err(), middle.contains("Fails"), "{middle}");
+        for threads in [2, 3, 8] {
+            assert!(meant == run(Threads::new(threads)), "{middle}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_what_was_done_before() {
+    if !has_compiler("an_interrupted_run_leaves_what_was_done_before") {
+        return;
+    }
+    let compiled = compiled(&program("add Sum(1, 99);"));
+    let (native, mut shelf) = (native(&compiled), Shelf::new(4 * MANY, 0));
+    let meant = see(&mut shelf, |around| native.run(Options::default(), around)).1["out"].bytes.clone();
+    for threads in [2, 3] {
+        let begun = Rc::new(Cell::new(false));
+        let seen = begun.clone();
+        let around = Surroundings {
+            files: &mut shelf,
+            out: Box::new(io::sink()),
+            interrupted: Box::new(move || seen.get()),
+            progress: &mut |_| begun.set(true),
+        };
+        let end = native.run_on(&Threads::new(threads), Options::default(), around);
+        assert_eq!(end, Err(Stop::Interrupted));
+        let done = &shelf.written.borrow()["out"].bytes;
+        assert!(!done.is_empty() && done.len() < meant.len(), "{} of {} bytes", done.len(), meant.len());
+        assert!(meant.starts_with(done), "{threads} threads");
     }
 }

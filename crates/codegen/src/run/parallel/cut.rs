@@ -110,3 +110,96 @@ impl Known<'_> {
         self.pieces(self.all(), high).into_iter().map(|steps| Segment::new(steps, false)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which steps are free and which are outside, of letters: `f`, `o`, and `s` for those with state.
+    fn steps(kinds: &str) -> (Vec<bool>, Vec<bool>) {
+        let are = |kind| kinds.chars().map(|step| step == kind).collect();
+        (are('f'), are('o'))
+    }
+
+    /// The segments as first and last step, and a `p` for those that are parallel.
+    fn shown(segments: &[Segment]) -> String {
+        let one = |segment: &Segment| {
+            let Range { start, end } = segment.steps;
+            format!("{start}-{}{}", end - 1, if segment.parallel { "p" } else { "" })
+        };
+        segments.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    fn stretches(kinds: &str, costs: &[f64], threads: usize) -> String {
+        let (free, outside) = steps(kinds);
+        shown(&Known { free: &free, outside: &outside, costs }.stretches(threads))
+    }
+
+    /// The least that the dearest of so many runs of neighbours can cost, by trying all ways.
+    fn least(costs: &[f64], runs: usize) -> f64 {
+        if runs == 1 {
+            return costs.iter().sum();
+        }
+        let first = |cut: usize| costs[..cut].iter().sum::<f64>().max(least(&costs[cut..], runs - 1));
+        (0..=costs.len()).map(first).fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn what_has_no_state_is_one_stretch_with_the_ends() {
+        assert_eq!(stretches("offo", &[0.0, 5.0, 1.0, 0.0], 2), "0-3p");
+        assert_eq!(stretches("oo", &[0.0, 0.0], 2), "0-1p");
+    }
+
+    #[test]
+    fn a_stretch_without_state_is_by_itself_if_it_is_worth_it() {
+        assert_eq!(stretches("sfs", &[40.0, 20.0, 40.0], 1), "0-0 1-1p 2-2");
+        // A tenth of the work is, and less is not.
+        assert_eq!(stretches("sfs", &[45.0, 10.0, 45.0], 1), "0-0 1-1p 2-2");
+        assert_eq!(stretches("sfs", &[46.0, 8.0, 46.0], 1), "0-0 1-1 2-2");
+        // Together they are worth it, with what is outside between them.
+        assert_eq!(stretches("sfofs", &[44.0, 6.0, 0.0, 6.0, 44.0], 1), "0-0 1-3p 4-4");
+        // What costs nothing goes with its neighbour.
+        assert_eq!(stretches("sfsss", &[4.0, 0.0, 4.0, 4.0, 4.0], 1), "0-1 2-2 3-3 4-4");
+    }
+
+    #[test]
+    fn what_has_state_is_cut_into_four_pieces_for_each_thread() {
+        assert_eq!(stretches("ssssssss", &[1.0; 8], 1), "0-1 2-3 4-5 6-7");
+        assert_eq!(stretches("ssssssss", &[1.0; 8], 2), "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7");
+        // One that costs more is a piece by itself.
+        assert_eq!(stretches("sssss", &[1.0, 1.0, 9.0, 1.0, 1.0], 1), "0-1 2-2 3-4");
+    }
+
+    #[test]
+    fn a_segment_for_each_filter_has_one_batch_at_a_time() {
+        let (free, outside) = steps("ofso");
+        let known = Known { free: &free, outside: &outside, costs: &[1.0; 4] };
+        assert_eq!(shown(&known.filters()), "0-0 1-1 2-2 3-3");
+        assert!(!known.is_free());
+    }
+
+    #[test]
+    fn the_dearest_of_balanced_segments_is_as_cheap_as_can_be() {
+        let mut seed = 1_u32;
+        for length in 1..9 {
+            let costs: Vec<f64> = (0..length)
+                .map(|_| {
+                    seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    f64::from(seed >> 28)
+                })
+                .collect();
+            let none = vec![false; length];
+            let known = Known { free: &none, outside: &none, costs: &costs };
+            for threads in 1..5 {
+                let segments = known.balanced(threads);
+                assert!(segments.len() <= threads, "{costs:?}: {}", shown(&segments));
+                let (first, last) = (segments[0].steps.start, segments[segments.len() - 1].steps.end);
+                assert_eq!((first, last), (0, length));
+                assert!(segments.windows(2).all(|pair| pair[0].steps.end == pair[1].steps.start));
+                let dearest = segments.iter().map(|segment| known.cost(&segment.steps)).fold(0.0, f64::max);
+                let least = least(&costs, threads);
+                assert!(dearest <= least * (1.0 + 1e-9), "{costs:?} for {threads}: {}", shown(&segments));
+            }
+        }
+    }
+}

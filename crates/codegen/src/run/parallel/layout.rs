@@ -4,8 +4,7 @@ use super::cut::Segment;
 use super::memory::Buffer;
 use super::reach::{Front, Reach};
 use crate::Native;
-use crate::emit::program::NodeCode;
-use crate::plan::{Facts, Plan, Step, has_state, sizes};
+use crate::plan::{Facts, Plan, Step, sizes};
 use crate::run::failing::Failing;
 
 /// A region dealt out.
@@ -26,9 +25,9 @@ pub(super) struct Layout<'a> {
 }
 
 /// Whether a step begins anew with each batch if its segment may: it is no loop, and nobody in it has state.
-pub(super) fn repeatable(plan: &Plan, codes: &[Option<NodeCode>], step: usize) -> bool {
+pub(super) fn repeatable(plan: &Plan, keeps: &[bool], step: usize) -> bool {
     let step = &plan.steps[step];
-    let keeps = |actor: usize| codes[plan.actors[actor].node.0 as usize].as_ref().is_some_and(has_state);
+    let keeps = |actor: usize| keeps[plan.actors[actor].node.0 as usize];
     !matches!(step, Step::Rounds(_)) && !step.actors(plan).into_iter().any(keeps)
 }
 
@@ -81,6 +80,17 @@ impl<'a> Layout<'a> {
     /// Memory of the roots that go with a batch, less those that are lent.
     pub(super) fn set(&self, lent: &[usize]) -> Vec<Option<Buffer>> {
         self.buffers(|root| self.shared[root] && !lent.contains(&root), &self.sizes)
+    }
+
+    /// Whether batches have nothing of their own: no memory where those roots are lent, and, since who prints
+    /// has state, no text.
+    pub(super) fn is_bare(&self, lent: &[usize]) -> bool {
+        self.segments.iter().all(|segment| segment.parallel) && self.bytes(self.batch, lent) == 0
+    }
+
+    /// The memory of a batch that has none.
+    pub(super) fn no_set(&self) -> Vec<Option<Buffer>> {
+        self.buffers(|_| false, &self.sizes)
     }
 
     /// Memory of the roots of a segment alone.

@@ -19,7 +19,9 @@
 //! steps, is told; what steady states before it have given is written ([`node`]).
 //!
 //! **Bounds.** There are so many batches, made at the beginning; who reads waits for one that is written.
-//! Files and standard output are the caller's thread's alone.
+//! Files and standard output are the caller's thread's alone. Where nothing has state and files lie in
+//! memory a batch is no more than two places in them: all are handed out at the beginning, and no thread
+//! waits for the caller's, which the system may keep from running while the others are at work.
 //!
 //! What is left at the end, the beginning and the end of the input are done on one thread
 //! ([`run`](super)): this gives back buffers and state as if it had not been.
@@ -117,7 +119,7 @@ fn deal<'a>(
         run.ends.is_reader(plan.actors[actor].node) || run.ends.is_writer(plan.actors[actor].node)
     };
     let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors(plan).into_iter().any(ends)).collect();
-    let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.codes, step)).collect();
+    let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.keeps, step)).collect();
     let (mut first, mut costs) = (first, vec![1.0; plan.steps.len()]);
     let known = Known { free: &free, outside: &outside, costs: &costs };
     if threads.needs_costs(known.is_free()) {
@@ -158,9 +160,11 @@ impl Team<'_, '_, '_> {
         let roots = files.roots();
         let Some(window) = bounds_in_place(layout, self.threads, &files, &roots) else { return Ok(None) };
         let layout = &*layout;
+        let dealt = (layout.is_bare(&roots) && self.threads.split != Split::DataParallel)
+            .then(|| shortest(layout, &files));
         let (until, files) = (first + files.states, Files::InPlace(files));
-        let work = Work { layout, begin: self.begin, threads: self.threads, until };
-        let spare = (0..window).map(|_| Batch::new(layout.set(&roots))).collect();
+        let work = Work { layout, begin: self.begin, threads: self.threads, until, dealt };
+        let spare = (0..window).filter(|_| dealt.is_none()).map(|_| Batch::new(layout.set(&roots))).collect();
         let (written, end) = work.go(files, spare, printer, self.around, (state, &mut stages[0].buffers));
         files::settle(layout, self.gates, ends, &mut stages[0].buffers, written - first)?;
         self.count(written - first);
@@ -179,7 +183,7 @@ impl Team<'_, '_, '_> {
         let layout = &*layout;
         let files = Files::Copied(Copied::new(layout, facts, ends, self.begin));
         let until = first.saturating_add(most);
-        let work = Work { layout, begin: self.begin, threads: self.threads, until };
+        let work = Work { layout, begin: self.begin, threads: self.threads, until, dealt: None };
         let spare = (0..window).map(|_| Batch::new(layout.set(&[]))).collect();
         let (written, end) = work.go(files, spare, printer, self.around, (state, buffers));
         self.count(written - first);
@@ -211,7 +215,7 @@ fn bounds_in_place(
 ) -> Option<u64> {
     let again = layout.reach.states;
     let share = files.states / (SHARES * threads.count as u64);
-    let least = (BATCH_BYTES / files.each().max(1)).max(OVERLAP * again);
+    let least = shortest(layout, files);
     let set = layout.bytes(1, roots) - layout.bytes(0, roots);
     let most = BATCH_BYTES.checked_div(set).unwrap_or(u64::MAX).max(OVERLAP * again);
     // Shorter ones rather than fewer than threads.
@@ -219,6 +223,11 @@ fn bounds_in_place(
     let chosen = layout.calls(share.max(least).min(even).min(most));
     layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
     if files.states < layout.batch { None } else { window(layout, threads, roots) }
+}
+
+/// Steady states that are worth a batch of their own.
+fn shortest(layout: &Layout<'_>, files: &InPlace<'_>) -> u64 {
+    (BATCH_BYTES / files.each().max(1)).max(OVERLAP * layout.reach.states)
 }
 
 fn window(layout: &Layout<'_>, threads: &Threads, lent: &[usize]) -> Option<u64> {
@@ -236,6 +245,8 @@ struct Work<'w, 'a> {
     begin: &'w Begin<'a>,
     threads: &'w Threads,
     until: u64,
+    /// Where batches are all made at the beginning: the shortest one.
+    dealt: Option<u64>,
 }
 
 impl<'a> Work<'_, 'a> {
@@ -251,6 +262,7 @@ impl<'a> Work<'_, 'a> {
         let (failed, stopped) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicBool::new(false)));
         let node = |at| Node::new(self.layout, self.begin, at, (failed.clone(), stopped.clone()));
         let nodes: Vec<Node<'m>> = (0..self.layout.segments.len()).map(node).collect();
+        nodes.iter().for_each(|node| node.stock(self.threads.count));
         let first = self.begin.first;
         let mut caller = Caller {
             layout: self.layout,
@@ -262,6 +274,7 @@ impl<'a> Work<'_, 'a> {
             until: self.until,
             written: first,
             spare,
+            dealt: self.dealt,
         };
         let end = caller.run(&nodes, around);
         let written = caller.written;

@@ -107,6 +107,13 @@ impl<'a> Node<'a> {
         Node { layout, begin, at, pool: Mutex::default(), failed, stopped }
     }
 
+    /// Makes the memory for so many threads. Where this thread makes it, it is what runs before have given
+    /// back; threads that begin now would be given pages that nobody has touched yet.
+    pub(super) fn stock(&self, threads: usize) {
+        let ready = if self.is_parallel() { threads } else { 1 };
+        (0..ready).for_each(|_| self.put_back(self.fork()));
+    }
+
     /// The segment's memory as it is after the last batch.
     pub(super) fn at_end(&self, last: &mut Batch<'_>) -> Own<'a> {
         let mut own = self.take();
@@ -121,6 +128,10 @@ impl<'a> Node<'a> {
     fn take(&self) -> Own<'a> {
         let pooled = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
         pooled.unwrap_or_else(|| self.fork())
+    }
+
+    fn put_back(&self, own: Own<'a>) {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).push(own);
     }
 
     fn fork(&self) -> Own<'a> {
@@ -182,7 +193,7 @@ impl<'a> Node<'a> {
                 }
             });
         }
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+        self.put_back(own);
         batch
     }
 
