@@ -33,6 +33,7 @@ pub use build::{Cache, Compiler};
 pub use object::{Object, object};
 pub use threads::{Split, Threads};
 
+use emit::alike::Alike;
 use emit::program::{NodeCode, lower_all, may_fail, printers, program};
 use parts::Part;
 use plan::{Facts, Merged};
@@ -232,7 +233,7 @@ fn lanes(level: Level) -> usize {
     if level == Level::Vectors { emit::vectors::lanes() } else { 1 }
 }
 
-fn text(compiled: &Compiled, level: Level, lanes: usize) -> Result<Text, String> {
+fn text(compiled: &Compiled, level: Level, lanes: usize, alike: Alike) -> Result<Text, String> {
     let codes = lower_all(compiled)?;
     for channel in &compiled.flat.channels {
         lower::cell_of(&channel.item, &compiled.tree.structs)?;
@@ -245,7 +246,7 @@ fn text(compiled: &Compiled, level: Level, lanes: usize) -> Result<Text, String>
     let waits = waits(compiled, &codes);
     let rings = rings(compiled, level, &parts, &waits);
     let direct = parts::direct(compiled, &codes, &waits);
-    let text = program(compiled, (&parts, &direct), (&codes, &steady), rings, lanes)?;
+    let text = program(compiled, (&parts, &direct), (&codes, &steady), (rings, lanes), alike)?;
     Ok(Text { exact: in_order(&codes), codes, parts, waits, direct, text })
 }
 
@@ -341,7 +342,7 @@ fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> 
 /// # Errors
 /// It cannot be made native.
 pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
-    text(compiled, level, lanes(level)).map(|text| text.text).map_err(Refusal::Unable)
+    text(compiled, level, lanes(level), Alike::default()).map(|text| text.text).map_err(Refusal::Unable)
 }
 
 /// Makes a program native.
@@ -349,7 +350,19 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    let made = text(compiled, config.level, lanes(config.level)).map_err(Refusal::Unable)?;
+    build_with(compiled, config, Alike::default())
+}
+
+/// The same as if the program were long: functions that differ in nothing but numbers are one. For tests.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_as_long(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
+    build_with(compiled, config, Alike { long: 0, many: 2 })
+}
+
+fn build_with(compiled: &Arc<Compiled>, config: &Config, alike: Alike) -> Result<Native, Refusal> {
+    let made = text(compiled, config.level, lanes(config.level), alike).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::build(&made.text, &compiler, &config.cache).map_err(Refusal::Failed)?;
     Ok(made.with(compiled, config.level, library))

@@ -1,6 +1,7 @@
 //! Native code that goes along with its program, to machines without a compiler.
 
 use crate::build::{self, Compiler};
+use crate::emit::alike::Alike;
 use crate::{Config, Level, Native, Refusal, lanes, text};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
@@ -23,7 +24,7 @@ pub struct Object {
 /// It cannot be done.
 pub fn object(compiled: &Compiled, config: &Config) -> Result<Object, Refusal> {
     let (level, lanes) = (config.level, lanes(config.level));
-    let text = text(compiled, level, lanes).map_err(Refusal::Unable)?.text;
+    let text = text(compiled, level, lanes, Alike::default()).map_err(Refusal::Unable)?.text;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::library(&text, &compiler).map_err(Refusal::Failed)?;
     let hash = *blake3::hash(text.as_bytes()).as_bytes();
@@ -40,7 +41,8 @@ impl Object {
         if let Some(lacks) = self.needs.iter().find(|need| !has.contains(need)) {
             return Err(Refusal::Failed(format!("its code is for a processor with `{lacks}`")));
         }
-        let made = text(compiled, self.level, self.lanes as usize).map_err(Refusal::Unable)?;
+        let made =
+            text(compiled, self.level, self.lanes as usize, Alike::default()).map_err(Refusal::Unable)?;
         if blake3::hash(made.text.as_bytes()).as_bytes() != &self.hash {
             return Err(Refusal::Failed("its code is of another program".into()));
         }

@@ -107,3 +107,17 @@ fn the_first_failure_is_told_and_what_comes_before_it_is_written() {
         same(&text, &native, &files, None, &all);
     }
 }
+
+/// Each step is timed, and then there is not enough to do for threads.
+#[test]
+fn one_thread_goes_on_where_the_measurement_has_ended() {
+    if !has_compiler("one_thread_goes_on_where_the_measurement_has_ended") {
+        return;
+    }
+    let text = program("float->float pipeline Middle { add Number(); add Decay(0.5); add Number(); }");
+    let native = native(&text, Level::Vectors).at_most(2);
+    let all = SPLITS.map(|split| threads(3, split, None));
+    for items in [17, 40, 100] {
+        same(&text, &native, &floats("in", items), None, &all);
+    }
+}

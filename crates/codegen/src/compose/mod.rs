@@ -62,5 +62,5 @@ pub(crate) fn compose(pieces: &[Piece<'_>], inside: &[Inside]) -> Option<Code> {
     tidy(&mut code);
     jam::jam(&mut code);
     once::once(&mut code);
-    Some(code)
+    (code.large_cells() == 0).then_some(code)
 }

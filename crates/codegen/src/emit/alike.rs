@@ -7,11 +7,21 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-/// Bytes of functions up to which each is written by itself: some seconds of compiling.
-const LONG: usize = 400_000;
+/// When functions become one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Alike {
+    /// Bytes of functions up to which each is written by itself.
+    pub(crate) long: usize,
+    /// Functions that are alike from which on they are one.
+    pub(crate) many: usize,
+}
 
-/// Functions that are alike from which on they are one.
-const MANY: usize = 4;
+/// Some seconds of compiling.
+impl Default for Alike {
+    fn default() -> Alike {
+        Alike { long: 400_000, many: 4 }
+    }
+}
 
 /// All functions that filters' firings have become, each once.
 #[derive(Default)]
@@ -48,14 +58,9 @@ impl Functions {
     }
 
     /// All of them.
-    pub(super) fn text(&self) -> String {
-        self.text_from(LONG)
-    }
-
-    /// The same, with those that are alike as one if all are longer than so many bytes.
-    fn text_from(&self, long: usize) -> String {
+    pub(super) fn text(&self, when: Alike) -> String {
         let mut text = String::new();
-        if self.all.iter().map(|function| function.text.len()).sum::<usize>() <= long {
+        if self.all.iter().map(|function| function.text.len()).sum::<usize>() <= when.long {
             self.all.iter().for_each(|function| function.write(&mut text));
             return text;
         }
@@ -67,7 +72,7 @@ impl Functions {
         // Some call others, wherever those stand now.
         self.all.iter().for_each(|function| function.declare(&mut text));
         for (at, ((kind, shape), alike)) in shapes.iter().enumerate() {
-            if alike.len() < MANY {
+            if alike.len() < when.many {
                 alike.iter().for_each(|(function, _)| function.write(&mut text));
             } else {
                 as_one(&mut text, &format!("alike_{at}"), (kind, shape), alike);
@@ -154,7 +159,8 @@ fn without_numbers(line: &str, mark: char, shape: &mut String, numbers: &mut Vec
 fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[Member<'_>]) {
     let (head, body) = shape.split_once("\n{\n").expect("a function");
     let parameters = head.trim_start_matches('(').trim_end_matches(')');
-    // Each way in which a number goes through all of them, once.
+    // Each way in which a number goes through all of them, once. (No variable of a program has such a name: these
+    // end in a line and a number.)
     let mut known: BTreeMap<Vec<i32>, usize> = BTreeMap::new();
     let mut one = String::new();
     let mut at = 0;
@@ -169,13 +175,13 @@ fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[M
         let _ = match all.iter().all(|number| *number == all[0]) || c == LENGTH {
             true if most < 0 => write!(one, "({most})"),
             true => write!(one, "{most}"),
-            false => write!(one, "known_{}", known.entry(all).or_insert(next)),
+            false => write!(one, "known{}", known.entry(all).or_insert(next)),
         };
     }
     let _ = writeln!(text, "\n/* {} and others */", alike[0].0.comment);
     let _ = writeln!(text, "static {kind} {name}({parameters}, const int32_t *restrict known)\n{{");
     for at in 0..known.len() {
-        let _ = writeln!(text, "    const int32_t known_{at} = known[{at}];");
+        let _ = writeln!(text, "    const int32_t known{at} = known[{at}];");
     }
     text.push_str(&one);
     let last = |part: &'_ str| part.rsplit([' ', '*']).next().unwrap_or_default().to_owned();
@@ -220,9 +226,9 @@ mod tests {
             );
             functions.name("work", "__attribute__((noinline)) void", "a filter", text);
         }
-        assert_eq!(functions.text_from(LONG).matches("*to =").count(), 6);
-        let text = functions.text_from(0);
-        assert_eq!(text.matches("*to = a[n] + known_0 + 7;").count(), 1, "{text}");
+        assert_eq!(functions.text(Alike::default()).matches("*to =").count(), 6);
+        let text = functions.text(Alike { long: 0, many: 4 });
+        assert_eq!(text.matches("*to = a[n] + known0 + 7;").count(), 1, "{text}");
         assert!(text.contains("int32_t a[8];"), "{text}");
         assert!(text.contains("static void work_2(int32_t *restrict to, int32_t n)\n{\n    static const int32_t known[] = {5};\n    alike_0(to, n, known);"), "{text}");
     }

@@ -298,9 +298,18 @@ impl Writer<'_> {
         }
         for (at, mem) in code.mems.iter().enumerate() {
             if mem.kind == MemKind::Local && is_used(code, at) {
-                let ty = cell_type(mem.cell);
-                self.line(format!("{ty} {}[{}];", mem_name(code, at as u32), mem.cells.max(1)));
+                self.local(at);
             }
+        }
+    }
+
+    /// A local run of cells.
+    pub(super) fn local(&mut self, at: usize) {
+        let mem = &self.code.mems[at];
+        let (ty, name) = (cell_type(mem.cell), mem_name(self.code, at as u32));
+        match self.code.large()[at] {
+            Some(place) => self.line(format!("{ty} *const {name} = ({ty} *)(large(env) + {});", 4 * place)),
+            None => self.line(format!("{ty} {name}[{}];", mem.cells.max(1))),
         }
     }
 

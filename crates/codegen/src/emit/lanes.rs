@@ -4,6 +4,9 @@ use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, exprs, inner,
 use crate::siblings::Joint;
 use thalweg_lang::hir::BinaryOp;
 
+/// Cells of locals, each of which is a vector: half a megabyte of the stack.
+const MOST_CELLS: usize = 8192;
+
 /// Variables and runs of cells that differ.
 #[derive(Clone)]
 pub(crate) struct Varies {
@@ -24,7 +27,14 @@ impl Varies {
             return None;
         }
         while varies.spread(&code.body, false) {}
-        varies.can_be_done(code, &code.body, false).then_some(varies)
+        (varies.fits_on_stack(code) && varies.can_be_done(code, &code.body, false)).then_some(varies)
+    }
+
+    /// Whether there is room for locals of all lanes.
+    fn fits_on_stack(&self, code: &Code) -> bool {
+        let differ = code.mems.iter().zip(&self.mems).filter(|(_, differs)| **differs);
+        let locals = differ.filter(|(mem, _)| mem.kind == MemKind::Local);
+        locals.map(|(mem, _)| mem.cells).sum::<usize>() <= MOST_CELLS
     }
 
     /// As if everything did.
@@ -48,7 +58,8 @@ impl Varies {
         let (vars, mems, places) = (vars.collect(), mems.collect(), places.collect());
         let mut varies = Varies { vars, mems, places, state: true };
         while varies.spread(&code.body, false) {}
-        varies.can_be_done(code, &code.body, false).then_some(varies)
+        let fits = varies.fits_on_stack(code) && code.large_cells() == 0;
+        (fits && varies.can_be_done(code, &code.body, false)).then_some(varies)
     }
 
     /// Whether a place is the same in all lanes but for a number that is known for each.

@@ -1,6 +1,6 @@
 //! A whole program.
 
-use super::alike::Functions;
+use super::alike::{Alike, Functions};
 use super::code::{Form, function};
 use super::flow::flow;
 use super::items::Items;
@@ -110,6 +110,8 @@ pub(crate) struct Writer<'a> {
     /// Whether queues are rings.
     pub(super) rings: bool,
     pub(super) lanes: usize,
+    /// Bytes of the memory for large locals.
+    pub(super) large: usize,
     /// Whether what blocks in lanes share has been written.
     pub(super) blocks: bool,
     pub(super) text: String,
@@ -126,8 +128,8 @@ pub(crate) fn program(
     compiled: &Compiled,
     (parts, direct): (&[Part], &[bool]),
     (codes, steady): (&[Option<NodeCode>], &[Option<NodeCode>]),
-    rings: bool,
-    lanes: usize,
+    (rings, lanes): (bool, usize),
+    alike: Alike,
 ) -> Result<String, String> {
     let mut writer = Writer {
         compiled,
@@ -135,6 +137,7 @@ pub(crate) fn program(
         codes,
         rings,
         lanes,
+        large: 4 * large_cells(codes).max(large_cells(steady)),
         blocks: false,
         text: BEGIN.to_owned(),
         functions: Functions::default(),
@@ -143,6 +146,9 @@ pub(crate) fn program(
     };
     if lanes > 1 {
         writer.text.push_str(&super::vectors::begin(lanes));
+    }
+    if writer.large > 0 {
+        writer.line("static inline char *large(struct env *env);");
     }
     writer.structures()?;
     let begin = std::mem::take(&mut writer.text);
@@ -165,7 +171,7 @@ pub(crate) fn program(
     }
     writer.exports();
     writer.turns(direct)?;
-    Ok(begin + &writer.functions.text() + &writer.text)
+    Ok(begin + &writer.functions.text(alike) + &writer.text)
 }
 
 impl Writer<'_> {
@@ -262,6 +268,11 @@ impl Writer<'_> {
             fires.join(", ")
         ));
     }
+}
+
+/// Cells of the large locals of some filter, of which one fires at a time.
+fn large_cells(codes: &[Option<NodeCode>]) -> usize {
+    codes.iter().flatten().flat_map(NodeCode::all).map(Code::large_cells).max().unwrap_or(0)
 }
 
 /// The programs that several filters' code prints in.

@@ -91,7 +91,15 @@ impl Writer<'_> {
         if vectors > 0 {
             self.line(format!("    char lanes[({vectors} + 1) * sizeof(VI)];"));
         }
-        self.line("};");
+        if self.large > 0 {
+            self.line(format!("    char large[{}];\n}};", self.large + 64));
+            self.line(
+                "\n/* Where large locals are. */\nstatic inline char *large(struct env *env)\n{\n    \
+                 return (char *)((uintptr_t)(((struct state *)env)->large + 63) & ~(uintptr_t)63);\n}",
+            );
+        } else {
+            self.line("};");
+        }
     }
 
     /// What filters keep at the beginning; where nothing is said, zero.

@@ -384,6 +384,32 @@ pub struct Code {
     pub begins: Begins,
 }
 
+/// Cells of locals that stand on the stack, and of one of them where there are more.
+const ON_STACK: usize = 1 << 14;
+const SMALL: usize = 256;
+
+impl Code {
+    /// By run of cells: where in the memory for large locals it begins, in cells. A thread's stack has no room for
+    /// arrays of any size.
+    pub fn large(&self) -> Vec<Option<usize>> {
+        let local = |mem: &&MemInfo| mem.kind == MemKind::Local;
+        let all: usize = self.mems.iter().filter(local).map(|mem| mem.cells).sum();
+        let mut next = 0;
+        let place = |mem: &MemInfo| {
+            let place = (all > ON_STACK && local(&mem) && mem.cells > SMALL).then_some(next);
+            next += place.map_or(0, |_| mem.cells.next_multiple_of(16));
+            place
+        };
+        self.mems.iter().map(place).collect()
+    }
+
+    /// Cells of large locals together.
+    pub fn large_cells(&self) -> usize {
+        let places = self.large().into_iter().zip(&self.mems);
+        places.filter_map(|(place, mem)| Some(place? + mem.cells)).max().unwrap_or(0)
+    }
+}
+
 /// What must be there for a firing of dynamic rates to begin.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Begins {

@@ -4,7 +4,9 @@ use crate::common::{LEVELS, Seen, difference, see_with};
 use crate::files::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use thalweg_codegen::{Cache, Compiler, Config, Level, Native, Refusal, Split, Threads};
+use thalweg_codegen::{
+    Cache, Compiler, Config, Level, Native, Refusal, Split, Threads, build, build_as_long,
+};
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::generate::{Choices, Program};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
@@ -38,6 +40,8 @@ pub struct Case {
     items: u32,
     /// Compiled as it is where speed matters.
     well: bool,
+    /// Functions that differ in numbers alone are one.
+    alike: bool,
     /// After it has run on one thread it runs on more.
     threads: Option<Threads>,
 }
@@ -58,6 +62,7 @@ impl Case {
             items: [2000, 300, 40, 0][choices.weighted(&[6, 4, 3, 1])],
             well: choices.chance(15),
             threads: choices.chance(50).then(|| threads(&mut choices)),
+            alike: choices.chance(20),
         }
     }
 
@@ -108,7 +113,8 @@ impl Case {
     fn native(&self, compiled: &Arc<Compiled>, level: Level) -> Result<Native, String> {
         let compiler = Compiler::find().map(|found| if self.well { found } else { found.flag("-O1") });
         let config = Config { level, cache: Cache::None, compiler };
-        match thalweg_codegen::build(compiled, &config) {
+        let made = if self.alike { build_as_long(compiled, &config) } else { build(compiled, &config) };
+        match made {
             Ok(native) => Ok(native.at_most(self.at_most)),
             Err(Refusal::Unable(why)) => Err(format!("it is refused: {why}")),
             Err(other) => Err(other.to_string()),

@@ -277,7 +277,7 @@ impl Vectors<'_> {
                         self.line(format!("{} {name}_{k}[{}];", vector(kind), mem.cells.max(1)));
                     }
                 }
-                _ => self.line(format!("{} {name}[{}];", super::expr::cell_type(mem.cell), mem.cells.max(1))),
+                _ => self.inner.local(at),
             }
         }
         if let Some(cells) = self.picked {

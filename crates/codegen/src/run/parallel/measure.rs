@@ -40,6 +40,8 @@ pub(super) fn costs(
     if done == first {
         costs.fill(1.0);
     }
+    // Steps by themselves count no firings.
+    run.state.seek(done);
     if let Some(plan) = &run.native.parts[0].plan {
         run.stages[0].gates = Gates::new(plan, &mut run.ends);
     }
