@@ -51,3 +51,15 @@ fn native_functions_are_declared_and_cannot_be_called() {
         fault.message
     );
 }
+
+#[test]
+fn text_that_is_not_utf_8_is_latin_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.str");
+    std::fs::write(&path, b"/* caf\xe9 */ void->void filter Main { work { println(\"\xfc\"); } }").unwrap();
+    let mut sources = Sources::new();
+    sources.read(&path).unwrap();
+    let text = &sources.files()[0].text;
+    assert!(text.contains("caf\u{e9}"), "{text}");
+    assert_eq!(common::lines(text, 1), ["\u{fc}"]);
+}
