@@ -4,7 +4,7 @@ use crate::Item;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use thalweg_lang::files::{Files, Layout, Sink, Source};
+use thalweg_lang::files::{Files, Layout, Sink, Source, of_file};
 use thalweg_lang::value::Value;
 
 /// Stands for the files of a program: what it reads was given, and what it writes can be taken, under the
@@ -43,7 +43,8 @@ impl Memory {
 impl Files for Memory {
     fn source(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let items = self.files().get(name).cloned();
-        let items = items.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))?;
+        let items =
+            items.ok_or_else(|| of_file(name, &io::Error::new(io::ErrorKind::NotFound, "not there")))?;
         Ok(Box::new(Stored { items, next: 0 }))
     }
 

@@ -70,9 +70,10 @@ impl Interrupt {
     }
 
     /// The exit code and the last words of a run that failed, if it was for a signal.
-    pub fn verdict(&self) -> Option<ExitCode> {
+    pub fn verdict(&self, error: &anyhow::Error) -> Option<ExitCode> {
+        let removed = Left("interrupted: the unfinished output was removed");
         self.stop.is_asked().then(|| {
-            complain("interrupted: the unfinished output was removed");
+            complain(error.downcast_ref().unwrap_or(&removed).0);
             ExitCode::from(EXIT)
         })
     }
@@ -94,6 +95,18 @@ impl Interrupt {
         input
     }
 }
+
+/// What a run that was interrupted leaves, where that is not nothing.
+#[derive(Debug)]
+pub(crate) struct Left(pub &'static str);
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Left {}
 
 /// See [`Interrupt::guard`].
 #[derive(Debug)]

@@ -69,7 +69,7 @@ fn carried(program: Carried) -> ExitCode {
 fn ended(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => interrupt.verdict().unwrap_or_else(|| failure(&error)),
+        Err(error) => interrupt.verdict(&error).unwrap_or_else(|| failure(&error)),
     }
 }
 

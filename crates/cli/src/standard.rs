@@ -25,7 +25,11 @@ pub(crate) struct Input {
 /// Opens a file, or standard input for `-`.
 pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
     let opening = || format!("opening {}", path.display());
-    let file = if is_dash(path) { stdin()? } else { File::open(path).with_context(opening)? };
+    let file = if is_dash(path) {
+        stdin().context("opening standard input")?
+    } else {
+        File::open(path).with_context(opening)?
+    };
     let meta = file.metadata().with_context(opening)?;
     ensure!(!meta.is_dir(), "{} is a folder and not an archive", path.display());
     if meta.is_file() && !is_dash(path) {
@@ -36,18 +40,16 @@ pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
 
 /// Standard input without a buffer between: we read in large pieces.
 #[cfg(unix)]
-fn stdin() -> Result<File> {
+pub(crate) fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
-    let fd = io::stdin().as_fd().try_clone_to_owned().context("opening standard input")?;
-    Ok(File::from(fd))
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
 }
 
 /// Standard input without a buffer between: we read in large pieces.
 #[cfg(windows)]
-fn stdin() -> Result<File> {
+pub(crate) fn stdin() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
-    let handle = io::stdin().as_handle().try_clone_to_owned().context("opening standard input")?;
-    Ok(File::from(handle))
+    io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
 /// Standard output without the line buffer that is meant for text.
@@ -66,10 +68,13 @@ pub(crate) fn stdout() -> Result<File> {
     Ok(File::from(handle))
 }
 
-/// Prints to standard output; a closed pipe is an error.
+/// Prints to standard output. Where nobody reads it any more nobody misses the rest.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("writing to standard output")
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.context("writing to standard output"),
+    }
 }
 
 /// Prints a line to standard error; if even that is closed there is nobody to tell.

@@ -99,9 +99,10 @@ impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Refusal::Unable(why) => write!(f, "this program cannot be made native: {why}"),
-            Refusal::NoCompiler => {
-                f.write_str("there is no C compiler: neither `$CC` nor `cc`, `gcc`, `clang`")
-            }
+            Refusal::NoCompiler => match std::env::var_os("CC").filter(|name| !name.is_empty()) {
+                Some(named) => write!(f, "there is no C compiler `{}`, which `$CC` names", named.display()),
+                None => f.write_str("there is no C compiler: neither `cc` nor `gcc` nor `clang`"),
+            },
             Refusal::Failed(why) => write!(f, "native code could not be made: {why}"),
         }
     }

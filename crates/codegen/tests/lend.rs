@@ -67,7 +67,7 @@ impl Source for Lender {
                 self.at += 4;
                 Ok(Some(Value::Float(f32::from_ne_bytes([a, b, c, d]))))
             }
-            _ => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends in the middle of an item")),
+            _ => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ends in the middle of an item")),
         }
     }
 

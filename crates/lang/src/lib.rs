@@ -66,5 +66,8 @@ pub fn compile_within(sources: &Sources, limits: &elaborate::Limits) -> Result<C
     let tree = elaborate::elaborate_within(&program, limits)?;
     let flat = flat::flatten(&tree);
     let schedule = schedule::schedule(&flat, &tree)?;
-    Ok(Compiled { program, tree, flat, schedule })
+    schedule::fits(&flat, &tree.structs, &schedule).map_err(|error| vec![error])?;
+    let compiled = Compiled { program, tree, flat, schedule };
+    messages::check(&compiled)?;
+    Ok(compiled)
 }

@@ -5,6 +5,7 @@ mod common;
 use common::{lines, run};
 use thalweg_lang::interpret::Stop;
 use thalweg_lang::value::Value;
+use thalweg_lang::{Sources, compile};
 
 /// What `work` prints, of a filter that takes 1, 2, 3, ...
 fn prints(fields: &str, work: &str, iterations: u64) -> Vec<String> {
@@ -275,6 +276,28 @@ fn messages_downstream_arrive_with_their_wave() {
     assert_eq!(lines(&text(""), 4), ["1", "103", "105", "107"]);
     assert_eq!(lines(&text("[1:1]"), 4), ["1", "3", "105", "107"]);
     assert_eq!(lines(&text("[3:3]"), 4), ["1", "3", "5", "107"]);
+}
+
+#[test]
+fn messages_need_a_way() {
+    let text = |sent: &str| {
+        format!(
+            "void->void pipeline Main {{
+                portal<Gain> p;
+                add void->int filter {{ int n; work push 1 {{ push(n++); }} }};
+                add int->int splitjoin {{ split duplicate; add Send(p); add Gain() to p; join roundrobin; }};
+                add int->void filter {{ work pop 1 {{ println(pop()); }} }};
+            }}
+            int->int filter Send(portal<Gain> p) {{ work pop 1 push 1 {{ if (peek(0) == 1) {{ {sent} }} push(pop()); }} }}
+            int->int filter Gain {{ int g; work pop 1 push 1 {{ push(pop() + g); }} handler set(int x) {{ g = x; }} }}"
+        )
+    };
+    let errors = compile(&Sources::of("test.str", text("p.set(5);"))).unwrap_err();
+    let words = "`Main.splitjoin.Send` sends a message that cannot arrive: no stream leads from here to \
+                 `Main.splitjoin.Gain`";
+    assert!(errors.len() == 1 && errors[0].message.contains(words), "{}", errors[0].message);
+    // What may come at any time needs none.
+    assert_eq!(lines(&text("p.set(5) [*];"), 3), ["0", "0", "1", "6", "2", "7"]);
 }
 
 #[test]

@@ -66,10 +66,11 @@ impl Build {
         let path = &self.output;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let writing = || format!("writing {}", path.display());
+        ensure!(folder.is_none_or(Path::is_dir), "{}: there is no such folder", writing());
         let mut file = executable(folder.unwrap_or(Path::new("."))).with_context(writing)?;
         let mut own = own().context("reading this executable")?;
-        io::copy(&mut own, &mut file).with_context(writing)?;
-        payload.append(&mut file).with_context(writing)?;
+        io::copy(&mut own, file.as_file_mut()).with_context(writing)?;
+        payload.append(file.as_file_mut()).with_context(writing)?;
         file.as_file().sync_all().with_context(writing)?;
         let made =
             if self.force || path.exists() { file.persist(path) } else { file.persist_noclobber(path) };

@@ -1,24 +1,35 @@
 //! Files that stand for those that a program names, and sound.
 
+use super::run::Shared;
+use crate::interrupt::Interrupt;
+use crate::standard::{self, is_dash};
+use hound::{SampleFormat, WavSpec, WavWriter};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
-use thalweg_lang::files::{Disk, Files, Layout, Sink, Source, appear};
+use thalweg_lang::files::{self, Files, Form, Layout, Named, Output, Sink, Source, Unnamed, of_file};
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::{Shape, Value};
 
 /// The program's files, or others in their place.
-#[derive(Debug)]
 pub(super) struct Media {
     /// What is read in place of what the program's only reader names.
     pub(super) input: Option<PathBuf>,
     /// What is written in place of what the program's only writer names.
     pub(super) output: Option<PathBuf>,
     /// How items stand in files that are no sound.
-    pub(super) disk: Disk,
-    /// Samples a second and channels of sound that is written: those of what was read.
-    pub(super) sound: (u32, u16),
+    pub(super) form: Form,
+    /// What sound is like that is written: like what was read.
+    pub(super) sound: WavSpec,
+    /// Standard output.
+    pub(super) out: Shared,
+    /// Ends waits for input.
+    pub(super) interrupt: Interrupt,
 }
+
+/// What sound is like where none is read.
+pub(super) const SOUND: WavSpec =
+    WavSpec { channels: 1, sample_rate: 44_100, bits_per_sample: 16, sample_format: SampleFormat::Int };
 
 fn is_sound(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("wav"))
@@ -32,21 +43,36 @@ impl Files for Media {
     fn source(&mut self, said: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let path = self.input.clone().unwrap_or_else(|| said.into());
         if !is_sound(&path) {
-            return self.disk.source(&name(&path), item);
+            let (name, interrupt) = (name(&path), self.interrupt.clone());
+            return files::source(self.form, &name, Box::new(move || open(&path, &interrupt)), item);
         }
-        let samples = Samples::open(path, is_int(item)?)?;
-        let format = samples.reader.spec();
-        self.sound = (format.sample_rate, format.channels);
-        Ok(Box::new(samples))
+        let named = |error| of_file(&name(&path), &error);
+        let samples = Samples::open(path.clone(), is_int(item).map_err(named)?).map_err(named)?;
+        self.sound = samples.reader.spec();
+        Ok(Box::new(Named::source(&name(&path), Box::new(samples))))
     }
 
     fn sink(&mut self, said: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
         let path = self.output.clone().unwrap_or_else(|| said.into());
-        if !is_sound(&path) {
-            return self.disk.sink(&name(&path), item);
+        let named = |error| of_file(&name(&path), &error);
+        if is_sound(&path) {
+            let sound =
+                is_int(item).and_then(|is_int| Sound::create(&path, is_int, self.sound)).map_err(named)?;
+            return Ok(Box::new(Named::sink(&name(&path), Box::new(sound))));
         }
-        Ok(Box::new(Sound::create(path, is_int(item)?, self.sound)?))
+        let output = if is_dash(&path) {
+            Output::Open(Box::new(self.out.clone()))
+        } else {
+            Output::create(&path).map_err(named)?
+        };
+        Ok(files::sink(self.form, &name(&path), output, item))
     }
+}
+
+/// Opens what is read; a signal ends the wait for a pipe.
+fn open(path: &Path, interrupt: &Interrupt) -> io::Result<Box<dyn Read>> {
+    let file = if is_dash(path) { standard::stdin()? } else { File::open(path)? };
+    Ok(if file.metadata()?.is_file() { Box::new(file) } else { Box::new(interrupt.input(file)) })
 }
 
 /// Whether samples are integers; else they are floats.
@@ -60,6 +86,10 @@ fn is_int(item: &Layout<'_>) -> io::Result<bool> {
 
 fn broken(error: hound::Error) -> io::Error {
     match error {
+        // It has words of its own for this, which do not say what is wrong.
+        hound::Error::IoError(error) if error.to_string() == "Failed to read enough bytes." => {
+            io::Error::new(io::ErrorKind::UnexpectedEof, "the sound is cut off")
+        }
         hound::Error::IoError(error) => error,
         error => io::Error::new(io::ErrorKind::InvalidData, error.to_string()),
     }
@@ -85,13 +115,13 @@ impl Source for Samples {
         let full = (1u64 << (format.bits_per_sample - 1)) as f32;
         let sample =
             match format.sample_format {
-                hound::SampleFormat::Int => {
+                SampleFormat::Int => {
                     let sample = self.reader.samples::<i32>().next().transpose().map_err(broken)?;
                     sample.map(|sample| {
                         if self.is_int { Value::Int(sample) } else { Value::Float(sample as f32 / full) }
                     })
                 }
-                hound::SampleFormat::Float => {
+                SampleFormat::Float => {
                     let sample = self.reader.samples::<f32>().next().transpose().map_err(broken)?;
                     let integer = |sample: f32| (sample * 32768.0) as i32;
                     sample.map(|s| if self.is_int { Value::Int(integer(s)) } else { Value::Float(s) })
@@ -106,23 +136,30 @@ impl Source for Samples {
     }
 }
 
-/// Sound that is written: 16 bits a sample for integers, floats as they are.
+/// Sound that is written: of integers, with as many bits a sample as what was read has, or 16; floats as they are.
 struct Sound {
-    path: PathBuf,
     /// The file without a name of its own yet.
-    file: tempfile::NamedTempFile,
-    writer: hound::WavWriter<BufWriter<File>>,
+    file: Unnamed,
+    bits: u16,
+    writer: WavWriter<BufWriter<File>>,
 }
 
 impl Sound {
-    fn create(path: PathBuf, is_int: bool, (sample_rate, channels): (u32, u16)) -> io::Result<Sound> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new().prefix(".thalweg-").tempfile_in(folder)?;
-        let (bits_per_sample, sample_format) =
-            if is_int { (16, hound::SampleFormat::Int) } else { (32, hound::SampleFormat::Float) };
-        let format = hound::WavSpec { channels, sample_rate, bits_per_sample, sample_format };
-        let writer = hound::WavWriter::new(BufWriter::new(file.reopen()?), format).map_err(broken)?;
-        Ok(Sound { path, file, writer })
+    fn create(path: &Path, is_int: bool, like: WavSpec) -> io::Result<Sound> {
+        let is_plain = path.metadata().map_or(true, |there| there.is_file());
+        if !is_plain {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "sound is written to plain files"));
+        }
+        let mut file = Unnamed::create(path)?;
+        let format = match (is_int, like.sample_format) {
+            (false, _) => WavSpec { bits_per_sample: 32, sample_format: SampleFormat::Float, ..like },
+            (true, SampleFormat::Int) => like,
+            (true, SampleFormat::Float) => {
+                WavSpec { bits_per_sample: 16, sample_format: SampleFormat::Int, ..like }
+            }
+        };
+        let writer = WavWriter::new(BufWriter::new(file.file().try_clone()?), format).map_err(broken)?;
+        Ok(Sound { file, bits: format.bits_per_sample, writer })
     }
 }
 
@@ -130,8 +167,8 @@ impl Sink for Sound {
     fn give(&mut self, item: &Value) -> io::Result<()> {
         let written = match item {
             Value::Int(sample) => {
-                let range = i32::from(i16::MIN)..=i32::from(i16::MAX);
-                self.writer.write_sample((*sample).clamp(*range.start(), *range.end()))
+                let most = i32::MAX >> (32 - self.bits);
+                self.writer.write_sample((*sample).clamp(-most - 1, most))
             }
             Value::Float(sample) => self.writer.write_sample(*sample),
             _ => Ok(()),
@@ -140,8 +177,8 @@ impl Sink for Sound {
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        let Sound { path, file, writer } = *self;
+        let Sound { file, writer, .. } = *self;
         writer.finalize().map_err(broken)?;
-        appear(file, &path)
+        file.appear()
     }
 }

@@ -19,6 +19,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
+use thalweg_lang::parser::MAX_ERRORS;
 use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
 
 /// The files of a program.
@@ -42,6 +43,7 @@ impl Files {
                 complain(&sources, &errors);
                 match errors.len() {
                     1 => bail!("1 error"),
+                    count if count >= MAX_ERRORS => bail!("the first {count} errors, and there may be more"),
                     count => bail!("{count} errors"),
                 }
             }

@@ -1,13 +1,14 @@
 //! `thalweg run`.
 
-use super::media::Media;
+use super::media::{Media, SOUND};
 use super::{Files, complain};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Left};
 use crate::progress::Progress;
 use crate::standard;
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build};
-use thalweg_lang::files::{Disk, Form};
+use thalweg_lang::files::Form;
 use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources};
@@ -35,7 +36,7 @@ pub(crate) struct Run {
     files: Files,
     /// Steady states to execute after the initialisation (default: to the end of the input, or until
     /// interrupted)
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u64>,
     /// Read this in place of what the program's reader names; `.wav` is sound
     #[arg(long = "in", value_name = "FILE")]
@@ -53,7 +54,7 @@ pub(crate) struct Run {
     optimise: u8,
     /// Worker threads for native code; the output does not depend on it (default: as many as this
     /// process may use)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = threads)]
     threads: Option<NonZeroUsize>,
     /// What is done on which thread
     #[arg(long, value_enum, default_value_t)]
@@ -90,16 +91,20 @@ impl Run {
     ) -> Result<()> {
         let ends =
             |is: fn(&Code) -> bool| compiled.tree.filters.iter().filter(|filter| is(&filter.code)).count();
-        only("--in", self.input.is_some(), "reads", ends(|code| matches!(code, Code::FileReader(_))))?;
-        only("--out", self.output.is_some(), "writes", ends(|code| matches!(code, Code::FileWriter(_))))?;
+        let reads = ends(|code| matches!(code, Code::FileReader(_)));
+        let writes = ends(|code| matches!(code, Code::FileWriter(_)));
+        only("--in", self.input.is_some(), "reads", reads)?;
+        only("--out", self.output.is_some(), "writes", writes)?;
         let _guard = interrupt.guard();
         let progress = Progress::steps(self.iterations);
-        let out = Shared(Rc::new(RefCell::new(BufWriter::new(standard::stdout()?))));
+        let out = Shared::new(standard::stdout()?);
         let at_once = io::stdout().is_terminal();
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
-        let form = if self.text { Form::Text } else { Form::Binary };
         let compiled = Arc::new(compiled);
-        let native = self.native(|level| make(level, &compiled))?;
+        let native = self.native(|level| make(level, &compiled));
+        // Compilers hear signals too, and files are as they were.
+        ensure!(!interrupt.stop().is_asked(), Left("interrupted before anything ran"));
+        let native = native?;
         let threads = self.threads();
         if let (Some(why), true) =
             (native.as_ref().and_then(Native::one_thread), self.threads > NonZeroUsize::new(1))
@@ -110,8 +115,10 @@ impl Run {
         let mut files = Media {
             input: self.input,
             output: self.output,
-            disk: Disk { input: form, output: form },
+            form: if self.text { Form::Text } else { Form::Binary },
             sound: SOUND,
+            out: out.clone(),
+            interrupt: interrupt.clone(),
         };
         let around = Surroundings {
             files: &mut files,
@@ -133,8 +140,10 @@ impl Run {
         _ = out.clone().flush();
         match outcome {
             Ok(_) => Ok(()),
-            Err(Stop::Interrupted) => bail!("interrupted: files hold what was written until then"),
-            Err(Stop::Output(error)) if error.contains("Broken pipe") => Ok(()),
+            Err(Stop::Interrupted) if writes == 0 => bail!(Left("interrupted")),
+            Err(Stop::Interrupted) => bail!(Left("interrupted: files hold what was written until then")),
+            // Nobody reads what it would still print.
+            Err(_) if out.is_closed() => Ok(()),
             Err(Stop::Output(error)) => bail!("{error}"),
             Err(Stop::Fault(fault)) => {
                 complain(sources, &[*fault]);
@@ -149,12 +158,22 @@ pub(super) fn level(number: u8) -> Level {
     [Level::Plain, Level::Fused, Level::Vectors][usize::from(number)]
 }
 
-/// Samples a second and channels of sound where none is read.
-const SOUND: (u32, u16) = (44_100, 1);
+/// More threads than any machine has for it are a mistake.
+const MOST_THREADS: usize = 4096;
+
+/// A number of threads.
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let count = text.parse().ok().and_then(NonZeroUsize::new).filter(|count| count.get() <= MOST_THREADS);
+    count.ok_or_else(|| format!("it takes a number from 1 to {MOST_THREADS}"))
+}
 
 /// An option for the one file that a program reads, or writes.
 fn only(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
-    ensure!(!given || files == 1, "{option} is for programs that have one file; this one {does} {files}");
+    let files = if files == 0 { "none".to_owned() } else { files.to_string() };
+    ensure!(
+        !given || files == "1",
+        "{option} stands for the one file that a program {does}; this one {does} {files}"
+    );
     Ok(())
 }
 
@@ -242,14 +261,36 @@ impl Run {
 
 /// Standard output, written to by the program and flushed by us.
 #[derive(Clone)]
-struct Shared(Rc<RefCell<BufWriter<std::fs::File>>>);
+pub(super) struct Shared {
+    out: Rc<RefCell<BufWriter<File>>>,
+    /// Whoever read it does so no more.
+    closed: Rc<Cell<bool>>,
+}
+
+impl Shared {
+    fn new(out: File) -> Shared {
+        Shared { out: Rc::new(RefCell::new(BufWriter::new(out))), closed: Rc::default() }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
+    fn seen<T>(&self, done: io::Result<T>) -> io::Result<T> {
+        let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+        self.closed.set(self.closed.get() || done.as_ref().is_err_and(is_closed));
+        done
+    }
+}
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
+        let written = self.out.borrow_mut().write(bytes);
+        self.seen(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.borrow_mut().flush()
+        let flushed = self.out.borrow_mut().flush();
+        self.seen(flushed)
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use load::{
 };
 
 use flags::FLAGS;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -48,6 +48,8 @@ impl Cache {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compiler {
     program: OsString,
+    /// Arguments before all others.
+    arguments: Vec<String>,
     version: Vec<u8>,
     /// Flags behind those that always stand.
     more: Vec<String>,
@@ -57,15 +59,29 @@ impl Compiler {
     /// The one that `$CC` names, or the system's.
     pub fn find() -> Option<Compiler> {
         let named = std::env::var_os("CC").filter(|name| !name.is_empty());
-        let names =
-            named.map_or_else(|| ["cc", "gcc", "clang"].map(OsString::from).to_vec(), |name| vec![name]);
-        names.into_iter().find_map(Compiler::named)
+        match named {
+            Some(named) => Compiler::of_words(&named),
+            None => ["cc", "gcc", "clang"].into_iter().find_map(|name| Compiler::named(name.into())),
+        }
+    }
+
+    /// A compiler as `$CC` names it: by its path, or as a command with arguments such as `ccache gcc`.
+    fn of_words(named: &OsStr) -> Option<Compiler> {
+        Compiler::named(named.into()).or_else(|| {
+            let mut words = named.to_str()?.split_whitespace().map(String::from);
+            Compiler::with(words.next()?.into(), words.collect())
+        })
     }
 
     /// The one with this name, if it is there.
     pub fn named(program: OsString) -> Option<Compiler> {
-        let output = Command::new(&program).arg("--version").output().ok()?;
-        output.status.success().then_some(Compiler { program, version: output.stdout, more: Vec::new() })
+        Compiler::with(program, Vec::new())
+    }
+
+    fn with(program: OsString, arguments: Vec<String>) -> Option<Compiler> {
+        let output = Command::new(&program).args(&arguments).arg("--version").output().ok()?;
+        let version = output.stdout;
+        output.status.success().then_some(Compiler { program, arguments, version, more: Vec::new() })
     }
 
     /// The same with another flag, such as `-O1` where compiling matters more than running.
@@ -80,6 +96,7 @@ impl Compiler {
         std::fs::write(source.path(), text).map_err(|error| error.to_string())?;
         let mut command = Command::new(&self.program);
         let output = command
+            .args(&self.arguments)
             .args(FLAGS)
             .args(["-shared", "-w"])
             .args(&self.more)
@@ -99,31 +116,42 @@ impl Compiler {
 
 /// Compiles and loads a program, or loads what was made of the same text before.
 pub(crate) fn build(text: &str, compiler: &Compiler, cache: &Cache) -> Result<Library, String> {
-    let Some(folder) = cache.folder() else {
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let path = folder.path().join("program.so");
-        compiler.compile(text, folder.path(), &path)?;
-        return Library::open(&path);
-    };
-    let path = folder.join(format!("{}.so", hash(text, compiler)));
-    if path.exists()
-        && let Ok(library) = Library::open(&path)
+    let kept = cache.folder().map(|folder| folder.join(format!("{}.so", hash(text, compiler))));
+    if let Some(kept) = kept.as_ref().filter(|kept| kept.exists())
+        && let Ok(library) = Library::open(kept)
     {
         return Ok(library);
     }
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let made =
-        tempfile::Builder::new().suffix(".so").tempfile_in(&folder).map_err(|error| error.to_string())?;
-    compiler.compile(text, &folder, made.path())?;
-    made.persist(&path).map_err(|error| error.to_string())?;
-    Library::open(&path)
+    let (_folder, made) = compiled(text, compiler)?;
+    let library = Library::open(&made)?;
+    if let Some(kept) = kept {
+        // Where nothing can be kept it is made again the next time.
+        _ = keep(&made, &kept);
+    }
+    Ok(library)
+}
+
+/// A library in a folder that goes with what is returned.
+fn compiled(text: &str, compiler: &Compiler) -> Result<(tempfile::TempDir, PathBuf), String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("a folder for it: {error}"))?;
+    let path = folder.path().join("program.so");
+    compiler.compile(text, folder.path(), &path)?;
+    Ok((folder, path))
+}
+
+/// Puts a library under a name, in one step.
+fn keep(made: &Path, kept: &Path) -> std::io::Result<()> {
+    let folder = kept.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().suffix(".so").tempfile_in(folder)?;
+    std::io::copy(&mut std::fs::File::open(made)?, &mut file)?;
+    file.persist(kept)?;
+    Ok(())
 }
 
 /// Compiles a program; the library as bytes.
 pub(crate) fn library(text: &str, compiler: &Compiler) -> Result<Vec<u8>, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = folder.path().join("program.so");
-    compiler.compile(text, folder.path(), &path)?;
+    let (_folder, path) = compiled(text, compiler)?;
     std::fs::read(&path).map_err(|error| error.to_string())
 }
 
@@ -133,7 +161,7 @@ fn hash(text: &str, compiler: &Compiler) -> String {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    let more = compiler.more.iter().map(String::as_str);
+    let more = compiler.arguments.iter().chain(&compiler.more).map(String::as_str);
     FLAGS.iter().copied().chain(more).for_each(|flag| _ = hasher.update(flag.as_bytes()));
     hasher.finalize().to_hex()[..32].to_owned()
 }

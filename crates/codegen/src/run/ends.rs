@@ -34,8 +34,8 @@ impl Ends {
         for (at, node) in compiled.flat.nodes.iter().enumerate() {
             let NodeKind::Filter(id) = node.kind else { continue };
             let filter = &compiled.tree.filters[id.0 as usize];
-            let fault = |name: &str, error: std::io::Error| {
-                let message = format!("`{}`: the file `{name}`: {error}", filter.path);
+            let fault = |error: std::io::Error| {
+                let message = format!("`{}`: {error}", filter.path);
                 Stop::Fault(Box::new(Diagnostic::new(filter.span, message)))
             };
             let bytes = |shape: &Shape| {
@@ -45,7 +45,7 @@ impl Ends {
             match &filter.code {
                 Code::FileReader(name) => {
                     let layout = Layout { shape: &filter.output, structs };
-                    let source = files.source(name, &layout).map_err(|error| fault(name, error))?;
+                    let source = files.source(name, &layout).map_err(fault)?;
                     let told = Told {
                         again: options.repeat_input,
                         shape: filter.output.clone(),
@@ -58,7 +58,7 @@ impl Ends {
                 }
                 Code::FileWriter(name) => {
                     let layout = Layout { shape: &filter.input, structs };
-                    let sink = files.sink(name, &layout).map_err(|error| fault(name, error))?;
+                    let sink = files.sink(name, &layout).map_err(fault)?;
                     let shape = filter.input.clone();
                     ends.writers.push((node_id, Writer { sink: Some(sink), bytes: bytes(&shape), shape }));
                 }

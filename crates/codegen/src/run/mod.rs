@@ -133,9 +133,11 @@ impl Native {
         // What is stopped in the middle of a firing ends like what is stopped between two.
         let iterations = match iterations {
             Err(Stop::Interrupted) => 0,
+            // What was waited for is not there then.
+            Err(_) if (around.interrupted)() => 0,
             done => done?,
         };
-        run.around.printer.out.flush().map_err(|error| Stop::Output(error.to_string()))?;
+        run.around.printer.flush().map_err(Stop::Output)?;
         run.ends.finish(&self.compiled)?;
         if (around.interrupted)() {
             return Err(Stop::Interrupted);
@@ -350,9 +352,17 @@ impl Printer<'_> {
     }
 
     fn write_bytes(&mut self, text: &[u8]) -> Result<(), String> {
-        let written = self.out.write_all(text);
-        written.map_err(|error| format!("the output cannot be written: {error}"))
+        self.out.write_all(text).map_err(unwritten)
     }
+
+    fn flush(&mut self) -> Result<(), String> {
+        self.out.flush().map_err(unwritten)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value)]
+fn unwritten(error: std::io::Error) -> String {
+    format!("the output cannot be written: {error}")
 }
 
 impl Around<'_> {
@@ -363,10 +373,15 @@ impl Around<'_> {
         let channel = &flat.channels[channel];
         let (from, to) = (flat.node(channel.from), flat.node(channel.to));
         let why = format!(
-            "the queue from `{}` to `{}` must grow, but all queues may take {most} bytes together",
+            "the queue from `{}` to `{}` must grow, but the budget of all queues is {most} bytes",
             from.name, to.name
         );
-        Some(Stop::Fault(Box::new(Diagnostic::new(from.span, why))))
+        let error = Diagnostic::new(from.span, why).label(format!("`{}`", from.name));
+        let two = from.span != to.span;
+        let error = if two { error.other(to.span, format!("`{}`", to.name)) } else { error };
+        Some(Stop::Fault(Box::new(
+            error.hint("see whether what takes from it waits for ever, or allow more (`--budget`)"),
+        )))
     }
 }
 

@@ -141,7 +141,8 @@ impl Reader {
                 let rest = (self.end - self.at + bytes) % self.told.bytes;
                 self.end += bytes - rest;
                 if rest > 0 {
-                    self.fail("the file ends in the middle of an item");
+                    let file = self.source.name().map_or_else(String::new, |name| name + ": ");
+                    self.fail(&format!("{file}it ends in the middle of an item"));
                 }
             }
             Some(Err(error)) => self.fail(&error.to_string()),

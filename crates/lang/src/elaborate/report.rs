@@ -42,10 +42,6 @@ impl Elaborator<'_> {
         if !self.reported.insert((error.span, error.message.clone())) {
             return;
         }
-        if error.label.is_empty() {
-            // Without words there is no mark in the excerpt.
-            error.label = "here".to_owned();
-        }
         if !self.path.is_empty() {
             error.message = format!("`{}`: {}", self.shown_path(), error.message);
         }
@@ -69,6 +65,8 @@ impl Elaborator<'_> {
         if self.budget.steps == 0 {
             let steps = self.limits.steps;
             error.message = format!("the streams are not made after {steps} steps: a loop may not end");
+            error.hint =
+                Some("see whether it ends; what takes long is better done by `prework` or `work`".into());
             self.stopped = true;
         }
         self.report(error);
@@ -84,7 +82,9 @@ impl Elaborator<'_> {
         if self.budget.take(cells) {
             return Some(());
         }
-        self.error(span, "all streams together take too much memory");
+        let most = self.limits.cells;
+        let error = Diagnostic::new(span, format!("all streams together keep more than {most} numbers"));
+        self.report(error.hint("make fewer streams, or arrays that are shorter"));
         self.stopped = true;
         None
     }

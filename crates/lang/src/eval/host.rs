@@ -32,6 +32,14 @@ pub trait Host {
     /// The next number of the filter's own sequence, from 0 up to 1.
     fn random(&mut self) -> f32;
 
+    /// Steps that code may do besides, where it has used up those of its budget; none where that is all.
+    ///
+    /// # Errors
+    /// The run is to end at once.
+    fn further_steps(&mut self) -> Result<Option<u64>, Fault> {
+        Ok(None)
+    }
+
     /// How often the filter's `work` has been executed before.
     fn executions(&self) -> i32;
 

@@ -180,7 +180,19 @@ impl<'p, 'a> Machine<'p, 'a> {
     /// Counts steps.
     #[inline]
     pub(super) fn step(&mut self, steps: u64, span: Span) -> Outcome<()> {
-        if self.budget.step(steps) { Ok(()) } else { fail(span, "this takes too long: it may not end") }
+        if self.budget.step(steps) { Ok(()) } else { self.step_further(steps, span) }
+    }
+
+    /// Counts steps that the budget has no room for.
+    #[cold]
+    fn step_further(&mut self, steps: u64, span: Span) -> Outcome<()> {
+        match self.host.further_steps().at(span)? {
+            Some(more) => {
+                self.budget.steps = more.saturating_sub(steps);
+                Ok(())
+            }
+            None => fail(span, "this takes too long: it may not end"),
+        }
     }
 
     /// Sees to it that the stack suffices, whatever the nesting.

@@ -1,6 +1,6 @@
 //! Items as bytes.
 
-use super::{Layout, Reader, Sink, Source, Writer, cut_off, finish};
+use super::{Layout, Output, Reader, Sink, Source, cut_off, finish};
 use crate::hir::Type;
 use crate::value::{Shape, Value};
 use std::io::{self, BufWriter, Read, Write};
@@ -137,7 +137,7 @@ fn no_such_items() -> io::Error {
 }
 
 pub(super) struct BinarySink {
-    writer: BufWriter<Writer>,
+    writer: BufWriter<Output>,
     item: Shape,
     structs: Vec<Vec<Shape>>,
     /// Bits not written yet, the first one highest, and how many.
@@ -145,7 +145,7 @@ pub(super) struct BinarySink {
 }
 
 impl BinarySink {
-    pub(super) fn new(writer: BufWriter<Writer>, item: &Layout<'_>) -> BinarySink {
+    pub(super) fn new(writer: BufWriter<Output>, item: &Layout<'_>) -> BinarySink {
         BinarySink { writer, item: item.shape.clone(), structs: item.structs.to_vec(), bits: (0, 0) }
     }
 

@@ -7,11 +7,16 @@
 //! **Text**: the same numbers, apart by blanks or line ends when read, an item a line when written.
 
 mod binary;
+mod named;
+mod output;
 mod text;
+
+pub use named::{Named, of_file};
+pub use output::{Output, Unnamed};
 
 use crate::value::{Shape, Value};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 /// Gives items.
@@ -35,6 +40,11 @@ pub trait Source {
     /// give them. Whoever asks for them asks for no others then, and they stay the same for as long as the
     /// source is there.
     fn memory(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Which file it is, in words, where that is known.
+    fn name(&self) -> Option<String> {
         None
     }
 
@@ -87,13 +97,13 @@ pub trait Files {
     /// Opens a file of items to be read.
     ///
     /// # Errors
-    /// There is none, or it has no such items.
+    /// There is none, or it has no such items; the message names it.
     fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>>;
 
     /// Makes a file of items. It appears under its name when it is complete, and not before.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// It cannot be made; the message names it.
     fn sink(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>>;
 }
 
@@ -128,33 +138,54 @@ pub struct Disk {
 
 impl Files for Disk {
     fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
-        let again = (name != "-").then(|| PathBuf::from(name));
+        let path = (name != STANDARD).then(|| PathBuf::from(name));
         let open = move || -> io::Result<Box<dyn Read>> {
-            Ok(match &again {
+            Ok(match &path {
                 None => Box::new(io::stdin()),
                 Some(path) => Box::new(File::open(path)?),
             })
         };
-        let reader =
-            Reader { bytes: BufReader::new(open()?), again: (name != "-").then(|| Box::new(open) as Open) };
-        Ok(match self.input {
-            Form::Binary => Box::new(binary::BinarySource::new(reader, item)),
-            Form::Text => Box::new(text::TextSource::new(reader, item)),
-        })
+        source(self.input, name, Box::new(open), item)
     }
 
     fn sink(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
-        let writer =
-            if name == "-" { Writer::Standard(io::stdout()) } else { Writer::create(Path::new(name))? };
-        let writer = BufWriter::new(writer);
-        Ok(match self.output {
-            Form::Binary => Box::new(binary::BinarySink::new(writer, item)),
-            Form::Text => Box::new(text::TextSink::new(writer, item)),
-        })
+        if name == STANDARD {
+            return Ok(sink(self.output, name, Output::Open(Box::new(io::stdout())), item));
+        }
+        let file = Output::create(Path::new(name)).map_err(|error| of_file(name, &error))?;
+        Ok(sink(self.output, name, file, item))
     }
 }
 
-type Open = Box<dyn Fn() -> io::Result<Box<dyn Read>>>;
+/// The name that stands for standard input or output.
+pub const STANDARD: &str = "-";
+
+/// Opens what is read; again where a file is read again.
+pub type Open = Box<dyn Fn() -> io::Result<Box<dyn Read>>>;
+
+/// Items of what is opened. Standard input is not opened again.
+///
+/// # Errors
+/// It cannot be opened.
+pub fn source(form: Form, name: &str, open: Open, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+    let bytes = BufReader::new(open().map_err(|error| of_file(name, &error))?);
+    let reader = Reader { bytes, again: (name != STANDARD).then_some(open) };
+    let inner: Box<dyn Source> = match form {
+        Form::Binary => Box::new(binary::BinarySource::new(reader, item)),
+        Form::Text => Box::new(text::TextSource::new(reader, item)),
+    };
+    Ok(Box::new(Named::source(name, inner)))
+}
+
+/// Items that go to an output.
+pub fn sink(form: Form, name: &str, output: Output, item: &Layout<'_>) -> Box<dyn Sink> {
+    let writer = BufWriter::new(output);
+    let inner: Box<dyn Sink> = match form {
+        Form::Binary => Box::new(binary::BinarySink::new(writer, item)),
+        Form::Text => Box::new(text::TextSink::new(writer, item)),
+    };
+    Box::new(Named::sink(name, inner))
+}
 
 /// Bytes, and how to have them again.
 struct Reader {
@@ -171,75 +202,12 @@ impl Reader {
     }
 }
 
-/// Bytes on their way to a file.
-enum Writer {
-    Standard(io::Stdout),
-    /// A file without a name of its own yet, and the name it will have.
-    File(tempfile::NamedTempFile, PathBuf),
-}
-
-impl Writer {
-    fn create(path: &Path) -> io::Result<Writer> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if path.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
-        }
-        let file = tempfile::Builder::new().prefix(".thalweg-").tempfile_in(folder)?;
-        Ok(Writer::File(file, path.to_owned()))
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Writer::Standard(mut out) => out.flush(),
-            Writer::File(file, path) => appear(file, &path),
-        }
-    }
-}
-
-/// Gives a file that is complete its name. A temporary file is its owner's alone; one with a name of
-/// its own is not.
-///
-/// # Errors
-/// It cannot have this name.
-pub fn appear(file: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
-    let readable = readable(&file);
-    file.persist(path).map_err(|error| error.error)?;
-    readable
-}
-
-#[cfg(unix)]
-fn readable(file: &tempfile::NamedTempFile) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable(_file: &tempfile::NamedTempFile) -> io::Result<()> {
-    Ok(())
-}
-
-impl Write for Writer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Writer::Standard(out) => out.write(bytes),
-            Writer::File(file, _) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Writer::Standard(out) => out.flush(),
-            Writer::File(file, _) => file.flush(),
-        }
-    }
-}
-
-fn finish(writer: BufWriter<Writer>) -> io::Result<()> {
+fn finish(writer: BufWriter<Output>) -> io::Result<()> {
     writer.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
 }
 
 fn cut_off() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends in the middle of an item")
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it ends in the middle of an item")
 }
 
 #[cfg(test)]
@@ -332,6 +300,9 @@ mod tests {
             (source.next().unwrap(), source.next().unwrap()),
             (Some(Value::Int(1)), Some(Value::Int(2)))
         );
-        assert_eq!(source.next().unwrap_err().to_string(), "line 2: `three` is not an integer");
+        assert_eq!(
+            source.next().unwrap_err().to_string(),
+            format!("the file `{}`: line 2: `three` is not an integer of 32 bits", path.display())
+        );
     }
 }

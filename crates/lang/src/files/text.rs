@@ -1,6 +1,6 @@
 //! Items as numbers in text.
 
-use super::{Layout, Reader, Sink, Source, Writer, cut_off, finish};
+use super::{Layout, Output, Reader, Sink, Source, cut_off, finish};
 use crate::hir::Type;
 use crate::value::{Shape, Value};
 use std::io::{self, BufRead, BufWriter, Write};
@@ -34,7 +34,11 @@ impl TextSource {
             line.clear();
             *at = 0;
             self.number += 1;
-            if self.reader.bytes.read_line(line)? == 0 {
+            let read = self.reader.bytes.read_line(line).map_err(|error| match error.kind() {
+                io::ErrorKind::InvalidData => no_text(self.number),
+                _ => error,
+            });
+            if read? == 0 {
                 return Ok(None);
             }
         }
@@ -43,7 +47,7 @@ impl TextSource {
     fn number<T: std::str::FromStr>(&mut self, what: &str) -> io::Result<Option<T>> {
         let Some(word) = self.word()? else { return Ok(None) };
         word.parse().map(Some).map_err(|_| {
-            let message = format!("line {}: `{word}` is not {what}", self.number);
+            let message = format!("line {}: `{}` is not {what}", self.number, shown(&word));
             io::Error::new(io::ErrorKind::InvalidData, message)
         })
     }
@@ -80,14 +84,14 @@ impl TextSource {
 
     fn scalar(&mut self, ty: &Type) -> io::Result<Option<Value>> {
         Ok(match ty {
-            Type::Int => self.number("an integer")?.map(Value::Int),
+            Type::Int => self.number("an integer of 32 bits")?.map(Value::Int),
             Type::Float => self.number("a number")?.map(Value::Float),
             Type::Bit | Type::Boolean => match self.word()?.as_deref() {
                 None => None,
                 Some("0" | "false") => Some(Value::Bool(false)),
                 Some("1" | "true") => Some(Value::Bool(true)),
                 Some(word) => {
-                    let message = format!("line {}: `{word}` is not 0 or 1", self.number);
+                    let message = format!("line {}: `{}` is not 0 or 1", self.number, shown(word));
                     return Err(io::Error::new(io::ErrorKind::InvalidData, message));
                 }
             },
@@ -115,6 +119,19 @@ impl TextSource {
     }
 }
 
+fn no_text(line: usize) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is no text"))
+}
+
+/// The beginning of a word, with nothing in it that a terminal would obey: what is no text has long ones.
+fn shown(word: &str) -> String {
+    let start: String = word.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    if word.chars().nth(SHOWN).is_some() { start + "..." } else { start }
+}
+
+/// Characters of a word that are shown.
+const SHOWN: usize = 20;
+
 impl Source for TextSource {
     fn next(&mut self) -> io::Result<Option<Value>> {
         let shape = std::mem::replace(&mut self.item, Shape::Scalar(Type::Void));
@@ -130,13 +147,13 @@ impl Source for TextSource {
 }
 
 pub(super) struct TextSink {
-    writer: BufWriter<Writer>,
+    writer: BufWriter<Output>,
     item: Shape,
     structs: Vec<Vec<Shape>>,
 }
 
 impl TextSink {
-    pub(super) fn new(writer: BufWriter<Writer>, item: &Layout<'_>) -> TextSink {
+    pub(super) fn new(writer: BufWriter<Output>, item: &Layout<'_>) -> TextSink {
         TextSink { writer, item: item.shape.clone(), structs: item.structs.to_vec() }
     }
 }

@@ -135,6 +135,9 @@ impl<'a> Rounds<'a> {
                 cursor.again();
                 return Ok((Pause::Steady, moved));
             };
+            if self.world.interrupted() {
+                return Ok((Pause::Over, moved));
+            }
             match fires.try_fire(node)? {
                 Fired::Yes => cursor.advance(1),
                 Fired::Lacks(_) => return Ok((Pause::Lacks, moved)),

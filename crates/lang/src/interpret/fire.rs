@@ -1,7 +1,7 @@
 //! One firing of one node.
 
 use super::Stop;
-use super::host::FilterHost;
+use super::host::{FilterHost, SLICE};
 use super::world::{State, World};
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Budget, Code, Failure, Globals, Machine};
@@ -112,7 +112,7 @@ impl World {
                 given.map_err(|error| self.fault(node, &error.to_string()))?;
             }
             State::Reader { source, again } => {
-                match read(&mut **source, *again).map_err(|error| self.fault(node, &error.to_string()))? {
+                match read(&mut **source, *again).map_err(|error| self.unread(node, &error))? {
                     Some(item) => give(item),
                     None => return Ok(Fired::Over),
                 }
@@ -145,6 +145,7 @@ impl World {
             pushed: 0,
             executions: firings.saturating_sub(u64::from(code.prework.is_some())) as i32,
             random,
+            steps: self.steps.saturating_sub(SLICE),
             wait,
         };
         let scope = Code {
@@ -154,7 +155,7 @@ impl World {
             functions: &code.functions,
             output: &filter.output,
         };
-        let mut budget = Budget { steps: self.steps, ..Budget::unlimited() };
+        let mut budget = Budget { steps: self.steps.min(SLICE), ..Budget::unlimited() };
         let globals = Globals::Fixed(&self.compiled.tree.globals);
         let mut machine = Machine::new(scope, globals, fields, &mut host, scratch, &mut budget);
         let letters = self.post.borrow_mut().arrived(node, firings + 1);
@@ -169,8 +170,19 @@ impl World {
         Ok(Fired::Yes)
     }
 
+    /// A file cannot be read; where the run is interrupted it was waited for.
+    fn unread(&self, node: NodeId, error: &std::io::Error) -> Stop {
+        if self.stops() { Stop::Interrupted } else { self.fault(node, &error.to_string()) }
+    }
+
     /// A filter's code cannot go on.
     fn failed(&self, node: NodeId, failure: &Failure) -> Stop {
+        if self.stopped.get() {
+            return Stop::Interrupted;
+        }
+        if let Some(error) = self.unprinted.take() {
+            return Stop::Output(error);
+        }
         let filter = &self.compiled.flat.node(node).name;
         let firing = self.firings[node.0 as usize].get() + 1;
         let message = format!("`{filter}`, in firing {firing}: {}", failure.fault.0);

@@ -8,6 +8,9 @@ use crate::messages::Sent;
 use crate::tree::{Rate, Rates};
 use crate::value::Value;
 
+/// Steps of a firing between two looks whether the run is interrupted.
+pub(super) const SLICE: u64 = 1 << 16;
+
 /// A firing.
 pub(super) struct FilterHost<'a> {
     pub(super) world: &'a World,
@@ -21,6 +24,8 @@ pub(super) struct FilterHost<'a> {
     /// Firings of `work` before this one.
     pub(super) executions: i32,
     pub(super) random: &'a mut Random,
+    /// Steps that the firing may do besides those of its budget.
+    pub(super) steps: u64,
     pub(super) wait: Wait<'a>,
 }
 
@@ -97,11 +102,23 @@ impl Host for FilterHost<'_> {
     }
 
     fn print(&mut self, text: &str) -> Result<(), Fault> {
-        self.world.print(text).map_err(Fault)
+        self.world.print(text).map_err(|error| {
+            *self.world.unprinted.borrow_mut() = Some(error.clone());
+            Fault(error)
+        })
     }
 
     fn random(&mut self) -> f32 {
         self.random.next_float()
+    }
+
+    fn further_steps(&mut self) -> Result<Option<u64>, Fault> {
+        if self.world.stops() {
+            return Err(Fault("the run is interrupted".into()));
+        }
+        let more = self.steps.min(SLICE);
+        self.steps -= more;
+        Ok((more > 0).then_some(more))
     }
 
     fn executions(&self) -> i32 {

@@ -108,7 +108,11 @@ pub fn interpret_within(
     world.steps = steps;
     let world = Rc::new(world);
     world.print(&compiled.tree.printed).map_err(Stop::Output)?;
-    let iterations = drive::drive(&world, options, around.progress)?;
+    // What is stopped in the middle of a firing ends like what is stopped between two.
+    let iterations = match drive::drive(&world, options, around.progress) {
+        Err(Stop::Interrupted) => 0,
+        done => done?,
+    };
     world.finish()?;
     if world.interrupted() {
         return Err(Stop::Interrupted);

@@ -29,6 +29,10 @@ pub(super) struct World {
     pub(super) post: RefCell<Post<Vec<Value>>>,
     out: RefCell<Box<dyn Write>>,
     interrupted: Box<dyn Fn() -> bool>,
+    /// Why a firing could not print.
+    pub(super) unprinted: RefCell<Option<String>>,
+    /// Whether a firing was left in its middle because of that.
+    pub(super) stopped: Cell<bool>,
     /// What each firing may do.
     pub(super) steps: u64,
 }
@@ -74,6 +78,8 @@ impl World {
             nodes,
             out: RefCell::new(out),
             interrupted,
+            unprinted: RefCell::default(),
+            stopped: Cell::new(false),
             steps: u64::MAX,
             compiled,
         })
@@ -98,7 +104,7 @@ impl World {
 
     pub(super) fn print(&self, text: &str) -> Result<(), String> {
         let written = self.out.borrow_mut().write_all(text.as_bytes());
-        written.map_err(|error| format!("the output cannot be written: {error}"))
+        written.map_err(|error| unwritten(&error))
     }
 
     /// Whether the run is to end at once.
@@ -106,9 +112,16 @@ impl World {
         (self.interrupted)()
     }
 
+    /// The same, for a firing that ends in its middle then.
+    pub(super) fn stops(&self) -> bool {
+        let stops = self.interrupted();
+        self.stopped.set(self.stopped.get() || stops);
+        stops
+    }
+
     /// All that was written becomes visible.
     pub(super) fn finish(&self) -> Result<(), Stop> {
-        self.out.borrow_mut().flush().map_err(|error| Stop::Output(error.to_string()))?;
+        self.out.borrow_mut().flush().map_err(|error| Stop::Output(unwritten(&error)))?;
         for (at, state) in self.nodes.iter().enumerate() {
             if let State::Writer(sink) = &mut *state.borrow_mut()
                 && let Some(sink) = sink.take()
@@ -126,12 +139,16 @@ impl World {
     }
 }
 
+fn unwritten(error: &std::io::Error) -> String {
+    format!("the output cannot be written: {error}")
+}
+
 /// What a filter keeps when it begins.
 fn begin(compiled: &Compiled, id: u32, options: Options, files: &mut dyn Files) -> Result<State, Stop> {
     let filter = &compiled.tree.filters[id as usize];
     let layout = |shape| Layout { shape, structs: &compiled.tree.structs };
-    let fault = |name: &str, error: std::io::Error| {
-        let message = format!("`{}`: the file `{name}`: {error}", filter.path);
+    let fault = |error: std::io::Error| {
+        let message = format!("`{}`: {error}", filter.path);
         Stop::Fault(Box::new(Diagnostic::new(filter.span, message)))
     };
     Ok(match &filter.code {
@@ -142,11 +159,11 @@ fn begin(compiled: &Compiled, id: u32, options: Options, files: &mut dyn Files) 
         },
         Code::Identity => State::Nothing,
         Code::FileReader(name) => {
-            let source = files.source(name, &layout(&filter.output)).map_err(|error| fault(name, error))?;
+            let source = files.source(name, &layout(&filter.output)).map_err(fault)?;
             State::Reader { source, again: options.repeat_input }
         }
         Code::FileWriter(name) => {
-            let sink = files.sink(name, &layout(&filter.input)).map_err(|error| fault(name, error))?;
+            let sink = files.sink(name, &layout(&filter.input)).map_err(fault)?;
             State::Writer(Some(sink))
         }
     })

@@ -6,10 +6,12 @@
 
 mod demand;
 mod post;
+mod routes;
 mod wavefront;
 
 pub use demand::{Blocked, Counts, Demand, Fires, IsOver, pull};
 pub use post::{Letter, Post, Sent, hearers, is_down};
+pub use routes::check;
 pub use wavefront::Wavefront;
 
 use crate::tree::Tree;

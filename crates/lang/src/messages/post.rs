@@ -153,11 +153,7 @@ pub fn hearers(compiled: &Compiled) -> Vec<Vec<NodeId>> {
 /// No stream leads from one to the other, or one whose rates are dynamic does.
 pub fn is_down(compiled: &Compiled, from: NodeId, to: NodeId) -> Result<bool, String> {
     let flat = &compiled.flat;
-    let down = leads(flat, from, to);
-    if !down && !leads(flat, to, from) {
-        let receiver = &flat.node(to).name;
-        return Err(format!("no stream leads from here to `{receiver}`, or from there to here"));
-    }
+    let down = has_way(flat, from, to)?;
     let (upstream, downstream) = if down { (from, to) } else { (to, from) };
     if let Some((one, other)) = dynamic_between(compiled, upstream, downstream) {
         let (one, other) = (&flat.node(one).name, &flat.node(other).name);
@@ -165,6 +161,19 @@ pub fn is_down(compiled: &Compiled, from: NodeId, to: NodeId) -> Result<bool, St
             "a message with a latency needs static rates on its way, but those between `{one}` and \
              `{other}` are dynamic"
         ));
+    }
+    Ok(down)
+}
+
+/// Whether a stream leads from one node to another, and not the other way round.
+///
+/// # Errors
+/// None does in either direction.
+pub(super) fn has_way(flat: &Flat, from: NodeId, to: NodeId) -> Result<bool, String> {
+    let down = leads(flat, from, to);
+    if !down && !leads(flat, to, from) {
+        let receiver = &flat.node(to).name;
+        return Err(format!("no stream leads from here to `{receiver}`, or from there to here"));
     }
     Ok(down)
 }

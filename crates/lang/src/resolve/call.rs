@@ -19,8 +19,9 @@ impl<'a> Resolver<'a> {
             return call;
         }
         self.values(args);
+        let names = ["pop", "peek", "push"].into_iter().chain(builtins::names());
         let known = self.frames.iter().flat_map(|frame| frame.function_names.keys().copied());
-        let error = self.unknown("function", &name.text, name.span, known.chain(builtins::names()));
+        let error = self.unknown("function", &name.text, name.span, known.chain(names));
         self.error(error)
     }
 

@@ -70,7 +70,7 @@ impl Resolver<'_> {
             Some(max) if max < declared && what == Moved::Push => format!("at most {max}"),
             _ => return,
         };
-        let message = format!("the {word} rate is {declared}, but this {verb} {found}");
+        let message = format!("the {word} rate of {} is {declared}, but it {verb} {found}", self.in_words());
         let error = Diagnostic::new(work.span, message).label(format!("{found} counted here"));
         self.error::<()>(error.hint("rates say how many items each firing moves"));
     }

@@ -39,7 +39,10 @@ impl<'a> Resolver<'a> {
             }
             self.values(args);
             let names = self.tables.streams.keys().copied().chain(BUILTIN);
-            let error = self.unknown("stream", &name.text, name.span, names);
+            let mut error = self.unknown("stream", &name.text, name.span, names);
+            if error.hint.is_none() {
+                error.hint = Some("if another file has it, name that file too: `check A.str B.str`".into());
+            }
             return self.error(error);
         };
         if let Some(ty) = ty {

@@ -91,6 +91,8 @@ impl Code {
 /// A stream, or code outside of all, and what can be seen from it.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
+    /// What the stream is called, where it has a name.
+    pub name: Option<SmolStr>,
     /// What a composite is.
     pub composite: Option<Composite>,
     /// Parameters, what is captured after those that were written.
@@ -125,6 +127,7 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     pub fn new(composite: Option<Composite>) -> Frame<'a> {
         Frame {
+            name: None,
             composite,
             params: Vec::new(),
             captures: Vec::new(),

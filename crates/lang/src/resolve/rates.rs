@@ -73,10 +73,10 @@ impl<'a> Resolver<'a> {
         self.check_window(rates, done);
         let gives = !is_zero(&rates.push);
         if input == Some(Type::Void) && takes {
-            self.void_rate(work, "takes items, but the filter's input is `void`");
+            self.void_rate(work, "takes items, but its input is `void`");
         }
         if output == Some(Type::Void) && gives {
-            self.void_rate(work, "gives items, but the filter's output is `void`");
+            self.void_rate(work, "gives items, but its output is `void`");
         }
         if input != Some(Type::Void) {
             self.undeclared("pop", done.pop.filter(|_| is_zero(&rates.pop)), work.span);
@@ -103,7 +103,7 @@ impl<'a> Resolver<'a> {
         let window = rate(rates.peek.as_ref().unwrap_or(&rates.pop));
         let (Some(window), Some((index, span))) = (window, done.farthest) else { return };
         if window > 0 && index >= window {
-            let message = format!("`peek({index})` where {window} items can be looked at");
+            let message = format!("`peek({index})` where {} can look at {window} items", self.in_words());
             let error = Diagnostic::new(span, message).label("this is beyond them");
             self.error::<()>(
                 error.hint(format!("declare how many are looked at: `peek {}`", i64::from(index) + 1)),
@@ -111,17 +111,24 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// The filter we are in, as errors name it.
+    pub fn in_words(&mut self) -> String {
+        self.frame().name.as_ref().map_or_else(|| "this filter".into(), |name| format!("`{name}`"))
+    }
+
     fn void_rate(&mut self, work: &ast::Work, what: &str) {
-        let error = Diagnostic::new(head(work), format!("this {what}")).label("these rates are not 0");
+        let error =
+            Diagnostic::new(head(work), format!("{} {what}", self.in_words())).label("these rates are not 0");
         self.error::<()>(error.hint("change the rates, or the filter's type"));
     }
 
     fn undeclared(&mut self, what: &str, done: Option<Span>, work: Span) {
         let Some(span) = done else { return };
-        let error = Diagnostic::new(span, format!("`{what}` where the rates allow none"))
-            .label("done here")
-            .other(Span { end: work.start + 4, ..work }, "these rates are meant")
-            .hint(format!("declare how many: `{what} 1`"));
+        let error =
+            Diagnostic::new(span, format!("`{what}` where the rates of {} allow none", self.in_words()))
+                .label("done here")
+                .other(Span { end: work.start + 4, ..work }, "these rates are meant")
+                .hint(format!("declare how many: `{what} 1`"));
         self.error::<()>(error);
     }
 
@@ -129,7 +136,7 @@ impl<'a> Resolver<'a> {
         let Some(item) = item.filter(|item| *item != Type::Void && !said) else { return };
         let (verb, side) = if what == "pop" { ("takes", "input") } else { ("gives", "output") };
         let name = self.type_name(&item);
-        let message = format!("this {verb} nothing, but the filter's {side} is `{name}`");
+        let message = format!("{} {verb} nothing, but its {side} is `{name}`", self.in_words());
         let error = Diagnostic::new(head(work), message).label(format!("no `{what}` rate"));
         self.error::<()>(error.hint(format!("declare a rate (`{what} 1`), or make the {side} `void`")));
     }

@@ -32,6 +32,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn stream(&mut self, stream: &'a ast::Stream) -> Option<hir::Stream> {
+        self.frame().name = stream.name.as_ref().map(|name| name.text.clone());
         self.stream_params(stream);
         let types = self.stream_types(stream);
         let body = match &stream.body {

@@ -16,12 +16,14 @@ mod net;
 mod part;
 mod partition;
 mod ratio;
+mod room;
 mod sets;
 mod simulate;
 mod strong;
 mod text;
 
 pub use cursor::Cursor;
+pub use room::{MOST_HELD, fits};
 
 use crate::Diagnostic;
 use crate::flat::{ChannelId, Flat, NodeId, NodeKind};

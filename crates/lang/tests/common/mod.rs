@@ -1,5 +1,7 @@
 //! Runs programs in memory.
 
+#![allow(dead_code, reason = "not every test uses all of it")]
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::{self, Write};

@@ -13,11 +13,11 @@ fn items_are_moved_only_where_rates_allow_some() {
     accepted(&filter("pop 1 push 1", "push(pop());"));
     accepted(&filter("peek 2 push 1", "push(peek(1));"));
     accepted(&filter("pop * push [1, *]", "while (pop() > 0) push(1);"));
-    refused(&filter("pop 1 push 0", "push(pop());"), &["`push` where the rates allow none"]);
-    refused(&filter("pop 0 push 1", "push(pop());"), &["`pop` where the rates allow none"]);
-    refused(&filter("pop 0 push 1", "push(peek(0));"), &["`peek` where the rates allow none"]);
+    refused(&filter("pop 1 push 0", "push(pop());"), &["`push` where the rates of `Test` allow none"]);
+    refused(&filter("pop 0 push 1", "push(pop());"), &["`pop` where the rates of `Test` allow none"]);
+    refused(&filter("pop 0 push 1", "push(peek(0));"), &["`peek` where the rates of `Test` allow none"]);
     // What functions do that are called counts.
-    refused(&filter("pop 1 push 0", "pop(); f();"), &["`push` where the rates allow none"]);
+    refused(&filter("pop 1 push 0", "pop(); f();"), &["`push` where the rates of `Test` allow none"]);
 }
 
 #[test]
@@ -29,13 +29,13 @@ fn prework_has_rates_of_its_own() {
     };
     accepted(&prework("peek 3", "float x = peek(2);"));
     accepted(&prework("push 2", "push(0); push(0);"));
-    refused(&prework("", "push(0);"), &["`push` where the rates allow none"]);
+    refused(&prework("", "push(0);"), &["`push` where the rates of `Test` allow none"]);
 }
 
 #[test]
 fn sides_that_are_not_void_have_rates() {
-    refused(&filter("push 1", "push(1);"), &["this takes nothing, but the filter's input is `float`"]);
-    refused(&filter("pop 1", "pop();"), &["this gives nothing, but the filter's output is `float`"]);
+    refused(&filter("push 1", "push(1);"), &["`Test` takes nothing, but its input is `float`"]);
+    refused(&filter("pop 1", "pop();"), &["`Test` gives nothing, but its output is `float`"]);
     // A 0 that is written is meant.
     accepted(&filter("pop 0 push 1", "push(1);"));
     let source = |rates: &str| {
@@ -45,7 +45,7 @@ fn sides_that_are_not_void_have_rates() {
         )
     };
     accepted(&source("push 1 pop 0"));
-    refused(&source("push 1 pop 1"), &["this takes items, but the filter's input is `void`"]);
+    refused(&source("push 1 pop 1"), &["`Make` takes items, but its input is `void`"]);
 }
 
 #[test]
@@ -56,15 +56,18 @@ fn counts_that_are_seen_fit_the_rates() {
     // The rest of what is declared is dropped.
     accepted(&filter("pop 3 push 1", "push(pop());"));
     accepted(&filter("pop 1 push 2", "push(pop()); f();"));
-    refused(&filter("pop 1 push 2", "push(pop());"), &["the push rate is 2, but this gives 1"]);
-    refused(&filter("pop 1 push 1", "push(pop() + pop());"), &["the pop rate is 1, but this takes 2"]);
+    refused(&filter("pop 1 push 2", "push(pop());"), &["the push rate of `Test` is 2, but it gives 1"]);
+    refused(
+        &filter("pop 1 push 1", "push(pop() + pop());"),
+        &["the pop rate of `Test` is 1, but it takes 2"],
+    );
     refused(
         &filter("pop 1 push 3", "push(pop()); if (n) push(1);"),
-        &["the push rate is 3, but this gives at most 2"],
+        &["the push rate of `Test` is 3, but it gives at most 2"],
     );
     refused(
         &filter("pop 1 push 1", "push(pop()); push(1); while (n) push(1);"),
-        &["the push rate is 1, but this gives at least 2"],
+        &["the push rate of `Test` is 1, but it gives at least 2"],
     );
 }
 
@@ -92,9 +95,9 @@ fn looks_ahead_that_are_known_stay_in_the_window() {
     accepted(&filter("pop 1 peek 3 push 1", "push(pop() + peek(1) + peek(2));"));
     refused(
         &filter("pop 1 peek 3 push 1", "push(peek(3) + pop());"),
-        &["`peek(3)` where 3 items can be looked at"],
+        &["`peek(3)` where `Test` can look at 3 items"],
     );
-    refused(&filter("pop 2 push 1", "push(peek(2));"), &["`peek(2)` where 2 items can be looked at"]);
+    refused(&filter("pop 2 push 1", "push(peek(2));"), &["`peek(2)` where `Test` can look at 2 items"]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What steps cost.
 
-use crate::run::Run;
 use crate::run::failing::Failing;
 use crate::run::lend::Gates;
+use crate::run::{Run, failed};
 use std::time::Instant;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
@@ -54,6 +54,9 @@ fn timed(run: &mut Run<'_>, costs: &mut [f64], done: u64, n: u64) -> Result<(), 
     for (step, cost) in costs.iter_mut().enumerate() {
         let start = Instant::now();
         if !run.state.steps(step..step + 1, n, &mut run.around) {
+            if !run.around.may_settle() {
+                return Err((0, failed(run.native, &mut run.state, &mut run.around)));
+            }
             let failing = Failing { native: run.native, plan, facts: &run.stages[0].facts, first: done };
             return Err(failing.settle(&mut run.state, 0..plan.steps.len(), n, &mut run.around));
         }

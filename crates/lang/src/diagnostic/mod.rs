@@ -1,7 +1,10 @@
 //! What is wrong with a program, where, and what to do.
 
+mod excerpt;
+
 use crate::source::{Sources, Span};
 use ariadne::{Color, Config, IndexType, Label, Report, ReportKind};
+use excerpt::Excerpt;
 
 /// An error in a program, with its place in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,8 +47,13 @@ impl Diagnostic {
 
     /// The error as text for people: message, excerpts, hint. In colours for a terminal.
     pub fn render(&self, sources: &Sources, coloured: bool) -> String {
+        let others = self.others.iter().map(|(span, _)| *span);
+        let marked: Vec<Span> = std::iter::once(self.span).chain(others).collect();
+        let files = 0..sources.files().len() as u32;
+        let excerpts: Vec<Excerpt> = files.map(|file| Excerpt::new(sources, file, &marked)).collect();
         let place = |span: Span| {
-            (sources.files()[span.file as usize].name.clone(), span.start as usize..span.end as usize)
+            let excerpt = &excerpts[span.file as usize];
+            (excerpt.name.clone(), excerpt.place(span))
         };
         let config = Config::default().with_color(coloured).with_index_type(IndexType::Byte);
         let mut report = Report::build(ReportKind::Error, place(self.span))
@@ -58,17 +66,28 @@ impl Diagnostic {
         if let Some(hint) = &self.hint {
             report = report.with_help(hint);
         }
-        let texts = sources.files().iter().map(|file| (file.name.clone(), file.text.clone()));
+        let texts = excerpts.iter().map(|excerpt| (excerpt.name.clone(), excerpt.text.clone()));
         let mut text = Vec::new();
         // Writing to memory cannot fail.
         let _ = report.finish().write(ariadne::sources(texts), &mut text);
-        String::from_utf8_lossy(&text).into_owned()
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let excerpt = &excerpts[self.span.file as usize];
+        if excerpt.is_cut() { with_column(&text, sources, self.span, excerpt) } else { text }
     }
+}
+
+/// The text with the column that a place has in the file, not in what is shown of its line.
+fn with_column(text: &str, sources: &Sources, span: Span, excerpt: &Excerpt) -> String {
+    let (line, column) = sources.position(span);
+    let before = &excerpt.text[..excerpt.place(span).start];
+    let shown = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    let name = &excerpt.name;
+    text.replacen(&format!("{name}:{line}:{shown} "), &format!("{name}:{line}:{column} "), 1)
 }
 
 type Place = (String, std::ops::Range<usize>);
 
+/// A place that is marked; without words it would not be.
 fn label(place: Place, words: &str, color: Color) -> Label<Place> {
-    let label = Label::new(place).with_color(color);
-    if words.is_empty() { label } else { label.with_message(words) }
+    Label::new(place).with_color(color).with_message(if words.is_empty() { "here" } else { words })
 }

@@ -1,0 +1,227 @@
+//! StreamIt programs as a person runs them: files, pipes and what goes wrong with them.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::{TempDir, tempdir};
+
+const SCALE: &str = "void->void pipeline Scale {
+    add FileReader<int>(\"given\"); add int->int filter { work pop 1 push 1 { push(pop() * 2); } };
+    add FileWriter<int>(\"made\");
+}";
+
+const COUNT: &str = "void->void pipeline Main { add Count(); add Show(); }
+void->int filter Count() { int n; work push 1 { push(n++); } }
+int->void filter Show() { work pop 1 { println(pop()); } }";
+
+fn folder_with(text: &str) -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("program.str"), text).unwrap();
+    folder
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.arg("run").arg("program.str").args(arguments).current_dir(folder);
+    command.env("XDG_CACHE_HOME", folder.join("cache")).stdin(Stdio::null());
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().expect("starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Files that are not complete have names that begin like this.
+fn unfinished(folder: &Path) -> bool {
+    let names = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    names.into_iter().any(|name| name.starts_with(".thalweg"))
+}
+
+const ENGINES: [&[&str]; 3] = [&["--engine", "interpreter"], &["--threads", "1"], &["--threads", "2"]];
+
+#[test]
+fn a_reader_that_has_enough_is_no_error() {
+    let folder = folder_with(COUNT);
+    for engine in ENGINES {
+        let mut child =
+            command(folder.path(), engine).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((first.as_str(), said(&output).as_str()), ("0\n", ""), "{engine:?}");
+        assert!(output.status.success());
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_told_with_its_cause() {
+    let folder = folder_with(COUNT);
+    for engine in ENGINES {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = command(folder.path(), engine).args(["-i", "100000"]).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            said(&output).contains("the output cannot be written: No space"),
+            "{engine:?}: {}",
+            said(&output)
+        );
+    }
+}
+
+#[test]
+fn errors_name_the_file_that_was_given() {
+    let folder = folder_with(SCALE);
+    fs::write(folder.path().join("odd"), [0; 7]).unwrap();
+    fs::write(folder.path().join("words"), "1 2\n3 \u{1b}[2Jfour\n").unwrap();
+    fs::write(folder.path().join("short.wav"), b"RIFF").unwrap();
+    let cases: [(&[&str], &str); 8] = [
+        (&[], "`Scale.FileReader`: the file `given`: No such file"),
+        (&["--in", "nothing"], "the file `nothing`: No such file"),
+        (&["--in", "."], "the file `.`: Is a directory"),
+        (&["--in", "odd"], "the file `odd`: it ends in the middle of an item"),
+        (&["--in", "words", "--text"], "the file `words`: line 2: `\\u{1b}[2Jfour` is not an integer"),
+        (&["--in", "short.wav"], "the file `short.wav`: the sound is cut off"),
+        (&["--in", "odd", "--out", "no/folder"], "the file `no/folder`: there is no folder `no`"),
+        (&["--in", "odd", "--out", "."], "the file `.`: it is a directory"),
+    ];
+    for (arguments, words) in cases {
+        for engine in ENGINES {
+            let output = run(folder.path(), &[arguments, engine].concat());
+            assert!(said(&output).contains(words), "{arguments:?} {engine:?}: {}", said(&output));
+            assert!(said(&output).contains("program.str:") && output.status.code() == Some(1));
+            assert!(!unfinished(folder.path()));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_plain_file_is_written_and_not_replaced() {
+    let folder = folder_with(SCALE);
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("given"), [1, 0, 0, 0]).unwrap();
+    fs::write(at("real"), "before").unwrap();
+    fs::set_permissions(at("real"), fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("real", at("link")).unwrap();
+    let output = run(folder.path(), &["--out", "link"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(at("link").is_symlink());
+    assert_eq!(fs::read(at("real")).unwrap(), [2, 0, 0, 0]);
+    assert_eq!(fs::metadata(at("real")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    let mut child = command(folder.path(), &["--out", "pipe"]).spawn().unwrap();
+    assert_eq!(fs::read(at("pipe")).unwrap(), [2, 0, 0, 0]);
+    assert!(child.wait().unwrap().success());
+    assert!(!fs::metadata(at("pipe")).unwrap().is_file());
+}
+
+#[test]
+fn sound_keeps_its_rate_channels_and_bits() {
+    let folder = folder_with(&SCALE.replace("* 2", "/ 2"));
+    let format = hound::WavSpec {
+        channels: 2,
+        sample_rate: 8000,
+        bits_per_sample: 24,
+        sample_format: hound::SampleFormat::Int,
+    };
+    let mut writer = hound::WavWriter::create(folder.path().join("a.wav"), format).unwrap();
+    (0..100).for_each(|n| writer.write_sample(n * 80_000).unwrap());
+    writer.finalize().unwrap();
+    let output = run(folder.path(), &["--in", "a.wav", "--out", "b.wav"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let mut reader = hound::WavReader::open(folder.path().join("b.wav")).unwrap();
+    assert_eq!(reader.spec(), format);
+    assert!(reader.samples::<i32>().map(Result::unwrap).eq((0..100).map(|n| n * 40_000)));
+}
+
+#[test]
+fn signals_end_waits_for_input_and_firings_of_the_interpreter() {
+    const HANG: &str = "void->void filter Hang { work { println(1); while (true) { } } }";
+    const MANY: &str = "void->void pipeline Many { add Count(); add Show(); }
+        void->int filter Count() { work push 1 { push(1); } }
+        int->void filter Show() { work pop 1 peek 100000000 { println(pop()); } }";
+    let wait = SCALE.replace("\"given\"", "\"-\"");
+    let cases: [(&str, &[&str]); 4] =
+        [(HANG, ENGINES[0]), (MANY, ENGINES[0]), (&wait, ENGINES[0]), (&wait, ENGINES[1])];
+    for (text, engine) in cases {
+        let folder = folder_with(text);
+        let piped = || Stdio::piped();
+        let mut command = command(folder.path(), engine);
+        let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(signal.success());
+        let started = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if started.elapsed() > Duration::from_secs(5) {
+                child.kill().unwrap();
+                panic!("it does not end: {engine:?}\n{text}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{text}: {}", said(&output));
+        assert!(
+            said(&output).starts_with("interrupted") && !said(&output).contains("removed"),
+            "{}",
+            said(&output)
+        );
+    }
+}
+
+#[test]
+fn rates_that_would_take_all_memory_are_refused() {
+    let folder = folder_with(
+        "void->void pipeline Main { add Count(); add Show(); }
+         void->int filter Count() { work push 1 { push(1); } }
+         int->void filter Show() { work pop 1 peek 2147483647 { println(pop()); } }",
+    );
+    let output = run(folder.path(), &[]);
+    let words = "the channel from `Main.Count` to `Main.Show` must hold 2147483647 items";
+    assert!(said(&output).contains(words) && output.status.code() == Some(1), "{}", said(&output));
+}
+
+#[test]
+fn a_compiler_may_be_a_command_and_a_cache_may_be_missing() {
+    let folder = folder_with(COUNT);
+    let with = |name: &str, value: &str| {
+        let mut command = command(folder.path(), &["-i", "1"]);
+        command.env(name, value).output().unwrap()
+    };
+    let output = with("CC", "/nonexistent");
+    assert_eq!(output.stdout, b"0\n");
+    assert!(said(&output).contains("no C compiler `/nonexistent`, which `$CC` names"), "{}", said(&output));
+    if Command::new("cc").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        for (name, value) in [("CC", "env cc"), ("XDG_CACHE_HOME", "/proc/nowhere")] {
+            let output = with(name, value);
+            assert_eq!((output.stdout.as_slice(), said(&output).as_str()), (&b"0\n"[..], ""), "{name}");
+        }
+    }
+}
+
+#[test]
+fn wrong_numbers_are_told_what_they_may_be() {
+    let folder = folder_with(COUNT);
+    for (arguments, words) in [
+        (["--threads", "0"], "a number from 1 to 4096"),
+        (["--threads", "100000"], "a number from 1 to 4096"),
+        (["--iterations", "-2"], "invalid value '-2' for '--iterations <N>'"),
+        (["--budget", "much"], "write it like 64MiB"),
+        (["--in", "x"], "--in stands for the one file that a program reads; this one reads none"),
+    ] {
+        let output = run(folder.path(), &arguments);
+        assert!(
+            !output.status.success() && said(&output).contains(words),
+            "{arguments:?}: {}",
+            said(&output)
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! Programs of several files, and what is only declared.
+
+mod common;
+
+use common::run;
+use std::sync::Arc;
+use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
+use thalweg_lang::{Sources, compile};
+
+#[test]
+fn all_files_share_one_name_space_in_any_order() {
+    let mut sources = Sources::new();
+    sources.add("show.str", "int->void filter Show { work pop 1 { println(pop() + N); } }");
+    sources.add("main.str", "void->void pipeline Main { add Count(); add Show(); }");
+    sources.add(
+        "count.str",
+        "static { int N = 100; } void->int filter Count { int n; work push 1 { push(n++); } }",
+    );
+    let compiled = compile(&sources).map(Arc::new).unwrap();
+    let mut ended = 0;
+    let around = Surroundings {
+        files: &mut thalweg_lang::files::Disk::default(),
+        out: Box::new(std::io::sink()),
+        interrupted: Box::new(|| false),
+        progress: &mut |done| ended = done,
+    };
+    interpret(&compiled, Options { iterations: Some(3), repeat_input: false }, around).unwrap();
+    assert_eq!(ended, 3);
+}
+
+#[test]
+fn a_name_that_two_files_have_is_an_error_with_both_places() {
+    let mut sources = Sources::new();
+    sources.add("one.str", "void->void filter Main { work { } }");
+    sources.add("two.str", "void->void filter Main { work { } }");
+    let errors = compile(&sources).unwrap_err();
+    let text: String = errors.iter().map(|error| error.render(&sources, false)).collect();
+    assert!(text.contains("one.str:1:19") && text.contains("two.str:1:19"), "{text}");
+}
+
+#[test]
+fn native_functions_are_declared_and_cannot_be_called() {
+    let text = "native Clock { int now(); }
+        void->void filter Main { int n; work { n++; println(n); if (n == 2) println(Clock.now()); } }";
+    let run = run(text, Some(3), &[]);
+    assert_eq!(run.printed, "1\n2\n");
+    let Err(Stop::Fault(fault)) = run.end else { panic!("nobody has its code") };
+    assert!(
+        fault.message.contains("`Main`, in firing 2") && fault.message.contains("now"),
+        "{}",
+        fault.message
+    );
+}
+
+#[test]
+fn text_that_is_not_utf_8_is_latin_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.str");
+    std::fs::write(&path, b"/* caf\xe9 */ void->void filter Main { work { println(\"\xfc\"); } }").unwrap();
+    let mut sources = Sources::new();
+    sources.read(&path).unwrap();
+    let text = &sources.files()[0].text;
+    assert!(text.contains("caf\u{e9}"), "{text}");
+    assert_eq!(common::lines(text, 1), ["\u{fc}"]);
+}
