@@ -6,12 +6,18 @@ use common::{Memory, compiled, has_compiler, see_with};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use thalweg_codegen::{Cache, Config, Level, Threads, build};
+use thalweg_codegen::{Cache, Config, Level, Mode, Threads, build};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// Runs a program at a level until it is interrupted, after 100 ms; what it has printed and written then.
-fn stopped(text: &str, files: &Memory, (level, threads): (Level, usize)) -> (String, usize) {
-    let native = build(&compiled(text), &Config { level, cache: Cache::None, compiler: None }).unwrap();
+fn stopped(text: &str, files: &Memory, kind: (Level, usize)) -> (String, usize) {
+    stopped_in(Mode::Hybrid, text, files, kind)
+}
+
+/// The same in a mode.
+fn stopped_in(mode: Mode, text: &str, files: &Memory, (level, threads): (Level, usize)) -> (String, usize) {
+    let config = Config { level, cache: Cache::None, compiler: None };
+    let native = build(&compiled(text), &config).unwrap().in_mode(mode);
     let stop = Arc::new(AtomicBool::new(false));
     let later = stop.clone();
     let clock = std::thread::spawn(move || {
@@ -81,6 +87,11 @@ fn dynamic_rates_and_handlers_without_an_end() {
     for text in [dynamic, handler].into_iter().filter(|_| has_compiler("dynamic_rates")) {
         for kind in KINDS {
             stopped(text, &Memory::default(), kind);
+        }
+    }
+    if has_compiler("dynamic_rates") {
+        for mode in [Mode::OsThread, Mode::Demand, Mode::NoOp] {
+            stopped_in(mode, dynamic, &Memory::default(), (Level::Vectors, 1));
         }
     }
 }

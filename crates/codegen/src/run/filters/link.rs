@@ -93,10 +93,12 @@ impl Links {
         }
     }
 
-    /// Waits until there are few items on their way, or all threads rest; whether they do.
-    pub(super) fn settle(&self, threads: usize, few: i64) -> bool {
+    /// Waits until there are few items on their way, or all threads rest; whether they do. Meanwhile it looks now
+    /// and then.
+    pub(super) fn settle(&self, threads: usize, few: i64, look: &dyn Fn()) -> bool {
         let mut idle = locked(&self.idle);
         loop {
+            look();
             if self.rest.load(Ordering::SeqCst) == threads {
                 return true;
             }

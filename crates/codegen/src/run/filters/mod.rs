@@ -21,9 +21,8 @@ use super::parts::Sources;
 use crate::Native;
 use link::{Link, Links};
 use std::rc::Rc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
@@ -68,6 +67,8 @@ struct Team<'t> {
     leaves: Vec<Link>,
     threads: Vec<NodeId>,
     failed: AtomicBool,
+    /// Whether all are to be stopped, in the middle of firings if need be.
+    stopped: Arc<AtomicBool>,
     text: Mutex<Vec<u8>>,
     native: &'t Native,
 }
@@ -88,6 +89,7 @@ pub(super) fn drive(
         leaves: flat.nodes.iter().map(|_| Link::default()).collect(),
         threads,
         failed: AtomicBool::new(false),
+        stopped: Arc::default(),
         text: Mutex::default(),
         native,
     };
@@ -129,9 +131,9 @@ impl<'t> Team<'t> {
     {
         let mut ports = Ports::default();
         let ends = Ends::open(&self.native.compiled, Options::default(), &mut ports);
-        // Only the caller is asked whether the run is interrupted, between batches.
-        let never = Rc::new(|| false);
-        let made = ends.map(|ends| Run::new(self.native, ends, (ports.text(), never)));
+        let stopped = self.stopped.clone();
+        let interrupted = Rc::new(move || stopped.load(Ordering::Relaxed));
+        let made = ends.map(|ends| Run::new(self.native, ends, (ports.text(), interrupted)));
         let end = made.and_then(|mut run: Run<'a>| {
             run.begin_regions();
             run.adopt(share);
@@ -202,14 +204,17 @@ impl<'t> Team<'t> {
         around: &mut Surroundings<'_>,
     ) -> Result<(), Stop> {
         sources.batch = sources.batch.min(AT_ONCE);
-        while !sources.over && !(around.interrupted)() && !self.failed.load(Ordering::SeqCst) {
+        let interrupted = around.interrupted.as_ref();
+        // Somebody may be in a firing that never ends.
+        let look = || _ = self.stopped.fetch_or(interrupted(), Ordering::Relaxed);
+        while !sources.over && !interrupted() && !self.failed.load(Ordering::SeqCst) {
             let n = run.next_batch(sources)?;
             self.let_in(run, n)?;
-            self.links.settle(self.threads.len(), FEW);
+            self.links.settle(self.threads.len(), FEW, &look);
             self.write(run)?;
             (around.progress)(sources.done);
         }
-        while !self.links.settle(self.threads.len(), 0) {}
+        while !self.links.settle(self.threads.len(), 0, &look) {}
         Ok(())
     }
 
