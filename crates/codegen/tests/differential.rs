@@ -215,3 +215,24 @@ agrees! {
     a_loop_that_prints: a_loop(100, "work pop 3 push 3 { float a = pop(); println(a); push(a); push(pop()); push(pop() * 0.5 + a); }",
         "work pop 1 push 1 { push(0.9 * pop()); }"), floats("in", 300), None;
 }
+
+/// What is known of a bound when the loop begins may change in its turns.
+#[test]
+fn bounds_that_a_loop_changes() {
+    let loops = [
+        "int v = 8; for (int i = 0; i < v % 3; i++) { v = a[i]; s = s * 10 + v % 10; }",
+        "int v = 4; for (int i = 0; i <= v; i++) { if (a[i & 3] % 3 == i) v = 2; s += a[i & 3] * i; }",
+        "int v = 2; for (int i = 6; i > v; i -= 2) { v += a[i & 3] & 1; s = s * 7 + i; }",
+        "int v = 300; for (int i = 0; i < v; i++) { s += i * a[i & 3]; if (s % 5 == 1) v = v - 9; }",
+        "int v = 5; for (int i = 0; i < v; i++) { s = s * 3 + i; for (int j = 0; j < i; j++) v = v - (a[j & 3] & 1); }",
+        "for (int i = 0; i < most; i++) { s = s * 3 + i; if (a[i & 3] % 4 == 0) most = most - 1; } most = 6;",
+    ];
+    for ends in loops.iter().filter(|_| has_compiler("bounds_that_a_loop_changes")) {
+        let text = format!(
+            "void->void pipeline Main {{ add FileReader<int>(\"in\"); add Middle(); add FileWriter<int>(\"out\"); }}
+             int->int filter Middle {{ int most = 6; work pop 4 push 1 {{ int s = 0; int[4] a;
+                for (int i = 0; i < 4; i++) a[i] = pop() & 1023; {ends} push(s); }} }}"
+        );
+        agree(&text, &ints("in", 400), None);
+    }
+}

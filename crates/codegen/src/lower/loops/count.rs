@@ -9,13 +9,23 @@ use thalweg_lang::hir::{BinaryOp, Root, Stmt};
 
 impl<'a> Lower<'a> {
     /// The first value and the bound, if the bound stays what it is.
-    pub(super) fn bounds(&mut self, count: &Count<'a>, what: &Does) -> Outcome<Option<(Ex, Ex)>> {
+    pub(super) fn bounds(
+        &mut self,
+        count: &Count<'a>,
+        body: &'a [Stmt],
+        what: &Does,
+    ) -> Outcome<Option<(Ex, Ex)>> {
         let bound_does = expr_does(count.bound, self.filter, self.program);
         if bound_does.has_effects() || bound_does.pops {
             return Ok(None);
         }
         let mark = self.mark();
-        let (stmts, bound) = self.aside(|lower| lower.expr(count.bound))?;
+        // What is known of a variable before the loop is not known of it in each turn.
+        let known = self.known.clone();
+        self.forget_changed(&[body], None);
+        let bound = self.aside(|lower| lower.expr(count.bound));
+        self.known = known;
+        let (stmts, bound) = bound?;
         let Val::Scalar(bound) = bound else { return Ok(None) };
         let stays = self.stays(&bound, what);
         let range = self.range(&bound);

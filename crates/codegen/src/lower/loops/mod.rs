@@ -86,7 +86,7 @@ impl<'a> Lower<'a> {
         body: &'a [Stmt],
         what: &Does,
     ) -> Outcome<()> {
-        let Some((from, to)) = self.bounds(count, what)? else {
+        let Some((from, to)) = self.bounds(count, body, what)? else {
             return self.endless(condition, step, body, false, what);
         };
         let turns = match (from.as_int(), to.as_int()) {
