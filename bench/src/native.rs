@@ -24,7 +24,16 @@ impl Ours {
     /// # Errors
     /// It cannot be made native; why.
     pub fn new(program: &str, level: Level, input: &[u32]) -> Result<Ours, String> {
-        Ours::of(&Program::named(program).ok_or("no such program")?.sources(&[])?, level, input)
+        Ours::among(program, level, &Cells::new(input))
+    }
+
+    /// The program of this name at a level, with files that others have too.
+    ///
+    /// # Errors
+    /// It cannot be made native; why.
+    pub fn among(program: &str, level: Level, files: &Cells) -> Result<Ours, String> {
+        let program = Program::named(program).ok_or("no such program")?;
+        Ours::with(&program.sources(&[])?, level, files.clone())
     }
 
     /// A program of any text.
@@ -32,13 +41,15 @@ impl Ours {
     /// # Errors
     /// It cannot be made native; why.
     pub fn of(sources: &Sources, level: Level, input: &[u32]) -> Result<Ours, String> {
+        Ours::with(sources, level, Cells::new(input))
+    }
+
+    fn with(sources: &Sources, level: Level, files: Cells) -> Result<Ours, String> {
         let compiled = thalweg_lang::compile(sources).map_err(|errors| format!("{errors:?}"))?;
         let config = Config { level, cache: Cache::None, compiler: None };
         let native =
             thalweg_codegen::build(&Arc::new(compiled), &config).map_err(|refusal| refusal.to_string())?;
-        let input: Vec<u8> = input.iter().flat_map(|cell| cell.to_ne_bytes()).collect();
-        let output = Rc::new(RefCell::new(Output { items: vec![0; input.len()], filled: 0 }));
-        Ok(Ours { native, files: Cells { input: Rc::new(input), output } })
+        Ok(Ours { native, files })
     }
 
     /// The same, run in another way.
@@ -83,8 +94,7 @@ impl Ours {
 
     /// What it has written.
     pub fn output(&self) -> Vec<u32> {
-        let output = self.files.output.borrow();
-        output.items[..output.filled].as_chunks().0.iter().map(|cell| u32::from_ne_bytes(*cell)).collect()
+        self.files.output()
     }
 }
 
@@ -95,10 +105,38 @@ struct Output {
     filled: usize,
 }
 
-/// The one file that is read and the one that is written, whatever they are called.
-struct Cells {
+/// The one file that is read and the one that is written, whatever they are called. Contestants that are compared
+/// have the same, since where memory lies matters as much as what is done with it.
+#[derive(Clone)]
+pub struct Cells {
     input: Rc<Vec<u8>>,
     output: Rc<RefCell<Output>>,
+}
+
+impl Cells {
+    /// This input, and room for output.
+    pub fn new(input: &[u32]) -> Cells {
+        let input: Vec<u8> = input.iter().flat_map(|cell| cell.to_ne_bytes()).collect();
+        let output = Output { items: vec![0; 2 * input.len()], filled: 0 };
+        Cells { input: Rc::new(input), output: Rc::new(RefCell::new(output)) }
+    }
+
+    /// How much input there is.
+    pub fn cells(&self) -> usize {
+        self.input.len() / size_of::<u32>()
+    }
+
+    /// Runs what is no program of ours, which gives how many bytes of output it has made.
+    pub fn run(&self, run: impl FnOnce(&[u8], &mut [u8]) -> usize) {
+        let Output { items, filled } = &mut *self.output.borrow_mut();
+        *filled = run(&self.input, items);
+    }
+
+    /// What has been written.
+    pub fn output(&self) -> Vec<u32> {
+        let output = self.output.borrow();
+        output.items[..output.filled].as_chunks().0.iter().map(|cell| u32::from_ne_bytes(*cell)).collect()
+    }
 }
 
 impl Files for Cells {

@@ -1,15 +1,13 @@
 //! `str.*`: programs of `apps/str` beside hand-written C, with input and output in memory: regions fused and
 //! vectors across firings (`ours`), without vectors (`fused`), and a function for each filter with queues (`plain`).
 
-use std::time::Instant;
-
 use thalweg_codegen::Level;
 
 use crate::line::Measure;
-use crate::native::Ours;
+use crate::native::{Cells, Ours};
 use crate::peers::written::{self, Written};
 use crate::race::{Contestant, Role};
-use crate::row::{Row, confined, timed};
+use crate::row::{Row, timed};
 use crate::session::Session;
 use crate::suite::{checksum, input};
 
@@ -32,25 +30,39 @@ pub fn run(session: &mut Session) {
 
 /// One program: nanoseconds for an item of input.
 fn one(session: &mut Session, name: &str, program: &'static str) {
-    let (input, of_program) = (input(program, CELLS), |written: &&Written| written.program == program);
-    let mut buffer = vec![0; input.len()];
+    let files = Cells::new(&input(program, CELLS));
     let (mut contestants, mut job) = (Vec::new(), None);
-    for written in written::ALL.iter().filter(of_program) {
+    for written in written::ALL.iter().filter(|written| written.program == program) {
         // What all have to do is found with the first one.
-        let (rounds, sum) =
-            *job.get_or_insert_with(|| measure(written, &input, &mut buffer, session.row_seconds() / 3.0));
+        let job = *job.get_or_insert_with(|| Job::of(written, &files, session.row_seconds() / 3.0));
         let role = if contestants.is_empty() { Role::Peer } else { Role::Aside };
-        let (items, input) = ((input.len() / written.cells_in * rounds) as u64, &input);
-        let mut out = vec![0; input.len()];
-        let run = move || Ok(Some(confined(1, || rounds_of(written, input, &mut out, rounds))));
-        contestants.push(Contestant::new(written.name, role, items, run).expecting(sum));
+        let files = files.clone();
+        let run = move || Ok(Some(rounds_of(written, &files, job.rounds)));
+        contestants.push(Contestant::new(written.name, role, job.items, run).expecting(job.sum));
     }
-    // What all have to do was found with the first one.
-    if let Some((rounds, sum)) = job {
-        contestants
-            .extend(LEVELS.iter().filter_map(|level| ours(session, program, *level, &input, rounds, sum)));
+    if let Some(job) = job {
+        contestants.extend(LEVELS.iter().filter_map(|level| ours(session, program, *level, &files, job)));
     }
     session.figure(name, Measure::NsPerItem, 1, contestants);
+}
+
+/// What all have to do.
+#[derive(Clone, Copy)]
+struct Job {
+    /// How often the input is gone through, and items of input altogether.
+    rounds: usize,
+    items: u64,
+    /// The checksum of what must come out.
+    sum: u64,
+}
+
+impl Job {
+    /// So many seconds of a program written by hand.
+    fn of(written: &Written, files: &Cells, seconds: f64) -> Job {
+        let sum = rounds_of(written, files, 1).checksum;
+        let rounds = (seconds / rounds_of(written, files, 1).seconds).ceil() as usize;
+        Job { rounds, items: (files.cells() / written.cells_in * rounds) as u64, sum }
+    }
 }
 
 /// Native code at each level: what it is called, and what it is to the figure.
@@ -65,13 +77,10 @@ fn ours(
     session: &mut Session,
     program: &str,
     (name, role, level): (&'static str, Role, Level),
-    input: &[u32],
-    rounds: usize,
-    sum: u64,
+    files: &Cells,
+    Job { rounds, items, sum }: Job,
 ) -> Option<Contestant<'static>> {
-    let cells = written::ALL.iter().find(|written| written.program == program)?.cells_in;
-    let items = (input.len() / cells * rounds) as u64;
-    let mut ours = match Ours::new(program, level, input) {
+    let mut ours = match Ours::among(program, level, files) {
         Ok(ours) => ours,
         Err(why) => {
             eprintln!("error: {program}: {name}: {why}");
@@ -90,21 +99,10 @@ fn ours(
     Some(Contestant::new(name, role, items, run).expecting(sum))
 }
 
-/// How often the input is gone through so that it lasts so many seconds, and what must come out.
-fn measure(written: &Written, input: &[u32], out: &mut [u32], seconds: f64) -> (usize, u64) {
-    let sum = rounds_of(written, input, out, 1).checksum;
-    let start = Instant::now();
-    written.run(input, out);
-    ((seconds / start.elapsed().as_secs_f64()).ceil() as usize, sum)
-}
-
-fn rounds_of(written: &Written, input: &[u32], out: &mut [u32], rounds: usize) -> Row {
-    let mut made = 0;
+fn rounds_of(written: &Written, files: &Cells, rounds: usize) -> Row {
     let row = timed(|| {
-        for _ in 0..rounds {
-            made = written.run(input, out);
-        }
+        (0..rounds).for_each(|_| files.run(|from, to| written.run_in_bytes(from, to)));
         0
     });
-    Row { checksum: checksum(&out[..made]), ..row }
+    Row { checksum: checksum(&files.output()), ..row }
 }

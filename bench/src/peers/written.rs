@@ -69,4 +69,16 @@ impl Written {
         let made = unsafe { (self.function)(from.as_ptr(), to.as_mut_ptr(), items) };
         made as usize * self.cells_out
     }
+
+    /// The same with cells as bytes.
+    ///
+    /// # Panics
+    /// As above, or memory is not aligned for cells.
+    pub fn run_in_bytes(&self, from: &[u8], to: &mut [u8]) -> usize {
+        // SAFETY: any bytes are a cell.
+        let (([], from, _), ([], to, _)) = (unsafe { (from.align_to(), to.align_to_mut()) }) else {
+            panic!("memory is not aligned")
+        };
+        self.run(from, to) * size_of::<u32>()
+    }
 }

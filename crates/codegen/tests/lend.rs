@@ -164,9 +164,12 @@ fn program(middle: &str) -> String {
 }
 
 /// Middles, and whether the output is put into the file's memory.
-const MIDDLES: [(&str, bool); 8] = [
+const MIDDLES: [(&str, bool); 9] = [
     ("add Twice();", true),
     ("add Sum(3, 50);", true),
+    // In lanes, so many steady states at once.
+    ("add splitjoin { split roundrobin(2); add Sum(2, 2); add Twice(); add Twice(); join roundrobin(1, 2, 2); };
+        add Sum(5, 5);", true),
     // Nothing but the two ends.
     ("", false),
     ("add splitjoin { split duplicate; add Twice(); add Sum(1, 9); join roundrobin; }; add Sum(2, 5);", true),

@@ -1,5 +1,6 @@
 //! Lanes within a block as C: see [`blocks::across`](crate::blocks).
 
+use super::ahead;
 use super::blocks::{Constant, EFFECT, Part, table_of};
 use super::expr::scalar;
 use super::vectors::{letter, list, vector};
@@ -23,6 +24,7 @@ fn whole(block: &Block, at: &str, first: usize, lanes: usize) -> String {
     }
     let borders: Vec<&Border> = block.entrances.iter().chain(&block.exits).collect();
     let mut calls = String::new();
+    let asks = ahead::who(&block.parts.classes);
     for (number, class) in block.parts.classes.iter().enumerate() {
         let part = Part {
             class,
@@ -34,7 +36,11 @@ fn whole(block: &Block, at: &str, first: usize, lanes: usize) -> String {
             vectors: 0,
             ones: Vec::new(),
         };
-        let across = Across { part, borders: &borders, lanes, bases: Vec::new(), numbers: HashMap::new() };
+        let turns = (class.instances / lanes) as u32 / part.beside;
+        let asked = if number == asks { &block.entrances[..] } else { &[] };
+        let requests = ahead::requests(asked, turns.max(1), part.beside);
+        let across =
+            Across { part, borders: &borders, lanes, requests, bases: Vec::new(), numbers: HashMap::new() };
         text.push_str(&across.function(number));
         let args: Vec<String> = (0..borders.len()).map(|border| format!(", r{border}")).collect();
         let _ = writeln!(calls, "        part_{at}_{number}(t{});", args.concat());
@@ -61,6 +67,8 @@ struct Across<'a> {
     part: Part<'a>,
     borders: &'a [&'a Border],
     lanes: usize,
+    /// Input that is asked for in each turn.
+    requests: Vec<String>,
     /// How far vectors of instances are from the first, in cells.
     bases: Vec<Vec<i64>>,
     numbers: HashMap<Vec<i64>, usize>,
@@ -86,7 +94,13 @@ impl Across<'_> {
         let consts = self.consts(&mut tables);
         let mut body = String::new();
         let mut loaded = vec![false; class.loads.len()];
+        let mut requests = self.requests.iter().enumerate().peekable();
         for (at, step) in class.steps.iter().enumerate() {
+            let due =
+                |(number, _): &(usize, &String)| number * class.steps.len() < (at + 1) * self.requests.len();
+            while let Some((_, request)) = requests.next_if(due) {
+                let _ = writeln!(body, "        {request}");
+            }
             for arg in step.args {
                 if let Arg::Load(load) = arg
                     && !std::mem::replace(&mut loaded[load as usize], true)

@@ -9,6 +9,7 @@
 //! those of the mathematics library for binary64, rounded once, as the interpreter's.
 
 pub(crate) mod across;
+mod ahead;
 pub(crate) mod alike;
 mod alone;
 pub(crate) mod blocks;

@@ -129,6 +129,8 @@ pub(crate) struct Plan {
     pub(crate) scale: u64,
     /// For each channel, where it stands; none of those that carry nothing.
     pub(crate) places: Vec<Option<Place>>,
+    /// Channels to the region's nodes that may hold items between steady states, in their order.
+    pub(crate) holding: Vec<ChannelId>,
     /// Groups of actors that are run in lanes.
     pub(crate) blocks: Vec<Block>,
     /// Roots that have no memory of their own: those inside of blocks and bundles.
@@ -154,6 +156,13 @@ impl Plan {
     /// Vectors of memory that blocks need.
     pub(crate) fn vectors(&self) -> u32 {
         self.blocks.iter().map(|block| block.parts.vectors * block.beside).max().unwrap_or(0)
+    }
+
+    /// Steady states that are done together, with so many lanes.
+    pub(crate) fn turn(&self, lanes: usize) -> u64 {
+        let turn =
+            |block: &Block| if block.across.is_some() { 1 } else { u64::from(block.beside) * lanes as u64 };
+        self.blocks.iter().map(turn).max().unwrap_or(lanes as u64)
     }
 
     /// Sees to it that calls are worth their while, and buffers large enough, for as many lanes.
@@ -224,6 +233,7 @@ pub(crate) fn plan(
                 let kept = (0..roots.len()).filter(|at| !inner.contains(at)).map(|at| &roots[at]);
                 let scale = if alone { 1 } else { scale(bytes_of(kept)) };
                 let (first, blocks) = (0, Vec::new());
+                let holding = roots::holding(facts, &places);
                 let mut plan = Plan {
                     actors,
                     roots,
@@ -235,6 +245,7 @@ pub(crate) fn plan(
                     outputs,
                     scale,
                     places,
+                    holding,
                     blocks,
                     inner,
                 };

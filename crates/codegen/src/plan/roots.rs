@@ -93,6 +93,19 @@ pub(crate) fn held(
     }
 }
 
+/// Channels to the region's nodes that hold items between steady states, always as many; and all that come from
+/// outside, where items may wait.
+pub(super) fn holding(facts: &Facts<'_>, places: &[Option<Place>]) -> Vec<ChannelId> {
+    let (flat, ports) = (&facts.compiled.flat, facts.compiled.flat.ports());
+    let holds = |at: &usize| {
+        let channel = ChannelId(*at as u32);
+        let (first, last) = held(facts, channel, ports[*at], 0);
+        facts.has(flat.channel(channel).to) && (first < last || !facts.has(flat.channel(channel).from))
+    };
+    let placed = (0..places.len()).filter(|at| places[*at].is_some());
+    placed.filter(holds).map(|at| ChannelId(at as u32)).collect()
+}
+
 /// How large buffers must be.
 pub(super) fn measure(plan: &mut Plan) {
     let sizes = sizes(plan, plan.scale);
@@ -113,8 +126,8 @@ pub(crate) fn sizes(plan: &Plan, scale: u64) -> Vec<u64> {
     for (port, firings) in of_actors.chain(borders) {
         sizes[port.root] = sizes[port.root].max(end_of(port, firings * scale));
     }
-    let of_root = |(at, size): (usize, i64)| if plan.inner.contains(&at) { 0 } else { size.max(0) as u64 };
-    sizes.into_iter().enumerate().map(|root| of_root(root) + BEYOND).collect()
+    plan.inner.iter().for_each(|inner| sizes[*inner] = 0);
+    sizes.into_iter().map(|size| size.max(0) as u64 + BEYOND).collect()
 }
 
 /// The place after the last that so many firings come to.

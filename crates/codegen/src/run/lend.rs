@@ -6,14 +6,17 @@
 //! the end of the file) items are copied into the buffer. A buffer that a writer empties in each call may
 //! stand in the file's memory too.
 //!
+//! Buffers that may stand in files have memory of their own when they need it, and not more than that: where files
+//! are memory that is for the last few steady states alone, behind whose items firings may look.
+//!
 //! What is lent is lent for one call: while it lasts nobody else touches the files.
 
 use super::ends::Ends;
 use super::failing::Failing;
 use super::moves::{is_in_line, place, scatter};
 use super::{Run, Stage, failed};
-use crate::build::{LENDERS, Lent};
-use crate::plan::{Actor, BEYOND, Plan, Port};
+use crate::build::{LENDERS, Lent, Memory, State};
+use crate::plan::{Actor, BEYOND, Plan, Port, sizes};
 use thalweg_lang::interpret::Stop;
 
 /// The end that an actor is.
@@ -28,9 +31,11 @@ pub(super) struct Gate {
     firings: u64,
     /// Bytes of an item.
     pub(super) bytes: usize,
-    /// Bytes in the buffer before the first of these items, and all bytes that it has.
+    /// Bytes in the buffer before the first of these items, and all bytes that the next call needs.
     pub(super) before: usize,
     size: usize,
+    /// Bytes by which a steady state moves the buffer.
+    advance: usize,
     /// The buffer may stand in the file's memory; it does in this call.
     lends: bool,
     lent: bool,
@@ -41,6 +46,8 @@ pub(super) struct Gate {
 pub(super) struct Gates {
     pub(super) readers: Vec<Gate>,
     pub(super) writers: Vec<Gate>,
+    /// Steady states of the next call.
+    states: u64,
 }
 
 impl Gate {
@@ -54,6 +61,7 @@ impl Gate {
             bytes: root.bytes,
             before: port.items.base as usize * root.bytes,
             size: root.size as usize * root.bytes,
+            advance: root.advance as usize * root.bytes,
             lends: is_in_line(port) && root.bytes > 0,
             lent: false,
         }
@@ -81,7 +89,7 @@ impl Gates {
 
     /// Those of a plan. From now on readers keep what the buffers that they lend memory for need.
     pub(super) fn new(plan: &Plan, ends: &mut Ends) -> Gates {
-        let mut gates = Gates::default();
+        let mut gates = Gates { states: plan.scale, ..Gates::default() };
         for (at, actor) in plan.actors.iter().enumerate() {
             if let (Some(end), Some(port)) = (ends.reader_of(actor.node), actor.outputs.first()) {
                 let mut gate = Gate::new(plan, at, end, port);
@@ -106,24 +114,32 @@ impl Gates {
         gates
     }
 
-    /// From now on nothing is lent.
-    pub(super) fn lend_nothing(&mut self) {
-        self.readers.iter_mut().chain(&mut self.writers).for_each(|gate| gate.lends = false);
+    /// The buffers that may stand in files.
+    pub(super) fn lenders(&self) -> impl Iterator<Item = usize> {
+        self.readers.iter().chain(&self.writers).filter(|gate| gate.lends).map(|gate| gate.root)
+    }
+
+    /// The next call is of so many steady states.
+    fn measure(&mut self, plan: &Plan, n: u64) {
+        if std::mem::replace(&mut self.states, n) != n {
+            let sizes = sizes(plan, n);
+            for gate in self.readers.iter_mut().chain(&mut self.writers) {
+                gate.size = sizes[gate.root] as usize * gate.bytes;
+            }
+        }
     }
 
     /// What ends lend for a call of a plan whose first buffer is told.
-    fn lend<'a>(&mut self, ends: &'a mut Ends, first: usize) -> Lent<'a> {
+    fn lend<'a>(&self, ends: &'a mut Ends, first: usize) -> Lent<'a> {
         let mut lent = Lent::default();
         for (gate, place) in self.readers.iter().zip(&mut lent.read).filter(|(gate, _)| gate.lent) {
             let memory = ends.readers[gate.end].1.lend(gate.before, gate.size);
             *place = (first + gate.root, memory.unwrap_or_default());
         }
         for (end, (_, writer)) in ends.writers.iter_mut().enumerate() {
-            let mut gates = self.writers.iter_mut().zip(&mut lent.written);
-            let Some((gate, place)) = gates.find(|(gate, _)| gate.end == end && gate.lends) else { continue };
-            let room = writer.room(gate.size).filter(|room| room.len() >= gate.size && is_aligned(room));
-            gate.lent = room.is_some();
-            *place = (first + gate.root, room.unwrap_or_default());
+            let mut gates = self.writers.iter().zip(&mut lent.written);
+            let Some((gate, place)) = gates.find(|(gate, _)| gate.end == end && gate.lent) else { continue };
+            *place = (first + gate.root, writer.room(gate.size).unwrap_or_default());
         }
         lent
     }
@@ -136,6 +152,15 @@ fn fills_alone(plan: &Plan, actor: usize, root: usize) -> bool {
     !comes_in && plan.actors.iter().enumerate().all(|(at, other)| at == actor || !fills(other))
 }
 
+/// A buffer that is not lent gets the memory that the next call needs.
+fn grow(state: &mut State<'_>, plan: &Plan, buffers: &mut [Memory], gate: &Gate) {
+    let memory = &mut buffers[gate.root];
+    if memory.bytes().len() < gate.size {
+        memory.grow(gate.size);
+        state.set_buffer(plan.first + gate.root, memory.pointer());
+    }
+}
+
 /// Scalars have 4 bytes at most.
 pub(super) fn is_aligned(memory: &[u8]) -> bool {
     memory.as_ptr().cast::<u32>().is_aligned()
@@ -146,7 +171,16 @@ impl Run<'_> {
     /// same, and why no more.
     pub(super) fn call(&mut self, stage: usize, done: u64, n: u64) -> Result<(), (u64, Stop)> {
         let Run { native, stages, ends, state, around, .. } = self;
-        let Stage { part, facts, gates, .. } = &mut stages[stage];
+        let Stage { part, facts, gates, buffers, .. } = &mut stages[stage];
+        for gate in &mut gates.writers {
+            let room = if gate.lends { ends.writers[gate.end].1.room(gate.size) } else { None };
+            gate.lent = room.is_some_and(|room| room.len() >= gate.size && is_aligned(room));
+            let stays =
+                gate.lent || gates.readers.iter().any(|reader| reader.lent && reader.root == gate.root);
+            if let (false, Some(plan)) = (stays, &part.plan) {
+                grow(state, plan, buffers, gate);
+            }
+        }
         let lent = gates.lend(ends, part.plan.as_ref().map_or(0, |plan| plan.first));
         state.lend(lent, |state| {
             if state.steady(stage as u32, n, around) {
@@ -162,13 +196,44 @@ impl Run<'_> {
         })
     }
 
+    /// From now on nothing is lent, whoever runs the steps.
+    pub(super) fn lend_nothing(&mut self, stage: usize) {
+        let Some(plan) = &self.native.parts[stage].plan else { return };
+        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        gates.measure(plan, plan.scale);
+        for gate in gates.readers.iter_mut().chain(&mut gates.writers) {
+            gate.lends = false;
+            grow(&mut self.state, plan, buffers, gate);
+        }
+    }
+
+    /// Of so many steady states, for which there is input, those that can be done where it stands: all, if it is
+    /// only a few that cannot.
+    pub(super) fn in_place(&self, stage: usize, n: u64) -> u64 {
+        let Some(plan) = &self.native.parts[stage].plan else { return n };
+        let turn = plan.turn(crate::lanes(self.native.level));
+        let gates = &self.stages[stage].gates;
+        let sizes = if gates.states == n { None } else { Some(sizes(plan, n)) };
+        let fits = |gate: &Gate| {
+            let size = sizes.as_ref().map_or(gate.size, |sizes| sizes[gate.root] as usize * gate.bytes);
+            let over = size.saturating_sub(self.ends.readers[gate.end].1.reach(gate.before));
+            n.saturating_sub(over.div_ceil(gate.advance.max(1)) as u64)
+        };
+        let most = gates.readers.iter().filter(|gate| gate.lends).map(fits).min().unwrap_or(n);
+        if most < n && most >= turn { most - most % turn } else { n }
+    }
+
     /// The input of so many steady states, which is there: it stays where it is, or goes to its buffer.
     pub(super) fn let_in(&mut self, stage: usize, plan: &Plan, n: u64) {
         let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        gates.measure(plan, n);
         for gate in &mut gates.readers {
             let reader = &mut self.ends.readers[gate.end].1;
-            let memory = buffers[gate.root].bytes_mut();
             let lent = gate.lends && reader.lend(gate.before, gate.size).is_some_and(is_aligned);
+            if !lent {
+                grow(&mut self.state, plan, buffers, gate);
+            }
+            let memory = buffers[gate.root].bytes_mut();
             if std::mem::replace(&mut gate.lent, lent) && !lent {
                 let left = reader.last(gate.before).unwrap_or_default();
                 memory[..left.len()].copy_from_slice(left);

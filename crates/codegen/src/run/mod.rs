@@ -222,13 +222,14 @@ impl<'a> Run<'a> {
     ) -> Result<(u64, bool), Stop> {
         while iterations < most && !(around.interrupted)() {
             let want = self.native.parts[0].scale.min(most - iterations);
-            let n = self.ends.available(&self.stages[0].facts, want)?;
+            let there = self.ends.available(&self.stages[0].facts, want)?;
+            let n = self.in_place(0, there);
             if n > 0 {
                 self.steady(0, iterations, n)?;
                 iterations += n;
                 (around.progress)(iterations);
             }
-            if n < want {
+            if n == there && there < want {
                 return Ok((iterations, true));
             }
         }

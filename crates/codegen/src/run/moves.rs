@@ -4,7 +4,6 @@ use super::lend::Gates;
 use super::{Run, Stage};
 use crate::build::Memory;
 use crate::plan::{Port, Root, held};
-use thalweg_lang::flat::ChannelId;
 use thalweg_lang::interpret::Stop;
 
 impl Run<'_> {
@@ -12,24 +11,27 @@ impl Run<'_> {
     pub(super) fn fill_buffers(&mut self, stage: usize, steady: u64) {
         let Stage { part, buffers, gates, .. } = &mut self.stages[stage];
         let Some(plan) = &part.plan else { return };
-        if buffers.is_empty() {
-            // What is only inside of blocks is in no buffer.
-            let memory = |(at, root): (usize, &Root)| match plan.inner.contains(&at) {
-                true => Memory::default(),
-                false => Memory::new(root.size as usize * root.bytes),
-            };
-            *buffers = plan.roots.iter().enumerate().map(memory).collect();
-        }
         *gates = Gates::new(plan, &mut self.ends);
+        if buffers.is_empty() {
+            let mut sizes: Vec<u64> = plan.roots.iter().map(|root| root.size).collect();
+            // What may stand in a file grows where it does not.
+            let few = crate::plan::sizes(plan, 1);
+            gates.lenders().for_each(|root| sizes[root] = few[root].min(sizes[root]));
+            // What is only inside of blocks is in no buffer.
+            plan.inner.iter().for_each(|root| sizes[*root] = 0);
+            let memory = |(root, size): (&Root, u64)| match size {
+                0 => Memory::default(),
+                _ => Memory::new(size as usize * root.bytes),
+            };
+            *buffers = plan.roots.iter().zip(sizes).map(memory).collect();
+        }
         for (at, memory) in buffers.iter_mut().enumerate() {
             self.state.set_buffer(plan.first + at, memory.pointer());
         }
         let ports = self.native.compiled.flat.ports();
-        for (at, place) in plan.places.iter().enumerate() {
-            let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
-            if plan.is_direct(channel) {
-                continue;
-            }
+        for channel in &plan.holding {
+            let (channel, at) = (*channel, channel.0 as usize);
+            let Some(place) = plan.places[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
             let facts = &self.stages[stage].facts;
             let (first, last) = held(facts, channel, ports[at], steady);
             if first == last {
@@ -54,18 +56,12 @@ impl Run<'_> {
         let Some(plan) = &self.native.parts[stage].plan else { return };
         self.land(stage);
         let ports = self.native.compiled.flat.ports();
-        for (at, place) in plan.places.iter().enumerate() {
-            let (Some(place), channel) = (place, ChannelId(at as u32)) else { continue };
-            if plan.is_direct(channel) {
-                continue;
-            }
+        for channel in &plan.holding {
+            let (channel, at) = (*channel, channel.0 as usize);
+            let Some(place) = plan.places[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
             let facts = &self.stages[stage].facts;
             let (from, to) = held(facts, channel, ports[at], steady);
-            let ends = self.native.compiled.flat.channel(channel);
-            let (starts_here, ends_here) = (facts.has(ends.from), facts.has(ends.to));
-            if !ends_here {
-                continue;
-            }
+            let starts_here = facts.has(self.native.compiled.flat.channel(channel).from);
             let mut items = Vec::new();
             if from < to {
                 let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else {

@@ -82,6 +82,13 @@ impl Reader {
         self.part(self.at.checked_sub(before)?, size)
     }
 
+    /// How long memory of the last bytes taken and the next items may be.
+    pub(super) fn reach(&self, before: usize) -> usize {
+        let all =
+            if self.in_memory { self.source.memory().map_or(0, <[u8]>::len) } else { self.window.len() };
+        self.at.checked_sub(before).map_or(0, |from| all.saturating_sub(from))
+    }
+
     /// Bytes that have still to be taken until so many have been, if the file is memory.
     pub(super) fn lacks(&self, before: usize) -> usize {
         if self.in_memory { before.saturating_sub(self.at) } else { 0 }

@@ -25,6 +25,11 @@ impl Memory {
         Memory { blocks: vec![[0; 8]; bytes.div_ceil(size_of::<Block>()) + 1] }
     }
 
+    /// Makes it as long as a new one of so many bytes; what is in it stays.
+    pub(crate) fn grow(&mut self, bytes: usize) {
+        self.blocks.resize(bytes.div_ceil(size_of::<Block>()) + 1, [0; 8]);
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: words are bytes, and the slice is as long as they are.
         unsafe {

@@ -18,7 +18,7 @@ pub(super) fn costs(
     (first, costs): (u64, &mut [f64]),
 ) -> Result<u64, Stop> {
     costs.fill(f64::INFINITY);
-    run.stages[0].gates.lend_nothing();
+    run.lend_nothing(0);
     let (mut done, most) = (first, options.iterations.unwrap_or(u64::MAX));
     for _ in 0..CALLS {
         let want = run.native.parts[0].scale.min(most - done);

@@ -1,0 +1,85 @@
+//! Input asked for ahead of its use, for lanes within a block (`across`).
+//!
+//! Such a block goes through its input in order, but not evenly: all that many instances share is loaded by the
+//! first of them, and then nothing for as long as these are calculated. So the processor's own foresight comes too
+//! late where the input is not in a near cache. Lines are asked for one by one between calculations, so that
+//! none waits for the others; beyond the end of memory nothing happens.
+
+use crate::blocks::Border;
+use crate::blocks::parts::Class;
+
+/// Cells that all entrances together are ahead: a quarter of a first cache of 32 KB.
+const CELLS: u32 = 2048;
+
+/// Cells of one entrance that are too many for the first cache, and come into the second.
+const MANY: u32 = 4096;
+
+/// Cells of a line of the cache.
+const LINE: u32 = 16;
+
+/// The part that asks: the one with the most to calculate.
+pub(super) fn who(classes: &[Class]) -> usize {
+    let work = |at: &usize| classes[*at].instances * classes[*at].steps.len();
+    (0..classes.len()).rev().max_by_key(work).unwrap_or(0)
+}
+
+/// What is asked for in one of so many turns for each of which `i` grows by `beside`; the entrances are `r0` and so
+/// on.
+pub(super) fn requests(entrances: &[Border], turns: u32, beside: u32) -> Vec<String> {
+    let mut requests = Vec::new();
+    for (number, Border { advance, .. }) in entrances.iter().enumerate().filter(|(_, from)| from.advance > 0)
+    {
+        let far = (CELLS / entrances.len() as u32).max(1).next_multiple_of(*advance);
+        let cache = if far > MANY { 2 } else { 3 };
+        let lines = advance.div_ceil(LINE * turns);
+        let turn = if lines > 1 { lines * LINE } else { advance / turns };
+        requests.extend((0..lines).map(|line| {
+            format!(
+                "__builtin_prefetch(r{number} + {} + i / {beside} * {turn}, 0, {cache});",
+                far + line * LINE
+            )
+        }));
+    }
+    requests
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Kind;
+
+    fn entrance(advance: u32) -> Border {
+        Border { root: 0, kind: Kind::Float, first: 0, advance, cells: advance, offset: 0, before: 0 }
+    }
+
+    /// How far requests of all turns are from `r0`, in cells.
+    fn asked(entrances: &[Border], turns: u32, beside: u32) -> Vec<u32> {
+        let mut all = Vec::new();
+        for turn in 0..turns {
+            for text in requests(entrances, turns, beside).iter().filter(|text| text.contains("(r0 ")) {
+                let number = |from: &str| {
+                    let rest = text.split_once(from).unwrap().1;
+                    rest.split([' ', ',']).next().unwrap().parse::<u32>().unwrap()
+                };
+                all.push(number("r0 + ") + turn * number(&format!("i / {beside} * ")));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn each_line_of_a_later_steady_state_is_asked_for_once() {
+        let lines: Vec<u32> = (0..32).map(|line| 2048 + 16 * line).collect();
+        assert_eq!(asked(&[entrance(512)], 2, 8), lines);
+        assert_eq!(asked(&[entrance(512)], 32, 1), lines);
+        assert_eq!(asked(&[entrance(64)], 1, 8), lines[..4]);
+    }
+
+    #[test]
+    fn entrances_share_the_cache_and_large_ones_stay_in_the_second() {
+        assert_eq!(asked(&[entrance(64), entrance(64)], 1, 8)[0], 1024);
+        assert_eq!(asked(&[entrance(8192)], 4, 8).len(), 512);
+        assert!(requests(&[entrance(8192)], 4, 8)[0].ends_with(", 0, 2);"));
+        assert_eq!(asked(&[entrance(0)], 4, 8), []);
+    }
+}
