@@ -56,8 +56,8 @@ impl Excerpt {
 fn kept(source: &Source, mut places: Vec<usize>) -> Vec<Range<usize>> {
     places.sort_unstable();
     // From the beginning on, so that it is seen where a first line is cut.
-    let mut kept: Vec<Range<usize>> = std::iter::once(0..0).collect();
-    let mut from = 0;
+    let (mut kept, mut from) = (Vec::new(), 0);
+    keep(&mut kept, 0..0);
     for place in places {
         let line = line(&source.text, place);
         if line.len() <= LONG {
