@@ -32,7 +32,8 @@ fn what_fits_is_done_and_what_does_not_is_told() {
             assert_eq!(fits.written["out"].len(), 1000, "{level:?}, {threads} threads: {:?}", fits.end);
             let small = run(&native(level, 30_000).in_batches_of(20), threads, 2000);
             let why = format!("{:?}", small.end.expect_err("queues beyond their budget"));
-            let told = why.contains("the queue from `Main.Many") && why.contains("may take 30000 bytes");
+            let told = why.contains("the queue from `Main.Many")
+                && why.contains("budget of all queues is 30000 bytes");
             assert!(told, "{level:?}, {threads} threads: {why}");
         }
     }
