@@ -129,6 +129,8 @@ pub(crate) struct Plan {
     pub(crate) scale: u64,
     /// For each channel, where it stands; none of those that carry nothing.
     pub(crate) places: Vec<Option<Place>>,
+    /// How far everybody comes in the roots.
+    pub(crate) ends: Vec<roots::End>,
     /// Channels to the region's nodes that may hold items between steady states, in their order.
     pub(crate) holding: Vec<ChannelId>,
     /// Groups of actors that are run in lanes.
@@ -245,6 +247,7 @@ pub(crate) fn plan(
                     outputs,
                     scale,
                     places,
+                    ends: Vec::new(),
                     holding,
                     blocks,
                     inner,

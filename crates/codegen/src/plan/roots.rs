@@ -1,7 +1,8 @@
 //! The buffers of a region.
 
-use super::{Facts, Place, Plan, Port};
+use super::{Actor, Facts, Place, Plan, Port};
 use crate::emit::expr::cell_bytes;
+use crate::emit::items::Items;
 use crate::ir::Cell;
 use thalweg_lang::flat::ChannelId;
 
@@ -106,8 +107,39 @@ pub(super) fn holding(facts: &Facts<'_>, places: &[Option<Place>]) -> Vec<Channe
     placed.filter(holds).map(|at| ChannelId(at as u32)).collect()
 }
 
+/// How far a side of a node, or a border, comes in its root.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct End {
+    root: usize,
+    /// Firings in a steady state, how many of them are a group, and how far groups are from each other.
+    firings: i64,
+    group: i64,
+    by: i64,
+    /// The place after the last one of the first group.
+    first: i64,
+}
+
+impl End {
+    fn new(port: &Port, firings: u64) -> End {
+        let Items { base, group, group_stride, stride, .. } = port.items;
+        let first = base + (group - 1) * stride.abs() + port.items.reach() + 1;
+        End { root: port.root, firings: firings as i64, group, by: group_stride, first }
+    }
+
+    /// The place after the last that so many steady states come to.
+    fn after(&self, states: i64) -> i64 {
+        (self.firings * states - 1).max(0) / self.group * self.by + self.first
+    }
+}
+
 /// How large buffers must be.
 pub(super) fn measure(plan: &mut Plan) {
+    let sides = |actor: &Actor| {
+        let ports = actor.inputs.iter().chain(&actor.outputs);
+        ports.map(|port| End::new(port, actor.firings)).collect::<Vec<_>>()
+    };
+    let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| End::new(&border.port, border.items));
+    plan.ends = plan.actors.iter().flat_map(sides).chain(borders).collect();
     let sizes = sizes(plan, plan.scale);
     for (root, size) in plan.roots.iter_mut().zip(sizes) {
         root.size = size;
@@ -118,21 +150,9 @@ pub(super) fn measure(plan: &mut Plan) {
 pub(crate) fn sizes(plan: &Plan, scale: u64) -> Vec<u64> {
     let scale = scale as i64;
     let mut sizes: Vec<i64> = plan.roots.iter().map(|root| root.keep + root.advance * scale).collect();
-    let of_actors = plan
-        .actors
-        .iter()
-        .flat_map(|actor| actor.inputs.iter().chain(&actor.outputs).map(|port| (port, actor.firings as i64)));
-    let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| (&border.port, border.items as i64));
-    for (port, firings) in of_actors.chain(borders) {
-        sizes[port.root] = sizes[port.root].max(end_of(port, firings * scale));
+    for end in &plan.ends {
+        sizes[end.root] = sizes[end.root].max(end.after(scale));
     }
     plan.inner.iter().for_each(|inner| sizes[*inner] = 0);
     sizes.into_iter().map(|size| size.max(0) as u64 + BEYOND).collect()
-}
-
-/// The place after the last that so many firings come to.
-fn end_of(port: &Port, firings: i64) -> i64 {
-    let items = &port.items;
-    let groups = (firings - 1).max(0) / items.group;
-    items.base + groups * items.group_stride + (items.group - 1) * items.stride.abs() + items.reach() + 1
 }
