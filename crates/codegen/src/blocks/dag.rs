@@ -1,8 +1,8 @@
 //! What a block calculates, as operations on values: without loops, variables and indices.
 
-use crate::ir::{Kind, Scalar};
+use crate::ir::{Function, Kind, Scalar};
 use std::collections::HashMap;
-use thalweg_lang::hir::{BinaryOp, Builtin, Type, UnaryOp};
+use thalweg_lang::hir::{BinaryOp, Type, UnaryOp};
 use thalweg_lang::value::Value;
 
 /// A value: known, or of a node.
@@ -54,7 +54,7 @@ pub(crate) enum Op {
     Unary(UnaryOp),
     Binary(BinaryOp),
     Convert,
-    Math(Builtin),
+    Math(Function),
     Select,
     /// A cell of a table, by its index.
     Look(u32),
@@ -225,10 +225,7 @@ fn fold(node: &Node) -> Option<Scalar> {
         (Op::Unary(op), [x]) => x.clone().unary(op),
         (Op::Binary(op), [x, y]) => Value::binary(op, x, y),
         (Op::Convert, [x]) => x.clone().convert(&ty(node.of), &ty(node.kind)),
-        (Op::Math(Builtin::AbsComplex), [Value::Float(re), Value::Float(im)]) => {
-            Value::builtin(Builtin::AbsComplex, &[Value::Complex(*re, *im)])
-        }
-        (Op::Math(function), args) => Value::builtin(function, args),
+        (Op::Math(function), args) => function.of(args),
         (Op::Select, [Value::Bool(c), a, b]) => return Scalar::of(if *c { a } else { b }),
         _ => return None,
     };

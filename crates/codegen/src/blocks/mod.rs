@@ -31,7 +31,6 @@ pub(crate) use passes::passes;
 use runs::{Run, runs};
 use std::collections::HashMap;
 use thalweg_lang::flat::NodeId;
-use thalweg_lang::hir::Builtin;
 use trace::{Cells, Trace};
 
 /// The shortest row of cells that is brought into lanes.
@@ -281,7 +280,7 @@ fn weight(op: Op) -> f64 {
     match op {
         Op::In { .. } => 0.0,
         Op::Look(_) => 4.0,
-        Op::Math(Builtin::Min | Builtin::Max | Builtin::Abs | Builtin::Sqrt) => 2.0,
+        Op::Math(function) if function.is_cheap() => 2.0,
         Op::Math(_) => 100.0,
         _ => 1.0,
     }

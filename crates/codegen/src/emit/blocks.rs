@@ -354,10 +354,10 @@ impl Part<'_> {
             Op::Unary(_) => format!("~{}", whole(a)),
             Op::Binary(op) => self.binary(op, step.of, (a, b), consts, k),
             Op::Convert => converted(step.of, step.kind, &whole(a)),
-            Op::Math(builtin) => {
+            Op::Math(called) => {
                 let args: Vec<String> =
                     [a, b].into_iter().filter(|arg| *arg != Arg::None).map(whole).collect();
-                function(builtin, step.of, &args)
+                function(called, step.of, &args)
             }
             Op::Select => format!("choose({}, {}, {})", whole(a), whole(b), whole(c)),
             Op::Look(table) => self.look(table as usize, &whole(a)),

@@ -1,7 +1,7 @@
 //! Expressions and constants.
 
 use super::code::Writer;
-use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, Scalar, Var};
+use crate::ir::{Area, Cell, Code, Ex, Function, Kind, MemKind, Scalar, Var};
 use thalweg_lang::hir::{BinaryOp, Builtin, UnaryOp};
 
 /// A kind's type in variables, and in memory.
@@ -197,9 +197,14 @@ pub(crate) fn convert(from: Kind, to: Kind, x: &str) -> String {
 }
 
 /// A function, as the interpreter calculates it.
-pub(crate) fn math(function: Builtin, kind: Kind, args: &[String]) -> String {
+pub(crate) fn math(function: Function, kind: Kind, args: &[String]) -> String {
     let x = &args[0];
     let y = args.get(1).map_or("", String::as_str);
+    let (function, part) = match function {
+        Function::Whole(function) => (function, ""),
+        Function::Real(function) => (function, "real"),
+        Function::Imaginary(function) => (function, "imaginary"),
+    };
     let library = |name: &str| format!("(float){name}((double){x})");
     match function {
         Builtin::Max => format!("({x} > {y} ? {x} : {y})"),
@@ -234,13 +239,13 @@ pub(crate) fn math(function: Builtin, kind: Kind, args: &[String]) -> String {
         Builtin::Sinh => library("sinh"),
         Builtin::Tan => library("tan"),
         Builtin::Tanh => library("tanh"),
-        Builtin::Random
-        | Builtin::LoadInts
-        | Builtin::LoadFloats
-        | Builtin::CosComplex
-        | Builtin::ExpComplex
-        | Builtin::LogComplex
-        | Builtin::SinComplex
-        | Builtin::SqrtComplex => unreachable!("no function of scalars comes out of `lower`"),
+        Builtin::CosComplex => format!("cos_{part}({x}, {y})"),
+        Builtin::ExpComplex => format!("exp_{part}({x}, {y})"),
+        Builtin::LogComplex => format!("log_{part}({x}, {y})"),
+        Builtin::SinComplex => format!("sin_{part}({x}, {y})"),
+        Builtin::SqrtComplex => format!("sqrt_{part}({x}, {y})"),
+        Builtin::Random | Builtin::LoadInts | Builtin::LoadFloats => {
+            unreachable!("no function of scalars comes out of `lower`")
+        }
     }
 }

@@ -7,7 +7,7 @@ pub(crate) const BEGIN: &str = r#"#include <setjmp.h>
 
 /* Functions of the mathematics library that the interpreter uses. */
 double acos(double), asin(double), atan(double), atan2(double, double), cos(double), cosh(double);
-double exp(double), floor(double), ceil(double), log(double), log10(double), log1p(double), pow(double, double);
+double exp(double), fabs(double), floor(double), ceil(double), log(double), log10(double), log1p(double), pow(double, double);
 double rint(double), sin(double), sinh(double), sqrt(double), tan(double), tanh(double), copysign(double, double);
 float sqrtf(float), floorf(float), ceilf(float), rintf(float), fabsf(float), fmodf(float, float);
 
@@ -99,6 +99,28 @@ static inline double asinh_of(double x)
     double a = x < 0 ? -x : x;
     return copysign(log1p(a + a * a / (1.0 + sqrt(a * a + 1.0))), x);
 }
+
+/* Parts of functions of a complex number, as the interpreter calculates them. */
+static inline float cos_real(double a, double b) { return (float)(cos(a) * cosh(b)); }
+static inline float cos_imaginary(double a, double b) { return (float)-(sin(a) * sinh(b)); }
+static inline float exp_real(double a, double b) { return (float)(exp(a) * cos(b)); }
+static inline float exp_imaginary(double a, double b) { return (float)(exp(a) * sin(b)); }
+static inline float log_real(double a, double b) { return (float)log(sqrt(a * a + b * b)); }
+static inline float log_imaginary(double a, double b) { return (float)atan2(b, a); }
+static inline float sin_real(double a, double b) { return (float)(sin(a) * cosh(b)); }
+static inline float sin_imaginary(double a, double b) { return (float)(cos(a) * sinh(b)); }
+static inline double root(double a, double b) { return sqrt((fabs(a) + sqrt(a * a + b * b)) * 0.5); }
+static inline float sqrt_real(double a, double b)
+{
+    double t = root(a, b);
+    return t == 0.0 ? 0.0f : a >= 0.0 ? (float)t : (float)(fabs(b) / (2.0 * t));
+}
+static inline float sqrt_imaginary(double a, double b)
+{
+    double t = root(a, b);
+    return t == 0.0 ? 0.0f : a >= 0.0 ? (float)(b / (2.0 * t)) : (float)copysign(t, b);
+}
+
 static inline float next_random(uint64_t *state)
 {
     uint64_t mixed = *state += 0x9e3779b97f4a7c15u;

@@ -1,7 +1,7 @@
 //! Vectors as C text: types, operators and functions, and what this machine's vectors are.
 
 use super::{weave, window};
-use crate::ir::Kind;
+use crate::ir::{Function, Kind};
 use std::fmt::Write;
 use thalweg_lang::hir::{BinaryOp, Builtin};
 
@@ -42,13 +42,13 @@ pub(super) fn operator(op: BinaryOp, kind: Kind, a: &str, b: &str, by: Option<i3
 }
 
 /// A function of vectors.
-pub(super) fn function(function: Builtin, kind: Kind, parts: &[String]) -> String {
+pub(super) fn function(function: Function, kind: Kind, parts: &[String]) -> String {
     let (a, b) = (&parts[0], parts.get(1).map_or("", String::as_str));
     match (function, kind) {
-        (Builtin::Max, _) => format!("greater({a}, {b})"),
-        (Builtin::Min, _) => format!("smaller({a}, {b})"),
-        (Builtin::Abs, Kind::Float) => format!("(VF)((VI){a} & 0x7fffffff)"),
-        (Builtin::Abs, _) => format!("choose((VI)({a} < 0), -{a}, {a})"),
+        (Function::Whole(Builtin::Max), _) => format!("greater({a}, {b})"),
+        (Function::Whole(Builtin::Min), _) => format!("smaller({a}, {b})"),
+        (Function::Whole(Builtin::Abs), Kind::Float) => format!("(VF)((VI){a} & 0x7fffffff)"),
+        (Function::Whole(Builtin::Abs), _) => format!("choose((VI)({a} < 0), -{a}, {a})"),
         _ => {
             let inner: Vec<String> =
                 ["x[l]", "y[l]"][..parts.len()].iter().map(|x| (*x).to_owned()).collect();

@@ -5,12 +5,14 @@
 //! is a statement. So expressions can be moved into any place between the statements they depend on,
 //! and evaluated for several firings at once.
 
+mod function;
 mod walk;
 
+pub use function::Function;
 pub use walk::{exprs, exprs_mut, inner, inner_mut, replace, walk, walk_exprs};
 
 use std::fmt;
-use thalweg_lang::hir::{BinaryOp, Builtin, Type, UnaryOp};
+use thalweg_lang::hir::{BinaryOp, Type, UnaryOp};
 use thalweg_lang::source::Span;
 use thalweg_lang::value::{Shape, Value};
 
@@ -170,7 +172,7 @@ pub enum Ex {
     /// The scalar as another kind.
     Convert(Kind, Kind, Box<Ex>),
     /// A function of scalars of this kind.
-    Math(Builtin, Kind, Vec<Ex>),
+    Math(Function, Kind, Vec<Ex>),
     /// The first if the condition is true, else the second. Both can be evaluated in any case.
     Select(Kind, Box<[Ex; 3]>),
     /// `work` executions before this one.

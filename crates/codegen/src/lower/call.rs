@@ -3,7 +3,7 @@
 use super::assigned::{changes_local, does, returns_early};
 use super::shape::is_scalar;
 use super::{Bind, Lower, Outcome, Val};
-use crate::ir::{Area, Ex, MemKind, Scalar, St};
+use crate::ir::{self, Area, Ex, MemKind, Scalar, St};
 use thalweg_lang::hir::{Builtin, Callee, Expr, Function, Root, Shaped, Type};
 use thalweg_lang::value::Shape;
 
@@ -150,19 +150,21 @@ impl<'a> Lower<'a> {
         if matches!(builtin, Builtin::LoadInts | Builtin::LoadFloats) {
             return Err("it reads a file while it works".into());
         }
-        if is_of_complex(builtin) {
-            return Err("it calls functions of complex numbers".into());
-        }
         let values = self.operands(&args.iter().collect::<Vec<_>>())?;
         let mut scalars = Vec::new();
         for value in values {
             match value {
                 Val::Scalar(ex) => scalars.push(ex),
-                Val::Cells(parts) if builtin == Builtin::AbsComplex => scalars.extend(parts),
+                Val::Cells(parts) => scalars.extend(parts),
                 _ => return Err("a function of something larger".into()),
             }
         }
-        Ok(Val::Scalar(self.math(builtin, scalars)?))
+        if gives_complex(builtin) {
+            let parts: Vec<Ex> = scalars.into_iter().map(|part| self.spill(part)).collect();
+            let real = self.math(ir::Function::Real(builtin), parts.clone())?;
+            return Ok(Val::Cells(vec![real, self.math(ir::Function::Imaginary(builtin), parts)?]));
+        }
+        Ok(Val::Scalar(self.math(ir::Function::Whole(builtin), scalars)?))
     }
 
     /// The shape of a declaration, whose lengths must be known here.
@@ -200,7 +202,7 @@ fn strip(stmts: &mut Vec<St>, label: crate::ir::Label) {
 }
 
 /// Functions whose result is a complex number.
-fn is_of_complex(builtin: Builtin) -> bool {
+fn gives_complex(builtin: Builtin) -> bool {
     use Builtin::{CosComplex, ExpComplex, LogComplex, SinComplex, SqrtComplex};
     matches!(builtin, CosComplex | ExpComplex | LogComplex | SinComplex | SqrtComplex)
 }

@@ -2,8 +2,8 @@
 
 use super::shape::{components, kind_of};
 use super::{Lower, Outcome, Part, Val};
-use crate::ir::{Ex, Kind, Scalar};
-use thalweg_lang::hir::{BinaryOp, Builtin, Type, UnaryOp};
+use crate::ir::{Ex, Function, Kind, Scalar};
+use thalweg_lang::hir::{BinaryOp, Type, UnaryOp};
 use thalweg_lang::value::Value;
 
 /// A type of scalars of a kind.
@@ -201,13 +201,9 @@ impl Lower<'_> {
     }
 
     /// A function of scalars.
-    pub(super) fn math(&mut self, function: Builtin, args: Vec<Ex>) -> Outcome<Ex> {
+    pub(super) fn math(&mut self, function: Function, args: Vec<Ex>) -> Outcome<Ex> {
         if let Some(values) = constants(&args) {
-            let values = match (function, &values[..]) {
-                (Builtin::AbsComplex, [Value::Float(re), Value::Float(im)]) => vec![Value::Complex(*re, *im)],
-                _ => values,
-            };
-            let result = Value::builtin(function, &values).map_err(|fault| fault.0)?;
+            let result = function.of(&values).map_err(|fault| fault.0)?;
             return Ok(Ex::Const(Scalar::of(&result).ok_or("a function of no scalar")?));
         }
         let kind = args.first().map_or(Kind::Float, |arg| arg.kind(&self.code));

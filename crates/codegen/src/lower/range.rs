@@ -2,7 +2,7 @@
 
 use super::Lower;
 use super::known::{ANY, Range};
-use crate::ir::{Area, Ex, Kind, MemKind, Scalar};
+use crate::ir::{Area, Ex, Function, Kind, MemKind, Scalar};
 use thalweg_lang::hir::{BinaryOp, Builtin};
 
 impl Lower<'_> {
@@ -18,11 +18,11 @@ impl Lower<'_> {
                 (a.0.min(b.0), a.1.max(b.1))
             }
             Ex::Binary(op, Kind::Int, x, y) => self.range_of(*op, x, y),
-            Ex::Math(Builtin::Max, Kind::Int, args) => {
+            Ex::Math(Function::Whole(Builtin::Max), Kind::Int, args) => {
                 let (a, b) = (self.range(&args[0]), self.range(&args[1]));
                 (a.0.max(b.0), a.1.max(b.1))
             }
-            Ex::Math(Builtin::Min, Kind::Int, args) => {
+            Ex::Math(Function::Whole(Builtin::Min), Kind::Int, args) => {
                 let (a, b) = (self.range(&args[0]), self.range(&args[1]));
                 (a.0.min(b.0), a.1.min(b.1))
             }

@@ -8,7 +8,6 @@ use crate::emit::lanes::Varies;
 use crate::emit::weave::weaves;
 use crate::ir::{Area, Code, Ex, St, exprs, inner};
 use crate::siblings::Joint;
-use thalweg_lang::hir::Builtin;
 
 /// Turns of a loop whose number is not known.
 const SOME_TURNS: f64 = 16.0;
@@ -67,7 +66,7 @@ fn add_ex(ex: &Ex, varies: &Varies, times: f64, work: &mut Work) {
     match ex {
         Ex::Load(Area::In(_), ..) => work.loads += times,
         Ex::Load(_, at, _) if varies.ex(at) => work.apart += times,
-        Ex::Math(Builtin::Abs | Builtin::Max | Builtin::Min | Builtin::Sqrt, ..) => work.ops += 2.0 * times,
+        Ex::Math(function, ..) if function.is_cheap() => work.ops += 2.0 * times,
         Ex::Math(..) => work.calls += times,
         Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) if varies.ex(ex) => {
             work.ops += times;

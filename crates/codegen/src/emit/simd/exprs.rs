@@ -3,8 +3,8 @@
 use super::Vectors;
 use crate::emit::expr::{bare, mem_name, whole};
 use crate::emit::vectors::{converted, function, letter, load, operator, vector};
-use crate::ir::{Area, Ex, Kind, Var};
-use thalweg_lang::hir::{BinaryOp, Builtin, UnaryOp};
+use crate::ir::{Area, Ex, Function, Kind, Var};
+use thalweg_lang::hir::{BinaryOp, UnaryOp};
 
 impl Vectors<'_> {
     pub(in crate::emit) fn name(&self, var: Var) -> String {
@@ -57,9 +57,9 @@ impl Vectors<'_> {
         operator(op, kind, &self.operand(x, kind), &self.operand(y, kind), known)
     }
 
-    fn math(&self, builtin: Builtin, kind: Kind, args: &[Ex]) -> String {
+    fn math(&self, called: Function, kind: Kind, args: &[Ex]) -> String {
         let parts: Vec<String> = args.iter().map(|arg| self.vx(arg)).collect();
-        function(builtin, kind, &parts)
+        function(called, kind, &parts)
     }
 
     fn load(&self, area: &Area, at: &Ex, kind: Kind) -> String {

@@ -24,7 +24,6 @@ use super::window;
 use crate::compose::turns;
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, walk, walk_exprs};
 use std::fmt::Write;
-use thalweg_lang::hir::Builtin;
 
 /// The loop over as many firings at a time as there are lanes; none where that cannot be done.
 pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<String> {
@@ -122,8 +121,7 @@ fn pays(code: &Code, varies: &Varies, (input, output): (i64, i64)) -> bool {
             work += usize::from(varies.ex(ex))
         }
         Ex::Math(function, ..) => {
-            let cheap = matches!(function, Builtin::Abs | Builtin::Max | Builtin::Min | Builtin::Sqrt);
-            work += usize::from(cheap && varies.ex(ex)) * 2;
+            work += usize::from(function.is_cheap() && varies.ex(ex)) * 2;
         }
         _ => {}
     });
