@@ -10,6 +10,9 @@ pub const MAX_CELLS: u64 = 1 << 24;
 /// whoever runs it sees to it that there are some more.
 pub const STACK: usize = 768 << 10;
 
+/// Bytes that a further stack has besides, where calls are nested so deep that they need one.
+pub(super) const SPARE: usize = 1 << 20;
+
 /// What code may still use. It is used up by what a machine does, and can be shared by several one
 /// after the other.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,11 +1,14 @@
 //! Calls.
 
+use super::budget::SPARE;
 use super::declare::check_lengths;
-use super::machine::{At, Machine, Outcome, fail, failure};
+use super::machine::{At, Machine, Outcome, fail, failure, here};
 use super::{MAX_CELLS, files};
 use crate::hir::{Builtin, Callee, Expr, Function, Type};
 use crate::source::Span;
 use crate::value::{Shape, Value};
+use corosensei::on_stack;
+use corosensei::stack::DefaultStack;
 
 impl<'p> Machine<'p, '_> {
     /// The value of a call.
@@ -32,13 +35,36 @@ impl<'p> Machine<'p, '_> {
     /// Executes a function whose arguments are the locals from `frame` on.
     pub(super) fn apply(&mut self, function: &'p Function, frame: usize, span: Span) -> Outcome<Value> {
         self.call_in(span)?;
+        let result = if self.is_far_down() {
+            self.further(function, frame, span)
+        } else {
+            self.execute(function, frame, span)
+        };
+        self.call_out();
+        result
+    }
+
+    /// The same on a stack of its own: so what calls may be nested is their number alone.
+    #[cold]
+    fn further(&mut self, function: &'p Function, frame: usize, span: Span) -> Outcome<Value> {
+        let stack = DefaultStack::new(self.budget.stack + SPARE);
+        let stack = stack.map_err(|error| failure(span, format!("no stack: {error}")))?;
+        let top = self.stack_top;
+        let result = on_stack(stack, || {
+            self.stack_top = here();
+            self.execute(function, frame, span)
+        });
+        self.stack_top = top;
+        result
+    }
+
+    fn execute(&mut self, function: &'p Function, frame: usize, span: Span) -> Outcome<Value> {
         let caller = (self.frame, std::mem::take(&mut self.frame_cells));
         self.enter(&function.body, frame);
         self.check_args(function, span)?;
         self.exec_all(&function.body.stmts)?;
         let result = self.take_result(function, span)?;
         self.leave(caller.0, caller.1);
-        self.call_out();
         Ok(result)
     }
 

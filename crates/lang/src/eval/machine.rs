@@ -77,7 +77,7 @@ pub struct Machine<'p, 'a> {
     /// The number of the next portal.
     pub(super) next_portal: u32,
     calls: u32,
-    stack_top: usize,
+    pub(super) stack_top: usize,
 }
 
 impl<'p, 'a> Machine<'p, 'a> {
@@ -170,7 +170,12 @@ impl<'p, 'a> Machine<'p, 'a> {
         if self.calls > MAX_CALLS {
             return fail(span, format!("more than {MAX_CALLS} calls are nested"));
         }
-        self.guard(span)
+        Ok(())
+    }
+
+    /// Whether half of the stack is used up: the rest is for what is nested in one call.
+    pub(super) fn is_far_down(&self) -> bool {
+        self.stack_top.abs_diff(here()) > self.budget.stack / 2
     }
 
     pub(super) fn call_out(&mut self) {
@@ -234,7 +239,7 @@ impl<'p, 'a> Machine<'p, 'a> {
 
 /// Where on the stack we are.
 #[inline]
-fn here() -> usize {
+pub(super) fn here() -> usize {
     let marker = 0u8;
     std::ptr::from_ref(std::hint::black_box(&marker)).addr()
 }

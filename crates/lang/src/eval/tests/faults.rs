@@ -82,7 +82,23 @@ fn variables_use_up_room_and_give_it_back() {
 #[test]
 fn calls_without_end_are_ended() {
     let text = fault("int f(int n) { return f(n + 1); }", "f(0);");
-    assert!(text.contains("nested"), "{text}");
+    assert_eq!(text, "more than 1000 calls are nested at `f(n + 1)`");
+}
+
+/// However much stack each of them takes.
+#[test]
+fn calls_may_be_nested_up_to_their_number() {
+    let (before, after) = ("if (n > 0) { ".repeat(30), "} ".repeat(30));
+    let sum = format!("{}f(n - 1){}", "(1 + ".repeat(30), ")".repeat(30));
+    let function = format!("int f(int n) {{ {before} return {sum}; {after} return 7; }}");
+    for (n, expected) in [(999, Some(30 * 999 + 7)), (1000, None)] {
+        let text = format!("void->void filter F {{ {function} work {{ println(f({n})); }} }}");
+        let (done, script) = fire_within(&text, Vec::new(), &mut Budget::unlimited());
+        match expected {
+            Some(value) => assert_eq!((done, script.printed), (Ok(()), format!("{value}\n"))),
+            None => assert_eq!(done, Err("more than 1000 calls are nested at `f(n - 1)`".to_owned())),
+        }
+    }
 }
 
 #[test]
