@@ -97,6 +97,8 @@ impl Facts {
                 }
                 within.through(body);
             }
+            // Its parts are gone through in any order.
+            St::Calls { body, .. } => self.forget_all(body),
             St::If(..) | St::Loop(_) | St::Block(..) => {
                 let jumps = !matches!(st, St::If(..));
                 for stmts in inner_mut(st) {

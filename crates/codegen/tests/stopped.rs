@@ -64,6 +64,16 @@ fn loops_without_an_end() {
 }
 
 #[test]
+fn functions_that_call_themselves_for_long() {
+    let text = "void->void pipeline Main { add Count(); add Tree(); add FileWriter<int>(\"out\"); }
+        void->int filter Count { int n; work push 1 { push(n++); } }
+        int->int filter Tree { int f(int n) { if (n < 2) return 1; return f(n - 1) + f(n - 2); } work pop 1 push 1 { push(f(pop() * 70)); } }";
+    for kind in KINDS.into_iter().filter(|_| has_compiler("functions_that_call_themselves_for_long")) {
+        assert!(stopped(text, &Memory::default(), kind).1 <= 1);
+    }
+}
+
+#[test]
 fn what_is_printed_before_it_is_stopped_is_there() {
     let text = "void->void pipeline Main { add Count(); add Show(); }
         void->int filter Count { int n; work push 1 { push(n++); } }

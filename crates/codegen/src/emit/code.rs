@@ -4,7 +4,7 @@ use super::expr::{bare, cell_type, clean, mem_name, scalar, type_of};
 use super::flow::Way;
 use super::items::{Items, Pattern};
 use super::{deal, simd};
-use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, St, walk, walk_exprs};
+use crate::ir::{Area, Cell, Code, Ex, Kind, Label, MemKind, St, walk, walk_exprs};
 use std::fmt::Write;
 
 /// Writes one filter's firings.
@@ -367,6 +367,9 @@ impl Writer<'_> {
                 self.line(format!("end{}: ;", label.0));
             }
             St::Leave(label) => self.line(format!("goto end{};", label.0)),
+            St::Calls { body, back, to, blocks } => self.calls(body, *back, to, blocks),
+            St::At(label) => self.function_begins(*label),
+            St::Go(label) => self.line(format!("goto at{};", label.0)),
             St::Check(condition, site, args) => self.check(condition, *site, args),
             St::Random(var) => {
                 let text = format!("{} = next_random(&random);", self.name(*var));
@@ -380,6 +383,18 @@ impl Writer<'_> {
             St::Room { given } => self.room(given),
             St::Moved { taken, given } => self.moved(taken, given),
         }
+    }
+
+    fn calls(&mut self, body: &[St], back: Label, to: &Ex, blocks: &[Label]) {
+        let cases = blocks.iter().enumerate().map(|(at, block)| format!("case {at}: goto end{};", block.0));
+        let cases: Vec<String> = cases.collect();
+        self.line("{");
+        self.inside(body);
+        self.line(format!("at{}: ;", back.0));
+        let to = self.ex(to);
+        // In one line: these numbers are never told.
+        self.line(format!("    switch ({}) {{ {} }}", bare(&to), cases.join(" ")));
+        self.line("}");
     }
 
     fn choice(&mut self, condition: &Ex, then: &[St], otherwise: &[St]) {

@@ -163,6 +163,7 @@ pub(crate) fn has_no_state(code: &Code) -> bool {
             St::Loop(_) | St::Block(..) | St::Leave(_) | St::Check(..) | St::Random(_) | St::Print(..) => {
                 false
             }
+            St::Calls { .. } | St::At(_) | St::Go(_) => false,
             St::Send { .. } | St::Need { .. } | St::Room { .. } | St::Moved { .. } => false,
         };
     });

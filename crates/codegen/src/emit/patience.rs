@@ -2,10 +2,11 @@
 //!
 //! A function has some *patience*: its loops take from it, in each turn as much as the turn may take of loops
 //! whose length is known; and who has none left asks whoever runs the program, who may stop it there. Loops that
-//! count and have no others inside do not ask: whatever they count, it is over soon.
+//! count and have no others inside do not ask: whatever they count, it is over soon. Functions that call themselves
+//! ask as they begin.
 
 use super::code::Writer;
-use crate::ir::{Code, St, inner};
+use crate::ir::{Code, Label, St, inner};
 
 /// Turns between two questions.
 const PATIENCE: u64 = 1 << 16;
@@ -22,6 +23,7 @@ fn weight(stmts: &[St]) -> u64 {
     let of = |st: &St| {
         let inside = inner(st).map(|stmts| weight(stmts)).fold(0, u64::saturating_add);
         match st {
+            St::Calls { .. } => SOME.saturating_mul(1 + inside.min(LONG)),
             St::Loop(_) | St::For { .. } => turns(st).unwrap_or(SOME).saturating_mul(1 + inside.min(LONG)),
             _ => inside,
         }
@@ -58,7 +60,7 @@ fn of_firing(code: &Code) -> Option<u64> {
 /// Whether some of the code asks.
 fn asks(code: &Code) -> bool {
     let mut found = of_firing(code).is_some();
-    crate::ir::walk(&code.body, &mut |st| found |= taken(st).is_some());
+    crate::ir::walk(&code.body, &mut |st| found |= taken(st).is_some() || matches!(st, St::At(_)));
     found
 }
 
@@ -75,6 +77,12 @@ impl Writer<'_> {
         if let Some(turns) = taken(st) {
             self.take_patience(turns);
         }
+    }
+
+    /// Where a function begins that calls itself.
+    pub(super) fn function_begins(&mut self, label: Label) {
+        self.line(format!("at{}: ;", label.0));
+        self.take_patience(SOME);
     }
 
     /// Where a firing begins.

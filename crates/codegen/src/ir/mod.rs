@@ -304,6 +304,14 @@ pub enum St {
     Block(Label, Vec<St>),
     /// Goes on after the block.
     Leave(Label),
+    /// Functions that call themselves, one behind the other: the first begins. A call keeps what is its caller's,
+    /// goes to a function, and is the end of a block, where it goes on; a function that ends goes to the label
+    /// `back`, from where it goes on behind the block whose number is `to`, or where there is none behind all of it.
+    Calls { body: Vec<St>, back: Label, to: Ex, blocks: Vec<Label> },
+    /// Where one of them begins.
+    At(Label),
+    /// Goes to the beginning of one of them, or back from one.
+    Go(Label),
     /// Fails if the condition is true, with these integers to be told.
     Check(Ex, u32, Vec<Ex>),
     /// The next number of the filter's sequence.

@@ -27,7 +27,8 @@ pub fn exprs<'a>(st: &'a St, f: &mut dyn FnMut(&'a Ex)) {
         St::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
         St::Room { given } => f(given),
         St::Moved { taken, given } => [taken, given].into_iter().for_each(f),
-        St::Loop(_) | St::Block(..) | St::Leave(_) | St::Random(_) => {}
+        St::Calls { to, .. } => f(to),
+        St::Loop(_) | St::Block(..) | St::Leave(_) | St::Random(_) | St::At(_) | St::Go(_) => {}
     }
 }
 
@@ -56,7 +57,8 @@ pub fn exprs_mut(st: &mut St, f: &mut dyn FnMut(&mut Ex)) {
         St::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
         St::Room { given } => f(given),
         St::Moved { taken, given } => [taken, given].into_iter().for_each(f),
-        St::Loop(_) | St::Block(..) | St::Leave(_) | St::Random(_) => {}
+        St::Calls { to, .. } => f(to),
+        St::Loop(_) | St::Block(..) | St::Leave(_) | St::Random(_) | St::At(_) | St::Go(_) => {}
     }
 }
 
@@ -64,7 +66,9 @@ pub fn exprs_mut(st: &mut St, f: &mut dyn FnMut(&mut Ex)) {
 pub fn inner(st: &St) -> impl Iterator<Item = &Vec<St>> {
     let (first, second) = match st {
         St::If(_, then, otherwise) => (Some(then), Some(otherwise)),
-        St::For { body, .. } | St::Loop(body) | St::Block(_, body) => (Some(body), None),
+        St::For { body, .. } | St::Loop(body) | St::Block(_, body) | St::Calls { body, .. } => {
+            (Some(body), None)
+        }
         _ => (None, None),
     };
     first.into_iter().chain(second)
@@ -74,7 +78,9 @@ pub fn inner(st: &St) -> impl Iterator<Item = &Vec<St>> {
 pub fn inner_mut(st: &mut St) -> impl Iterator<Item = &mut Vec<St>> {
     let (first, second) = match st {
         St::If(_, then, otherwise) => (Some(then), Some(otherwise)),
-        St::For { body, .. } | St::Loop(body) | St::Block(_, body) => (Some(body), None),
+        St::For { body, .. } | St::Loop(body) | St::Block(_, body) | St::Calls { body, .. } => {
+            (Some(body), None)
+        }
         _ => (None, None),
     };
     first.into_iter().chain(second)

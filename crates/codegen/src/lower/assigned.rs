@@ -20,6 +20,8 @@ pub(super) struct Does {
     /// Locals whose elements are used.
     pub(super) indexed: Vec<u32>,
     pub(super) calls: Vec<Callee>,
+    /// Calls with the locals that are their arguments as they are, not those of functions that are called.
+    pub(super) passes: Vec<(Callee, Vec<Option<u32>>)>,
     /// Expressions and statements.
     pub(super) size: usize,
     depth: usize,
@@ -79,6 +81,14 @@ pub(super) fn changes_local(body: &Body, local: u32) -> bool {
     let mut does = Does::default();
     does.stmts(&body.stmts);
     does.roots.contains(&Root::Local(local))
+}
+
+/// The local that an expression is.
+fn as_it_is(expr: &Expr) -> Option<u32> {
+    match &expr.kind {
+        ExprKind::Read(Place { root: Root::Local(local), path, .. }) if path.is_empty() => Some(*local),
+        _ => None,
+    }
 }
 
 /// How often a local is assigned or declared in a body.
@@ -223,8 +233,11 @@ impl Does {
             ExprKind::Step { place, .. } => self.changed(place),
             ExprKind::Call(callee, args) => {
                 self.random |= *callee == Callee::Builtin(thalweg_lang::hir::Builtin::Random);
-                if !matches!(callee, Callee::Builtin(_)) && !self.calls.contains(callee) {
-                    self.calls.push(*callee);
+                if !matches!(callee, Callee::Builtin(_)) {
+                    self.passes.push((*callee, args.iter().map(as_it_is).collect()));
+                    if !self.calls.contains(callee) {
+                        self.calls.push(*callee);
+                    }
                 }
                 args.iter().for_each(|arg| self.expr(arg));
             }

@@ -7,28 +7,23 @@ use crate::ir::{self, Area, Ex, MemKind, Scalar, St};
 use thalweg_lang::hir::{Builtin, Callee, Expr, Function, Root, Shaped, Type};
 use thalweg_lang::value::Shape;
 
-/// How deep calls may be nested.
-const DEEPEST: usize = 48;
-
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, callee: Callee, args: &'a [Expr], expr: &'a Expr) -> Outcome<Val> {
-        let (filter, program) = (self.filter, self.program);
-        let function = match callee {
+        match callee {
             Callee::Builtin(builtin) => return self.builtin(builtin, args),
-            Callee::Function(at) => filter.functions.get(at as usize),
-            Callee::Helper(at) => program.helpers.get(at as usize),
             Callee::Native(_) => return Err("it calls a native function".into()),
-        };
-        let function = function.ok_or("there is no such function")?;
-        if self.nested.len() >= DEEPEST {
-            return Err(format!("calls of `{}` are nested too deep", function.name));
+            Callee::Function(_) | Callee::Helper(_) => {}
         }
         let values = self.operands(&args.iter().collect::<Vec<_>>())?;
         self.span = expr.span;
-        self.nested.push(callee);
-        let result = self.put_in(function, values)?;
-        self.nested.pop();
-        Ok(result)
+        self.check_depth();
+        if self.is_being_made(callee) {
+            return self.invoke(callee, values);
+        }
+        match &self.group(callee)[..] {
+            [] => self.call_in(callee, values),
+            group => self.call_group(group, values),
+        }
     }
 
     pub(super) fn put_in(&mut self, function: &'a Function, values: Vec<Val>) -> Outcome<Val> {
@@ -124,7 +119,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Room for a result, which is zero where nothing is returned.
-    fn result(&mut self, declared: &'a Shaped) -> Outcome<Bind> {
+    pub(super) fn result(&mut self, declared: &'a Shaped) -> Outcome<Bind> {
         if declared.ty == Type::Void {
             return Ok(Bind::None);
         }

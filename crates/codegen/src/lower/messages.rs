@@ -36,7 +36,7 @@ pub(crate) fn lower_handler(
     let mut lower = Lower::new(program, tree, hir, filter, (params, fields), filter.work)?;
     let declared = &program.streams[stream.0 as usize].params;
     lower.param_types = declared.iter().map(|(_, shaped)| shaped.ty.clone()).collect();
-    (lower.flows, lower.handles) = (false, true);
+    (lower.flows, lower.handles, lower.around) = (false, true, 1);
     let function = hir.handlers.get(handler as usize).ok_or("there is no such handler")?;
     let (shapes, cells) = lower.handle(function)?;
     Ok(Handler { code: lower.code, shapes, cells })

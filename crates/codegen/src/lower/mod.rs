@@ -24,6 +24,7 @@ mod messages;
 mod operators;
 mod place;
 mod range;
+mod recursion;
 mod shape;
 mod stmt;
 
@@ -31,6 +32,7 @@ use crate::ir::{Area, Code, Ex, Kind, Label, Mem, MemInfo, MemKind, Scalar, Site
 use cursor::Cursor;
 use known::Known;
 use std::collections::HashMap;
+use std::rc::Rc;
 use thalweg_lang::hir::{self, Body, Root, StreamBody};
 use thalweg_lang::source::Span;
 use thalweg_lang::tree::{self, Rate, Rates, Tree};
@@ -154,6 +156,12 @@ struct Lower<'a> {
     frames: Vec<Frame<'a>>,
     /// Functions that are being put in.
     nested: Vec<hir::Callee>,
+    /// Calls around all of them: that of a handler.
+    around: usize,
+    /// Functions that call themselves, and that are being made, innermost last.
+    regions: Vec<Rc<recursion::Region<'a>>>,
+    /// The most statements that there may be now.
+    most: usize,
     /// What is known where a block is left, by label.
     left: HashMap<Label, Vec<Known>>,
     /// Labels whose ways may have moved different numbers of items.
@@ -195,6 +203,9 @@ impl<'a> Lower<'a> {
             given: Cursor::default(),
             frames: Vec::new(),
             nested: Vec::new(),
+            around: 0,
+            regions: Vec::new(),
+            most: MOST_STATEMENTS,
             left: HashMap::new(),
             uneven: HashMap::new(),
             alive: true,
@@ -268,7 +279,7 @@ impl<'a> Lower<'a> {
     }
 
     fn budget(&self) -> Outcome<()> {
-        if self.emitted > MOST_STATEMENTS { Err("its code becomes too large".into()) } else { Ok(()) }
+        if self.emitted > self.most { Err("its code becomes too large".into()) } else { Ok(()) }
     }
 
     /// Sets a variable, and knows what it is from now on.

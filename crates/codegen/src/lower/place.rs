@@ -298,7 +298,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn copy_run(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), cells: usize, kind: Kind) {
+    pub(super) fn copy_run(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), cells: usize, kind: Kind) {
         if cells <= SHORT {
             (0..cells).for_each(|cell| self.copy_cell(to, from, &Ex::int(cell as i64), kind));
             return;

@@ -1,0 +1,177 @@
+//! What callers keep while a function calls itself.
+//!
+//! A call keeps what its function still reads afterwards: each variable and run of cells that is read behind the
+//! call in the text, or anywhere in the outermost loop around it. Variables are one function's, as each has its own
+//! when it is lowered; what belongs to all of them (fields, results, counts of items) nobody keeps.
+
+use super::super::{Lower, Outcome};
+use super::{Bind, Region};
+use crate::ir::{Area, Cell, Ex, Kind, Label, Mem, MemKind, St, Var, exprs, inner, inner_mut, walk};
+use std::collections::{BTreeMap, HashSet};
+use thalweg_lang::eval::MAX_CALLS;
+
+/// The most cells of a stack.
+const MOST: usize = 1 << 22;
+
+/// Where things are read last, and where a function's calls are, in the order of the text.
+#[derive(Default)]
+struct Scan {
+    place: usize,
+    vars: BTreeMap<Var, usize>,
+    mems: BTreeMap<Mem, usize>,
+    /// By call, the block it is the end of: from where on what is read is read after it.
+    calls: Vec<(Label, usize)>,
+}
+
+impl Scan {
+    fn stmts(&mut self, stmts: &[St], outermost: Option<usize>, entries: &[Label]) {
+        for st in stmts {
+            self.place += 1;
+            let place = self.place;
+            let loops = matches!(st, St::Loop(_) | St::For { .. });
+            let around = outermost.or(loops.then_some(place));
+            if let St::For { var, .. } = st {
+                self.vars.insert(*var, place);
+            }
+            exprs(st, &mut |ex| self.ex(ex));
+            if let Some(block) = calls(st, entries) {
+                let St::Block(_, stmts) = st else { unreachable!("a call is a block") };
+                self.stmts(stmts, around, entries);
+                self.calls.push((block, around.unwrap_or(self.place + 1)));
+                continue;
+            }
+            inner(st).for_each(|stmts| self.stmts(stmts, around, entries));
+        }
+    }
+
+    fn ex(&mut self, ex: &Ex) {
+        match ex {
+            Ex::Var(var) => _ = self.vars.insert(*var, self.place),
+            Ex::Load(Area::Mem(mem), ..) => _ = self.mems.insert(*mem, self.place),
+            _ => {}
+        }
+        ex.each(&mut |part| self.ex(part));
+    }
+}
+
+/// The label of a block that is a call of one of these.
+fn calls(st: &St, entries: &[Label]) -> Option<Label> {
+    let St::Block(label, stmts) = st else { return None };
+    matches!(stmts.last(), Some(St::Go(to)) if entries.contains(to)).then_some(*label)
+}
+
+/// What a call does before it goes, and when it is back.
+type Frame = (Vec<St>, Vec<St>);
+
+impl<'a> Lower<'a> {
+    /// The functions with what their calls keep.
+    pub(super) fn with_frames(&mut self, region: &Region<'a>, body: Vec<St>) -> Outcome<St> {
+        let entries: Vec<Label> = region.entries.iter().map(|entry| entry.label).collect();
+        let shared = self.shared(region, &body);
+        let (mut blocks, mut frames, mut largest) = (Vec::new(), BTreeMap::new(), 0);
+        for function in body.chunk_by(|_, next| !matches!(next, St::At(_))) {
+            let mut scan = Scan::default();
+            scan.stmts(function, None, &entries);
+            for (block, from) in &scan.calls {
+                let (frame, cells) = self.frame_of(region, &scan, *from, (blocks.len(), &shared));
+                frames.insert(*block, frame);
+                blocks.push(*block);
+                largest = cells.max(largest);
+            }
+        }
+        let cells = 1 + largest * (MAX_CALLS as usize + 1);
+        if cells > MOST {
+            let name = &region.entries[0].function.name;
+            return Err(format!("calls of `{name}`, which calls itself, keep too much"));
+        }
+        self.code.mems[region.stack.0 as usize].cells = cells;
+        let mut body = body;
+        put(&mut body, &entries, &mut frames);
+        let last = Ex::Var(region.top).plus(Ex::int(-1));
+        let to = Ex::Load(Area::Mem(region.stack), Box::new(last), Kind::Int);
+        Ok(St::Calls { body, back: region.back, to, blocks })
+    }
+
+    /// Variables and runs of cells that all calls share.
+    fn shared(&self, region: &Region<'a>, body: &[St]) -> (HashSet<Var>, HashSet<Mem>) {
+        let mut vars: HashSet<Var> = region.cursors.into_iter().flatten().chain([region.top]).collect();
+        let mut mems = HashSet::from([region.stack]);
+        for entry in &region.entries {
+            match entry.result {
+                Bind::Scalar(var) => _ = vars.insert(var),
+                Bind::Area(mem, _) => _ = mems.insert(mem),
+                _ => {}
+            }
+        }
+        // Stacks of others are empty when one of these is called.
+        walk(body, &mut |st| {
+            if let St::Calls { to: Ex::Load(Area::Mem(stack), ..), .. } = st {
+                mems.insert(*stack);
+            }
+        });
+        (vars, mems)
+    }
+
+    /// What a call keeps of what is read from some place on; how many cells that is.
+    fn frame_of(
+        &mut self,
+        region: &Region<'a>,
+        scan: &Scan,
+        from: usize,
+        (number, shared): (usize, &(HashSet<Var>, HashSet<Mem>)),
+    ) -> (Frame, usize) {
+        let (stack, top) = (Area::Mem(region.stack), Ex::Var(region.top));
+        let (mut before, mut after, mut cells) = (Vec::new(), Vec::new(), 0);
+        for var in scan.vars.iter().filter(|(_, last)| **last >= from).map(|(var, _)| *var) {
+            let info = &self.code.vars[var.0 as usize];
+            if info.field.is_some() || shared.0.contains(&var) {
+                continue;
+            }
+            let (at, kind) = (top.clone().plus(Ex::int(cells as i64)), info.kind);
+            before.push(St::Store(stack.clone(), at.clone(), kind, Ex::Var(var)));
+            after.push(St::Set(var, Ex::Load(stack.clone(), Box::new(at), kind)));
+            cells += 1;
+        }
+        for mem in scan.mems.iter().filter(|(_, last)| **last >= from).map(|(mem, _)| *mem) {
+            let info = &self.code.mems[mem.0 as usize];
+            if info.kind != MemKind::Local || shared.1.contains(&mem) {
+                continue;
+            }
+            let (at, own, count) = (top.clone().plus(Ex::int(cells as i64)), Area::Mem(mem), info.cells);
+            let kind = if let Cell::Of(kind) = info.cell { kind } else { Kind::Int };
+            before.extend(self.copied((&stack, &at), (&own, &Ex::int(0)), count, kind));
+            after.extend(self.copied((&own, &Ex::int(0)), (&stack, &at), count, kind));
+            cells += count;
+        }
+        let at = top.clone().plus(Ex::int(cells as i64));
+        before.push(St::Store(stack, at, Kind::Int, Ex::int(number as i64)));
+        let cells = cells + 1;
+        before.push(St::Set(region.top, top.clone().plus(Ex::int(cells as i64))));
+        after.insert(0, St::Set(region.top, top.plus(Ex::int(-(cells as i64)))));
+        ((before, after), cells)
+    }
+
+    fn copied(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), cells: usize, kind: Kind) -> Vec<St> {
+        let (out, alive) = (std::mem::take(&mut self.out), std::mem::replace(&mut self.alive, true));
+        self.copy_run(to, from, cells, kind);
+        self.alive = alive;
+        std::mem::replace(&mut self.out, out)
+    }
+}
+
+/// Puts what calls keep before and behind them.
+fn put(stmts: &mut Vec<St>, entries: &[Label], frames: &mut BTreeMap<Label, Frame>) {
+    let mut at = 0;
+    while at < stmts.len() {
+        inner_mut(&mut stmts[at]).for_each(|stmts| put(stmts, entries, frames));
+        if let Some((before, after)) = calls(&stmts[at], entries).and_then(|block| frames.remove(&block))
+            && let St::Block(_, inside) = &mut stmts[at]
+        {
+            inside.splice(0..0, before);
+            let count = after.len();
+            stmts.splice(at + 1..at + 1, after);
+            at += count;
+        }
+        at += 1;
+    }
+}
