@@ -2,8 +2,14 @@
 
 mod common;
 
-use common::{LEVELS, Memory, agree_runs, compiled, floats, has_compiler, ints};
-use thalweg_codegen::Level;
+use common::{
+    Given, LEVELS, Memory, agree_runs, compiled, floats, has_compiler, interpreted, ints, see_with,
+};
+use std::io;
+use thalweg_codegen::{Cache, Config, Level, Threads};
+use thalweg_lang::files::{Files, Layout, Sink, Source};
+use thalweg_lang::interpret::Options;
+use thalweg_lang::value::Value;
 
 /// Lengths of inputs: none, few, and some steady states.
 const LENGTHS: [usize; 12] = [0, 1, 2, 3, 5, 8, 13, 31, 64, 100, 257, 1000];
@@ -108,6 +114,104 @@ agrees! {
     too_many_taken: around("int->int filter Middle() { work pop [1, 3] push 1 { int n = pop() & 7; for (int i = 0; i < n; i++) pop(); push(n); } }"), ints;
     a_window_before_the_items: around("int->int filter Middle() { work pop * push 1 { int n = pop() % 9 - 4; push(peek(n)); } }"), ints;
     nothing_moved_for_ever: around("int->int filter Middle() { int n; work pop [0, 1] push [0, 1] { n++; if (n < 20) push(pop()); } }"), ints;
+}
+
+/// A filter that fails when it finds a number in some place of its input.
+fn failing(name: &str, rates: &str, body: &str) -> String {
+    format!(
+        "int->int filter {name}(int at) {{ int n; int[1] a; work {rates} {{ if (n == at) a[n + 1] = 1; n++; {body} }} }}"
+    )
+}
+
+/// Of several failures in one batch that one is told which the interpreter comes to first, wherever they are.
+#[test]
+fn several_fail_in_one_batch() {
+    let filters = [
+        failing("Plain", "pop 1 push 1", "push(pop());"),
+        failing("Drop", "pop 1 push [0, 1]", "int x = pop(); if (x % 3 != 0) push(x);"),
+        failing("Repeat", "pop 1 push *", "int x = pop(); for (int i = 0; i < (x & 3); i++) push(x + i);"),
+        failing(
+            "Take",
+            "pop * push 1",
+            "int s = pop(); int k = s & 3; for (int i = 0; i < k; i++) s += pop(); push(s);",
+        ),
+    ]
+    .concat();
+    let chains = [
+        "add Plain({0}); add Drop({1}); add Plain({2});",
+        "add Drop({0}); add Take({1}); add Repeat({2});",
+        "add Repeat({0}); add Repeat({1}); add Plain({2}); add Take({2});",
+        "add splitjoin { split roundrobin(2, 1); add Drop({0}); add Take({1}); join roundrobin(1, 1); }; add Plain({2});",
+        "add splitjoin { split duplicate; add pipeline { add Drop({0}); add Plain({1}); }; add Plain({2}); join roundrobin(1, 2); }; add Plain({1});",
+    ];
+    let places = [
+        [40, 20, 10],
+        [20, 40, 10],
+        [70, 20, 60],
+        [999, 30, 31],
+        [50, 999, 12],
+        [33, 34, 9],
+        [5000, 4000, 1000],
+    ];
+    for chain in chains.iter().filter(|_| has_compiler("several_fail_in_one_batch")) {
+        for [first, second, third] in places {
+            let chain = chain.replace("{0}", &first.to_string()).replace("{1}", &second.to_string());
+            let chain = chain.replace("{2}", &third.to_string());
+            let text = format!(
+                "void->void pipeline Main {{ add FileReader<int>(\"in\"); {chain} add FileWriter<int>(\"out\"); }} {filters}"
+            );
+            let runs = [(ints("in", 9000), None), (ints("in", 9000), Some(3000)), (ints("in", 25), None)];
+            agree_runs(&[Level::Plain, Level::Vectors], &compiled(&text), &text, &runs);
+        }
+    }
+}
+
+/// A file that cannot be read again.
+struct Once(Given);
+
+impl Source for Once {
+    fn next(&mut self) -> io::Result<Option<Value>> {
+        self.0.next()
+    }
+
+    fn rewind(&mut self) -> io::Result<bool> {
+        Ok(false)
+    }
+}
+
+struct Pipes(Memory);
+
+impl Files for Pipes {
+    fn source(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
+        Ok(Box::new(Once(Given(self.0.given[name].clone(), 0))))
+    }
+
+    fn sink(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
+        self.0.sink(name, item)
+    }
+}
+
+/// The same where the input cannot be read again.
+#[test]
+fn several_fail_that_take_from_a_pipe() {
+    if !has_compiler("several_fail_that_take_from_a_pipe") {
+        return;
+    }
+    let text = around(&format!(
+        "int->int pipeline Middle {{ add Plain(4000); add Drop(2000); add Plain(1000); }} {} {}",
+        failing("Plain", "pop 1 push 1", "push(pop());"),
+        failing("Drop", "pop 1 push [0, 1]", "int x = pop(); if (x % 3 != 0) push(x);"),
+    ));
+    let (compiled, files) = (compiled(&text), ints("in", 9000));
+    let meant = interpreted(&compiled, &files, None);
+    let native =
+        thalweg_codegen::build(&compiled, &Config { cache: Cache::None, ..Config::default() }).unwrap();
+    for threads in [Threads::new(1), Threads { batch: Some(7), ..Threads::new(2) }] {
+        let (written, mut files) = (files.written.clone(), Pipes(files.clone()));
+        let done =
+            see_with(&mut files, &written, |around| native.run_on(&threads, Options::default(), around));
+        assert_eq!(meant.end, done.end);
+    }
 }
 
 #[test]

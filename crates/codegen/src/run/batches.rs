@@ -27,6 +27,7 @@ impl Default for Many {
 impl Run<'_> {
     /// The next batches: one, or several where that is known to be quick and no input has to be looked for.
     pub(super) fn some_batches(&mut self, sources: &mut Sources, many: &mut Many) -> Result<(), Stop> {
+        sources.sure = sources.done;
         let whole = (sources.most - sources.done) / sources.batch;
         let free =
             self.regions.iter().enumerate().all(|(at, region)| !region.is_source() || self.hands_over(at));
@@ -38,9 +39,9 @@ impl Run<'_> {
             return Ok(());
         }
         let (turns, start) = (whole.min(many.0), Instant::now());
+        sources.done += turns * sources.batch;
         self.batches(0..self.regions.len(), sources.batch, turns)?;
         many.0 = if start.elapsed() < LONG / 2 { many.0.saturating_mul(2) } else { many.0.div_ceil(2) };
-        sources.done += turns * sources.batch;
         sources.over = sources.done == sources.most;
         Ok(())
     }

@@ -68,6 +68,17 @@ impl Ends {
         Ok(ends)
     }
 
+    /// Sees to it that what is read can be read again, where files cannot.
+    pub(super) fn remember(&mut self) {
+        self.readers.iter_mut().for_each(|(_, reader)| reader.remember());
+    }
+
+    /// The same input from its beginning, if that can be had; what is written goes nowhere.
+    pub(super) fn again(mut self) -> Option<Ends> {
+        self.writers.iter_mut().for_each(|(_, writer)| writer.sink = None);
+        self.readers.iter_mut().all(|(_, reader)| reader.again()).then_some(self)
+    }
+
     /// The reader that a node is, by its place.
     pub(super) fn reader_of(&self, node: NodeId) -> Option<usize> {
         self.readers.iter().position(|(reader, _)| *reader == node)

@@ -15,6 +15,7 @@ mod demand;
 mod ends;
 mod failing;
 mod filters;
+mod first;
 mod groups;
 mod lend;
 mod moves;
@@ -62,6 +63,9 @@ pub(crate) struct Run<'a> {
     regions: Vec<parts::Region<'a>>,
     /// Whether anything has been done.
     moved: bool,
+    /// Where batches of several regions have failed: steady states of the sources before, all that follows from
+    /// them included, and of those that were to be done.
+    failed: Option<(u64, u64)>,
     around: Around<'a>,
 }
 
@@ -120,7 +124,10 @@ impl Native {
         options: Options,
         mut around: Surroundings<'_>,
     ) -> Result<Outcome, Stop> {
-        let ends = Ends::open(&self.compiled, options, around.files)?;
+        let mut ends = Ends::open(&self.compiled, options, around.files)?;
+        if self.may_fail_first() {
+            ends.remember();
+        }
         let out = std::mem::replace(&mut around.out, Box::new(std::io::sink()));
         let interrupted = shared(&mut around);
         let mut run = Run::new(self, ends, (out, interrupted));
@@ -129,6 +136,10 @@ impl Native {
             _ if self.on_demand() => run.drive_on_demand(options, &mut around),
             1 if !self.flows() => run.drive(threads, options, &mut around),
             _ => run.drive_parts(threads, options, &mut around),
+        };
+        let iterations = match iterations {
+            Err(stop @ Stop::Fault(_)) if !(around.interrupted)() => Err(self.first_failure(&mut run, stop)),
+            other => other,
         };
         // What is stopped in the middle of a firing ends like what is stopped between two.
         let iterations = match iterations {
@@ -175,6 +186,7 @@ impl<'a> Run<'a> {
             passed: vec![0; native.compiled.flat.nodes.len()],
             regions: Vec::new(),
             moved: false,
+            failed: None,
             around: Around {
                 printer: Printer { codes: &native.codes, out, error: None },
                 queues: Queues::new(bytes.collect(), native.rings(), Budget::new(native.budget)),

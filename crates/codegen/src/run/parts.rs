@@ -35,6 +35,8 @@ const NEAR: u64 = 32 << 10;
 pub(super) struct Sources {
     pub(super) most: u64,
     pub(super) done: u64,
+    /// Steady states after which all others have done what they can.
+    pub(super) sure: u64,
     pub(super) batch: u64,
     /// There are no whole batches any more.
     pub(super) over: bool,
@@ -116,9 +118,21 @@ impl<'a> Run<'a> {
     ) -> Result<u64, Stop> {
         self.begin_regions();
         let most = options.iterations.unwrap_or(u64::MAX);
+        let batched = if self.exact(options) { 0 } else { most };
+        self.rounds(batched, most, threads, around)
+    }
+
+    /// So many steady states of the sources, of which the first may be done in batches.
+    pub(super) fn rounds(
+        &mut self,
+        batched: u64,
+        most: u64,
+        threads: &Threads,
+        around: &mut Surroundings<'_>,
+    ) -> Result<u64, Stop> {
         let mut iterations = 0;
-        if !self.exact(options) {
-            iterations = self.in_batches(most, threads, around)?;
+        if batched > 0 {
+            iterations = self.in_batches(batched, threads, around)?;
             if iterations > 0 {
                 self.settle(around)?;
             }
@@ -148,7 +162,7 @@ impl<'a> Run<'a> {
     }
 
     /// Whether the order of firings can be seen.
-    fn exact(&self, options: Options) -> bool {
+    pub(super) fn exact(&self, options: Options) -> bool {
         let flat = &self.native.compiled.flat;
         let region_of = self.native.compiled.schedule.region_of();
         let between = |channel: &&thalweg_lang::flat::Channel| {
@@ -179,7 +193,23 @@ impl<'a> Run<'a> {
         threads: &Threads,
         around: &mut Surroundings<'_>,
     ) -> Result<u64, Stop> {
-        let mut sources = Sources { most, done: 0, batch: self.batch(), over: most == 0 };
+        let mut sources = Sources { most, done: 0, sure: 0, batch: self.batch(), over: most == 0 };
+        let done = self.batches_of(&mut sources, threads, around);
+        if done.is_err() {
+            self.failed = Some((sources.sure, sources.done.max(1)));
+        }
+        done?;
+        self.by_schedule();
+        Ok(sources.done)
+    }
+
+    fn batches_of(
+        &mut self,
+        sources: &mut Sources,
+        threads: &Threads,
+        around: &mut Surroundings<'_>,
+    ) -> Result<(), Stop> {
+        let most = sources.most;
         if most > 0 && !(around.interrupted)() {
             for region in 0..self.regions.len() {
                 if self.regions[region].source {
@@ -188,24 +218,23 @@ impl<'a> Run<'a> {
             }
         }
         if !sources.over && self.native.mode == Mode::OsThread {
-            filters::drive(self, &mut sources, around)?;
+            filters::drive(self, sources, around)?;
         } else if !sources.over {
-            groups::drive(self, &mut sources, threads, around)?;
+            groups::drive(self, sources, threads, around)?;
         }
         let mut many = Many::default();
         while !sources.over && !(around.interrupted)() {
             let before = sources.done;
             if self.native.mode == Mode::Demand {
-                self.pull_all(&mut sources)?;
+                self.pull_all(sources)?;
             } else {
-                self.some_batches(&mut sources, &mut many)?;
+                self.some_batches(sources, &mut many)?;
             }
             if sources.done > before {
                 (around.progress)(sources.done);
             }
         }
-        self.by_schedule();
-        Ok(sources.done)
+        Ok(())
     }
 
     /// The next batch's steady states, of all sources together.

@@ -38,7 +38,12 @@ pub(super) struct Reader {
     over: bool,
     /// It has given items since it has begun, or begun again.
     gave: bool,
+    /// All that has been read of a file that cannot be read again.
+    read: Option<Vec<u8>>,
 }
+
+/// The most that is kept of what has been read.
+const KEPT: usize = 64 << 20;
 
 impl Reader {
     pub(super) fn new(source: Box<dyn Source>, told: Told) -> Reader {
@@ -57,7 +62,31 @@ impl Reader {
             room: 0,
             after: None,
             gave: false,
+            read: None,
         }
+    }
+
+    /// Keeps what is read, up to some length, unless the file can be read again. Nothing has been read yet.
+    pub(super) fn remember(&mut self) {
+        if !self.in_memory && !matches!(self.source.rewind(), Ok(true)) {
+            self.read = Some(Vec::new());
+        }
+    }
+
+    /// Goes back to the beginning, if that can be done.
+    pub(super) fn again(&mut self) -> bool {
+        self.at = 0;
+        if self.in_memory {
+            return true;
+        }
+        self.after = None;
+        if let Some(read) = self.read.take() {
+            self.end = read.len();
+            self.window = read;
+            return true;
+        }
+        (self.end, self.over, self.gave) = (0, false, false);
+        matches!(self.source.rewind(), Ok(true))
     }
 
     /// How many items there are, of so many that are wanted.
@@ -132,11 +161,20 @@ impl Reader {
             let before = self.end - self.at;
             self.more(want);
             let now = self.end - self.at;
+            self.keep_read(now - before);
             self.gave |= now > before;
             if now < want && self.after.is_none() {
                 self.ended();
             }
         }
+    }
+
+    fn keep_read(&mut self, bytes: usize) {
+        let new = &self.window[self.end - bytes..self.end];
+        if let Some(read) = &mut self.read {
+            read.extend_from_slice(new);
+        }
+        self.read.take_if(|read| read.len() > KEPT);
     }
 
     /// Reads once.

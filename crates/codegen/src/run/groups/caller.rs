@@ -132,6 +132,7 @@ impl<'c, 'a> Caller<'c, 'a> {
         match packet.failure.take() {
             Some(stop) => Err(stop),
             None => {
+                self.sources.sure = packet.until;
                 (around.progress)(packet.until);
                 Ok(())
             }

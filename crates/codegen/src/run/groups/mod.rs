@@ -119,6 +119,7 @@ fn costs(
         if sources.over || (around.interrupted)() {
             break;
         }
+        sources.sure = sources.done;
         let n = run.next_batch(sources)?;
         for (region, cost) in costs.iter_mut().enumerate() {
             let start = Instant::now();
