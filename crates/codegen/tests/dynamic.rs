@@ -245,3 +245,17 @@ fn the_suite_agrees_wherever_it_ends() {
         agree_runs(&[Level::Plain, Level::Vectors], &std::sync::Arc::new(compiled), program.name, &runs);
     }
 }
+
+/// Locals that are too large for a stack stay a filter's own while it waits in the middle of a firing.
+#[test]
+fn large_locals_of_several_that_wait() {
+    if !has_compiler("large_locals_of_several_that_wait") {
+        return;
+    }
+    let text = around(
+        "int->int pipeline Middle { add Large(3); add Large(5); add Large(2); }
+         int->int filter Large(int by) { work pop * push 2 { int[20000] all; int n = pop() & 15; for (int i = 0; i <= n; i++) { int k = (n * i * by) & 16383; all[k] += pop() + i; } int s = 0; for (int i = 0; i < 20000; i += 1) s = s * 3 + all[i]; push(s); push(n); } }",
+    );
+    let runs: Vec<_> = [50, 333].map(|count| (ints("in", count), None)).into();
+    agree_runs(&[Level::Plain, Level::Vectors], &compiled(&text), &text, &runs);
+}
