@@ -6,8 +6,8 @@
 //!                                    ──emit──▶ C ──build──▶ a loaded library ──run──▶ files and prints
 //! ```
 //!
-//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: native functions,
-//! arrays whose lengths depend on data.
+//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: arrays whose lengths
+//! depend on data, say.
 //!
 //! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
 //! looks at indices that are not proven to be inside.

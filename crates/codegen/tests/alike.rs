@@ -43,6 +43,17 @@ const FILTERS: &str = "
     }";
 
 #[test]
+fn functions_that_call_themselves() {
+    let text = "void->void pipeline Main { add FileReader<float>(\"in\"); for (int i = 0; i < 6; i++) add Tree(i * 3, 7 - i); add FileWriter<float>(\"out\"); }
+        float->float filter Tree(int a, int b) {
+            float grow(int n, float x) { if (n < b) return x + a; float y = grow(n - 1 - (a & 1), x * 0.5); return y + grow(n - b, x - a) * n; }
+            work pop 1 push 1 { float x = pop(); push(grow(((int) x & 7) + b, x)); } }";
+    if has_compiler("functions_that_call_themselves") {
+        agrees(text, &floats("in", 300), None);
+    }
+}
+
+#[test]
 fn a_chain_of_them() {
     let text = format!(
         "void->void pipeline Main {{ add FileReader<float>(\"in\");

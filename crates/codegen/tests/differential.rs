@@ -150,6 +150,7 @@ agrees! {
             int->int filter Tell(int k) { work pop 1 push 1 peek 2 { println(k + \": \" + peek(1)); push(pop()); } }".replace("add Tell(2); }", "add Tell(2); add End(); } int->void filter End() { work pop 2 { print(pop()); print(true); println(pop()); } }").as_str(),
         Memory::default(), Some(9);
     an_index_outside: around_int("int->int filter Middle() { int[5] a; work pop 1 push 1 { a[pop() % 7] = 2; push(a[0]); } }"), Memory::default(), Some(100);
+    a_native_function: around_int("native Lib { int f(int x); } int->int filter Middle() { work pop 1 push 1 { int x = pop(); if (x % 7 == 5) x = Lib.f(pop() + x) + 1; push(x); } }"), Memory::default(), Some(100);
     a_division_by_zero: around_int("int->int filter Middle() { work pop 1 push 1 { push(100 / (pop() % 4 - 2)); } }"), Memory::default(), Some(100);
     a_window_that_is_left: around_int("int->int filter Middle() { work pop 1 push 1 peek 4 { push(peek(peek(0) % 6)); pop(); } }"), Memory::default(), Some(100);
     items_that_are_not_given: around_int("int->int filter Middle() { work pop 2 push 1 { if (pop() % 5 != 1) push(pop()); } }"), Memory::default(), Some(100);

@@ -11,7 +11,7 @@ impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, callee: Callee, args: &'a [Expr], expr: &'a Expr) -> Outcome<Val> {
         match callee {
             Callee::Builtin(builtin) => return self.builtin(builtin, args),
-            Callee::Native(_) => return Err("it calls a native function".into()),
+            Callee::Native(at) => return self.native(at, expr),
             Callee::Function(_) | Callee::Helper(_) => {}
         }
         let values = self.operands(&args.iter().collect::<Vec<_>>())?;
@@ -160,6 +160,22 @@ impl<'a> Lower<'a> {
             return Ok(Val::Cells(vec![real, self.math(ir::Function::Imaginary(builtin), parts)?]));
         }
         Ok(Val::Scalar(self.math(ir::Function::Whole(builtin), scalars)?))
+    }
+
+    /// A function that is somewhere else: whoever calls it fails, as the interpreter has it.
+    fn native(&mut self, at: u32, expr: &'a Expr) -> Outcome<Val> {
+        self.span = expr.span;
+        let name = self.program.natives.get(at as usize).map_or("", |native| &native.name);
+        let why = format!("the native function `{name}` is not part of the program");
+        self.check(Ex::Const(Scalar::Bool(true)), why, Vec::new());
+        match &expr.ty {
+            Type::Void => Ok(Val::Nothing),
+            Type::Array(_) | Type::String | Type::Portal(_) => Err("it calls a native function".into()),
+            ty => {
+                let bind = self.temporary(&Shape::of(ty))?;
+                self.get(&bind)
+            }
+        }
     }
 
     /// The shape of a declaration, whose lengths must be known here.

@@ -153,7 +153,7 @@ impl<'a> Lower<'a> {
     /// Makes functions that call each other, and calls the first.
     fn make(&mut self, group: &[Callee], values: Vec<Val>) -> Outcome<Val> {
         let what = self.called_by(group[0]);
-        let depth = self.depth().plus(Ex::int(1));
+        let (depth, alive) = (self.depth().plus(Ex::int(1)), self.alive);
         self.nest(group[0])?;
         let region = Rc::new(self.region(group, &values, what)?);
         self.set(region.depth, depth);
@@ -167,7 +167,7 @@ impl<'a> Lower<'a> {
             self.aside(|lower| region.entries.iter().try_for_each(|entry| lower.entry(&region, entry)))?;
         self.regions.pop();
         self.nested.pop();
-        (self.known, self.alive) = (before, true);
+        (self.known, self.alive) = (before, alive);
         let calls = self.with_frames(&region, body)?;
         walk(std::slice::from_ref(&calls), &mut |st| {
             if let St::Set(var, _) | St::For { var, .. } | St::Random(var) = st {
