@@ -20,7 +20,7 @@ const FIRINGS: u64 = 4000;
 const MOST: u64 = 20_000;
 
 /// Why native code is refused, rightly.
-const REFUSED: &[&str] = &["dynamic rates", "are nested too deep"];
+const REFUSED: &[&str] = &["keep too much"];
 
 /// What came of a program.
 pub enum Came {
