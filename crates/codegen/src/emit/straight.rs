@@ -2,8 +2,7 @@
 //!
 //! Where there is no loop, all places of the block's memory are known, and what one part leaves to the next can
 //! stay in registers. Rows are brought into lanes just before they are needed, and back as soon as they are
-//! there: so neither comes in a burst, for which the near cache would have to wait, and few stores of the block's own
-//! stand in line behind those of its results, which wait for far memory.
+//! there, so that neither comes in a burst.
 
 use super::expr::cell_type;
 use super::rows::move_of;
