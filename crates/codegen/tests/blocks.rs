@@ -50,6 +50,25 @@ const FFT: &str = "complex->complex pipeline Middle { add Order(16); for (int m 
             for (int i = 0; i < m / 2; i++) push(second[i]);
             for (int i = 0; i < m; i++) pop(); } }";
 
+const TURNED: &str = "int->int pipeline Middle { for (int i = 0; i < 3; i++) { add Order(); add Mix(); } }
+    int->int filter Order() { work pop 6 push 6 { for (int i = 0; i < 6; i++) push(peek((i * 5 + 1) % 6)); for (int i = 0; i < 6; i++) pop(); } }
+    int->int filter Mix() { work pop 2 push 2 { int a = pop(); int b = pop();
+    push((((a >> 5) & 0x07FFFFFF) | (a << 27)) ^ ((b << 1) | ((b >> 31) & 1)));
+    push((((a >> 5) & 0x03FFFFFF) | (a << 27)) + (((b >> 3) & 0x1FFFFFFF) | (a << 29)) - ((0x7FFFFFFF & (b >> 1)) | (b << 30))); } }";
+
+const SORT: &str = "int->int pipeline Sort(int n, boolean up) {
+        if (n > 2) add splitjoin { split roundrobin(n / 2); add Sort(n / 2, true); add Sort(n / 2, false); join roundrobin(n / 2); };
+        add Merge(n, up); }
+    int->int pipeline Merge(int n, boolean up) {
+        if (n == 2) add Compare(up);
+        else {
+            add splitjoin { split roundrobin(n / 2); add Identity<int>(); add Identity<int>(); join roundrobin; };
+            add Compare(up);
+            add splitjoin { split roundrobin; add Identity<int>(); add Identity<int>(); join roundrobin(n / 2); };
+            add Merge(n / 2, up); } }
+    int->int filter Compare(boolean up) { work pop 2 push 2 { int a = pop(); int b = pop();
+        push(up ? min(a, b) : max(a, b)); push(up ? max(a, b) : min(a, b)); } }";
+
 agrees! {
     rows_and_columns: around("float", &format!("float->float pipeline Middle {{ add Sums(5);
             add splitjoin {{ split roundrobin; for (int i = 0; i < 5; i++) add Sums(5); join roundrobin; }}; }} {SUMS}")),
@@ -62,23 +81,13 @@ agrees! {
     rows_of_two_four_and_eight: around("float", &format!("float->float pipeline Middle {{ for (int i = 0; i < 4; i++) {{ add Sums(2); add Sums(8); add Sums(4); }} }} {SUMS}")),
         floats("in", 8 * 77);
     a_transform_of_complex_numbers: around("complex", FFT), Memory { any: Some(16 * 45 + 3), ..Memory::default() };
-    sorting: around("int", "int->int pipeline Middle { add Sort(8, true); }
-            int->int pipeline Sort(int n, boolean up) {
-                if (n > 2) add splitjoin { split roundrobin(n / 2); add Sort(n / 2, true); add Sort(n / 2, false); join roundrobin(n / 2); };
-                add Merge(n, up); }
-            int->int pipeline Merge(int n, boolean up) {
-                if (n == 2) add Compare(up);
-                else {
-                    add splitjoin { split roundrobin(n / 2); add Identity<int>(); add Identity<int>(); join roundrobin; };
-                    add Compare(up);
-                    add splitjoin { split roundrobin; add Identity<int>(); add Identity<int>(); join roundrobin(n / 2); };
-                    add Merge(n / 2, up); } }
-            int->int filter Compare(boolean up) { work pop 2 push 2 { int a = pop(); int b = pop();
-                push(up ? min(a, b) : max(a, b)); push(up ? max(a, b) : min(a, b)); } }"),
+    sorting: around("int", &format!("int->int pipeline Middle {{ add Sort(8, true); }} {SORT}")),
         ints("in", 8 * 61);
     blocks_that_overlap: around("float", &format!("float->float pipeline Middle {{ add Window(); add Sums(12); add Sums(12); }}
             float->float filter Window() {{ work pop 6 push 12 peek 12 {{ for (int i = 0; i < 12; i++) push(peek(i)); for (int i = 0; i < 6; i++) pop(); }} }} {SUMS}")),
         floats("in", 6 * 83 + 5);
+    bits_that_are_turned: around("int", TURNED),
+        ints("in", 6 * 83);
     conditions: around("int", "int->int pipeline Middle { add Deal(); add Choose(); add Deal(); }
             int->int filter Deal() { work pop 9 push 9 { for (int i = 0; i < 9; i++) push(peek((i * 4) % 9)); for (int i = 0; i < 9; i++) pop(); } }
             int->int filter Choose() { work pop 3 push 3 { int a = pop(); int b = pop(); int c = pop(); int[2] r; boolean most = a > b && a > c;
@@ -156,6 +165,14 @@ fn delays_before_splitters_and_joiners() {
 }
 
 #[test]
+fn turning_bits_is_one_operation() {
+    let c = source(&compiled(&around("int", TURNED)), Level::Vectors).unwrap();
+    let turns = |by: &str| c.matches(&format!(" << {by} | (VU)")).count();
+    assert!(turns("27") > 0 && turns("27") == turns("1"), "{c}");
+    assert_eq!(c.matches("(VI)((VU)").count(), turns("27") + turns("1"), "what only looks like it is not");
+}
+
+#[test]
 fn more_than_a_call() {
     if has_compiler("more_than_a_call") {
         let text = around(
@@ -175,5 +192,17 @@ fn rests_of_all_sizes() {
         let text =
             around("float", &format!("float->float pipeline Middle {{ add Sums(6); add Sums(6); }} {SUMS}"));
         (0..40).for_each(|blocks| _ = agree(&text, &floats("in", 6 * blocks + 1), None));
+    }
+}
+
+#[test]
+fn rests_of_blocks_without_loops() {
+    if has_compiler("rests_of_blocks_without_loops") {
+        let text = around("int", &format!("int->int pipeline Middle {{ add Sort(32, true); }} {SORT}"));
+        let c = source(&compiled(&text), Level::Vectors).unwrap();
+        assert!(c.contains("straight_0_0("), "it has loops");
+        [0, 1, 2, 15, 16, 17, 31, 32, 33, 40].into_iter().for_each(|blocks| {
+            _ = agree(&text, &ints("in", 32 * blocks + 5), None);
+        });
     }
 }

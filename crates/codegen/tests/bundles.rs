@@ -4,6 +4,7 @@ mod common;
 
 use common::{Memory, agree_at, compiled, difference, floats, has_compiler, interpreted, ints, run_on};
 use thalweg_codegen::{Cache, Config, Level, Threads, build, source};
+use thalweg_lang::value::Value;
 
 /// Around a stream.
 fn around(ty: &str, stream: &str) -> String {
@@ -69,13 +70,32 @@ fn inputs_that_end_anywhere() {
     }
 }
 
-#[test]
-fn expanders_and_their_sum() {
+/// A bank of filters at an eighth of the rate, others back, and the sum.
+fn expanders() -> String {
     let stream = "float->float pipeline Middle { add splitjoin { split duplicate;
             for (int i = 0; i < 8; i++) add pipeline { add Fir(i, 32, 8); add Spread(i); }; join roundrobin; }; add Sum(8); }
         float->float filter Spread(int k) { float[32] h; init { for (int i = 0; i < 32; i++) h[i] = 0.3 - 1.0 / (2 * i + k + 1); }
             work pop 1 push 8 peek 4 { for (int p = 0; p < 8; p++) { float s = 0; for (int i = 0; i < 4; i++) s += h[p + 8 * i] * peek(3 - i); push(s); } pop(); } }";
-    check("expanders_and_their_sum", &[9], &around("float", stream), &floats("in", 3001));
+    around("float", stream)
+}
+
+#[test]
+fn expanders_and_their_sum() {
+    check("expanders_and_their_sum", &[9], &expanders(), &floats("in", 3001));
+}
+
+#[test]
+fn zeros_of_either_sign() {
+    // Zeros that stand for themselves, numbers that are lost in a product, and others between them.
+    let items = (0..3001).map(|i| match (i / 97) % 3 {
+        0 => [0.0, -0.0][i % 2],
+        1 => [f32::MIN_POSITIVE, -f32::MIN_POSITIVE][i % 2] / 8_388_608.0,
+        _ => [-0.0, 1.5, -1.5, 0.0][i % 4],
+    });
+    let mut files = Memory::default();
+    files.given.insert("in".into(), items.map(Value::Float).collect());
+    check("zeros_of_either_sign", &[9], &expanders(), &files);
+    check("zeros_of_either_sign", &[13], &bank(4, 17), &files);
 }
 
 /// A bank whose results are taken by filters that look at them again, side by side.

@@ -58,6 +58,8 @@ pub(crate) enum Op {
     Select,
     /// A cell of a table, by its index.
     Look(u32),
+    /// The bits turned to the left by so many places.
+    Turn(u32),
     /// The operand.
     Same,
 }
@@ -95,6 +97,7 @@ impl Dag {
         if let Some(folded) = fold(&node) {
             return Val::of(folded);
         }
+        let node = self.turned(node);
         if let (Op::In { .. }, Some(known)) = (node.op, self.entered.get(&node)) {
             return Val::Node(*known);
         }
@@ -104,6 +107,49 @@ impl Dag {
             self.entered.insert(node, at);
         }
         Val::Node(at)
+    }
+
+    /// What is turned bit by bit as one operation: the language has no shift that fills up with zeros, so
+    /// programs write `x >> n & m | x << 32 - n`, in any order, where `m` are the low `32 - n` bits.
+    fn turned(&self, node: Node) -> Node {
+        let Node { op: Op::Binary(BinaryOp::BitOr), of: Kind::Int, args: [a, b, _], .. } = node else {
+            return node;
+        };
+        for (low, high) in [(a, b), (b, a)] {
+            if let Some((x, by)) = self.shifted(high, BinaryOp::ShiftLeft)
+                && by > 0
+                && self.low_bits(low) == Some((x, 32 - by))
+            {
+                return Node { op: Op::Turn(by), args: [x, Val::None, Val::None], ..node };
+            }
+        }
+        node
+    }
+
+    /// The operands of an operation on integers, the known one last.
+    fn with_known(&self, value: Val, wanted: BinaryOp) -> Option<(Val, u32)> {
+        let Val::Node(node) = value else { return None };
+        let Node { op: Op::Binary(op), of: Kind::Int, args, .. } = self.nodes[node as usize] else {
+            return None;
+        };
+        match args {
+            [x @ Val::Node(_), Val::Const(_, known), _] if op == wanted => Some((x, known)),
+            [Val::Const(_, known), x @ Val::Node(_), _] if op == wanted && op == BinaryOp::BitAnd => {
+                Some((x, known))
+            }
+            _ => None,
+        }
+    }
+
+    fn shifted(&self, value: Val, op: BinaryOp) -> Option<(Val, u32)> {
+        self.with_known(value, op).map(|(x, by)| (x, by & 31))
+    }
+
+    /// Of a shift to the right without the signs that it fills up with: what is shifted, and by how much.
+    fn low_bits(&self, value: Val) -> Option<(Val, u32)> {
+        let (shifted, mask) = self.with_known(value, BinaryOp::BitAnd)?;
+        let (x, by) = self.shifted(shifted, BinaryOp::ShiftRight)?;
+        (mask == u32::MAX >> by).then_some((x, by))
     }
 
     /// The operand by another name.

@@ -69,6 +69,21 @@ pub(crate) struct Block {
     pub(crate) across: Option<usize>,
 }
 
+impl Border {
+    /// Vectors of memory for as many rows as there are lanes, one after the other.
+    pub(crate) fn room(&self) -> u32 {
+        self.advance.max(ROW)
+    }
+}
+
+impl Block {
+    /// Vectors of memory: of its cells in lanes, or of rows.
+    pub(crate) fn vectors(&self) -> u32 {
+        let rows = self.entrances.iter().chain(&self.exits).map(Border::room).sum();
+        (self.parts.vectors * self.beside).max(rows)
+    }
+}
+
 /// Finds groups, and puts them into the plan in place of their actors. Families and bundles give way to groups
 /// that have all of their actors.
 pub(crate) fn find(

@@ -53,6 +53,8 @@ pub(crate) struct Access {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Class {
     pub(crate) steps: Vec<Step>,
+    /// How many of them are of one firing, firing by firing.
+    pub(crate) firings: Vec<usize>,
     pub(crate) loads: Vec<Access>,
     pub(crate) consts: Vec<(Kind, Vec<u32>)>,
     /// Of which node.
@@ -94,6 +96,8 @@ struct Cut<'a> {
     slab: Vec<u32>,
     stores: Vec<Vec<Spot>>,
     homes: Vec<Option<Spot>>,
+    /// How many nodes there are after each firing.
+    firings: &'a [u32],
 }
 
 /// Which actors are taken together.
@@ -127,6 +131,7 @@ pub(super) fn parts(
         slab: vec![0; nodes.len()],
         stores,
         homes: trace.homes.clone(),
+        firings: &trace.firings,
     };
     let slabs = cut.slabs(ends, together);
     for (at, (from, to)) in slabs.iter().enumerate() {
@@ -366,6 +371,12 @@ impl Cut<'_> {
         (buffers, vectors)
     }
 
+    /// How many of these nodes are of one firing, firing by firing.
+    fn firings_of(&self, component: &[u32]) -> Vec<usize> {
+        let firing = |node: &u32| self.firings.partition_point(|end| end <= node);
+        component.chunk_by(|a, b| firing(a) == firing(b)).map(<[u32]>::len).collect()
+    }
+
     /// The classes of a slab.
     fn classes(&self, from: u32, to: u32, buffers: &[Buffer], classes: &mut Vec<Class>) -> Option<()> {
         let place = |(root, cell): Spot| {
@@ -381,6 +392,7 @@ impl Cut<'_> {
             let at = *known.entry(std::mem::take(&mut shape.tokens)).or_insert_with(|| {
                 classes.push(Class {
                     steps: std::mem::take(&mut shape.steps),
+                    firings: self.firings_of(&component),
                     loads: shape.loads.iter().map(|load| load.0.clone()).collect(),
                     consts: shape.consts.iter().map(|(kind, _)| (*kind, Vec::new())).collect(),
                     stores: shape.stores.iter().map(|(node, store)| (*node, store.0.clone())).collect(),

@@ -27,6 +27,8 @@ pub(super) struct Trace {
     pub(super) roots: Vec<Option<Cells>>,
     /// For each node the root and the cell of it where it was put first.
     pub(super) homes: Vec<Option<(u32, u32)>>,
+    /// How many nodes there are after each firing.
+    pub(super) firings: Vec<u32>,
     steps: usize,
     lanes: usize,
 }
@@ -64,7 +66,7 @@ pub(super) type Side<'a> = (usize, &'a Items);
 
 impl Trace {
     pub(super) fn new(roots: Vec<Option<Cells>>, lanes: usize) -> Trace {
-        Trace { dag: Dag::default(), roots, homes: Vec::new(), steps: 0, lanes }
+        Trace { dag: Dag::default(), roots, homes: Vec::new(), firings: Vec::new(), steps: 0, lanes }
     }
 
     /// A cell of a root.
@@ -115,6 +117,7 @@ impl Trace {
             let mut one = Firing { trace: self, code, input: places, cells, now };
             one.stmts(&code.body)?;
             let given = one.now.given;
+            self.firings.push(self.dag.nodes.len() as u32);
             if let Some((root, items)) = output {
                 let places = places_of_cells(items, firing);
                 for (cell, value) in places.into_iter().zip(given) {

@@ -4,7 +4,7 @@
 //! no items are left. Each of them is written out with variables of its own ([`Inline`]); loops over places of
 //! what is inside go ([`unfold`]), so that these become variables; and loops that have the same bounds and need
 //! nothing of one another become one ([`jam`]), so that what they load of their common input is loaded once
-//! ([`once`]).
+//! ([`once`]). Sums of what is inside need not begin with 0 ([`zeros`]).
 //! Operations, and their order where one needs the other, stay what they were.
 
 mod columns;
@@ -14,6 +14,7 @@ mod names;
 mod once;
 mod turns;
 mod unfold;
+mod zeros;
 
 use crate::emit::items::Items;
 use crate::ir::{Cell, Code, Mem, MemInfo, MemKind};
@@ -62,5 +63,6 @@ pub(crate) fn compose(pieces: &[Piece<'_>], inside: &[Inside]) -> Option<Code> {
     tidy(&mut code);
     jam::jam(&mut code);
     once::once(&mut code);
+    zeros::drop_zeros(&mut code);
     (code.large_cells() == 0).then_some(code)
 }

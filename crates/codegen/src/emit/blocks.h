@@ -40,6 +40,38 @@ static __attribute__((noinline)) void leave_rows(int32_t *to, const VI *from, in
     }
 }
 
+/* One square of them, where there is no loop; two blocks ahead, since the same squares of the next one are not far. */
+static inline __attribute__((always_inline)) void enter_row(VI *to, const int32_t *from, const int64_t by)
+{
+    VI r[LANES];
+    _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++) {
+        r[l] = load_i(from + l * by);
+        AHEAD(from + l * by, 2 * by);
+    }
+    cross(r);
+    _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
+        to[l] = r[l];
+}
+
+static inline __attribute__((always_inline)) void leave_row(int32_t *to, const VI *from, const int64_t by)
+{
+    VI r[LANES];
+    _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++)
+        r[l] = from[l];
+    cross(r);
+    _Pragma("GCC unroll 16") for (int l = 0; l < LANES; l++) {
+        store_i(to + l * by, r[l]);
+        AHEAD(to + l * by, by);
+    }
+}
+
+/* So many rows, and the last one again for the other lanes. */
+static __attribute__((noinline)) void few_in(int32_t *to, const int32_t *from, int64_t by, int64_t width, int64_t count)
+{
+    for (int64_t l = 0; l < LANES; l++)
+        memcpy(to + l * by, from + (l < count ? l : count - 1) * by, width * sizeof *to);
+}
+
 /* The same cell by cell, for `count` rows; lanes beyond them have the last one. */
 static __attribute__((noinline)) void enter_any_i(VI *to, const int32_t *from, int64_t by, int64_t width, int64_t count)
 {

@@ -1,98 +1,16 @@
 //! Blocks in lanes as C: into lanes, calculated, and back.
 
 use super::expr::scalar;
+use super::rows::move_cells;
 use super::vectors::{converted, function, letter, list, operator, vector};
+use crate::blocks::Block;
 use crate::blocks::dag::{self, Op, Table};
 use crate::blocks::parts::{Arg, Class, Step};
-use crate::blocks::{Block, Border};
 use crate::ir::Kind;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::Range;
 use thalweg_lang::hir::{BinaryOp, UnaryOp};
-
-/// Functions that bring rows of cells into lanes and back, for so many lanes.
-pub(crate) fn begin(lanes: usize) -> String {
-    let mut whole = super::cross::cross(lanes);
-    whole.push_str(include_str!("blocks.h"));
-    for width in [2, 4, 8] {
-        if width < lanes {
-            whole.push_str(&narrow(width, lanes));
-        }
-    }
-    whole
-}
-
-/// The same for rows of so many cells that stand next to one another.
-fn narrow(width: usize, lanes: usize) -> String {
-    let all = lanes as i64;
-    let mut text = format!("\nstatic void enter_{width}(VI *to, const int32_t *from)\n{{\n");
-    let mut vectors: Vec<String> = (0..width).map(|at| format!("load_i(from + {})", at * lanes)).collect();
-    let mut names = 0;
-    let mut line = |text: &mut String, value: &str| {
-        names += 1;
-        let _ = writeln!(text, "    const VI x{names} = {value};");
-        format!("x{names}")
-    };
-    vectors = vectors.iter().map(|value| line(&mut text, value)).collect();
-    // Cells that are even come first, and odd ones after them.
-    let picks = |odd: i64| list((0..all).map(|l| 2 * l + odd));
-    let mut groups = vec![(0, 1, vectors)];
-    while groups[0].2.len() > 1 {
-        let mut next = Vec::new();
-        for (cell, step, vectors) in groups {
-            for odd in 0..2 {
-                let pairs = vectors.chunks(2);
-                let made = pairs.map(|pair| {
-                    let value =
-                        format!("__builtin_shuffle({}, {}, (VI){{{}}})", pair[0], pair[1], picks(odd));
-                    line(&mut text, &value)
-                });
-                next.push((cell + odd * step, step * 2, made.collect()));
-            }
-        }
-        groups = next;
-    }
-    for (cell, _, vectors) in &groups {
-        let _ = writeln!(text, "    to[{cell}] = {};", vectors[0]);
-    }
-    text.push_str("}\n");
-    let _ = write!(text, "\nstatic void leave_{width}(int32_t *to, const VI *from)\n{{\n");
-    text.push_str(&together(width, all));
-    text.push_str("}\n");
-    text
-}
-
-/// From lanes to cells next to one another.
-fn together(width: usize, all: i64) -> String {
-    let (mut text, mut names) = (String::new(), 0);
-    // Vectors of cells that are so far apart, in their order.
-    let mut groups: Vec<Vec<String>> = (0..width).map(|cell| vec![format!("from[{cell}]")]).collect();
-    while groups.len() > 1 {
-        let half = groups.len() / 2;
-        let mut next = Vec::new();
-        for at in 0..half {
-            let mut made = Vec::new();
-            for (a, b) in groups[at].iter().zip(&groups[at + half]) {
-                for part in 0..2 {
-                    let picks =
-                        list((0..all).map(|l| (l + part * all) / 2 + if l % 2 == 1 { all } else { 0 }));
-                    let _ = writeln!(
-                        text,
-                        "    const VI y{names} = __builtin_shuffle({a}, {b}, (VI){{{picks}}});"
-                    );
-                    made.push(format!("y{names}"));
-                    names += 1;
-                }
-            }
-            next.push(made);
-        }
-        groups = next;
-    }
-    for (at, value) in groups[0].iter().enumerate() {
-        let _ = writeln!(text, "    store_i(to + {}, {value});", at as i64 * all);
-    }
-    text
-}
 
 /// GCC 12 takes stores at a sum of multiples of one pointer, which is what it makes of two pointers that go on by
 /// different steps, for stores that nobody sees, and does not call the function: this is an effect that it keeps.
@@ -103,6 +21,7 @@ pub(crate) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> 
     if let Some(across) = block.across {
         return super::across::functions(block, at, first, (across, lanes));
     }
+    let straight = super::straight::can_be(block, lanes);
     let mut text = String::new();
     for (number, table) in block.tables.iter().enumerate() {
         text.push_str(&table_of(table, &format!("look_{at}_{number}"), lanes));
@@ -118,7 +37,11 @@ pub(crate) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> 
             vectors: block.parts.vectors,
             ones: vec![false; class.loads.len()],
         };
-        text.push_str(&part.function(number));
+        text.push_str(&part.function(number, straight));
+    }
+    if straight {
+        text.push_str(&super::straight::functions(block, at, first, lanes));
+        return text;
     }
     let _ = writeln!(
         text,
@@ -159,28 +82,27 @@ pub(crate) fn calls(block: &Block, at: &str, (first, last): (&str, &str)) -> Str
     )
 }
 
-fn move_cells(border: &Border, enter: bool, lanes: usize, (buffers, near, k): (usize, u32, u32)) -> String {
-    let Border { root, kind, first, advance, cells, offset, .. } = border;
-    let ty = super::expr::cell_type(crate::ir::Cell::Of(*kind));
-    let cell = if *kind == Kind::Bool { ty } else { "int32_t" };
-    let place =
-        format!("({cell} *)state->buffers[{}].items + {first} + first{k} * {advance}", buffers + root);
-    let near = format!("t + {}", offset + near);
-    let (verb, letter) = (if enter { "enter" } else { "leave" }, if *kind == Kind::Bool { "b" } else { "i" });
-    let args = if enter { format!("{near}, {place}") } else { format!("{place}, {near}") };
-    let any = format!("{verb}_any_{letter}({args}, {advance}, {cells}, count);");
-    let narrow = cells == advance && [2, 4, 8].contains(cells) && (*cells as usize) < lanes;
-    let wide = *cells as usize >= lanes || (enter && *cells > 4 && !narrow);
-    let fast = match (kind, narrow, wide) {
-        (Kind::Bool, ..) => None,
-        (_, true, _) => Some(format!("{verb}_{cells}({args});")),
-        (_, _, true) => Some(format!("{verb}_rows({args}, {advance}, {});", (*cells as usize).max(lanes))),
-        _ => None,
-    };
-    match fast {
-        Some(fast) => format!("    if (count == LANES)\n        {fast}\n    else\n        {any}\n"),
-        None => format!("    {any}\n"),
+/// The most steps of one block before those of the next one beside it.
+const RUN: usize = 32;
+
+/// Steps of one block before those of the next: a firing, if it is not too long. Step by step all would wait for the
+/// last results of a firing at the same time; so one has something to do while the other waits.
+fn runs(firings: &[usize]) -> Vec<Range<usize>> {
+    let (mut runs, mut first) = (Vec::new(), 0);
+    for firing in firings {
+        let end = first + firing;
+        while first < end {
+            let next = end.min(first + RUN);
+            runs.push(first..next);
+            first = next;
+        }
     }
+    runs
+}
+
+/// What a step loads.
+fn loads_of(step: &Step) -> impl Iterator<Item = usize> {
+    step.args.into_iter().filter_map(|arg| if let Arg::Load(load) = arg { Some(load as usize) } else { None })
 }
 
 /// A constant as text.
@@ -215,7 +137,7 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
-    fn function(mut self, number: usize) -> String {
+    fn function(mut self, number: usize, straight: bool) -> String {
         let class = self.class;
         let (mut tables, mut body) = (String::new(), String::new());
         let mut known = HashMap::new();
@@ -235,28 +157,30 @@ impl Part<'_> {
         }
         let consts = self.consts(&mut tables);
         let mut loaded = vec![false; class.loads.len()];
-        for (at, step) in class.steps.iter().enumerate() {
-            for arg in step.args {
-                if let Arg::Load(load) = arg
-                    && !std::mem::replace(&mut loaded[load as usize], true)
-                {
-                    let ty = vector(class.loads[load as usize].kind);
-                    for k in 0..self.beside {
-                        let place = self.at(&loads[load as usize], k);
+        for run in runs(&class.firings) {
+            let before = loaded.clone();
+            for k in 0..self.beside {
+                loaded.copy_from_slice(&before);
+                for (at, step) in run.clone().zip(&class.steps[run.clone()]) {
+                    for load in loads_of(step).filter(|load| !std::mem::replace(&mut loaded[*load], true)) {
+                        let (ty, place) = (vector(class.loads[load].kind), self.at(&loads[load], k));
                         let _ = writeln!(body, "        const {ty} l{load}_{k} = ({ty}){place};");
+                    }
+                    let value = self.value(step, &consts, k);
+                    let _ = writeln!(body, "        const {} v{at}_{k} = {value};", vector(step.kind));
+                    let own = class.stores.iter().zip(&stores).filter(|((node, _), _)| *node as usize == at);
+                    for (_, place) in own {
+                        let _ = writeln!(body, "        {} = (VI)v{at}_{k};", self.at(place, k));
                     }
                 }
             }
-            for k in 0..self.beside {
-                let value = self.value(step, &consts, k);
-                let _ = writeln!(body, "        const {} v{at}_{k} = {value};", vector(step.kind));
-            }
-            let own = class.stores.iter().zip(&stores).filter(|((node, _), _)| *node as usize == at);
-            for (k, (_, place)) in own.flat_map(|store| (0..self.beside).map(move |k| (k, store))) {
-                let _ = writeln!(body, "        {} = (VI)v{at}_{k};", self.at(place, k));
-            }
         }
         let block = self.block;
+        if straight {
+            return format!(
+                "\nstatic inline __attribute__((always_inline)) void part_{block}_{number}(VI *t)\n{{\n{body}}}\n"
+            );
+        }
         let head = format!(
             "\nstatic __attribute__((noinline)) void part_{block}_{number}(VI *t)\n{{\n    {EFFECT}\n"
         );
@@ -361,6 +285,7 @@ impl Part<'_> {
             }
             Op::Select => format!("choose({}, {}, {})", whole(a), whole(b), whole(c)),
             Op::Look(table) => self.look(table as usize, &whole(a)),
+            Op::Turn(by) => format!("(VI)((VU){0} << {by} | (VU){0} >> {1})", whole(a), 32 - by),
             Op::In { .. } | Op::Same => whole(a),
         }
     }

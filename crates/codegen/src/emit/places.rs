@@ -70,7 +70,7 @@ pub(crate) fn narrow(text: &str, lanes: usize, most: usize) -> String {
     let is_own = |word: &str| {
         let stem = word.strip_suffix("_f").or(word.strip_suffix("_i")).or(word.strip_suffix("_b"));
         let plain =
-            ["VF", "VI", "VB", "LANES", "choose", "smaller", "greater", "to_ints", "each_lane", "SAME"]
+            ["VF", "VI", "VU", "VB", "LANES", "choose", "smaller", "greater", "to_ints", "each_lane", "SAME"]
                 .contains(&word);
         let of_kind = stem.is_some_and(|stem| {
             let known =

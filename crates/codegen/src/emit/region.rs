@@ -33,7 +33,7 @@ impl Writer<'_> {
         let bundles: Vec<String> = plan.bundles.iter().map(|bundle| self.bundle(plan, bundle)).collect();
         let mut out = String::new();
         if !plan.blocks.is_empty() && !std::mem::replace(&mut self.blocks, true) {
-            out.push_str(&super::blocks::begin(self.lanes));
+            out.push_str(&super::rows::begin(self.lanes));
         }
         for (at, block) in plan.blocks.iter().enumerate() {
             out.push_str(&super::blocks::functions(block, &format!("{part}_{at}"), plan.first, self.lanes));

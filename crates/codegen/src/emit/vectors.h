@@ -1,5 +1,6 @@
 typedef float VF __attribute__((vector_size(LANES * 4)));
 typedef int32_t VI __attribute__((vector_size(LANES * 4)));
+typedef uint32_t VU __attribute__((vector_size(LANES * 4)));
 typedef int8_t VB __attribute__((vector_size(LANES)));
 
 static inline VF load_f(const float *from) { VF v; memcpy(&v, from, sizeof v); return v; }

@@ -1,0 +1,219 @@
+//! Sums of sums without the zeros that the inner ones begin with.
+//!
+//! A sum begins with 0, and `0 + x` is `x` but for one thing: of -0 it makes 0. Where nothing can be seen of the sign
+//! of a zero, that addition goes. It is not seen where the value is added to what is never -0: whatever is summed
+//! up from 0 on. And where it is only part of a product or of a sum, it is seen no more than that one's.
+
+use crate::ir::{Code, Ex, Kind, Scalar, St, Var, exprs};
+use std::collections::{BTreeSet, HashMap};
+use thalweg_lang::hir::BinaryOp;
+
+/// Drops such zeros of code that goes on from one statement to the next.
+pub(super) fn drop_zeros(code: &mut Code) {
+    let is_plain = |st: &St| matches!(st, St::Set(..) | St::Store(..));
+    if !code.body.iter().all(is_plain) || code.vars.iter().any(|var| var.field.is_some()) {
+        return;
+    }
+    let mut sums = Sums::of(&code.body);
+    for at in (0..code.body.len()).rev() {
+        sums.look_at(&code.body, at);
+    }
+    for at in sums.dropped {
+        if let St::Set(_, ex) = &mut code.body[at]
+            && let Some(rest) = after_zero(ex)
+        {
+            *ex = rest.clone();
+        }
+    }
+}
+
+/// What is added to 0.
+fn after_zero(ex: &Ex) -> Option<&Ex> {
+    match ex {
+        Ex::Binary(BinaryOp::Add, Kind::Float, zero, rest)
+            if zero.constant() == Some(Scalar::Float(0.0)) && rest.constant().is_none() =>
+        {
+            Some(&**rest)
+        }
+        _ => None,
+    }
+}
+
+/// Statements whose zeros others rely on.
+type Relied = BTreeSet<usize>;
+
+struct Sums {
+    /// By statement: those that read what it sets.
+    read: Vec<Vec<usize>>,
+    /// By statement: where what it reads has been set.
+    set: Vec<HashMap<Var, usize>>,
+    /// By statement: if it never sets -0, which zeros that relies on.
+    never: Vec<Option<Relied>>,
+    /// By statement: if the sign of a zero that it sets is not seen, which zeros that relies on.
+    unseen: Vec<Option<Relied>>,
+    dropped: Relied,
+    kept: Relied,
+}
+
+impl Sums {
+    fn of(body: &[St]) -> Sums {
+        let mut last = HashMap::new();
+        let mut sums = Sums {
+            read: vec![Vec::new(); body.len()],
+            set: Vec::new(),
+            never: Vec::new(),
+            unseen: vec![None; body.len()],
+            dropped: Relied::new(),
+            kept: Relied::new(),
+        };
+        for (at, st) in body.iter().enumerate() {
+            let mut set: HashMap<Var, usize> = HashMap::new();
+            exprs(st, &mut |ex| vars(ex, &mut |var| set.extend(last.get(&var).map(|from| (var, *from)))));
+            set.values().for_each(|from| sums.read[*from].push(at));
+            sums.set.push(set);
+            let never = match st {
+                St::Set(_, ex) if after_zero(ex).is_some() => Some(Relied::from([at])),
+                St::Set(_, ex) => sums.is_never_negative(at, ex),
+                _ => None,
+            };
+            sums.never.push(never);
+            if let St::Set(var, _) = st {
+                last.insert(*var, at);
+            }
+        }
+        sums
+    }
+
+    /// A statement, when all that come after it are known.
+    fn look_at(&mut self, body: &[St], at: usize) {
+        let St::Set(var, ex) = &body[at] else { return };
+        let mut relied = Relied::new();
+        for reader in &self.read[at] {
+            let Some(more) = self.is_unseen_in(body, *reader, *var) else { return };
+            relied.extend(more);
+        }
+        if !relied.is_disjoint(&self.dropped) || relied.contains(&at) {
+            return;
+        }
+        if after_zero(ex).is_some() && !self.kept.contains(&at) {
+            self.kept.extend(&relied);
+            self.dropped.insert(at);
+        }
+        self.unseen[at] = Some(relied);
+    }
+
+    /// Which zeros it relies on that a statement does not see the sign of a variable that is zero.
+    fn is_unseen_in(&self, body: &[St], at: usize, var: Var) -> Option<Relied> {
+        let St::Set(_, ex) = &body[at] else { return None };
+        let is_var = |ex: &Ex| *ex == Ex::Var(var);
+        let (op, other) = match ex {
+            ex if is_var(ex) => return self.unseen[at].clone(),
+            Ex::Binary(op, Kind::Float, a, b) if is_var(a) && !reads(b, var) => (op, b),
+            Ex::Binary(op, Kind::Float, a, b) if is_var(b) && !reads(a, var) => (op, a),
+            _ => return None,
+        };
+        match op {
+            BinaryOp::Add => self.unseen[at].clone().or_else(|| self.is_never_negative(at, other)),
+            BinaryOp::Mul | BinaryOp::Sub => self.unseen[at].clone(),
+            _ => None,
+        }
+    }
+
+    /// Which zeros it relies on that an expression of a statement is never -0.
+    fn is_never_negative(&self, at: usize, ex: &Ex) -> Option<Relied> {
+        match ex {
+            Ex::Const(Scalar::Float(x)) => (x.to_bits() != (-0.0f32).to_bits()).then(Relied::new),
+            Ex::Convert(Kind::Int, Kind::Float, _) => Some(Relied::new()),
+            Ex::Var(var) => self.never[*self.set[at].get(var)?].clone(),
+            // Of two it is made only where both are.
+            Ex::Binary(BinaryOp::Add, Kind::Float, a, b) => {
+                self.is_never_negative(at, a).or_else(|| self.is_never_negative(at, b))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn vars(ex: &Ex, f: &mut dyn FnMut(Var)) {
+    if let Ex::Var(var) = ex {
+        f(*var);
+    }
+    ex.each(&mut |part| vars(part, f));
+}
+
+fn reads(ex: &Ex, var: Var) -> bool {
+    let mut reads = false;
+    vars(ex, &mut |other| reads |= other == var);
+    reads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Area, VarInfo};
+
+    fn add(a: Ex, b: Ex) -> Ex {
+        Ex::Binary(BinaryOp::Add, Kind::Float, Box::new(a), Box::new(b))
+    }
+
+    fn var(at: u32) -> Ex {
+        Ex::Var(Var(at))
+    }
+
+    fn item(at: i64) -> Ex {
+        Ex::Load(Area::In(Box::new(Ex::int(at))), Box::new(Ex::int(0)), Kind::Float)
+    }
+
+    fn give(ex: Ex) -> St {
+        St::Store(Area::Out(Box::new(Ex::int(0))), Ex::int(0), Kind::Float, ex)
+    }
+
+    /// What statements with three variables become.
+    fn after(body: Vec<St>) -> Vec<St> {
+        let info = VarInfo { kind: Kind::Float, name: "x".into(), field: None };
+        let mut code = Code { vars: vec![info; 3], body, ..Code::default() };
+        drop_zeros(&mut code);
+        code.body
+    }
+
+    #[test]
+    fn sums_of_sums_begin_with_one_zero() {
+        let zero = || Ex::Const(Scalar::Float(0.0));
+        let body = |zeros: [bool; 3]| {
+            let sum = |zeros: bool, ex: Ex| if zeros { add(zero(), ex) } else { ex };
+            let mut body = Vec::new();
+            for inside in 0..2 {
+                body.push(St::Set(Var(inside), sum(zeros[inside as usize], item(inside.into()))));
+                body.push(St::Set(Var(inside), add(var(inside), item(7))));
+            }
+            body.push(St::Set(Var(2), sum(zeros[2], var(0))));
+            body.push(St::Set(Var(2), add(var(2), var(1))));
+            body.push(give(var(2)));
+            body
+        };
+        // It does not matter which.
+        assert_eq!(after(body([true, true, true])), body([false, true, false]));
+    }
+
+    #[test]
+    fn a_zero_that_is_seen_or_relied_on_stays() {
+        let zero = || Ex::Const(Scalar::Float(0.0));
+        let given = vec![St::Set(Var(0), add(zero(), item(0))), give(var(0))];
+        assert_eq!(after(given.clone()), given);
+        // Either may go, but not both.
+        let two = vec![
+            St::Set(Var(0), add(zero(), item(0))),
+            St::Set(Var(1), add(zero(), item(1))),
+            St::Set(Var(2), add(var(0), var(1))),
+            give(var(2)),
+        ];
+        let mut one = two.clone();
+        one[1] = St::Set(Var(1), item(1));
+        assert_eq!(after(two), one);
+        // Of -0 and -0.
+        let negative = Ex::Const(Scalar::Float(-0.0));
+        let seen =
+            vec![St::Set(Var(0), add(zero(), item(0))), St::Set(Var(1), add(negative, var(0))), give(var(1))];
+        assert_eq!(after(seen.clone()), seen);
+    }
+}
