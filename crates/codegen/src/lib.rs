@@ -131,6 +131,8 @@ pub struct Native {
     budget: usize,
     level: Level,
     library: build::Library,
+    /// Threads that stay from one run to the next.
+    team: thalweg::Team,
 }
 
 impl Native {
@@ -223,9 +225,24 @@ impl Text {
     /// With the library that its text became.
     fn with(self, compiled: &Arc<Compiled>, level: Level, library: build::Library) -> Native {
         let Text { codes, parts, waits, direct, exact, .. } = self;
-        let (compiled, mode, batch, budget) = (compiled.clone(), Mode::default(), None, BUDGET);
+        let (compiled, mode, batch, budget, team) =
+            (compiled.clone(), Mode::default(), None, BUDGET, thalweg::Team::default());
         let keeps = codes.iter().map(|code| code.as_ref().is_some_and(plan::has_state)).collect();
-        Native { compiled, codes, keeps, parts, waits, direct, exact, mode, batch, budget, level, library }
+        Native {
+            compiled,
+            codes,
+            keeps,
+            parts,
+            waits,
+            direct,
+            exact,
+            mode,
+            batch,
+            budget,
+            level,
+            library,
+            team,
+        }
     }
 }
 

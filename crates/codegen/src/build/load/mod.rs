@@ -17,7 +17,7 @@ pub(crate) use fibers::Fibers;
 pub(crate) use host::{Host, Sent};
 pub(crate) use library::Library;
 use library::Parts;
-pub(crate) use memory::{LENDERS, Lent, Memory};
+pub(crate) use memory::{LENDERS, Lent, Memory, Pieces};
 use std::ffi::c_void;
 
 /// What came of firings at dynamic rates.
