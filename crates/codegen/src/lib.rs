@@ -168,6 +168,13 @@ impl Native {
         self.waits.iter().any(Option::is_some)
     }
 
+    /// Whether a region may wait for items that are worth a call, since nobody has said how soon things are to be done, or
+    /// in how much room.
+    fn is_patient(&self) -> bool {
+        let as_planned = |part: &Part| part.plan.as_ref().is_none_or(|plan| plan.scale == part.scale);
+        self.batch.is_none() && self.budget >= BUDGET && self.parts.iter().all(as_planned)
+    }
+
     /// Whether filters send messages to each other.
     fn has_messages(&self) -> bool {
         has_messages(&self.compiled.tree)

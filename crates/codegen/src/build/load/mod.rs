@@ -183,6 +183,11 @@ impl<'a> State<'a> {
         unsafe { join(self.memory.as_mut_ptr().cast(), from.memory.as_ptr().cast(), node) }
     }
 
+    /// Whether regions wait until there is enough for many firings at once, where turns are taken in generated code.
+    pub(crate) fn set_patient(&mut self, patient: bool) {
+        self.env().patient = u32::from(patient);
+    }
+
     /// Another state that keeps the same, with places of its own for buffers. Its queues are not to be used.
     pub(crate) fn fork(&self) -> State<'a> {
         let (memory, mail) = (self.memory.clone(), self.mail.clone());
