@@ -131,6 +131,8 @@ pub struct Native {
     budget: usize,
     level: Level,
     library: build::Library,
+    /// Threads that stay from one run to the next.
+    team: thalweg::Team,
 }
 
 impl Native {
@@ -164,6 +166,14 @@ impl Native {
     /// Whether some filters are run by themselves.
     fn flows(&self) -> bool {
         self.waits.iter().any(Option::is_some)
+    }
+
+    /// Whether a region may wait for items that are worth a call, since nobody has said how soon things are to be done, or
+    /// in how much room, and a failure comes in the batch that it belongs to where that matters.
+    fn is_patient(&self) -> bool {
+        let as_planned = |part: &Part| part.plan.as_ref().is_none_or(|plan| plan.scale == part.scale);
+        let free = self.batch.is_none() && self.budget >= BUDGET && !self.may_fail_first();
+        free && self.parts.iter().all(as_planned)
     }
 
     /// Whether filters send messages to each other.
@@ -223,9 +233,24 @@ impl Text {
     /// With the library that its text became.
     fn with(self, compiled: &Arc<Compiled>, level: Level, library: build::Library) -> Native {
         let Text { codes, parts, waits, direct, exact, .. } = self;
-        let (compiled, mode, batch, budget) = (compiled.clone(), Mode::default(), None, BUDGET);
+        let (compiled, mode, batch, budget, team) =
+            (compiled.clone(), Mode::default(), None, BUDGET, thalweg::Team::default());
         let keeps = codes.iter().map(|code| code.as_ref().is_some_and(plan::has_state)).collect();
-        Native { compiled, codes, keeps, parts, waits, direct, exact, mode, batch, budget, level, library }
+        Native {
+            compiled,
+            codes,
+            keeps,
+            parts,
+            waits,
+            direct,
+            exact,
+            mode,
+            batch,
+            budget,
+            level,
+            library,
+            team,
+        }
     }
 }
 

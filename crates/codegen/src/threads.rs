@@ -43,6 +43,11 @@ impl Threads {
         Threads { count, split: Split::default(), policy: None, batch: None }
     }
 
+    /// Whether nothing is said of how steady states are dealt out.
+    pub(crate) fn leaves_it_to_us(&self) -> bool {
+        self.split == Split::Auto && self.policy.is_none()
+    }
+
     /// Whether it matters what each step costs.
     pub(crate) fn needs_costs(&self, free: bool) -> bool {
         match self.split {

@@ -226,6 +226,25 @@ fn a_source_of_dynamic_rates() {
     agree_runs(&LEVELS, &compiled(text), text, &runs);
 }
 
+/// What a batch brings is few firings of the filters behind the queue, so these wait for more batches.
+#[test]
+fn filters_behind_a_queue_that_take_many_items() {
+    if !has_compiler("filters_behind_a_queue_that_take_many_items") {
+        return;
+    }
+    let text = around(
+        "int->int pipeline Middle { for (int i = 0; i < 3; i++) add Same(); add Last(100); add Pairs(); add Last(9); }
+        int->int filter Same() { work pop * push * { int x = pop(); push(x * 3 + 1); } }
+        int->int filter Pairs() { work pop * push 1 { int s = pop(); while (s & 1) s += pop(); push(s); } }
+        int->int filter Last(int n) { work pop n push 1 peek n + 1 { int s = peek(n);
+            for (int i = 0; i < n; i++) s = s * 5 ^ pop(); push(s); } }",
+    );
+    let lengths = [4096, 9000, 20_000, 20_101, 50_000].map(|length| (ints("in", length), None));
+    let counted = [1, 70, 9000, 20_000].map(|iterations| (ints("in", 50_000), Some(iterations)));
+    let seen = agree_runs(&LEVELS, &compiled(&text), &text, &[&lengths[..], &counted].concat());
+    assert!(seen.iter().any(|seen| seen.written["out"].len() > 10));
+}
+
 /// Programs of the suite with dynamic rates, on what they are meant for and on inputs that end anywhere.
 #[test]
 fn the_suite_agrees_wherever_it_ends() {

@@ -54,6 +54,7 @@ mod sleep;
 mod spec;
 mod suspects;
 mod sync;
+mod team;
 mod tell;
 mod useful;
 mod waits;
@@ -74,6 +75,7 @@ pub use run::{Handle, Options, Prepared};
 pub use spec::{
     GiveSpec, InputSpec, InputSpecs, LookSpec, OutputSpec, OutputSpecs, TakeSpec, input, output, window,
 };
+pub use team::Team;
 pub use thalweg_trace::Report;
 
 #[cfg(all(test, loom))]

@@ -20,6 +20,7 @@ mod ready;
 mod ring;
 mod search;
 mod sleep;
+mod team;
 mod window;
 mod world;
 

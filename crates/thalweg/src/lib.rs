@@ -45,8 +45,8 @@ pub use thalweg_runtime::{
     BlockedNode, BlockingRx, BlockingTx, BuildError, Builder, Deadlock, Ends, Error, Feedback, Give,
     GiveSpec, Glance, Handle, In, Input, InputSpec, InputSpecs, Inputs, IntoFlow, Kernel, Look, LookSpec,
     Many, Message, Network, NotYet, Options, Out, Outlet, OutputSpec, OutputSpecs, Outputs, Prepared,
-    Receiver, Recv, RecvRef, Report, Rx, Sender, Sending, Stream, Take, TakeSpec, Tx, View, channel, input,
-    output, window,
+    Receiver, Recv, RecvRef, Report, Rx, Sender, Sending, Stream, Take, TakeSpec, Team, Tx, View, channel,
+    input, output, window,
 };
 pub use thalweg_trace as trace;
 

@@ -10,7 +10,7 @@ mod load;
 
 pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
-    Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Mail, Memory, Queue, Sent, State, Turned,
+    Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Mail, Memory, Pieces, Queue, Sent, State, Turned,
 };
 
 use flags::FLAGS;

@@ -25,7 +25,9 @@ struct env {
     void *host;
     int32_t (*print)(void *host, uint32_t node, uint32_t which, uint32_t format, const int32_t *args);
     void *out;
-    uint32_t node, which, site, unused;
+    uint32_t node, which, site;
+    /* Whether regions wait until there is enough for many firings at once. */
+    uint32_t patient;
     int64_t firing, args[2];
     /* Waits until so many items are there for a node that has fired so often in this call, and sees to it
        that there is room for more items, but for a failure. */

@@ -3,11 +3,16 @@
 //! A region that is one filter whose firings never wait, or can be taken back, is done here. For any other one it
 //! is looked whether it can go on; if so whoever has called does that, and calls again for the rest.
 
+use super::expr::cell_bytes;
 use super::program::Writer;
-use crate::parts::entries;
-use crate::plan::Facts;
+use crate::parts::{Part, entries};
+use crate::plan::{Facts, item};
 use std::fmt::Write;
 use thalweg_lang::flat::{ChannelId, NodeId};
+
+/// Firings in lanes that are done beside one another, and bytes of items that a region may wait for.
+const TOGETHER: u64 = 4;
+const NEAR: u64 = 16 << 10;
 
 impl Writer<'_> {
     /// Functions that do turns, that say how often a node has fired, and that say what one waits for.
@@ -71,13 +76,31 @@ impl Writer<'_> {
         let mut can: Vec<String> = takers.map(|input| there(input, 1)).collect();
         if let Some(part) = self.parts.iter().find(|part| part.home == region.0) {
             let inputs = entries(&Facts::new(self.compiled, &part.region));
-            let all: Vec<String> =
-                inputs.into_iter().map(|(channel, items, ahead)| there(channel, items + ahead)).collect();
-            if !all.is_empty() {
-                can.push(format!("({})", all.join(" && ")));
+            let all = |turn: u64| -> String {
+                let there =
+                    |(channel, items, ahead): &(ChannelId, u64, u64)| there(*channel, turn * items + ahead);
+                inputs.iter().map(there).collect::<Vec<_>>().join(" && ")
+            };
+            if !inputs.is_empty() {
+                let turn = self.patience(part, &inputs);
+                can.push(format!("({})", all(turn)));
+                if turn > 1 {
+                    can.push(format!("(!state->env.patient && {})", all(1)));
+                }
             }
         }
         if can.is_empty() { "1".into() } else { can.join(" || ") }
+    }
+
+    /// Steady states that a region waits for where it may: as many as are done at once, if what they take stays near.
+    /// With fewer it fires in one lane, or in one vector at a time.
+    fn patience(&self, part: &Part, inputs: &[(ChannelId, u64, u64)]) -> u64 {
+        let bytes = |(channel, items, _): &(ChannelId, u64, u64)| {
+            items * item(self.compiled, *channel).map_or(0, |(cell, cells)| cell_bytes(cell) * cells) as u64
+        };
+        let each: u64 = inputs.iter().map(bytes).sum();
+        let Some(plan) = part.plan.as_ref().filter(|_| self.lanes > 1) else { return 1 };
+        plan.turn(self.lanes).max(TOGETHER * self.lanes as u64).min(NEAR / each.max(1)).min(part.scale).max(1)
     }
 
     fn counts(&mut self) {

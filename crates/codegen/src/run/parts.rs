@@ -2,7 +2,8 @@
 //!
 //! **Order.** The regions that take from no other, the *sources*, do a batch of steady states; then each other
 //! region, in data-flow order, goes on until it is dry. So whatever there is goes down to the end before the
-//! sources go on, and a queue holds what comes of a batch, and no more. On several threads each does so with some
+//! sources go on, and a queue holds what comes of a batch, and no more, but for what a static region waits with until it is
+//! worth a call (`Native::is_patient`). On several threads each does so with some
 //! of the regions ([`groups`]).
 //!
 //! A region's static part goes by its plan as long as a whole steady state is there. A filter whose firings
@@ -223,6 +224,7 @@ impl<'a> Run<'a> {
             groups::drive(self, sources, threads, around)?;
         }
         let mut many = Many::default();
+        self.state.set_patient(self.native.is_patient());
         while !sources.over && !(around.interrupted)() {
             let before = sources.done;
             if self.native.mode == Mode::Demand {
@@ -232,6 +234,20 @@ impl<'a> Run<'a> {
             }
             if sources.done > before {
                 (around.progress)(sources.done);
+            }
+        }
+        if sources.done > 0 && self.native.mode == Mode::Hybrid {
+            self.lose_patience()?;
+        }
+        Ok(())
+    }
+
+    /// What regions have waited with is done.
+    fn lose_patience(&mut self) -> Result<(), Stop> {
+        self.state.set_patient(false);
+        for region in 0..self.regions.len() {
+            if !self.regions[region].source {
+                self.batches(region..region + 1, 0, 1)?;
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ pub(crate) struct Env {
     pub(crate) node: u32,
     pub(crate) which: u32,
     pub(crate) site: u32,
-    pub(crate) unused: u32,
+    pub(crate) patient: u32,
     pub(crate) firing: i64,
     pub(crate) args: [i64; 2],
     pub(crate) wait: Option<Wait>,

@@ -1,6 +1,7 @@
 //! Memory of programs: their own, and what they are lent.
 
 use super::abi::Block;
+use std::marker::PhantomData;
 
 /// The most memory that is lent for reading, and for writing.
 pub(crate) const LENDERS: usize = 4;
@@ -11,6 +12,34 @@ pub(crate) struct Lent<'a> {
     /// Nothing is written there.
     pub(crate) read: [(usize, &'a [u8]); LENDERS],
     pub(crate) written: [(usize, &'a mut [u8]); LENDERS],
+}
+
+/// Memory that is lent piece by piece, by any thread.
+pub(crate) struct Pieces<'m> {
+    memory: *mut u8,
+    bytes: usize,
+    lent: PhantomData<&'m mut [u8]>,
+}
+
+// SAFETY: it is bytes that go to other threads, each to one at a time, as those who lend them vouch.
+unsafe impl Send for Pieces<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Pieces<'_> {}
+
+impl<'m> Pieces<'m> {
+    pub(crate) fn new(memory: &'m mut [u8]) -> Pieces<'m> {
+        Pieces { memory: memory.as_mut_ptr(), bytes: memory.len(), lent: PhantomData }
+    }
+
+    /// So many bytes from a place on.
+    ///
+    /// # Safety
+    /// None of them has been lent before.
+    pub(crate) unsafe fn lend(&self, from: usize, bytes: usize) -> &'m mut [u8] {
+        assert!(from <= self.bytes && bytes <= self.bytes - from);
+        // SAFETY: it is inside, as has been looked, and nobody else's, as the caller vouches.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.add(from), bytes) }
+    }
 }
 
 /// Memory that programs read and write, seen as bytes from here.

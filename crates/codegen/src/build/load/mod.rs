@@ -17,7 +17,7 @@ pub(crate) use fibers::Fibers;
 pub(crate) use host::{Host, Sent};
 pub(crate) use library::Library;
 use library::Parts;
-pub(crate) use memory::{LENDERS, Lent, Memory};
+pub(crate) use memory::{LENDERS, Lent, Memory, Pieces};
 use std::ffi::c_void;
 
 /// What came of firings at dynamic rates.
@@ -181,6 +181,11 @@ impl<'a> State<'a> {
         let join = self.library.join;
         // SAFETY: both states are of this library.
         unsafe { join(self.memory.as_mut_ptr().cast(), from.memory.as_ptr().cast(), node) }
+    }
+
+    /// Whether regions wait until there is enough for many firings at once, where turns are taken in generated code.
+    pub(crate) fn set_patient(&mut self, patient: bool) {
+        self.env().patient = u32::from(patient);
     }
 
     /// Another state that keeps the same, with places of its own for buffers. Its queues are not to be used.

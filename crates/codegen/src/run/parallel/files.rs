@@ -6,7 +6,7 @@
 use super::layout::Layout;
 use super::node::{Batch, Begin, Lent};
 use super::reach::Front;
-use crate::build::Memory;
+use crate::build::{Memory, Pieces};
 use crate::plan::{Actor, Facts, Plan, sizes};
 use crate::run::ends::Ends;
 use crate::run::lend::{Gate, Gates, is_aligned};
@@ -92,10 +92,10 @@ struct Read<'m> {
     each: usize,
 }
 
-/// A root in memory that is written: what no batch has yet.
+/// A root in memory that is written: from its place 0 on, at the first batch.
 struct Written<'m> {
     root: usize,
-    rest: &'m mut [u8],
+    memory: Pieces<'m>,
     each: usize,
 }
 
@@ -130,24 +130,27 @@ impl<'m> InPlace<'m> {
         for (end, (_, writer)) in writers.iter_mut().enumerate() {
             let gate = gates.writers.iter().find(|gate| gate.end == end)?;
             let bytes = usize::try_from(states).ok()?.checked_mul(gate.each())?.checked_add(gate.beyond())?;
-            let rest = writer.room(bytes).filter(|room| room.len() >= bytes && is_aligned(room))?;
-            written.push(Written { root: gate.root, rest, each: gate.each() });
+            let room = writer.room(bytes).filter(|room| room.len() >= bytes && is_aligned(room))?;
+            written.push(Written { root: gate.root, memory: Pieces::new(room), each: gate.each() });
         }
         Some(InPlace { read, written, first, states })
     }
 
-    fn lend(&mut self, batch: &mut Batch<'m>) {
+    /// Gives a batch its places.
+    ///
+    /// # Safety
+    /// No other batch has been given any of its steady states.
+    pub(super) unsafe fn lend(&self, batch: &mut Batch<'m>) {
         batch.n = batch.n.min(self.first + self.states - batch.first);
-        let before = (batch.first - self.first) as usize;
+        let (before, n) = ((batch.first - self.first) as usize, batch.n as usize);
         batch.lent.read.clear();
         let read = self.read.iter().map(|read| (read.root, read.memory, before * read.each));
         batch.lent.read.extend(read);
         batch.lent.written.clear();
-        for Written { root, rest, each } in &mut self.written {
-            let (own, others) = std::mem::take(rest).split_at_mut(batch.n as usize * *each);
-            *rest = others;
-            batch.lent.written.push((*root, own));
-        }
+        batch.lent.written.extend(self.written.iter().map(|Written { root, memory, each }| {
+            // SAFETY: each steady state has bytes of its own, and nobody has been given these.
+            (*root, unsafe { memory.lend(before * each, n * each) })
+        }));
     }
 
     /// Roots that need no other memory.
@@ -188,7 +191,8 @@ impl<'m> Files<'m> {
         match self {
             Files::Copied(files) => files.read(batch),
             Files::InPlace(files) => {
-                files.lend(batch);
+                // SAFETY: who feeds batches goes forward only.
+                unsafe { files.lend(batch) };
                 Ok(())
             }
         }

@@ -20,19 +20,20 @@
 //!
 //! **Bounds.** There are so many batches, made at the beginning; who reads waits for one that is written.
 //! Files and standard output are the caller's thread's alone. Where nothing has state and files lie in
-//! memory a batch is no more than two places in them: all are handed out at the beginning, and no thread
-//! waits for the caller's, which the system may keep from running while the others are at work.
+//! memory a batch is no more than places in them, and threads share them out among themselves ([`dealt`]).
 //!
 //! What is left at the end, the beginning and the end of the input are done on one thread
 //! ([`run`](super)): this gives back buffers and state as if it had not been.
 
 mod cut;
+mod dealt;
 mod files;
 mod layout;
 mod measure;
 mod memory;
 mod node;
 mod reach;
+mod shares;
 mod team;
 
 use super::lend::Gates;
@@ -42,11 +43,13 @@ use crate::parts::Part;
 use crate::plan::{Facts, Plan};
 use crate::threads::{Split, Threads};
 use cut::Known;
+use dealt::Dealt;
 use files::{Copied, Files, InPlace};
 use layout::{Layout, deal_roots, repeatable};
 use node::{Batch, Begin, Node};
-use std::sync::Arc;
+use shares::Shares;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
 use team::Caller;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
@@ -58,7 +61,7 @@ const ALL_BYTES: u64 = 256 << 20;
 const OVERLAP: u64 = 32;
 const LEAST_OVERLAP: u64 = 4;
 
-/// Batches for each thread where the end is known: so many that none has much more to do than the others.
+/// Batches for each thread where the end is known: so many that a run that is interrupted ends soon.
 const SHARES: u64 = 8;
 
 /// Steady states on several threads, as far as there are batches of them; how many have been done.
@@ -160,12 +163,14 @@ impl Team<'_, '_, '_> {
         let roots = files.roots();
         let Some(window) = bounds_in_place(layout, self.threads, &files, &roots) else { return Ok(None) };
         let layout = &*layout;
-        let dealt = (layout.is_bare(&roots) && self.threads.split != Split::DataParallel)
-            .then(|| shortest(layout, &files));
-        let (until, files) = (first + files.states, Files::InPlace(files));
-        let work = Work { layout, begin: self.begin, threads: self.threads, until, dealt };
-        let spare = (0..window).filter(|_| dealt.is_none()).map(|_| Batch::new(layout.set(&roots))).collect();
-        let (written, end) = work.go(files, spare, printer, self.around, (state, &mut stages[0].buffers));
+        let work = Work { layout, begin: self.begin, threads: self.threads, until: first + files.states };
+        let memory = (state, &mut stages[0].buffers[..]);
+        let (written, end) = if layout.is_bare(&roots) && self.threads.leaves_it_to_us() {
+            work.share(&files, self.around, memory)
+        } else {
+            let spare = (0..window).map(|_| Batch::new(layout.set(&roots))).collect();
+            work.go(Files::InPlace(files), spare, printer, self.around, memory)
+        };
         files::settle(layout, self.gates, ends, &mut stages[0].buffers, written - first)?;
         self.count(written - first);
         end.map(|()| Some(written))
@@ -183,7 +188,7 @@ impl Team<'_, '_, '_> {
         let layout = &*layout;
         let files = Files::Copied(Copied::new(layout, facts, ends, self.begin));
         let until = first.saturating_add(most);
-        let work = Work { layout, begin: self.begin, threads: self.threads, until, dealt: None };
+        let work = Work { layout, begin: self.begin, threads: self.threads, until };
         let spare = (0..window).map(|_| Batch::new(layout.set(&[]))).collect();
         let (written, end) = work.go(files, spare, printer, self.around, (state, buffers));
         self.count(written - first);
@@ -245,8 +250,6 @@ struct Work<'w, 'a> {
     begin: &'w Begin<'a>,
     threads: &'w Threads,
     until: u64,
-    /// Where batches are all made at the beginning: the shortest one.
-    dealt: Option<u64>,
 }
 
 impl<'a> Work<'_, 'a> {
@@ -274,7 +277,6 @@ impl<'a> Work<'_, 'a> {
             until: self.until,
             written: first,
             spare,
-            dealt: self.dealt,
         };
         let end = caller.run(&nodes, around);
         let written = caller.written;
@@ -283,6 +285,38 @@ impl<'a> Work<'_, 'a> {
                 self.give_back(&nodes, &mut last, state, buffers);
             }
         });
+        (written, end)
+    }
+
+    /// The same where threads share the work out among themselves.
+    fn share<'m>(
+        &'m self,
+        files: &InPlace<'m>,
+        around: &mut Surroundings<'_>,
+        (state, buffers): (&mut State<'_>, &mut [Memory]),
+    ) -> (u64, Result<(), Stop>) {
+        let (layout, all) = (self.layout, self.begin.first..self.until);
+        let stopped = Arc::new(AtomicBool::new(false));
+        let node = Node::new(layout, self.begin, 0, (Arc::new(AtomicU64::new(u64::MAX)), stopped.clone()));
+        let unit = layout.calls(shortest(layout, files)).min(layout.batch);
+        let threads = self.threads.count.min((all.end - all.start).div_ceil(unit) as usize);
+        let dealt = Dealt {
+            node: &node,
+            files,
+            shares: Shares::new(all.clone(), threads, unit, layout.batch),
+            stopped: &stopped,
+            over: AtomicBool::new(false),
+            done: AtomicU64::new(all.start),
+            failure: Mutex::default(),
+        };
+        let (written, end) = dealt.run((&layout.native.team, threads), around);
+        if end.is_ok() && written > all.start {
+            let mut last = Batch::new(layout.no_set());
+            last.first = written;
+            // SAFETY: it has no steady states.
+            unsafe { files.lend(&mut last) };
+            self.give_back(&[node], &mut last, state, buffers);
+        }
         (written, end)
     }
 

@@ -37,6 +37,11 @@ impl Batch<'_> {
     pub(super) fn new(set: Vec<Option<Buffer>>) -> Self {
         Batch { first: 0, n: 0, set, lent: Lent::default(), text: Vec::new(), failure: None }
     }
+
+    /// Whether it has no memory but that of files.
+    fn is_bare(&self) -> bool {
+        self.set.iter().all(Option::is_none)
+    }
 }
 
 /// What a program keeps, and what stands at the front of each root, when the first batch begins.
@@ -52,6 +57,8 @@ pub(super) struct Own<'a> {
     pub(super) buffers: Vec<Option<Buffer>>,
     /// What it has put at the fronts of the next batch: by actor, and its fronts.
     carry: Vec<Vec<Vec<u8>>>,
+    /// The steady state that it is ready for, where that follows from the last batch alone.
+    next: Option<u64>,
 }
 
 /// A segment and what it needs.
@@ -69,7 +76,7 @@ pub(super) struct Node<'a> {
 /// Prints into a text.
 struct Lines<'a> {
     layout: &'a Layout<'a>,
-    stopped: &'a AtomicBool,
+    stops: &'a dyn Fn() -> bool,
     text: &'a mut Vec<u8>,
 }
 
@@ -93,7 +100,7 @@ impl Host for Lines<'_> {
     }
 
     fn stops(&mut self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        (self.stops)()
     }
 }
 
@@ -119,18 +126,18 @@ impl<'a> Node<'a> {
         let mut own = self.take();
         if self.is_parallel() {
             // It has been done before, and did not fail.
-            _ = self.repeat(&mut own, last, last.n);
+            _ = self.repeat(&mut own, last, last.n, &|| false);
         }
         own
     }
 
     /// Memory that is not in use.
-    fn take(&self) -> Own<'a> {
+    pub(super) fn take(&self) -> Own<'a> {
         let pooled = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
         pooled.unwrap_or_else(|| self.fork())
     }
 
-    fn put_back(&self, own: Own<'a>) {
+    pub(super) fn put_back(&self, own: Own<'a>) {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner).push(own);
     }
 
@@ -139,6 +146,7 @@ impl<'a> Node<'a> {
             state: self.begin.state.fork(),
             buffers: self.layout.own(self.at),
             carry: self.first_carry(),
+            next: None,
         };
         self.set_kept(&mut own);
         for (at, buffer) in own.buffers.iter_mut().enumerate() {
@@ -173,17 +181,29 @@ impl<'a> Node<'a> {
 
     /// Does the segment's part of a batch.
     pub(super) fn run(&self, mut batch: Batch<'a>) -> Batch<'a> {
-        if batch.first > self.failed.load(Ordering::Relaxed) {
-            return batch;
-        }
         let mut own = self.take();
-        if let Err(stop) = self.prepare(&mut own, &mut batch) {
+        self.run_with(&mut own, &mut batch, &|| self.stopped.load(Ordering::Relaxed));
+        self.put_back(own);
+        batch
+    }
+
+    /// The same with a memory. Where it is that of the batch right before, and all that is not the segment's own stands in
+    /// files, nothing is done again.
+    pub(super) fn run_with(&self, own: &mut Own<'a>, batch: &mut Batch<'a>, stops: &dyn Fn() -> bool) {
+        if batch.first > self.failed.load(Ordering::Relaxed) {
+            return;
+        }
+        if own.next.take() != Some(batch.first)
+            && let Err(stop) = self.prepare(own, batch, stops)
+        {
             // The batch before, which comes out before, has failed in the same firing.
             (batch.n, batch.failure) = (0, Some(stop));
         }
-        self.work(&mut own, &mut batch);
+        self.work(own, batch, stops);
         if batch.failure.is_some() {
             self.failed.fetch_min(batch.first, Ordering::Relaxed);
+        } else if batch.is_bare() {
+            own.next = Some(batch.first + batch.n);
         }
         if !self.is_parallel() {
             self.each_front(|actor, at, front| {
@@ -193,8 +213,11 @@ impl<'a> Node<'a> {
                 }
             });
         }
-        self.put_back(own);
-        batch
+    }
+
+    /// The memory of a batch that has none.
+    pub(super) fn no_set(&self) -> Vec<Option<Buffer>> {
+        self.layout.no_set()
     }
 
     fn each_front(&self, mut f: impl FnMut(usize, usize, &super::reach::Front)) {
@@ -208,10 +231,15 @@ impl<'a> Node<'a> {
     }
 
     /// What the batch needs of the time before it.
-    fn prepare(&self, own: &mut Own<'a>, batch: &mut Batch<'_>) -> Result<(), Stop> {
+    fn prepare(
+        &self,
+        own: &mut Own<'a>,
+        batch: &mut Batch<'_>,
+        stops: &dyn Fn() -> bool,
+    ) -> Result<(), Stop> {
         let anew = self.is_parallel() && batch.first > self.begin.first;
         if anew {
-            return self.repeat(own, batch, 0);
+            return self.repeat(own, batch, 0, stops);
         }
         if self.is_parallel() {
             // Its memory may be that of a later batch, which was done before.
@@ -226,7 +254,13 @@ impl<'a> Node<'a> {
     }
 
     /// Repeats the firings whose items are needed after so many steady states of a batch.
-    fn repeat(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, after: u64) -> Result<(), Stop> {
+    fn repeat(
+        &self,
+        own: &mut Own<'a>,
+        batch: &mut Batch<'_>,
+        after: u64,
+        stops: &dyn Fn() -> bool,
+    ) -> Result<(), Stop> {
         let (layout, states) = (self.layout, self.layout.reach.states);
         self.place(own, batch, after as i64 - states as i64);
         for (at, root) in layout.plan.roots.iter().enumerate() {
@@ -240,7 +274,7 @@ impl<'a> Node<'a> {
             let (again, all) =
                 (layout.reach.again[step], states * layout.plan.steps[step].times(layout.plan));
             if again > 0 && done {
-                let mut lines = Lines { layout, stopped: &self.stopped, text: &mut batch.text };
+                let mut lines = Lines { layout, stops, text: &mut batch.text };
                 done = own.state.firings(step, all - again..all, &mut lines);
             }
         }
@@ -264,13 +298,13 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn work(&self, own: &mut Own<'a>, batch: &mut Batch<'_>) {
+    fn work(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, stops: &dyn Fn() -> bool) {
         let mut done = 0;
         while done < batch.n {
             let n = self.layout.native.parts[0].scale.min(batch.n - done);
             self.place(own, batch, done as i64);
             own.state.seek(batch.first + done);
-            self.steady(own, batch, done, n);
+            self.steady(own, batch, (done, n), stops);
             for (at, root) in self.layout.plan.roots.iter().enumerate() {
                 if let Some(buffer) = &mut own.buffers[at] {
                     buffer.move_on(root.advance * n as i64, root.keep);
@@ -281,9 +315,15 @@ impl<'a> Node<'a> {
     }
 
     /// So many steady states after so many of the batch.
-    fn steady(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, done: u64, n: u64) {
+    fn steady(
+        &self,
+        own: &mut Own<'a>,
+        batch: &mut Batch<'_>,
+        (done, n): (u64, u64),
+        stops: &dyn Fn() -> bool,
+    ) {
         let layout = self.layout;
-        let mut lines = Lines { layout, stopped: &self.stopped, text: &mut batch.text };
+        let mut lines = Lines { layout, stops, text: &mut batch.text };
         if !own.state.steps(self.steps(), n, &mut lines) {
             let failing = layout.failing(batch.first + done);
             let (n, stop) = failing.settle(&mut own.state, self.steps(), n, &mut lines);

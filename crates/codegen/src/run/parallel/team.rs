@@ -6,7 +6,7 @@ use super::node::{Batch, Node};
 use crate::run::Printer;
 use crate::run::results::next;
 use crate::threads::{Split, Threads};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thalweg::{Chain, Error, Network, Options as Engine};
 use thalweg_lang::interpret::{Stop, Surroundings};
@@ -25,8 +25,6 @@ pub(super) struct Caller<'c, 'm, 'a> {
     pub(super) written: u64,
     /// Batches that nobody has.
     pub(super) spare: Vec<Batch<'m>>,
-    /// Where batches are all made at the beginning: the shortest one.
-    pub(super) dealt: Option<u64>,
 }
 
 impl<'m> Caller<'_, 'm, '_> {
@@ -36,37 +34,9 @@ impl<'m> Caller<'_, 'm, '_> {
         nodes: &[Node<'m>],
         around: &mut Surroundings<'_>,
     ) -> Result<Option<Batch<'m>>, Stop> {
-        match self.dealt {
-            Some(least) => self.run_dealt(least, nodes, around),
-            None => self.run_fed(nodes, around),
-        }
-    }
-
-    /// Hands out batches as others come back.
-    fn run_fed(
-        &mut self,
-        nodes: &[Node<'m>],
-        around: &mut Surroundings<'_>,
-    ) -> Result<Option<Batch<'m>>, Stop> {
         let ((jobs, queue), (give, results)) = (channel(), channel());
         let graph = graph(self.layout, nodes, thalweg::from_blocking_iter(queue), give);
         self.beside(graph, |caller| caller.feed(jobs, &results, around))
-    }
-
-    /// Hands out all batches at the beginning.
-    fn run_dealt(
-        &mut self,
-        least: u64,
-        nodes: &[Node<'m>],
-        around: &mut Surroundings<'_>,
-    ) -> Result<Option<Batch<'m>>, Stop> {
-        let (over, mut batches) = (AtomicBool::new(false), self.all(least)?.into_iter());
-        let (give, results) = channel();
-        let dealt = std::iter::from_fn(|| batches.next().filter(|_| !over.load(Ordering::Relaxed)));
-        // Few ahead of those at work, so that a run that is interrupted ends soon.
-        let batches = thalweg::from_iter(dealt).capacity(2 * self.threads.count);
-        let graph = graph(self.layout, nodes, batches, give);
-        self.beside(graph, |caller| caller.collect(&over, results, around))
     }
 
     /// Does something while the engine runs.
@@ -130,37 +100,6 @@ impl<'m> Caller<'_, 'm, '_> {
             let batch = self.write(batch, around)?;
             self.spare.extend(last.replace(batch));
         }
-    }
-
-    /// All batches: long ones, and towards the end ever shorter ones, so that all threads end at one time.
-    fn all(&mut self, least: u64) -> Result<Vec<Batch<'m>>, Stop> {
-        let mut all = Vec::new();
-        while self.next < self.until {
-            let rest = self.until - self.next;
-            let share = self.layout.calls(rest / (2 * self.threads.count as u64));
-            let wanted = share.max(least).min(self.layout.batch).min(rest);
-            all.push(self.read(Batch::new(self.layout.no_set()), wanted)?);
-            self.next += wanted;
-        }
-        Ok(all)
-    }
-
-    /// Takes back what has been done; the last one.
-    fn collect(
-        &mut self,
-        over: &AtomicBool,
-        results: Receiver<Batch<'m>>,
-        around: &mut Surroundings<'_>,
-    ) -> Result<Option<Batch<'m>>, Stop> {
-        let mut last = None;
-        while let Some(batch) = next(&results, self.stopped, &around.interrupted) {
-            let batch = self.write(batch, around).inspect_err(|_| over.store(true, Ordering::Relaxed))?;
-            last = Some(batch);
-            if (around.interrupted)() {
-                over.store(true, Ordering::Relaxed);
-            }
-        }
-        Ok(last)
     }
 
     fn read(&mut self, mut batch: Batch<'m>, wanted: u64) -> Result<Batch<'m>, Stop> {
