@@ -113,6 +113,14 @@ agrees! {
     too_few_given: around("int->int filter Middle() { work pop 1 push [1, 3] { int x = pop(); for (int i = 0; i < (x & 3); i++) push(x); } }"), ints;
     too_many_taken: around("int->int filter Middle() { work pop [1, 3] push 1 { int n = pop() & 7; for (int i = 0; i < n; i++) pop(); push(n); } }"), ints;
     a_window_before_the_items: around("int->int filter Middle() { work pop * push 1 { int n = pop() % 9 - 4; push(peek(n)); } }"), ints;
+    counts_in_regions_that_many_do: around("int->int pipeline Middle { add Drop(); add Weigh(); add Repeat(); add Weigh(); }
+        int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x * 7 + iter()); } }
+        int->int filter Weigh() { prework pop 1 push 1 { push(pop() + 1000); } work pop 2 push 1 peek 3 { push(pop() + peek(1) * iter()); pop(); } }
+        int->int filter Repeat() { prework pop 2 push [0, 9] { push(pop()); } work pop 2 push [0, 3] peek 4 { int n = peek(3) & 3; for (int i = 0; i < n; i++) push(peek(i) + iter()); pop(); pop(); } }"), ints;
+    failures_in_regions_that_many_do: around("int->int pipeline Middle { add Drop(); add Look(); add Halve(); }
+        int->int filter Drop() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(iter()); } }
+        int->int filter Look() { int[90] table; init { for (int i = 0; i < 90; i++) table[i] = i * i; } work pop 1 push 1 { push(table[pop()]); } }
+        int->int filter Halve() { work pop 2 push [0, 1] { int a = pop(); if (pop() != 49 * 49) push(a); } }"), ints;
     nothing_moved_for_ever: around("int->int filter Middle() { int n; work pop [0, 1] push [0, 1] { n++; if (n < 20) push(pop()); } }"), ints;
 }
 

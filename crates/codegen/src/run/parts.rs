@@ -44,13 +44,14 @@ pub(super) struct Sources {
 }
 
 /// A region in a run.
+#[derive(Clone)]
 pub(super) struct Region<'a> {
     /// Where its schedule is, of what is done node by node.
     pub(super) cursor: Cursor<'a>,
     /// Its static part.
     pub(super) stage: Option<usize>,
     /// Filters that are run by themselves: those that take from other regions, and others.
-    takers: Vec<NodeId>,
+    pub(super) takers: Vec<NodeId>,
     givers: Vec<NodeId>,
     /// Its nodes, with how often each fires in the initialisation, and in a steady state.
     pub(super) firings: Vec<(NodeId, u64, u64)>,

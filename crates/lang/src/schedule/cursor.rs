@@ -4,6 +4,7 @@ use super::{Phase, Region};
 use crate::flat::NodeId;
 
 /// Where a region is: its initialisation once, and then steady states without end.
+#[derive(Clone)]
 pub struct Cursor<'a> {
     region: &'a Region,
     /// From the outermost phases to those it is in: which they are, the place among them, and how often

@@ -135,8 +135,21 @@ impl<'a> State<'a> {
 
     /// How often a node has fired here.
     pub(crate) fn fired(&mut self, node: u32) -> u64 {
-        // SAFETY: the state is one of this library's, and nobody else has it.
-        unsafe { (self.library.fired)(self.memory.as_mut_ptr().cast(), node) as u64 }
+        self.firings_of(node).map_or(0, |fired| *fired as u64)
+    }
+
+    /// Says how often a node has fired.
+    pub(crate) fn set_fired(&mut self, node: u32, fired: u64) {
+        if let Some(place) = self.firings_of(node) {
+            *place = fired as i64;
+        }
+    }
+
+    /// Where the firings of a node are counted, if they are.
+    fn firings_of(&mut self, node: u32) -> Option<&mut i64> {
+        // SAFETY: the state is one of this library's, and nobody else has it; what is given back is a place
+        // in it, or null.
+        unsafe { (self.library.fired)(self.memory.as_mut_ptr().cast(), node).as_mut() }
     }
 
     /// Fires a node of dynamic rates so many times at the most: what came of it, and how often it has fired.

@@ -1,5 +1,6 @@
 //! Which regions are done by whom, and what goes from one group to another.
 
+use super::free::Takes;
 use crate::run::Run;
 use std::ops::Range;
 use thalweg_lang::flat::ChannelId;
@@ -14,6 +15,8 @@ pub(super) struct Cut {
 /// Neighbouring regions that one thread does.
 pub(super) struct Group {
     pub(super) regions: Range<usize>,
+    /// Of a region that any number of threads do at once: what it takes.
+    pub(super) takes: Option<Vec<Takes>>,
     /// What comes in and what goes out, by place among all that crosses.
     pub(super) inputs: Vec<usize>,
     pub(super) outputs: Vec<usize>,
@@ -21,14 +24,24 @@ pub(super) struct Group {
     pub(super) readers: Vec<usize>,
 }
 
+impl Group {
+    /// How many threads do it, of so many.
+    pub(super) fn members(&self, threads: usize) -> usize {
+        if self.takes.is_some() { threads } else { 1 }
+    }
+}
+
 impl Cut {
-    pub(super) fn new(run: &Run<'_>, regions: Vec<Range<usize>>) -> Cut {
+    pub(super) fn new(run: &Run<'_>, stretches: Vec<Stretch>) -> Cut {
         let compiled = &run.native.compiled;
         let region_of = compiled.schedule.region_of();
         let mut crossing = Vec::new();
         for (at, channel) in compiled.flat.channels.iter().enumerate() {
             let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
-            if regions.iter().any(|regions| regions.contains(&from) != regions.contains(&to)) {
+            if stretches
+                .iter()
+                .any(|Stretch { regions, .. }| regions.contains(&from) != regions.contains(&to))
+            {
                 crossing.push((ChannelId(at as u32), from, to));
             }
         }
@@ -36,17 +49,64 @@ impl Cut {
             let places = crossing.iter().enumerate().filter(|(_, channel)| inside(channel));
             places.map(|(at, _)| at).collect::<Vec<_>>()
         };
-        let groups = regions.into_iter().map(|regions| Group {
+        let groups = stretches.into_iter().map(|Stretch { regions, takes }| Group {
             inputs: places(&|(_, _, to)| regions.contains(to)),
             outputs: places(&|(_, from, _)| regions.contains(from)),
             readers: (0..run.ends.readers.len())
                 .filter(|at| regions.contains(&region_of[run.ends.readers[*at].0.0 as usize]))
                 .collect(),
             regions,
+            takes,
         });
         let groups = groups.collect();
         Cut { groups, crossing: crossing.into_iter().map(|(channel, ..)| channel).collect() }
     }
+}
+
+/// Neighbouring regions that are to be one group.
+pub(super) struct Stretch {
+    pub(super) regions: Range<usize>,
+    /// Of one that any number of threads do at once: what it takes.
+    pub(super) takes: Option<Vec<Takes>>,
+}
+
+impl Stretch {
+    pub(super) fn one_thread(regions: Range<usize>) -> Stretch {
+        Stretch { regions, takes: None }
+    }
+}
+
+/// Stretches for so many threads: of what one thread at a time has to do the dearest is as cheap as can be, but no
+/// cheaper than a thread's share of all. A region that any number of threads may do is dealt out to them where it is
+/// so much of a share; else it is one more among those that stand beside it.
+pub(super) fn dealt(
+    costs: &[f64],
+    mut free: Vec<Option<Vec<Takes>>>,
+    (threads, much): (usize, f64),
+) -> Vec<Stretch> {
+    let share = costs.iter().sum::<f64>() / threads as f64;
+    for (free, cost) in free.iter_mut().zip(costs) {
+        free.take_if(|_| *cost < much * share);
+    }
+    if free.iter().all(Option::is_none) {
+        return balanced(costs, threads).into_iter().map(Stretch::one_thread).collect();
+    }
+    let dearest = costs.iter().zip(&free).filter(|(_, free)| free.is_none()).map(|(cost, _)| *cost);
+    let most = dearest.fold(share, f64::max);
+    let mut stretches = Vec::new();
+    let mut at = 0;
+    while at < costs.len() {
+        if let Some(takes) = free[at].take() {
+            stretches.push(Stretch { regions: at..at + 1, takes: Some(takes) });
+            at += 1;
+            continue;
+        }
+        let end = (at..costs.len()).find(|at| free[*at].is_some()).unwrap_or(costs.len());
+        let of = |piece: Range<usize>| Stretch::one_thread(at + piece.start..at + piece.end);
+        stretches.extend(pieces(&costs[at..end], most).into_iter().map(of));
+        at = end;
+    }
+    stretches
 }
 
 /// As many stretches as threads, or fewer, the dearest of which is as cheap as can be.
@@ -78,7 +138,7 @@ fn pieces(costs: &[f64], most: f64) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::balanced;
+    use super::{Stretch, balanced, dealt};
 
     #[test]
     fn the_dearest_stretch_is_as_cheap_as_can_be() {
@@ -87,5 +147,24 @@ mod tests {
         assert_eq!(balanced(&[1.0, 2.0, 3.0, 4.0, 5.0], 3), [0..3, 3..4, 4..5]);
         assert_eq!(balanced(&[1.0, 1.0], 8), [0..1, 1..2]);
         assert_eq!(balanced(&[7.0], 4).len(), 1);
+    }
+
+    #[test]
+    fn what_keeps_nothing_is_dealt_out_where_it_is_much() {
+        let free = |all: &[bool]| all.iter().map(|free| free.then(Vec::new)).collect::<Vec<_>>();
+        let of = |stretches: Vec<Stretch>| {
+            let of = |stretch: Stretch| (stretch.regions, stretch.takes.is_some());
+            stretches.into_iter().map(of).collect::<Vec<_>>()
+        };
+        let dealt = |costs: &[f64], all: &[bool]| of(dealt(costs, free(all), (2, 0.1)));
+        assert_eq!(
+            dealt(&[34.0, 40.0, 22.0, 4.0], &[true, true, false, true]),
+            [(0..1, true), (1..2, true), (2..4, false)]
+        );
+        assert_eq!(
+            dealt(&[30.0, 60.0, 60.0], &[true, false, false]),
+            [(0..1, true), (1..2, false), (2..3, false)]
+        );
+        assert_eq!(dealt(&[50.0, 1.0, 49.0], &[false, true, false]), [(0..2, false), (2..3, false)]);
     }
 }

@@ -1,6 +1,7 @@
 //! A group at work on packets, on its own thread.
 
 use super::cut::{Cut, Group};
+use super::free::Base;
 use super::packet::Packet;
 use super::ports::Ports;
 use super::share::Share;
@@ -19,6 +20,8 @@ pub(super) struct Member<'c, 'a> {
     group: &'c Group,
     crossing: &'c [ChannelId],
     ports: Ports,
+    /// Of a group that any number do: how far it was before all packets.
+    base: Option<Base>,
     /// Why there is nothing more to be done.
     failure: Option<Stop>,
 }
@@ -38,25 +41,46 @@ impl<'c, 'a> Member<'c, 'a> {
         let mut run = Run::new(native, ends, (ports.text(), interrupted));
         run.begin_regions();
         run.adopt(share);
-        for at in &group.outputs {
-            let queue = run.queue(cut.crossing[*at]);
+        let base = group.takes.is_some().then(|| run.base(group.regions.start));
+        if base.is_some() {
+            run.fill_own_buffers(group.regions.start);
+        }
+        let mut member = Member { run, group, crossing: &cut.crossing, ports, base, failure: None };
+        member.empty(&group.outputs);
+        Ok(member)
+    }
+
+    /// There is nothing in some of the channels that cross.
+    fn empty(&mut self, crossing: &[usize]) {
+        for at in crossing {
+            let queue = self.run.queue(self.crossing[*at]);
             (queue.read, queue.written) = (0, 0);
         }
-        Ok(Member { run, group, crossing: &cut.crossing, ports, failure: None })
     }
 
     /// Does the group's part of a packet.
     pub(super) fn work(&mut self, packet: &mut Packet) {
-        if packet.failure.is_none() {
-            packet.failure.clone_from(&self.failure);
+        if self.failure.is_none() {
+            self.failure.clone_from(&packet.failure);
         }
-        if packet.failure.is_none() {
+        if self.failure.is_none() {
+            self.begin(packet);
             self.read(packet);
             self.failure = self.rounds(packet).err();
-            packet.failure.clone_from(&self.failure);
         }
+        packet.failure.clone_from(&self.failure);
         self.ports.printed(&mut packet.text);
         self.ports.written(&mut packet.written);
+    }
+
+    /// Where others do packets too: goes to where this one begins.
+    fn begin(&mut self, packet: &Packet) {
+        let Some(base) = &self.base else { return };
+        self.run.seek(base, packet.first);
+        self.empty(&self.group.inputs);
+        for (at, left) in &packet.left {
+            self.run.put(self.crossing[*at], left);
+        }
     }
 
     /// What has been read for this packet is what the group's readers give.

@@ -21,9 +21,12 @@
 //! all is soon over, one thread does everything: threads and copies have their price too.
 
 mod caller;
+mod crew;
 mod cut;
+mod free;
 mod member;
 mod packet;
+mod permits;
 mod ports;
 mod share;
 
@@ -36,7 +39,8 @@ use super::parts::Sources;
 use crate::Mode;
 use crate::threads::{Split, Threads};
 use caller::Caller;
-use cut::Cut;
+use cut::{Cut, Stretch};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
@@ -45,13 +49,16 @@ const TIMED: u64 = 8;
 const BEFORE: u64 = 2;
 
 /// Seconds that a packet is worth, and the most batches in one.
-const WORTH: f64 = 150e-6;
+const WORTH: f64 = 600e-6;
 const ROUNDS: f64 = 256.0;
 
 /// How much faster it must get, not counting what copies cost, and how long a run must have taken before: to begin
 /// with threads takes some tenths of a millisecond.
 const GAIN: f64 = 1.5;
 const QUICK: Duration = Duration::from_millis(10);
+
+/// How much of a thread's share a region must be to be done by several at once.
+const MUCH: f64 = 0.1;
 
 /// Batches on several threads, as far as there are some, if that is worth it.
 pub(super) fn drive(
@@ -75,18 +82,37 @@ pub(super) fn drive(
         begin(run, sources, around)?;
     }
     let (costs, rounds) = costs(run, sources, around)?;
-    let regions = match threads.split {
-        Split::Filters => (0..costs.len()).map(|region| region..region + 1).collect(),
-        _ => cut::balanced(&costs, threads.count),
-    };
+    let stretches = stretches(run, &costs, threads);
     let all: f64 = costs.iter().sum();
-    let most = regions.iter().map(|regions| costs[regions.clone()].iter().sum()).fold(0.0, f64::max);
-    if sources.over || regions.len() < 2 || (!asked && all < GAIN * most) {
+    let one = matches!(&stretches[..], [Stretch { takes: None, .. }]);
+    if sources.over || one || (!asked && all < GAIN * longest(&costs, &stretches, threads)) {
         return Ok(());
     }
     let rounds = if threads.batch.is_some() { 1.0 } else { (WORTH * rounds as f64 / all).clamp(1.0, ROUNDS) };
-    let cut = Cut::new(run, regions);
-    Caller::new(run, sources, &cut, rounds as u64).run(around)
+    let cut = Cut::new(run, stretches);
+    Caller::new(run, sources, &cut, (rounds as u64, threads.count)).run(around)
+}
+
+/// Who does what.
+fn stretches(run: &mut Run<'_>, costs: &[f64], threads: &Threads) -> Vec<Stretch> {
+    let one_by_one = |regions: Vec<Range<usize>>| regions.into_iter().map(Stretch::one_thread).collect();
+    match threads.split {
+        Split::Filters => one_by_one((0..costs.len()).map(|region| region..region + 1).collect()),
+        Split::Pipeline => one_by_one(cut::balanced(costs, threads.count)),
+        Split::Auto | Split::DataParallel => {
+            run.count_direct();
+            let free = (0..costs.len()).map(|region| run.takes(region)).collect();
+            let much = if threads.batch.is_some() { 0.0 } else { MUCH };
+            cut::dealt(costs, free, (threads.count, much))
+        }
+    }
+}
+
+/// How long all takes on so many threads, not counting what copies cost.
+fn longest(costs: &[f64], stretches: &[Stretch], threads: &Threads) -> f64 {
+    let cost = |stretch: &Stretch| costs[stretch.regions.clone()].iter().sum::<f64>();
+    let alone = stretches.iter().filter(|stretch| stretch.takes.is_none()).map(cost);
+    alone.fold(costs.iter().sum::<f64>() / threads.count as f64, f64::max)
 }
 
 /// Whether files are read by sources alone, so that it is known when that is.

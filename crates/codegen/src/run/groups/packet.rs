@@ -9,6 +9,10 @@ pub(super) struct Packet {
     pub(super) rounds: Vec<u64>,
     /// Steady states of the sources up to the end of this.
     pub(super) until: u64,
+    /// In a region that any number of threads do: steady states before this, and what packets before it have left of
+    /// channels.
+    pub(super) first: u64,
+    pub(super) left: Vec<(usize, Vec<u8>)>,
     /// What has been read, by reader, for all batches.
     pub(super) read: Vec<Vec<u8>>,
     /// What goes from one group to another, by channel.

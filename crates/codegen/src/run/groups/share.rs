@@ -53,6 +53,35 @@ impl<'a> Run<'a> {
         share
     }
 
+    /// A copy of what a region has that keeps nothing, without the items that it has been given.
+    pub(super) fn copy_region(&mut self, at: usize) -> Share<'a> {
+        if let Some(stage) = self.regions[at].stage {
+            self.land(stage);
+        }
+        let nodes = self.nodes_of(&(at..at + 1));
+        Share {
+            state: self.state.fork(),
+            fibers: Fibers::default(),
+            queues: Vec::new(),
+            buffers: Vec::new(),
+            regions: vec![(at, self.regions[at].clone())],
+            nodes: nodes.into_iter().map(|node| self.counts(node)).collect(),
+            budget: self.around.queues.budget().clone(),
+        }
+    }
+
+    /// Buffers for a region that is a copy.
+    pub(super) fn fill_own_buffers(&mut self, region: usize) {
+        if let (Some(stage), Some(steady)) = (self.regions[region].stage, self.regions[region].steady) {
+            self.fill_buffers(stage, steady);
+        }
+    }
+
+    fn counts(&self, node: NodeId) -> Counts {
+        let at = node.0 as usize;
+        Counts { node, fired: self.fired[at], passed: self.passed[at], awaited: self.awaited[at] }
+    }
+
     /// Gives away what some nodes have, but for buffers and schedules, which are their regions'.
     pub(in crate::run) fn give(&mut self, nodes: &[NodeId]) -> Share<'a> {
         let mut share = Share {
@@ -69,9 +98,7 @@ impl<'a> Run<'a> {
                 let at = input.0 as usize;
                 share.queues.push((at, self.around.queues.take_out(at, &mut self.state.queues()[at])));
             }
-            let at = node.0 as usize;
-            let (fired, passed, awaited) = (self.fired[at], self.passed[at], self.awaited[at]);
-            share.nodes.push(Counts { node: *node, fired, passed, awaited });
+            share.nodes.push(self.counts(*node));
         }
         share
     }

@@ -1,0 +1,171 @@
+//! Regions that keep nothing from one steady state to the next but what stands in the queues that they take from.
+//!
+//! Any number of threads do such a region at once, each some packets, with a copy of what it has. How many steady
+//! states the items of a packet are enough for follows from how many items there are. So who deals out packets
+//! ([`Dealer`]) knows, before any of it is done, what is left for the packet after it, and how often each node has
+//! fired by then.
+
+use super::packet::Packet;
+use crate::run::Run;
+use crate::run::parts::Region;
+use thalweg_lang::flat::{ChannelId, Firing, NodeId};
+
+/// What a region takes from a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Takes {
+    pub(super) channel: ChannelId,
+    /// Items in a steady state.
+    pub(super) items: u64,
+    /// Items that must be there besides.
+    pub(super) ahead: u64,
+}
+
+/// How far a region was before any packet.
+#[derive(Clone)]
+pub(super) struct Base {
+    region: usize,
+    steady: u64,
+    /// By its nodes: firings so far, and in a steady state.
+    firings: Vec<(NodeId, u64, u64)>,
+}
+
+impl Run<'_> {
+    /// What a region takes from others, if it keeps nothing but that.
+    pub(super) fn takes(&mut self, region: usize) -> Option<Vec<Takes>> {
+        let begun = &self.regions[region];
+        if begun.steady.is_none() || begun.firings.iter().any(|(node, ..)| self.keeps(*node)) {
+            return None;
+        }
+        let inside: Vec<ChannelId> = self.inner_channels(region);
+        if inside.into_iter().any(|channel| self.held(channel) > 0) {
+            return None;
+        }
+        let Region { takers, stage, source, firings, .. } = &self.regions[region];
+        match (&takers[..], *stage) {
+            ([], Some(stage)) => self.taken_by_stage(stage, *source),
+            ([node], None) if firings.len() == 1 => self.taken_by_filter(*node),
+            _ => None,
+        }
+    }
+
+    /// Whether a node's firings depend on those before, or its first one is still to come and is another.
+    fn keeps(&self, node: NodeId) -> bool {
+        let at = node.0 as usize;
+        let first = self.native.codes[at].as_ref().is_some_and(|code| code.prework.is_some());
+        self.native.keeps[at] || self.awaited[at].is_some() || (first && self.fired[at] == 0)
+    }
+
+    /// Channels from one node of a region to another.
+    fn inner_channels(&self, region: usize) -> Vec<ChannelId> {
+        let (flat, region) = (&self.native.compiled.flat, &self.regions[region]);
+        let inputs = region.firings.iter().flat_map(|(node, ..)| flat.node(*node).inputs.iter().copied());
+        inputs.filter(|input| region.has(flat.channel(*input).from)).collect()
+    }
+
+    /// A region's static part: its buffers hold nothing between steady states, but where they are queues.
+    fn taken_by_stage(&self, stage: usize, source: bool) -> Option<Vec<Takes>> {
+        let plan = self.native.parts[stage].plan.as_ref()?;
+        let is_queue =
+            |root: usize| plan.inputs.iter().any(|border| border.direct && border.port.root == root);
+        if plan.roots.iter().enumerate().any(|(at, root)| root.keep > 0 && !is_queue(at)) {
+            return None;
+        }
+        let takes = self.stages[stage].inputs.iter();
+        let takes: Vec<_> = takes
+            .map(|(channel, items, ahead)| Takes { channel: *channel, items: *items, ahead: *ahead })
+            .collect();
+        // One that takes nothing, though others stand before it, never goes on.
+        (source || !takes.is_empty()).then_some(takes)
+    }
+
+    /// A filter that gives as it decides, but takes the same number of items each time.
+    fn taken_by_filter(&self, node: NodeId) -> Option<Vec<Takes>> {
+        let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
+        let [channel] = flat.node(node).inputs[..] else { return None };
+        let items = flat.pop(tree, node, 0, Firing::Later).filter(|items| *items > 0)?;
+        let ahead = flat.peek(tree, node, 0, Firing::Later).saturating_sub(items);
+        Some(vec![Takes { channel, items, ahead }])
+    }
+
+    /// How far a region is.
+    pub(super) fn base(&self, region: usize) -> Base {
+        let Region { steady, firings, .. } = &self.regions[region];
+        let firings = firings.iter().map(|(node, _, each)| (*node, self.fired[node.0 as usize], *each));
+        Base { region, steady: steady.unwrap_or(0), firings: firings.collect() }
+    }
+
+    /// From now on a region is so many steady states after its base.
+    pub(super) fn seek(&mut self, base: &Base, states: u64) {
+        self.regions[base.region].steady = Some(base.steady + states);
+        for (node, before, each) in &base.firings {
+            let fired = before + states * each;
+            self.fired[node.0 as usize] = fired;
+            self.state.set_fired(node.0, fired);
+        }
+    }
+}
+
+/// Deals out packets to the copies of a region.
+pub(super) struct Dealer {
+    inputs: Vec<Input>,
+    /// Steady states that the packets so far are enough for.
+    pub(super) states: u64,
+}
+
+/// A channel that a region takes from.
+struct Input {
+    takes: Takes,
+    /// Its place among those that cross.
+    at: usize,
+    /// Bytes of an item.
+    bytes: u64,
+    /// Items that are for packets to come.
+    left: Vec<u8>,
+}
+
+impl Dealer {
+    /// A dealer that begins with what the region's queues hold, which hold nothing then.
+    pub(super) fn new(run: &mut Run<'_>, crossing: &[ChannelId], takes: &[Takes]) -> Dealer {
+        let inputs = takes.iter().filter_map(|takes| {
+            let at = crossing.iter().position(|channel| *channel == takes.channel)?;
+            let mut left = Vec::new();
+            run.move_out(takes.channel, &mut left);
+            Some(Input { takes: *takes, at, bytes: run.item_bytes(takes.channel) as u64, left })
+        });
+        Dealer { inputs: inputs.collect(), states: 0 }
+    }
+
+    /// Says what is done with a packet, and keeps what is left.
+    pub(super) fn deal(&mut self, packet: &mut Packet) {
+        packet.first = self.states;
+        packet.left.clear();
+        let states = self.states_of(packet);
+        for input in &mut self.inputs {
+            let items = &packet.crossing[input.at].bytes;
+            let taken = (states * input.takes.items * input.bytes) as usize;
+            let rest = match taken.checked_sub(input.left.len()) {
+                Some(beyond) => items[beyond..].to_vec(),
+                None => [&input.left[taken..], items].concat(),
+            };
+            packet.left.push((input.at, std::mem::replace(&mut input.left, rest)));
+        }
+        self.states += states;
+    }
+
+    /// Steady states that a packet is enough for. A region that takes from no other does as many as its packet says.
+    fn states_of(&self, packet: &Packet) -> u64 {
+        let possible = |input: &Input| {
+            let bytes = input.left.len() + packet.crossing[input.at].bytes.len();
+            (bytes as u64 / input.bytes).saturating_sub(input.takes.ahead) / input.takes.items
+        };
+        self.inputs.iter().map(possible).min().unwrap_or_else(|| packet.rounds.iter().sum())
+    }
+
+    /// What is left after all packets goes back where it was taken from.
+    pub(super) fn end(self, run: &mut Run<'_>, base: &Base) {
+        run.seek(base, self.states);
+        for input in self.inputs {
+            run.put(input.takes.channel, &input.left);
+        }
+    }
+}
