@@ -15,7 +15,7 @@ use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 impl Native {
     /// Whether several filters may fail whose order is not kept.
-    pub(super) fn may_fail_first(&self) -> bool {
+    pub(crate) fn may_fail_first(&self) -> bool {
         let fail = self.codes.iter().flatten().filter(|code| code.all().any(|code| !code.sites.is_empty()));
         self.flows() && !self.exact && !self.has_messages() && fail.count() > 1
     }
