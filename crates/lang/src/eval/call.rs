@@ -2,11 +2,11 @@
 
 use super::budget::SPARE;
 use super::declare::check_lengths;
+use super::files;
 use super::machine::{At, Machine, Outcome, fail, failure, here};
-use super::{MAX_WORDS, files};
 use crate::hir::{Builtin, Callee, Expr, Function, Type};
 use crate::source::Span;
-use crate::value::{Shape, Value};
+use crate::value::Value;
 use corosensei::on_stack;
 use corosensei::stack::DefaultStack;
 
@@ -116,13 +116,11 @@ impl<'p> Machine<'p, '_> {
             return fail(name.span, "a file's name is needed");
         };
         let length = self.length(count)?;
-        if length as u64 > MAX_WORDS {
-            return fail(count.span, format!("{length} elements are more than {MAX_WORDS}"));
+        if length > files::MOST {
+            return fail(count.span, format!("{length} elements are more than {}", files::MOST));
         }
         self.step(length as u64, span)?;
         let element = if function == Builtin::LoadInts { Type::Int } else { Type::Float };
-        let mut values = files::load(&path, length, &element).at(span)?;
-        values.resize(length, Value::zero(&Shape::Scalar(element), &[]));
-        Ok(Value::Array(values.into()))
+        Ok(Value::Array(files::load(&path, length, &element).at(span)?))
     }
 }

@@ -128,8 +128,9 @@ impl<'p> Machine<'p, '_> {
         let slot = slot.ok_or_else(|| failure(span, "there is no such variable here"))?;
         let old = std::mem::replace(slot, value);
         if let Value::Array(_) | Value::Struct(_) = old {
-            let words = old.words();
-            self.frame_words = self.frame_words.saturating_sub(words);
+            // Text in it may be longer than when it was made.
+            let words = old.words().min(self.frame_words);
+            self.frame_words -= words;
             self.budget.give(words);
         }
         Ok(())
