@@ -52,7 +52,7 @@ fn bytes(text: &mut String, indent: &str, name: &str, values: &[Scalar], cell: C
     let _ = write!(text, "{indent}static const char {name}[] __attribute__((aligned(64))) = {{");
     let one = cell_bytes(cell);
     for (at, value) in values.iter().enumerate() {
-        if at * one % LINE == 0 {
+        if (at * one).is_multiple_of(LINE) {
             let _ = write!(text, "{}\n{indent}    \"", if at > 0 { "\"" } else { "" });
         }
         let bits = number(*value);
