@@ -9,7 +9,7 @@ use thalweg_lang::{Sources, compile_within};
 fuzz_target!(|bytes: &[u8]| {
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
     let sources = Sources::of("fuzz.str", text);
-    let limits = Limits { steps: 100_000, cells: 1 << 18, streams: 1000, ..Limits::default() };
+    let limits = Limits { steps: 100_000, words: 1 << 21, streams: 1000, ..Limits::default() };
     for error in compile_within(&sources, &limits).err().unwrap_or_default() {
         assert!(error.render(&sources, false).contains("fuzz.str"));
         let _ = sources.text(error.span);

@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let Ok(program) = resolve::resolve(&parsed) else { return };
-    let limits = Limits { steps: 100_000, cells: 100_000, streams: 1000, depth: 100 };
+    let limits = Limits { steps: 100_000, words: 800_000, streams: 1000, depth: 100 };
     match elaborate_within(&program, &limits) {
         Ok(made) => drop(tree::describe(&made, &program)),
         Err(errors) => {

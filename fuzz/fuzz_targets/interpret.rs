@@ -8,7 +8,7 @@ use thalweg_lang::elaborate::Limits;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::generate::mutate::mutated;
 use thalweg_lang::generate::{self, Choices, generate};
-use thalweg_lang::interpret::{Options, Surroundings, interpret_within};
+use thalweg_lang::interpret::{Options, Surroundings, Within, interpret_within};
 use thalweg_lang::{Compiled, Sources, compile_within};
 
 /// There are no files here.
@@ -38,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
     let text = generate(&mut choices, &options).to_string();
     let right = how % 2 == 0;
     let text = if right { text } else { mutated(&text, &text, &mut choices) };
-    let limits = Limits { steps: 100_000, cells: 1 << 18, streams: 1000, ..Limits::default() };
+    let limits = Limits { steps: 100_000, words: 1 << 21, streams: 1000, ..Limits::default() };
     let compiled = match compile_within(&Sources::of("fuzz.str", text), &limits) {
         Ok(compiled) if is_short(&compiled) => Arc::new(compiled),
         Ok(_) => return,
@@ -50,7 +50,8 @@ fuzz_target!(|bytes: &[u8]| {
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
     };
+    let within = Within { steps: 10_000, ..Within::default() };
     let run = Options { iterations: Some(3), repeat_input: false };
-    let ended = interpret_within(&compiled, run, 10_000, around);
+    let ended = interpret_within(&compiled, run, within, around);
     assert!(!right || ended.is_ok(), "a program that is right: {ended:?}");
 });

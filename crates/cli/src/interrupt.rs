@@ -5,11 +5,12 @@
 //! there is nothing to lose, and a signal ends the process at once, whatever it waits for. So does
 //! a second signal. The exit code is 130 in all cases.
 //!
-//! A thread that waits for a pipe sees no flag. It reads through [`Interrupt::input`], which waits
-//! for the pipe and for the signal at the same time.
+//! A thread that waits for a pipe sees no flag. It opens it with [`Interrupt::open`] and reads through
+//! [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, PipeReader, Read, stderr};
+use std::path::Path;
 use std::process::{ExitCode, exit};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -82,6 +83,31 @@ impl Interrupt {
         self.guards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Opens a file. A pipe with a name waits for its other end; a signal ends that wait.
+    #[cfg(unix)]
+    pub fn open(&self, path: &Path, how: &OpenOptions) -> io::Result<File> {
+        use std::os::unix::fs::FileTypeExt;
+        if !path.metadata().is_ok_and(|there| there.file_type().is_fifo()) {
+            return how.open(path);
+        }
+        let (opened, word) = io::pipe()?;
+        let (path, how) = (path.to_owned(), how.clone());
+        // After a signal this may wait for ever, and ends with the process.
+        let opening = std::thread::Builder::new().spawn(move || {
+            let file = how.open(path);
+            drop(word);
+            file
+        })?;
+        wait(&opened, &self.alarm)?;
+        opening.join().unwrap_or_else(|_| Err(io::Error::other("it could not be opened")))
+    }
+
+    /// Opens a file.
+    #[cfg(not(unix))]
+    pub fn open(&self, path: &Path, how: &OpenOptions) -> io::Result<File> {
+        how.open(path)
+    }
+
     /// Reads `input`, which may be a pipe that gives nothing for hours; fails at a signal.
     #[cfg(unix)]
     pub fn input(&self, input: File) -> impl Read + Send + use<> {
@@ -131,14 +157,21 @@ struct Alert {
 #[cfg(unix)]
 impl Read for Alert {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        use rustix::event::{PollFd, PollFlags, poll};
-        let mut both = [PollFd::new(&self.input, PollFlags::IN), PollFd::new(&*self.alarm, PollFlags::IN)];
-        poll(&mut both, None)?;
-        if !both[1].revents().is_empty() {
-            return Err(io::Error::other("interrupted by a signal"));
-        }
+        wait(&self.input, &self.alarm)?;
         self.input.read(bytes)
     }
+}
+
+/// Waits for `input`; fails where the alarm comes first.
+#[cfg(unix)]
+fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let mut both = [PollFd::new(input, PollFlags::IN), PollFd::new(alarm, PollFlags::IN)];
+    rustix::io::retry_on_intr(|| poll(&mut both, None))?;
+    if !both[1].revents().is_empty() {
+        return Err(io::Error::other("interrupted by a signal"));
+    }
+    Ok(())
 }
 
 /// A last line, in the place of the progress bar if there is one.

@@ -28,7 +28,7 @@ pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
     let file = if is_dash(path) {
         stdin().context("opening standard input")?
     } else {
-        File::open(path).with_context(opening)?
+        interrupt.open(path, File::options().read(true)).with_context(opening)?
     };
     let meta = file.metadata().with_context(opening)?;
     ensure!(!meta.is_dir(), "{} is a folder and not an archive", path.display());

@@ -100,3 +100,41 @@ fn what_was_written_until_then_is_there() {
         assert!(!written.is_empty() && numbers.eq(0..written.len() as i32 / 4));
     }
 }
+
+/// Names of pipes that nobody else opens.
+#[test]
+fn waiting_for_the_other_end_of_a_pipe_is_stopped() {
+    let reads = "void->void pipeline Read { add FileReader<int>(\"pipe\"); add FileWriter<int>(\"out\"); }";
+    let writes = COUNT.replace("\"out\"", "\"pipe\"");
+    for text in [reads, &writes] {
+        let folder = tempdir().unwrap();
+        fs::write(folder.path().join("program.str"), text).unwrap();
+        let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+        assert!(made.success());
+        let child = run(folder.path(), &["--engine", "interpreter"]);
+        sleep(Duration::from_millis(500));
+        let output = interrupt(child);
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.starts_with("interrupted") && said.lines().count() == 1, "{said}");
+        let names = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(names, 2, "something is left");
+    }
+}
+
+#[test]
+fn a_pipe_with_a_name_is_read_and_written() {
+    let folder = tempdir().unwrap();
+    let text = "void->void pipeline Copy { add FileReader<int>(\"in\"); add FileWriter<int>(\"out\"); }";
+    fs::write(folder.path().join("program.str"), text).unwrap();
+    for pipe in ["in", "out"] {
+        assert!(Command::new("mkfifo").arg(folder.path().join(pipe)).status().unwrap().success());
+    }
+    let child = run(folder.path(), &["--engine", "interpreter"]);
+    let bytes: Vec<u8> = (0..40_000).map(|i| (i % 251) as u8).collect();
+    let (input, given) = (folder.path().join("in"), bytes.clone());
+    let writer = std::thread::spawn(move || fs::write(input, given).unwrap());
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), bytes);
+    writer.join().unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+}

@@ -40,6 +40,7 @@ use plan::{Facts, Merged};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::NodeId;
+use thalweg_lang::interpret::BUDGET;
 use thalweg_lang::messages::has_messages;
 
 /// How much is made of a program.
@@ -172,7 +173,7 @@ impl Native {
     /// in how much room, and a failure comes in the batch that it belongs to where that matters.
     fn is_patient(&self) -> bool {
         let as_planned = |part: &Part| part.plan.as_ref().is_none_or(|plan| plan.scale == part.scale);
-        let free = self.batch.is_none() && self.budget >= BUDGET && !self.may_fail_first();
+        let free = self.batch.is_none() && self.budget >= BUDGET as usize && !self.may_fail_first();
         free && self.parts.iter().all(as_planned)
     }
 
@@ -203,8 +204,6 @@ impl Native {
     }
 }
 
-/// Bytes that queues may take where nothing is said.
-const BUDGET: usize = 1 << 30;
 /// Whether queues are rings: where all steady states are done by generated code, and nothing is fused.
 fn rings(compiled: &Compiled, level: Level, parts: &[Part], waits: &[Option<usize>]) -> bool {
     level == Level::Plain
@@ -234,7 +233,7 @@ impl Text {
     fn with(self, compiled: &Arc<Compiled>, level: Level, library: build::Library) -> Native {
         let Text { codes, parts, waits, direct, exact, .. } = self;
         let (compiled, mode, batch, budget, team) =
-            (compiled.clone(), Mode::default(), None, BUDGET, thalweg::Team::default());
+            (compiled.clone(), Mode::default(), None, BUDGET as usize, thalweg::Team::default());
         let keeps = codes.iter().map(|code| code.as_ref().is_some_and(plan::has_state)).collect();
         Native {
             compiled,

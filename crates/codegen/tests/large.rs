@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Memory, agree, agree_runs, compiled, has_compiler, ints};
-use thalweg_codegen::Level;
+use thalweg_codegen::{Level, source};
 
 /// Twelve megabytes in one filter, a third of one in each of two.
 const FILTERS: &str = "
@@ -49,4 +49,38 @@ fn of_a_firing_that_waits() {
         let runs: Vec<(Memory, _)> = vec![(ints("in", 20), None)];
         agree_runs(&[Level::Vectors], &compiled(&text), &text, &runs);
     }
+}
+
+/// Numbers of all kinds, which are known before anything runs: those that stay and those that change.
+#[test]
+fn long_tables() {
+    if !has_compiler("long_tables") {
+        return;
+    }
+    let look = "int->int filter Look() {
+            int[16384] n; float[16384] f; boolean[16384] b; Pair[4096] p;
+            init {
+                for (int i = 0; i < 16384; i++) {
+                    n[i] = i * 77777 - 1000000000; f[i] = (i - 8000) / 7.0 * (i % 3 - 1); b[i] = i % 5 == 2;
+                    p[i / 4].n = -i; p[i / 4].x = i * 0.5; p[i / 4].b = i % 7 < 3;
+                }
+            }
+            work pop 1 push 2 {
+                int at = pop() & 16383;
+                push(n[at] + (int)(f[at] * 100) + (b[at] ? 3 : 5));
+                push(p[at & 4095].n * 3 + (int)p[at & 4095].x + (p[at & 4095].b ? 7 : 11));
+                CHANGE
+            }
+        }";
+    let changes = "n[at]++; f[at] = -f[at]; b[at] = !b[at]; p[at & 4095].x += 1;";
+    let change = look.replace("Look", "Change").replace("CHANGE", changes);
+    let text = format!(
+        "struct Pair {{ int n; float x; boolean b; }}
+         void->void pipeline Main {{ add FileReader<int>(\"in\"); add Look(); add Change(); add FileWriter<int>(\"out\"); }}
+         {} {change}",
+        look.replace("CHANGE", "")
+    );
+    agree(&text, &ints("in", 500), None);
+    let source = source(&compiled(&text), Level::Vectors).unwrap();
+    assert_eq!(source.matches("static const char").count(), 8, "some stand as lists");
 }

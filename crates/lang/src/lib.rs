@@ -64,6 +64,7 @@ pub fn compile_within(sources: &Sources, limits: &elaborate::Limits) -> Result<C
     }
     let program = resolve::resolve(&syntax)?;
     let tree = elaborate::elaborate_within(&program, limits)?;
+    tree::check_writers(&tree)?;
     let flat = flat::flatten(&tree);
     let schedule = schedule::schedule(&flat, &tree)?;
     schedule::fits(&flat, &tree.structs, &schedule).map_err(|error| vec![error])?;

@@ -1,8 +1,10 @@
 //! The streams that there are: what is left when all code that makes streams has been executed.
 
 mod print;
+mod writers;
 
 pub use print::describe;
+pub use writers::check_writers;
 
 use crate::hir::StreamId;
 use crate::source::Span;

@@ -16,10 +16,14 @@
 mod arithmetic;
 mod builtin;
 mod convert;
+mod elements;
 mod shape;
 #[cfg(test)]
 mod tests;
 mod text;
+
+pub use elements::{ElementMut, Elements};
+pub use shape::WORD;
 
 use crate::hir::{StructId, Type};
 use std::sync::Arc;
@@ -42,7 +46,7 @@ pub enum Value {
     /// The fields of a structure.
     Struct(Vec<Value>),
     /// The elements of an array.
-    Array(Vec<Value>),
+    Array(Elements),
     /// A portal, by its number.
     Portal(u32),
 }

@@ -38,6 +38,47 @@ fn a_name_that_two_files_have_is_an_error_with_both_places() {
     assert!(text.contains("one.str:1:19") && text.contains("two.str:1:19"), "{text}");
 }
 
+/// A program whose two writers have these names, and what is wrong with it.
+fn writers(one: &str, other: &str) -> Vec<String> {
+    let text = format!(
+        "void->void pipeline Main {{
+            add void->int filter {{ work push 1 {{ push(1); }} }};
+            add int->void splitjoin {{
+                split duplicate;
+                add FileWriter<int>(\"{one}\");
+                add int->void pipeline {{ add FileWriter<int>(\"{other}\"); }};
+                join roundrobin(0);
+            }};
+        }}"
+    );
+    let errors = compile(&Sources::of("test.str", &text)).err().unwrap_or_default();
+    errors.into_iter().map(|error| format!("{} {}", error.message, error.others.len())).collect()
+}
+
+#[test]
+fn two_writers_of_one_file_are_an_error_that_names_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    std::fs::write(folder.path().join("there"), b"").unwrap();
+    std::fs::create_dir(folder.path().join("inner")).unwrap();
+    let absolute = |name: &str| format!("{path}/{name}");
+    for (one, other) in [
+        ("out".into(), "out".into()),
+        ("out".into(), "./out".into()),
+        ("no/such/folder".into(), "no//such/./folder".into()),
+        ("-".into(), "-".into()),
+        (absolute("there"), absolute("inner/../there")),
+        (absolute("not_there"), absolute("inner/../not_there")),
+    ] {
+        let errors = writers(&one, &other);
+        let wanted = format!(
+            "`Main.splitjoin.FileWriter` and `Main.splitjoin.pipeline.FileWriter` both write the file `{other}` 1"
+        );
+        assert_eq!(errors, [wanted]);
+    }
+    assert!(writers("out", "out2").is_empty() && writers("/dev/null", "/dev/null").is_empty());
+}
+
 #[test]
 fn native_functions_are_declared_and_cannot_be_called() {
     let text = "native Clock { int now(); }

@@ -301,6 +301,41 @@ fn messages_need_a_way() {
 }
 
 #[test]
+fn messages_need_static_rates_on_their_way() {
+    let text = |rate: &str, sent: &str| {
+        format!(
+            "void->void pipeline Main {{
+                portal<Gain> up;
+                portal<Gain> down;
+                add Count();
+                add Gain() to up;
+                add int->int filter Some {{ work pop 1 push {rate} {{ push(pop()); }} }};
+                add Send(up, down);
+                add Gain() to down;
+                add int->void filter {{ work pop 1 {{ println(pop()); }} }};
+            }}
+            void->int filter Count {{ int n; work push 1 {{ push(n++); }} }}
+            int->int filter Send(portal<Gain> up, portal<Gain> down) {{
+                work pop 1 push 1 {{ if (peek(0) == -1) {{ {sent} }} push(pop()); }}
+            }}
+            int->int filter Gain {{ int g; work pop 1 push 1 {{ push(pop() + g); }} handler set(int x) {{ g = x; }} }}"
+        )
+        .replace("filter Some {", "filter {")
+    };
+    for sent in ["up.set(5) [1:1];", "down.set(5);", "up.set(5) [*];"] {
+        assert_eq!(lines(&text("1", sent), 2), ["0", "1"]);
+    }
+    // Behind what is dynamic nothing is in doubt, and what may come at any time needs no way.
+    for sent in ["down.set(5);", "up.set(5) [*];"] {
+        assert_eq!(lines(&text("[0, 1]", sent), 2), ["0", "1"]);
+    }
+    let errors = compile(&Sources::of("test.str", text("[0, 1]", "up.set(5) [1:1];"))).unwrap_err();
+    let words = "`Main.Send` sends a message that cannot arrive: a message with a latency needs static rates on \
+                 its way, but those between `Main.filter` and `Main.Send` are dynamic";
+    assert!(errors.len() == 1 && errors[0].message == words, "{}", errors[0].message);
+}
+
+#[test]
 fn messages_upstream_arrive_after_their_wave() {
     let text = |latency: &str| {
         format!(

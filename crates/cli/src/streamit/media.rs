@@ -23,7 +23,7 @@ pub(super) struct Media {
     pub(super) sound: WavSpec,
     /// Standard output.
     pub(super) out: Shared,
-    /// Ends waits for input.
+    /// Ends waits for input, and for the other ends of pipes.
     pub(super) interrupt: Interrupt,
 }
 
@@ -63,7 +63,7 @@ impl Files for Media {
         let output = if is_dash(&path) {
             Output::Open(Box::new(self.out.clone()))
         } else {
-            Output::create(&path).map_err(named)?
+            create(&path, &self.interrupt).map_err(named)?
         };
         Ok(files::sink(self.form, &name(&path), output, item))
     }
@@ -71,8 +71,17 @@ impl Files for Media {
 
 /// Opens what is read; a signal ends the wait for a pipe.
 fn open(path: &Path, interrupt: &Interrupt) -> io::Result<Box<dyn Read>> {
-    let file = if is_dash(path) { standard::stdin()? } else { File::open(path)? };
+    let file =
+        if is_dash(path) { standard::stdin()? } else { interrupt.open(path, File::options().read(true))? };
     Ok(if file.metadata()?.is_file() { Box::new(file) } else { Box::new(interrupt.input(file)) })
+}
+
+/// Makes what is written; a signal ends the wait for who reads a pipe.
+fn create(path: &Path, interrupt: &Interrupt) -> io::Result<Output> {
+    if path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return Ok(Output::Open(Box::new(interrupt.open(path, File::options().write(true))?)));
+    }
+    Output::create(path)
 }
 
 /// Whether samples are integers; else they are floats.

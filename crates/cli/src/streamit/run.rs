@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread;
 use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build};
 use thalweg_lang::files::Form;
-use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
+use thalweg_lang::interpret::{BUDGET, Options, Stop, Surroundings, Within, interpret_within};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources};
 
@@ -112,6 +112,7 @@ impl Run {
             standard::complain(&format!("note: one thread runs it: {why}"));
         }
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
+        let within = self.within();
         let mut files = Media {
             input: self.input,
             output: self.output,
@@ -133,7 +134,7 @@ impl Run {
         };
         let outcome = match native {
             Some(native) => native.run_on(&threads, options, around),
-            None => interpret(&compiled, options, around),
+            None => interpret_within(&compiled, options, within, around),
         };
         progress.finish();
         // What it has printed before it failed comes before the error.
@@ -145,6 +146,10 @@ impl Run {
             // Nobody reads what it would still print.
             Err(_) if out.is_closed() => Ok(()),
             Err(Stop::Output(error)) => bail!("{error}"),
+            // Nobody has come to the other end of a pipe until then.
+            Err(Stop::Fault(_)) if interrupt.stop().is_asked() => {
+                bail!(Left("interrupted: nothing was written"))
+            }
             Err(Stop::Fault(fault)) => {
                 complain(sources, &[*fault]);
                 bail!("the program has failed");
@@ -229,6 +234,10 @@ impl Run {
             Some(bytes) => native.within(usize::try_from(bytes).unwrap_or(usize::MAX)),
             None => native,
         }
+    }
+
+    fn within(&self) -> Within {
+        Within { bytes: self.budget.unwrap_or(BUDGET), ..Within::default() }
     }
 
     fn turns(&self) -> Mode {

@@ -1,9 +1,9 @@
 //! Firings as a function.
 
-use super::expr::{bare, cell_type, clean, mem_name, scalar, type_of};
+use super::expr::{bare, cell_type, clean, mem_name, type_of};
 use super::flow::Way;
 use super::items::{Items, Pattern};
-use super::{deal, simd};
+use super::{deal, literal, simd};
 use crate::ir::{Area, Cell, Code, Ex, Kind, Label, MemKind, St, walk, walk_exprs};
 use std::fmt::Write;
 
@@ -107,38 +107,16 @@ pub(super) fn tables(code: &Code, input: &Items, output: &Items) -> String {
     let mut text = String::new();
     for (at, mem) in code.mems.iter().enumerate() {
         if let (MemKind::Table(values), true) = (&mem.kind, is_used(code, at)) {
-            let values: Vec<String> = values.iter().map(|value| in_memory(*value, mem.cell)).collect();
-            table(&mut text, cell_type(mem.cell), &mem_name(code, at as u32), &values);
+            literal::table(&mut text, &mem_name(code, at as u32), values, mem.cell);
         }
     }
     for (items, name) in [(input, "read_at"), (output, "write_at")] {
         if let Pattern::Table(at) = &items.pattern {
             let values: Vec<String> = at.iter().map(i64::to_string).collect();
-            table(&mut text, "int64_t", name, &values);
+            literal::list(&mut text, "int64_t", name, &values);
         }
     }
     text
-}
-
-fn table(text: &mut String, ty: &str, name: &str, values: &[String]) {
-    let _ = write!(
-        text,
-        "    static const {ty} {name}[{}] __attribute__((aligned(64))) = {{",
-        values.len().max(1)
-    );
-    for (at, value) in values.iter().enumerate() {
-        text.push_str(if at % 8 == 0 { "\n        " } else { " " });
-        text.push_str(value);
-        text.push(',');
-    }
-    text.push_str(if values.is_empty() { "0};\n" } else { "\n    };\n" });
-}
-
-fn in_memory(value: crate::ir::Scalar, cell: Cell) -> String {
-    match (cell, value) {
-        (Cell::Mixed, crate::ir::Scalar::Float(x)) => scalar(crate::ir::Scalar::Int(x.to_bits() as i32)),
-        _ => scalar(value),
-    }
 }
 
 /// Whether firings stand as so many statements.

@@ -22,6 +22,7 @@ pub(crate) mod family;
 pub(crate) mod flow;
 pub(crate) mod items;
 pub(crate) mod lanes;
+mod literal;
 mod messages;
 mod patience;
 mod places;

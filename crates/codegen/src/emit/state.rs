@@ -1,7 +1,7 @@
 //! What a program keeps: its state block, and what filters begin with.
 
 use super::code::{field_name, structure};
-use super::expr::{cell_type, scalar};
+use super::literal;
 use super::program::Writer;
 use crate::ir::{Cell, MemKind};
 use crate::lower::{cell_of, cells_of, flatten, shape_of};
@@ -127,21 +127,9 @@ impl Writer<'_> {
                     continue;
                 }
                 let name = format!("begin_{node}_{at}");
-                let values: Vec<String> = cells
-                    .iter()
-                    .map(|value| match (cell, value) {
-                        (Cell::Mixed, crate::ir::Scalar::Float(x)) => {
-                            scalar(crate::ir::Scalar::Int(x.to_bits() as i32))
-                        }
-                        _ => scalar(*value),
-                    })
-                    .collect();
-                self.line(format!("static const {} {name}[] = {{{}}};", cell_type(cell), values.join(", ")));
-                let _ = writeln!(
-                    body,
-                    "    memcpy(state->node_{node}.{}, {name}, sizeof {name});",
-                    field_name(at)
-                );
+                let bytes = literal::beginning(&mut self.text, &name, &cells, cell);
+                let field = field_name(at);
+                let _ = writeln!(body, "    memcpy(state->node_{node}.{field}, {name}, {bytes});");
             }
         }
         self.line(format!("\nvoid thalweg_begin(struct state *state)\n{{\n    (void)state;\n{body}}}"));

@@ -3,6 +3,7 @@
 use super::shape::{components, flatten, is_scalar, kind_of, shape_of};
 use super::{Bind, Lower, Outcome, Part, Val, cell_of, cells_of};
 use crate::ir::{Area, Cell, Ex, Kind, Mem, MemKind, Scalar, St, Var, VarInfo};
+use std::borrow::Cow;
 use thalweg_lang::hir::{BinaryOp, Place, Root, Step, Type};
 use thalweg_lang::source::Span;
 use thalweg_lang::value::{Shape, Value};
@@ -418,7 +419,11 @@ fn find(value: &Value, ty: Type, path: &[Step], indices: &[(Ex, Span)]) -> Optio
         (value, ty) = match (step, value, ty) {
             (Step::Index(_), Value::Array(elements), Type::Array(element)) => {
                 let at = usize::try_from(indices.next()?.0.as_int()?).ok()?;
-                (elements.get(at)?, *element)
+                match elements.get(at)? {
+                    Cow::Borrowed(value) => (value, *element),
+                    // A number, which has no parts.
+                    Cow::Owned(number) => return Some((number, *element)),
+                }
             }
             (Step::Field(0), Value::Complex(re, _), _) => return Some((Value::Float(*re), Type::Float)),
             (Step::Field(1), Value::Complex(_, im), _) => return Some((Value::Float(*im), Type::Float)),

@@ -65,8 +65,8 @@ pub(super) fn components(ty: &Type) -> Option<usize> {
 pub(crate) fn shape_of(value: &Value, ty: &Type) -> Shape {
     match (value, ty) {
         (Value::Array(elements), Type::Array(element)) => {
-            let inner = match elements.first() {
-                Some(first) => shape_of(first, element),
+            let inner = match elements.get(0) {
+                Some(first) => shape_of(&first, element),
                 None => Shape::Scalar(Type::Int),
             };
             Shape::Array(std::sync::Arc::new(inner), elements.len())
@@ -87,7 +87,7 @@ pub(crate) fn flatten(value: &Value, shape: &Shape, structs: &[Vec<Shape>], out:
             out.extend(parts.iter().take(usize::from(*count)).map(|part| Scalar::Float(*part)));
         }
         (Value::Array(elements), Shape::Array(element, _)) => {
-            elements.iter().for_each(|value| flatten(value, element, structs, out));
+            elements.iter().for_each(|value| flatten(&value, element, structs, out));
         }
         (Value::Struct(fields), Shape::Struct(id)) => {
             let shapes = &structs[id.0 as usize];

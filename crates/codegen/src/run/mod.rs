@@ -44,7 +44,7 @@ use std::rc::Rc;
 use thalweg_lang::Diagnostic;
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::hir::Type;
-use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, over_budget};
 use thalweg_lang::value::Value;
 
 /// A run.
@@ -381,20 +381,9 @@ fn unwritten(error: std::io::Error) -> String {
 impl Around<'_> {
     /// That queues are longer than they may be, if that is so.
     fn over(&self, native: &Native) -> Option<Stop> {
-        let (channel, most) = self.queues.over()?;
-        let flat = &native.compiled.flat;
-        let channel = &flat.channels[channel];
-        let (from, to) = (flat.node(channel.from), flat.node(channel.to));
-        let why = format!(
-            "the queue from `{}` to `{}` must grow, but the budget of all queues is {most} bytes",
-            from.name, to.name
-        );
-        let error = Diagnostic::new(from.span, why).label(format!("`{}`", from.name));
-        let two = from.span != to.span;
-        let error = if two { error.other(to.span, format!("`{}`", to.name)) } else { error };
-        Some(Stop::Fault(Box::new(
-            error.hint("see whether what takes from it waits for ever, or allow more (`--budget`)"),
-        )))
+        let (channel, held, most) = self.queues.over()?;
+        let channel = ChannelId(channel as u32);
+        Some(Stop::Fault(Box::new(over_budget(&native.compiled.flat, channel, held, most as u64))))
     }
 }
 

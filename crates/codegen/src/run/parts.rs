@@ -23,7 +23,7 @@ use super::{Run, filters, groups};
 use crate::Mode;
 use crate::threads::Threads;
 use thalweg_lang::flat::{ChannelId, NodeId};
-use thalweg_lang::interpret::{Options, Stop, Surroundings};
+use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_be_stuck};
 use thalweg_lang::schedule::{self, Cursor};
 
 /// The most and the fewest steady states of the sources in a batch, and bytes that queues may take if each gets
@@ -132,6 +132,7 @@ impl<'a> Run<'a> {
         threads: &Threads,
         around: &mut Surroundings<'_>,
     ) -> Result<u64, Stop> {
+        let loops = may_be_stuck(&self.native.compiled);
         let mut iterations = 0;
         if batched > 0 {
             iterations = self.in_batches(batched, threads, around)?;
@@ -149,12 +150,24 @@ impl<'a> Run<'a> {
             self.settle(around)?;
             if over {
                 self.flush(&*around.interrupted)?;
+            }
+            if loops && !(around.interrupted)() {
+                self.unstuck()?;
+            }
+            if over {
                 break;
             }
             iterations += 1;
             (around.progress)(iterations);
         }
         Ok(iterations)
+    }
+
+    /// Fails where streams wait for each other that can never go on. Nothing can fire now that may.
+    fn unstuck(&mut self) -> Result<(), Stop> {
+        let flat = &self.native.compiled.flat;
+        let stuck = deadlock(flat, |node| self.lacking(node));
+        stuck.map_or(Ok(()), |error| Err(Stop::Fault(Box::new(error))))
     }
 
     /// Regions before anything is done.

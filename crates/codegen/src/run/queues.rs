@@ -39,8 +39,8 @@ pub(super) struct Queues {
     /// Whether they are rings.
     rings: bool,
     budget: Budget,
-    /// A queue that would have passed the budget, or has.
-    over: Option<usize>,
+    /// A queue that would have passed the budget, or has, and the items in it.
+    over: Option<(usize, u64)>,
 }
 
 /// A queue with its memory, on its way to another run.
@@ -69,9 +69,9 @@ impl Queues {
         self.budget = budget;
     }
 
-    /// The queue that would have passed the budget, or has, and how many bytes there are.
-    pub(super) fn over(&self) -> Option<(usize, usize)> {
-        self.over.map(|channel| (channel, self.budget.most))
+    /// The queue that would have passed the budget, or has, the items in it, and how many bytes there are.
+    pub(super) fn over(&self) -> Option<(usize, u64, usize)> {
+        self.over.map(|(channel, held)| (channel, held, self.budget.most))
     }
 
     /// The same as [`Queues::make_room`] within the budget; whether it could be done.
@@ -80,7 +80,7 @@ impl Queues {
         let grows = held + more > room || (queue.read as u64) < held;
         let bytes = (2 * (held + more)).next_power_of_two() as usize * self.bytes[channel];
         if grows && !self.budget.has(bytes) {
-            self.over = Some(channel);
+            self.over = Some((channel, held));
             return false;
         }
         self.make_room(channel, queue, more);
@@ -128,7 +128,7 @@ impl Queues {
         let pointer = memory.pointer();
         let bytes = memory.bytes().len();
         if !self.budget.has(bytes) {
-            self.over = Some(channel);
+            self.over = Some((channel, (queue.written - queue.read) as u64));
         }
         self.budget.take(bytes);
         self.budget.give_back(self.memories[channel].bytes().len());

@@ -3,7 +3,7 @@
 use super::{Flow, Run, failed};
 use crate::build::{Flowed, Queue};
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
-use thalweg_lang::interpret::Stop;
+use thalweg_lang::interpret::{Lack, Stop};
 use thalweg_lang::schedule::Phase;
 
 impl Run<'_> {
@@ -201,14 +201,30 @@ impl Run<'_> {
 
     /// A channel that has fewer items than the next firing needs to begin.
     pub(super) fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {
+        let flat = &self.native.compiled.flat;
+        let mut inputs = flat.node(node).inputs.iter().enumerate();
+        inputs.find(|(port, input)| self.held(**input) < self.needs(node, *port)).map(|(_, input)| *input)
+    }
+
+    /// Items that must be at an input for the next firing to begin.
+    fn needs(&self, node: NodeId, port: usize) -> u64 {
         let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
         let firing = if self.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
-        let lacks = |(port, input): (usize, &ChannelId)| {
-            // One of a dynamic rate, so that it does not begin before there is anything to do.
-            let least = u64::from(flat.pop(tree, node, port, firing).is_none());
-            (self.held(*input) < flat.peek(tree, node, port, firing).max(least)).then_some(*input)
+        // One of a dynamic rate, so that it does not begin before there is anything to do.
+        let least = u64::from(flat.pop(tree, node, port, firing).is_none());
+        flat.peek(tree, node, port, firing).max(least)
+    }
+
+    /// All items that a node lacks to go on, or to begin its next firing.
+    pub(super) fn lacking(&mut self, node: NodeId) -> Vec<Lack> {
+        let awaited = self.awaited[node.0 as usize];
+        let flat = &self.native.compiled.flat;
+        let lack = |(port, channel): (usize, &ChannelId)| {
+            let needs = awaited.unwrap_or_else(|| self.needs(node, port));
+            let more = needs.saturating_sub(self.held(*channel));
+            (more > 0).then_some(Lack { channel: *channel, more })
         };
-        flat.node(node).inputs.iter().enumerate().find_map(lacks)
+        flat.node(node).inputs.iter().enumerate().filter_map(lack).collect()
     }
 
     /// How often a node can fire, up to a number.

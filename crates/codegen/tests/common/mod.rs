@@ -128,7 +128,8 @@ pub fn bits(value: &Value) -> String {
         Value::Float(x) => float(*x),
         Value::Complex(re, im) => format!("{}+{}i", float(*re), float(*im)),
         Value::Vector(parts) => parts.map(float).join(","),
-        Value::Struct(parts) | Value::Array(parts) => parts.iter().map(bits).collect::<Vec<_>>().join(" "),
+        Value::Struct(parts) => parts.iter().map(bits).collect::<Vec<_>>().join(" "),
+        Value::Array(parts) => parts.iter().map(|part| bits(&part)).collect::<Vec<_>>().join(" "),
         other => format!("{other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Elaborator;
 use super::names::Names;
-use super::stream::Making;
+use super::stream::{Idle, Making};
 use crate::Span;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Piece, Request};
@@ -10,25 +10,25 @@ use crate::hir::Body;
 use crate::tree::Stream;
 use crate::value::Shape;
 
-/// Room that a stream takes, in scalars.
-const STREAM: u64 = 8;
+/// Room that a stream takes, in words.
+const STREAM: u64 = 64;
 
 impl<'p> Elaborator<'p> {
     /// Executes a composite's code: what it asks for.
     pub(super) fn pieces(&mut self, making: Making<'p, '_>, body: &'p Body) -> Option<Vec<Piece<'p>>> {
         let mut next_portal = self.next_portal;
         let pieces = self.machine(making.params, &mut [], &[]).run_composite(body, &mut next_portal);
-        self.keep(u64::from(next_portal - self.next_portal), making.span)?;
+        self.keep(8 * u64::from(next_portal - self.next_portal), making.span)?;
         self.next_portal = next_portal;
         self.portals.resize(next_portal as usize, Vec::new());
         self.accept(pieces, making.span)
     }
 
     /// Makes one child.
-    pub(super) fn child(&mut self, request: &Request<'p>, names: &mut Names) -> Option<Stream> {
+    pub(super) fn child(&mut self, request: &Request<'p>, names: &mut Names, idle: Idle) -> Option<Stream> {
         self.keep(STREAM, request.creator.span)?;
         let name = names.next(self.name_of(request));
-        self.make(request, name)
+        self.make(request, name, idle)
     }
 
     /// Reports what does not belong into such a composite.
@@ -50,7 +50,8 @@ impl<'p> Elaborator<'p> {
     }
 
     /// A composite's ends: as declared, which must be what it is made of; or that, where nothing is
-    /// declared.
+    /// declared. An end that has nothing to do may be none, whatever is declared: published programs have sources
+    /// so, behind a weight of 0.
     pub(super) fn ends(
         &mut self,
         making: Making<'p, '_>,
@@ -58,7 +59,13 @@ impl<'p> Elaborator<'p> {
         found: (Shape, Shape),
     ) -> Option<(Shape, Shape)> {
         let Some(declared) = declared else { return Some(found) };
-        let declared = believed(making, declared, &found);
+        let mut declared = believed(making, declared, &found);
+        if making.idle.input && found.0.is_void() {
+            declared.0 = Shape::VOID;
+        }
+        if making.idle.output && found.1.is_void() {
+            declared.1 = Shape::VOID;
+        }
         let mut fine = true;
         for (declared, found, does) in [(&declared.0, &found.0, "take"), (&declared.1, &found.1, "give")] {
             if declared != found {

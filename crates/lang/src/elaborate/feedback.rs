@@ -4,7 +4,7 @@ use super::Elaborator;
 use super::dealing::Side;
 use super::names::Names;
 use super::splitjoin::Dealings;
-use super::stream::Making;
+use super::stream::{Idle, Making};
 use crate::Span;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Dealing, Piece, PieceKind, Request};
@@ -109,7 +109,7 @@ impl<'p> Elaborator<'p> {
             self.report(error);
             return None;
         }
-        self.child(request, names)
+        self.child(request, names, Idle::default())
     }
 
     fn needed_child(&mut self, there: bool, keyword: &str, making: Making<'p, '_>) {

@@ -3,7 +3,7 @@
 use super::Elaborator;
 use super::stream::Making;
 use crate::diagnostic::Diagnostic;
-use crate::eval::{MAX_CELLS, Random};
+use crate::eval::{MAX_WORDS, Random};
 use crate::hir;
 use crate::tree::{Code, Filter, Rates, StreamKind};
 use crate::value::{Shape, Value};
@@ -53,14 +53,14 @@ impl<'p> Elaborator<'p> {
 
     fn run_init(&mut self, making: Making<'p, '_>, filter: &'p hir::Filter) -> Option<Vec<Value>> {
         let params = making.params;
-        self.keep(params.iter().map(Value::cells).sum(), making.span)?;
+        self.keep(params.iter().map(Value::words).sum(), making.span)?;
         // What stands later can be seen, as zero.
         let mut fields: Vec<Value> =
             filter.fields.iter().map(|field| Value::zero_scalar(&field.ty.ty)).collect();
         for (at, field) in filter.fields.iter().enumerate() {
             let shape = self.machine(params, &mut fields, &filter.functions).shape(&field.ty);
             let shape = self.accept(shape, field.span)?;
-            self.keep(shape.cells(&self.structs, MAX_CELLS).unwrap_or(MAX_CELLS), field.span)?;
+            self.keep(shape.words(&self.structs, MAX_WORDS).unwrap_or(MAX_WORDS), field.span)?;
             fields[at] = Value::zero(&shape, &self.structs);
             if let Some(init) = &field.init {
                 let mut machine = self.machine(params, &mut fields, &filter.functions);

@@ -2,7 +2,7 @@
 
 use super::Elaborator;
 use crate::Span;
-use crate::eval::{MAX_CELLS, Outcome};
+use crate::eval::{MAX_WORDS, Outcome};
 use crate::hir::{Body, Struct, StructId, Type};
 use crate::value::{Shape, Value};
 use std::ops::Range;
@@ -57,7 +57,7 @@ impl<'p> Elaborator<'p> {
         let variable = &self.program.globals[at];
         let shape = self.machine(&[], &mut [], &[]).shape(&variable.ty);
         let shape = self.accept(shape, variable.span)?;
-        self.keep(shape.cells(&self.structs, MAX_CELLS).unwrap_or(MAX_CELLS), variable.span)?;
+        self.keep(shape.words(&self.structs, MAX_WORDS).unwrap_or(MAX_WORDS), variable.span)?;
         self.globals[at] = Value::zero(&shape, &self.structs);
         if let Some(init) = &variable.init {
             let value = self.machine(&[], &mut [], &[]).first_value(&shape, Some(init), variable.span);

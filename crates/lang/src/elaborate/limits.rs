@@ -5,18 +5,18 @@
 pub struct Limits {
     /// Statements and turns of loops of all code together; copying arrays and text counts by size.
     pub steps: u64,
-    /// Scalars in all variables, parameters and fields together.
-    pub cells: u64,
+    /// Words of 4 bytes that all variables, parameters and fields take together.
+    pub words: u64,
     /// Streams, composites included.
     pub streams: u32,
     /// Streams in each other.
     pub depth: u32,
 }
 
-/// 200 million steps, 2^25 scalars, 2^18 streams, 500 of them in each other.
+/// 200 million steps, 2^28 words (a gigabyte), 2^18 streams, 500 of them in each other.
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { steps: 200_000_000, cells: 1 << 25, streams: 1 << 18, depth: 500 }
+        Limits { steps: 200_000_000, words: 1 << 28, streams: 1 << 18, depth: 500 }
     }
 }
 

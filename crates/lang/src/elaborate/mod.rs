@@ -130,7 +130,7 @@ impl<'p> Elaborator<'p> {
             next_portal: 0,
             outside: Outside::new(),
             scratch: Scratch::default(),
-            budget: Budget { steps: limits.steps, cells: limits.cells, stack: limits::CODE_STACK },
+            budget: Budget { steps: limits.steps, words: limits.words, stack: limits::CODE_STACK },
             path: Vec::new(),
             streams: 0,
             errors: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::Elaborator;
 use super::names::Names;
-use super::stream::Making;
+use super::stream::{Idle, Making};
 use crate::eval::{Piece, PieceKind};
 use crate::tree::{Stream, StreamKind};
 use crate::value::Shape;
@@ -19,7 +19,7 @@ impl<'p> Elaborator<'p> {
         let mut children = Vec::new();
         for piece in pieces {
             match &piece.kind {
-                PieceKind::Add(request) => children.push(self.child(request, &mut names)),
+                PieceKind::Add(request) => children.push(self.child(request, &mut names, Idle::default())),
                 other => {
                     self.misplaced(other.keyword(), "pipeline", piece.span);
                     children.push(None);

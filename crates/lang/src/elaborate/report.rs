@@ -78,12 +78,13 @@ impl Elaborator<'_> {
     }
 
     /// Takes room for good, or reports that there is none.
-    pub(super) fn keep(&mut self, cells: u64, span: Span) -> Option<()> {
-        if self.budget.take(cells) {
+    pub(super) fn keep(&mut self, words: u64, span: Span) -> Option<()> {
+        if self.budget.take(words) {
             return Some(());
         }
-        let most = self.limits.cells;
-        let error = Diagnostic::new(span, format!("all streams together keep more than {most} numbers"));
+        let most = self.limits.words;
+        let error =
+            Diagnostic::new(span, format!("all streams together take more than {most} words of 4 bytes"));
         self.report(error.hint("make fewer streams, or arrays that are shorter"));
         self.stopped = true;
         None

@@ -4,7 +4,7 @@ use super::Elaborator;
 use super::composite::believed;
 use super::dealing::Side;
 use super::names::Names;
-use super::stream::Making;
+use super::stream::{Idle, Making};
 use crate::Span;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Dealing, Piece, PieceKind};
@@ -36,9 +36,18 @@ impl<'p> Elaborator<'p> {
         pieces: Vec<Piece<'p>>,
     ) -> Option<(Shape, Shape, StreamKind)> {
         let (mut dealings, mut names, mut children) = (Dealings::default(), Names::default(), Vec::new());
+        let (split, join) = (said(&pieces, Side::Split), said(&pieces, Side::Join));
+        let is_nothing = |weights: &[i32], at| match weights {
+            [each] => *each == 0,
+            _ => weights.get(at) == Some(&0),
+        };
         for piece in pieces {
             match piece.kind {
-                PieceKind::Add(request) => children.push(self.child(&request, &mut names)),
+                PieceKind::Add(request) => {
+                    let at = children.len();
+                    let idle = Idle { input: is_nothing(&split, at), output: is_nothing(&join, at) };
+                    children.push(self.child(&request, &mut names, idle));
+                }
                 PieceKind::Split(dealing) => self.deal(&mut dealings, Side::Split, dealing, piece.span),
                 PieceKind::Join(dealing) => self.deal(&mut dealings, Side::Join, dealing, piece.span),
                 other => self.misplaced(other.keyword(), "splitjoin", piece.span),
@@ -134,6 +143,16 @@ impl<'p> Elaborator<'p> {
             .other(span, joiner);
         self.report(error);
     }
+}
+
+/// The weights that are said of each child, or of all.
+fn said(pieces: &[Piece<'_>], side: Side) -> Vec<i32> {
+    let weights = pieces.iter().find_map(|piece| match (&piece.kind, side) {
+        (PieceKind::Split(Dealing::RoundRobin(weights)), Side::Split)
+        | (PieceKind::Join(Dealing::RoundRobin(weights)), Side::Join) => Some(weights.clone()),
+        _ => None,
+    });
+    weights.unwrap_or_default()
 }
 
 /// What children have in common: the first that is not nothing.

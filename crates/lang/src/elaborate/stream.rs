@@ -10,6 +10,13 @@ use crate::tree::{Code, Filter, FilterId, Rate, Rates, Stream, StreamKind};
 use crate::value::{Shape, Value};
 use smol_str::SmolStr;
 
+/// Whether nothing comes to a stream from what it is in, or nothing is taken from it.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Idle {
+    pub input: bool,
+    pub output: bool,
+}
+
 /// A stream that is being made.
 #[derive(Clone, Copy)]
 pub(super) struct Making<'p, 'a> {
@@ -21,6 +28,8 @@ pub(super) struct Making<'p, 'a> {
     pub params: &'a [Value],
     /// Where it was asked for.
     pub span: Span,
+    /// Which of its ends have nothing to do.
+    pub idle: Idle,
 }
 
 impl<'p> Elaborator<'p> {
@@ -28,7 +37,7 @@ impl<'p> Elaborator<'p> {
     pub(super) fn make_top(&mut self) -> Option<Stream> {
         let top = self.program.top;
         let stream = self.program.streams.get(top.0 as usize)?;
-        self.make_written(top, &[], &[], stream.name.clone(), stream.span)
+        self.make_written((top, Idle::default()), &[], &[], stream.name.clone(), stream.span)
     }
 
     /// The name of what is asked for, before it is made different from its neighbours'.
@@ -46,10 +55,10 @@ impl<'p> Elaborator<'p> {
     }
 
     /// Makes what is asked for; nothing if it cannot be made, which has been reported.
-    pub(super) fn make(&mut self, request: &Request<'p>, name: SmolStr) -> Option<Stream> {
+    pub(super) fn make(&mut self, request: &Request<'p>, name: SmolStr, idle: Idle) -> Option<Stream> {
         let span = request.creator.span;
         match &request.creator.made {
-            Made::Stream(id) => self.make_written(*id, &request.args, &request.portals, name, span),
+            Made::Stream(id) => self.make_written((*id, idle), &request.args, &request.portals, name, span),
             made => {
                 self.enter(name.clone(), None, span)?;
                 let stream = self.make_builtin(made, request, name, span);
@@ -61,7 +70,7 @@ impl<'p> Elaborator<'p> {
 
     fn make_written(
         &mut self,
-        id: StreamId,
+        (id, idle): (StreamId, Idle),
         params: &[Value],
         portals: &[u32],
         name: SmolStr,
@@ -69,7 +78,7 @@ impl<'p> Elaborator<'p> {
     ) -> Option<Stream> {
         let stream = self.program.streams.get(id.0 as usize)?;
         self.enter(name.clone(), Some(id), span)?;
-        let making = Making { stream, id, params, span };
+        let making = Making { stream, id, params, span, idle };
         let made = self.check_params(making).and_then(|()| self.make_body(making, portals));
         self.path.pop();
         made.map(|(input, output, kind)| Stream { name, span, input, output, kind })
@@ -197,7 +206,7 @@ impl<'p> Elaborator<'p> {
 
     /// Keeps a filter; its number.
     pub(super) fn add_filter(&mut self, filter: Filter) -> Option<FilterId> {
-        self.keep(filter.path.len() as u64 / 16 + 8, filter.span)?;
+        self.keep(filter.path.len() as u64 / 4 + 64, filter.span)?;
         self.filters.push(filter);
         Some(FilterId(self.filters.len() as u32 - 1))
     }

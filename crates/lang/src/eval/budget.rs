@@ -3,8 +3,8 @@
 /// How many calls may be nested.
 pub const MAX_CALLS: u32 = 1000;
 
-/// The most scalars that one value may hold.
-pub const MAX_CELLS: u64 = 1 << 24;
+/// The most words that one value may take: half a gigabyte.
+pub const MAX_WORDS: u64 = 1 << 27;
 
 /// Bytes of stack that code is given where nothing else is said, from where a machine is told to run:
 /// whoever runs it sees to it that there are some more.
@@ -19,8 +19,8 @@ pub(super) const SPARE: usize = 1 << 20;
 pub struct Budget {
     /// Statements and turns of loops; copying arrays and text counts as well, by size.
     pub steps: u64,
-    /// Scalars in variables that live at one time.
-    pub cells: u64,
+    /// Words of 4 bytes that variables take which live at one time.
+    pub words: u64,
     /// Bytes of stack.
     pub stack: usize,
 }
@@ -28,7 +28,7 @@ pub struct Budget {
 impl Budget {
     /// No bound on time or on the sum of all variables.
     pub fn unlimited() -> Budget {
-        Budget { steps: u64::MAX, cells: u64::MAX, stack: STACK }
+        Budget { steps: u64::MAX, words: u64::MAX, stack: STACK }
     }
 
     /// Uses up steps, if there are as many.
@@ -46,11 +46,11 @@ impl Budget {
         }
     }
 
-    /// Takes room for scalars, if there is as much.
-    pub fn take(&mut self, cells: u64) -> bool {
-        match self.cells.checked_sub(cells) {
+    /// Takes room for words, if there is as much.
+    pub fn take(&mut self, words: u64) -> bool {
+        match self.words.checked_sub(words) {
             Some(rest) => {
-                self.cells = rest;
+                self.words = rest;
                 true
             }
             None => false,
@@ -58,7 +58,7 @@ impl Budget {
     }
 
     /// Gives room back.
-    pub fn give(&mut self, cells: u64) {
-        self.cells = self.cells.saturating_add(cells);
+    pub fn give(&mut self, words: u64) {
+        self.words = self.words.saturating_add(words);
     }
 }

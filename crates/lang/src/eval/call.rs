@@ -2,11 +2,11 @@
 
 use super::budget::SPARE;
 use super::declare::check_lengths;
+use super::files;
 use super::machine::{At, Machine, Outcome, fail, failure, here};
-use super::{MAX_CELLS, files};
 use crate::hir::{Builtin, Callee, Expr, Function, Type};
 use crate::source::Span;
-use crate::value::{Shape, Value};
+use crate::value::Value;
 use corosensei::on_stack;
 use corosensei::stack::DefaultStack;
 
@@ -59,7 +59,7 @@ impl<'p> Machine<'p, '_> {
     }
 
     fn execute(&mut self, function: &'p Function, frame: usize, span: Span) -> Outcome<Value> {
-        let caller = (self.frame, std::mem::take(&mut self.frame_cells));
+        let caller = (self.frame, std::mem::take(&mut self.frame_words));
         self.enter(&function.body, frame);
         self.check_args(function, span)?;
         self.exec_all(&function.body.stmts)?;
@@ -78,8 +78,7 @@ impl<'p> Machine<'p, '_> {
             let given = self.scratch.locals.get(self.frame + at);
             let given = given.ok_or_else(|| failure(span, "an argument is missing"))?;
             check_lengths(given, &shape, self.code.structs, span)?;
-            let cells = given.cells();
-            self.take_room(cells, span)?;
+            self.take_room(given.words(), span)?;
         }
         Ok(())
     }
@@ -117,13 +116,11 @@ impl<'p> Machine<'p, '_> {
             return fail(name.span, "a file's name is needed");
         };
         let length = self.length(count)?;
-        if length as u64 > MAX_CELLS {
-            return fail(count.span, format!("{length} elements are more than {MAX_CELLS}"));
+        if length > files::MOST {
+            return fail(count.span, format!("{length} elements are more than {}", files::MOST));
         }
         self.step(length as u64, span)?;
         let element = if function == Builtin::LoadInts { Type::Int } else { Type::Float };
-        let mut values = files::load(&path, length, &element).at(span)?;
-        values.resize(length, Value::zero(&Shape::Scalar(element), &[]));
-        Ok(Value::Array(values))
+        Ok(Value::Array(files::load(&path, length, &element).at(span)?))
     }
 }

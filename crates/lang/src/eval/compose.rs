@@ -5,8 +5,8 @@ use crate::hir::{Body, Creator, Expr, Made, Stmt, StmtKind, Weights};
 use crate::source::Span;
 use crate::value::{Shape, Value};
 
-/// Room that a request for a stream takes besides its arguments, in scalars.
-const REQUEST: u64 = 16;
+/// Room that a request for a stream takes besides its arguments, in words.
+const REQUEST: u64 = 128;
 
 /// Something that a composite asks for.
 #[derive(Clone, PartialEq, Debug)]
@@ -102,14 +102,14 @@ impl<'p> Machine<'p, '_> {
     }
 
     /// Room for requests is not given back: they become streams.
-    fn keep(&mut self, cells: u64, span: Span) -> Outcome<()> {
-        if self.budget.take(cells) { Ok(()) } else { fail(span, "all streams together take too much memory") }
+    fn keep(&mut self, words: u64, span: Span) -> Outcome<()> {
+        if self.budget.take(words) { Ok(()) } else { fail(span, "all streams together take too much memory") }
     }
 
     fn request(&mut self, creator: &'p Creator) -> Outcome<Request<'p>> {
         let args = creator.args.iter().map(|arg| self.eval(arg)).collect::<Outcome<Vec<_>>>()?;
-        let cells = args.iter().map(Value::cells).sum::<u64>();
-        self.keep(cells + creator.portals.len() as u64 + REQUEST, creator.span)?;
+        let words = args.iter().map(Value::words).sum::<u64>();
+        self.keep(words + 8 * creator.portals.len() as u64 + REQUEST, creator.span)?;
         let mut portals = Vec::with_capacity(creator.portals.len());
         for place in &creator.portals {
             match self.read(place, creator.span)? {
@@ -136,7 +136,7 @@ impl<'p> Machine<'p, '_> {
 
     fn enqueued(&mut self, expr: &'p Expr) -> Outcome<Value> {
         let item = self.eval(expr)?;
-        self.keep(item.cells(), expr.span)?;
+        self.keep(item.words(), expr.span)?;
         Ok(item)
     }
 }

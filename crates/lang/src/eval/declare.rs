@@ -1,6 +1,6 @@
 //! Declarations: shapes and first values.
 
-use super::MAX_CELLS;
+use super::MAX_WORDS;
 use super::machine::{Machine, Outcome, fail, failure};
 use crate::hir::{Expr, Init, Shaped, Type};
 use crate::source::Span;
@@ -29,9 +29,12 @@ impl<'p> Machine<'p, '_> {
             return fail(span, format!("an array has up to {MAX_DIMENSIONS} dimensions, each with a length"));
         }
         let shape = lengths.into_iter().rev().fold(Shape::of(innermost), Shape::array);
-        match shape.cells(self.code.structs, MAX_CELLS) {
+        match shape.words(self.code.structs, MAX_WORDS) {
             Some(_) => Ok(shape),
-            None => fail(span, format!("`{shape}` is too large: a value has up to {MAX_CELLS} elements")),
+            None => fail(
+                span,
+                format!("`{shape}` is too large: a value takes up to {MAX_WORDS} words of 4 bytes"),
+            ),
         }
     }
 
@@ -73,7 +76,7 @@ impl<'p> Machine<'p, '_> {
         if values.len() < *length {
             values.resize(*length, Value::zero(element, self.code.structs));
         }
-        Ok(Value::Array(values))
+        Ok(Value::Array(values.into()))
     }
 
     /// The first value where none is said. Portals are new ones.
@@ -91,7 +94,9 @@ impl<'p> Machine<'p, '_> {
                 *number = self.next_portal;
                 self.next_portal += 1;
             }
-            Value::Array(elements) => elements.iter_mut().for_each(|element| self.number_portals(element)),
+            Value::Array(elements) => {
+                elements.values_mut().iter_mut().for_each(|element| self.number_portals(element))
+            }
             _ => {}
         }
     }
@@ -108,9 +113,9 @@ impl<'p> Machine<'p, '_> {
             (Type::Array(_) | Type::Struct(_) | Type::Portal(_), _) => {
                 let shape = self.shape(ty)?;
                 // A size that can be had has been checked by `shape`.
-                let cells = shape.cells(self.code.structs, MAX_CELLS).unwrap_or(MAX_CELLS);
-                self.step(cells / 8, span)?;
-                self.take_room(cells, span)?;
+                let words = shape.words(self.code.structs, MAX_WORDS).unwrap_or(MAX_WORDS);
+                self.step(words / 8, span)?;
+                self.take_room(words, span)?;
                 self.first_value(&shape, init, span)?
             }
             (_, Some(Init::Value(expr))) => self.eval(expr)?,
@@ -123,19 +128,20 @@ impl<'p> Machine<'p, '_> {
         let slot = slot.ok_or_else(|| failure(span, "there is no such variable here"))?;
         let old = std::mem::replace(slot, value);
         if let Value::Array(_) | Value::Struct(_) = old {
-            let cells = old.cells();
-            self.frame_cells = self.frame_cells.saturating_sub(cells);
-            self.budget.give(cells);
+            // Text in it may be longer than when it was made.
+            let words = old.words().min(self.frame_words);
+            self.frame_words -= words;
+            self.budget.give(words);
         }
         Ok(())
     }
 
     /// Takes room in the innermost call.
-    pub(super) fn take_room(&mut self, cells: u64, span: Span) -> Outcome<()> {
-        if !self.budget.take(cells) {
+    pub(super) fn take_room(&mut self, words: u64, span: Span) -> Outcome<()> {
+        if !self.budget.take(words) {
             return fail(span, "all variables together take too much memory");
         }
-        self.frame_cells += cells;
+        self.frame_words += words;
         Ok(())
     }
 }

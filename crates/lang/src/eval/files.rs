@@ -2,8 +2,11 @@
 
 use super::Fault;
 use crate::hir::Type;
-use crate::value::Value;
+use crate::value::{Elements, Value};
 use std::io::Read;
+
+/// The most elements that are read.
+pub(super) const MOST: usize = 1 << 24;
 
 /// Bytes that are read of a file for each element that is wanted.
 const PER_ELEMENT: u64 = 64;
@@ -13,10 +16,10 @@ const PER_ELEMENT: u64 = 64;
 ///
 /// # Errors
 /// It cannot be read, or there are fewer.
-pub(super) fn load(path: &str, count: usize, element: &Type) -> Result<Vec<Value>, Fault> {
+pub(super) fn load(path: &str, count: usize, element: &Type) -> Result<Elements, Fault> {
     let text = read(path, count as u64 * PER_ELEMENT).map_err(|why| Fault(format!("`{path}`: {why}")))?;
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
-    let values = words.take(count).map(|word| number(word, element)).collect::<Option<Vec<Value>>>();
+    let values = words.take(count).map(|word| number(word, element)).collect::<Option<Elements>>();
     match values {
         Some(values) if values.len() == count => Ok(values),
         Some(values) => {

@@ -69,7 +69,7 @@ pub struct Machine<'p, 'a> {
     /// Where the locals of the innermost call begin.
     pub(super) frame: usize,
     /// Room that they take.
-    pub(super) frame_cells: u64,
+    pub(super) frame_words: u64,
     /// What `return` has said.
     pub(super) result: Option<Value>,
     /// What a composite has asked for; none where code makes no streams.
@@ -100,7 +100,7 @@ impl<'p, 'a> Machine<'p, 'a> {
             scratch,
             budget,
             frame: 0,
-            frame_cells: 0,
+            frame_words: 0,
             result: None,
             pieces: None,
             next_portal: 0,
@@ -147,7 +147,7 @@ impl<'p, 'a> Machine<'p, 'a> {
         self.scratch.locals.clear();
         self.scratch.indices.clear();
         (self.frame, self.calls, self.result) = (0, 0, None);
-        self.budget.give(std::mem::take(&mut self.frame_cells));
+        self.budget.give(std::mem::take(&mut self.frame_words));
     }
 
     /// Makes room for a body's locals, of which the first are there, and takes it that they begin at
@@ -158,10 +158,10 @@ impl<'p, 'a> Machine<'p, 'a> {
     }
 
     /// Drops the innermost call's locals, and goes back to those of its caller.
-    pub(super) fn leave(&mut self, frame: usize, frame_cells: u64) {
+    pub(super) fn leave(&mut self, frame: usize, frame_words: u64) {
         self.scratch.locals.truncate(self.frame);
-        self.budget.give(self.frame_cells);
-        (self.frame, self.frame_cells) = (frame, frame_cells);
+        self.budget.give(self.frame_words);
+        (self.frame, self.frame_words) = (frame, frame_words);
     }
 
     /// Counts a call in, if there are not too many.

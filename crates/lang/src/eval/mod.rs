@@ -27,7 +27,7 @@ mod stmt;
 #[cfg(test)]
 mod tests;
 
-pub use budget::{Budget, MAX_CALLS, MAX_CELLS, STACK};
+pub use budget::{Budget, MAX_CALLS, MAX_WORDS, STACK};
 pub use compose::{Dealing, Piece, PieceKind, Request};
 pub use host::{Fault, Host};
 pub use machine::{Code, Failure, Globals, Machine, Outcome, Scratch};

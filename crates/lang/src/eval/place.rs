@@ -4,7 +4,8 @@ use super::Fault;
 use super::machine::{At, Machine, Outcome, fail};
 use crate::hir::{BinaryOp, Expr, Place, Step, Type};
 use crate::source::Span;
-use crate::value::Value;
+use crate::value::{ElementMut, Value};
+use std::borrow::Cow;
 
 impl<'p> Machine<'p, '_> {
     /// A copy of what stands in a place.
@@ -130,10 +131,12 @@ fn type_of(old: &Value, via: &Type) -> Type {
     }
 }
 
-/// What a place is: a whole value, or a component of one.
+/// What a place is: a whole value, a component of one, or an element of an array of numbers or truths.
 enum Slot<'v> {
     Whole(&'v mut Value),
     Part(&'v mut f32),
+    Int(&'v mut i32),
+    Bool(&'v mut bool),
 }
 
 impl Slot<'_> {
@@ -141,6 +144,8 @@ impl Slot<'_> {
         match self {
             Slot::Whole(value) => (*value).clone(),
             Slot::Part(part) => Value::Float(**part),
+            Slot::Int(number) => Value::Int(**number),
+            Slot::Bool(truth) => Value::Bool(**truth),
         }
     }
 
@@ -161,7 +166,15 @@ impl Slot<'_> {
                 *part = x;
                 Ok(())
             }
-            (Slot::Part(_), other) => Err(Fault(format!("{} cannot be a component", other.kind()))),
+            (Slot::Int(number), Value::Int(x)) => {
+                *number = x;
+                Ok(())
+            }
+            (Slot::Bool(truth), Value::Bool(x)) => {
+                *truth = x;
+                Ok(())
+            }
+            (_, other) => Err(Fault(format!("{} cannot be a component", other.kind()))),
         }
     }
 }
@@ -171,7 +184,7 @@ fn same_lengths(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len()
-                && one.first().zip(other.first()).is_none_or(|(one, other)| same_lengths(one, other))
+                && one.get(0).zip(other.get(0)).is_none_or(|(one, other)| same_lengths(&one, &other))
         }
         _ => true,
     }
@@ -185,7 +198,9 @@ fn find(root: &Value, path: &[Step], indices: &[i32], span: Span) -> Outcome<Val
                 let at = indices.next().copied().unwrap_or(0);
                 let element = usize::try_from(at).ok().and_then(|at| elements.get(at));
                 match element {
-                    Some(element) => element,
+                    Some(Cow::Borrowed(element)) => element,
+                    // A number, which has no parts.
+                    Some(Cow::Owned(number)) => return Ok(number),
                     None => return outside(index, at, elements.len()),
                 }
             }
@@ -217,7 +232,10 @@ fn find_mut<'v>(root: &'v mut Value, path: &[Step], indices: &[i32], span: Span)
                 let at = indices.next().copied().unwrap_or(0);
                 let length = elements.len();
                 match usize::try_from(at).ok().and_then(|at| elements.get_mut(at)) {
-                    Some(element) => element,
+                    Some(ElementMut::Value(element)) => element,
+                    Some(ElementMut::Int(number)) => return Ok(Slot::Int(number)),
+                    Some(ElementMut::Float(number)) => return Ok(Slot::Part(number)),
+                    Some(ElementMut::Bool(truth)) => return Ok(Slot::Bool(truth)),
                     None => return outside(index, at, length),
                 }
             }

@@ -166,7 +166,7 @@ impl BinarySink {
                 fields.iter().zip(&shapes).try_for_each(|(field, shape)| self.write(field, shape))
             }
             (Value::Array(elements), Shape::Array(shape, _)) => {
-                elements.iter().try_for_each(|element| self.write(element, shape))
+                elements.iter().try_for_each(|element| self.write(&element, shape))
             }
             (value, shape) => self.scalar(value, shape),
         }

@@ -245,7 +245,10 @@ mod tests {
     fn items_come_back_as_they_were() {
         let pair = vec![Shape::Scalar(Type::Int), Shape::Array(Arc::new(Shape::Scalar(Type::Float)), 2)];
         let item = |i: i32| {
-            Value::Struct(vec![Value::Int(i), Value::Array(vec![Value::Float(0.1), Value::Float(-1e20)])])
+            Value::Struct(vec![
+                Value::Int(i),
+                Value::Array(vec![Value::Float(0.1), Value::Float(-1e20)].into()),
+            ])
         };
         let vector = |x| Value::Vector([x, 2.0, 3.0, 0.0]);
         let shapes = [

@@ -64,9 +64,9 @@ impl TextSource {
                 let fields = self.structs[id.0 as usize].clone();
                 Ok(self.values(fields.iter())?.map(Value::Struct))
             }
-            Shape::Array(element, length) => {
-                Ok(self.values(std::iter::repeat_n(&**element, *length))?.map(Value::Array))
-            }
+            Shape::Array(element, length) => Ok(self
+                .values(std::iter::repeat_n(&**element, *length))?
+                .map(|values| Value::Array(values.into()))),
         }
     }
 
@@ -184,7 +184,7 @@ fn numbers(value: &Value, shape: &Shape, structs: &[Vec<Shape>], words: &mut Vec
             fields.iter().zip(shapes).for_each(|(field, shape)| numbers(field, shape, structs, words));
         }
         (Value::Array(elements), Shape::Array(shape, _)) => {
-            elements.iter().for_each(|element| numbers(element, shape, structs, words));
+            elements.iter().for_each(|element| numbers(&element, shape, structs, words));
         }
         _ => {}
     }

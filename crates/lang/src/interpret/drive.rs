@@ -3,7 +3,7 @@
 use super::fire::Fired;
 use super::suspend::Suspended;
 use super::world::World;
-use super::{Options, Stop};
+use super::{Options, Stop, deadlock, may_be_stuck};
 use crate::flat::{ChannelId, Firing, NodeId};
 use crate::messages::{Blocked, Demand, Fires, has_messages};
 use crate::schedule::{Cursor, Region};
@@ -19,10 +19,17 @@ pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMu
         }
         regions => Box::new(Rounds::new(world, regions)),
     };
+    let loops = may_be_stuck(&world.compiled);
     let mut iterations = 0;
     while options.iterations.is_none_or(|most| iterations < most) && !world.interrupted() {
-        if order.iterate(&mut fires)?.is_break() {
+        let over = order.iterate(&mut fires)?.is_break();
+        if over {
             flush(world, &mut fires)?;
+        }
+        if loops && !world.interrupted() {
+            unstuck(world)?;
+        }
+        if over {
             break;
         }
         iterations += 1;
@@ -30,6 +37,12 @@ pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMu
     }
     order.end(&mut fires)?;
     Ok(iterations)
+}
+
+/// Fails where streams wait for each other that can never go on. Nothing can fire now that may.
+fn unstuck(world: &World) -> Result<(), Stop> {
+    let stuck = deadlock(&world.compiled.flat, |node| world.lacking(node));
+    stuck.map_or(Ok(()), |error| Err(Stop::Fault(Box::new(error))))
 }
 
 /// After the end of the input: everything that takes items fires as long as it can. A feedback loop

@@ -1,6 +1,7 @@
 //! One firing of one node.
 
 use super::Stop;
+use super::deadlock::Lack;
 use super::host::{FilterHost, SLICE};
 use super::world::{State, World};
 use crate::diagnostic::Diagnostic;
@@ -43,6 +44,7 @@ impl World {
         if fired == Fired::Yes {
             let firings = &self.firings[node.0 as usize];
             firings.set(firings.get() + 1);
+            self.within_budget(node)?;
         }
         Ok(fired)
     }
@@ -51,19 +53,49 @@ impl World {
         if self.firings[node.0 as usize].get() == 0 { Firing::First } else { Firing::Later }
     }
 
+    /// Items that must be at an input for the next firing to begin.
+    fn needs(&self, node: NodeId, at: usize) -> u64 {
+        let (flat, tree, firing) = (&self.compiled.flat, &self.compiled.tree, self.firing(node));
+        let peek = flat.peek(tree, node, at, firing);
+        // One of a dynamic rate, whatever its bounds, so that it does not begin before there is anything to do.
+        if flat.pop(tree, node, at, firing).is_some() { peek } else { peek.max(1) }
+    }
+
     /// A channel that has fewer items than the next firing needs to begin.
     pub(super) fn lacks(&self, node: NodeId) -> Option<ChannelId> {
-        let (flat, tree, firing) = (&self.compiled.flat, &self.compiled.tree, self.firing(node));
-        let needs = |at| match flat.pop(tree, node, at, firing) {
-            Some(_) => flat.peek(tree, node, at, firing),
-            // One, whatever its bounds, so that it does not begin before there is anything to do.
-            None => flat.peek(tree, node, at, firing).max(1),
-        };
-        let mut inputs = flat.node(node).inputs.iter().enumerate();
+        let mut inputs = self.compiled.flat.node(node).inputs.iter().enumerate();
         if self.idle[node.0 as usize].get() >= IDLE {
             return inputs.next().map(|(_, channel)| *channel);
         }
-        inputs.find(|(at, channel)| self.items(**channel) < needs(*at)).map(|(_, channel)| *channel)
+        inputs
+            .find(|(at, channel)| self.items(**channel) < self.needs(node, *at))
+            .map(|(_, channel)| *channel)
+    }
+
+    /// All items that a node lacks to go on, or to begin its next firing.
+    pub(super) fn lacking(&self, node: NodeId) -> Vec<Lack> {
+        let awaited = self.awaited[node.0 as usize].get();
+        let lack = |(at, channel): (usize, &ChannelId)| {
+            let needs = if awaited > 0 { awaited } else { self.needs(node, at) };
+            let more = needs.saturating_sub(self.items(*channel));
+            (more > 0).then_some(Lack { channel: *channel, more })
+        };
+        self.compiled.flat.node(node).inputs.iter().enumerate().filter_map(lack).collect()
+    }
+
+    /// Fails where a node's queues have passed the budget.
+    fn within_budget(&self, node: NodeId) -> Result<(), Stop> {
+        let ports = self.compiled.flat.node(node);
+        for channel in ports.inputs.iter().chain(&ports.outputs) {
+            if !self.room.holds(*channel, self.items(*channel)) {
+                return Err(self.outgrown());
+            }
+        }
+        Ok(())
+    }
+
+    fn outgrown(&self) -> Stop {
+        Stop::Fault(Box::new(self.room.told(&self.compiled.flat)))
     }
 
     fn split(&self, node: NodeId, weights: &Weights) -> Fired {
@@ -182,6 +214,9 @@ impl World {
         }
         if let Some(error) = self.unprinted.take() {
             return Stop::Output(error);
+        }
+        if self.over.get() {
+            return self.outgrown();
         }
         let filter = &self.compiled.flat.node(node).name;
         let firing = self.firings[node.0 as usize].get() + 1;

@@ -46,7 +46,10 @@ impl FilterHost<'_> {
     fn need(&self, items: u64) -> Result<ChannelId, Fault> {
         let input = self.input.ok_or_else(|| Fault("there is no input here".into()))?;
         while self.world.items(input) < items && matches!(self.rates.pop, Rate::Dynamic { .. }) {
+            let awaited = &self.world.awaited[self.node.0 as usize];
+            awaited.set(items);
             (self.wait)();
+            awaited.set(0);
         }
         if self.world.items(input) < items {
             return Err(Fault("there are no more items than the rates say".into()));
@@ -98,6 +101,10 @@ impl Host for FilterHost<'_> {
         }
         self.pushed += 1;
         self.world.channel(output).borrow_mut().push_back(item);
+        if !self.world.room.holds(output, self.world.items(output)) {
+            self.world.over.set(true);
+            return Err(Fault("a queue has outgrown its budget".into()));
+        }
         Ok(())
     }
 

@@ -16,6 +16,9 @@
 //! against the stream fire in demand order: an end of the graph fires, and before it whatever it lacks
 //! items from, and so on; of several ends each has its steady state's share in turn.
 //!
+//! **Loops** of dynamic rates that can never go on are an error ([`deadlock()`]), which is told after the round in
+//! which they no more can.
+//!
 //! **Length.** `iterations` counts steady states after the initialisation; with dynamic rates, those
 //! of the regions that take from no other. A file that ends is the end of its reader's stream: what
 //! can still fire does, and the program is over.
@@ -26,11 +29,16 @@
 //! with `wave(m) >= n + l`, and upstream after firing `wave(n + l)` (where the sign of a latency is
 //! of no account). One that comes too late for that is an error.
 
+mod deadlock;
 mod drive;
 mod fire;
 mod host;
+mod room;
 mod suspend;
 mod world;
+
+pub use deadlock::{Lack, deadlock, may_be_stuck};
+pub use room::{BUDGET, over_budget};
 
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
@@ -47,6 +55,22 @@ pub struct Options {
     pub iterations: Option<u64>,
     /// Files that are read begin again when they end.
     pub repeat_input: bool,
+}
+
+/// How much a run may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Within {
+    /// Statements, and turns of loops, of each firing.
+    pub steps: u64,
+    /// Bytes that queues between regions may take together.
+    pub bytes: u64,
+}
+
+/// Steps without bounds, and a gigabyte.
+impl Default for Within {
+    fn default() -> Within {
+        Within { steps: u64::MAX, bytes: BUDGET }
+    }
 }
 
 /// Why a run ended before its time.
@@ -90,22 +114,21 @@ pub fn interpret(
     options: Options,
     around: Surroundings<'_>,
 ) -> Result<Outcome, Stop> {
-    interpret_within(compiled, options, u64::MAX, around)
+    interpret_within(compiled, options, Within::default(), around)
 }
 
-/// Runs a program in which a firing that takes more than so many steps is an error: statements, and turns
-/// of loops.
+/// Runs a program that may do so much, and fails when it would do more.
 ///
 /// # Errors
 /// It ends before its time.
 pub fn interpret_within(
     compiled: &Arc<Compiled>,
     options: Options,
-    steps: u64,
+    within: Within,
     around: Surroundings<'_>,
 ) -> Result<Outcome, Stop> {
-    let mut world = World::new(compiled.clone(), options, around.files, around.out, around.interrupted)?;
-    world.steps = steps;
+    let world =
+        World::new(compiled.clone(), (options, within), around.files, around.out, around.interrupted)?;
     let world = Rc::new(world);
     world.print(&compiled.tree.printed).map_err(Stop::Output)?;
     // What is stopped in the middle of a firing ends like what is stopped between two.

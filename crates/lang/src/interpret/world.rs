@@ -1,6 +1,7 @@
 //! What a run has: items in channels, and what filters keep.
 
-use super::{Options, Stop};
+use super::room::Room;
+use super::{Options, Stop, Within};
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Random, Scratch};
@@ -25,6 +26,12 @@ pub(super) struct World {
     pub(super) firings: Vec<Cell<u64>>,
     /// Latest firings of each node that moved no item.
     pub(super) idle: Vec<Cell<u32>>,
+    /// Items that each node's firing waits for in its middle; 0 where none does.
+    pub(super) awaited: Vec<Cell<u64>>,
+    /// What queues hold.
+    pub(super) room: Room,
+    /// Whether queues have outgrown their budget in the middle of a firing.
+    pub(super) over: Cell<bool>,
     /// Messages on their way.
     pub(super) post: RefCell<Post<Vec<Value>>>,
     out: RefCell<Box<dyn Write>>,
@@ -58,7 +65,7 @@ pub(super) enum State {
 impl World {
     pub(super) fn new(
         compiled: Arc<Compiled>,
-        options: Options,
+        (options, within): (Options, Within),
         files: &mut dyn Files,
         out: Box<dyn Write>,
         interrupted: Box<dyn Fn() -> bool>,
@@ -74,13 +81,16 @@ impl World {
             channels: compiled.flat.channels.iter().map(initial).collect(),
             firings: nodes.iter().map(|_| Cell::new(0)).collect(),
             idle: nodes.iter().map(|_| Cell::new(0)).collect(),
+            awaited: nodes.iter().map(|_| Cell::new(0)).collect(),
+            room: Room::new(&compiled, within.bytes),
+            over: Cell::new(false),
             post: RefCell::new(Post::new(&compiled)),
             nodes,
             out: RefCell::new(out),
             interrupted,
             unprinted: RefCell::default(),
             stopped: Cell::new(false),
-            steps: u64::MAX,
+            steps: within.steps,
             compiled,
         })
     }

@@ -169,7 +169,7 @@ pub fn is_down(compiled: &Compiled, from: NodeId, to: NodeId) -> Result<bool, St
 ///
 /// # Errors
 /// None does in either direction.
-pub(super) fn has_way(flat: &Flat, from: NodeId, to: NodeId) -> Result<bool, String> {
+fn has_way(flat: &Flat, from: NodeId, to: NodeId) -> Result<bool, String> {
     let down = leads(flat, from, to);
     if !down && !leads(flat, to, from) {
         let receiver = &flat.node(to).name;

@@ -1,6 +1,6 @@
 //! Whether there are ways for the messages that a program can send.
 
-use super::post::{has_way, hearers};
+use super::post::{hearers, is_down};
 use crate::diagnostic::Diagnostic;
 use crate::flat::{NodeId, NodeKind};
 use crate::hir::{Filter, Latency, Root, Send, Stmt, StmtKind, StreamBody};
@@ -9,7 +9,8 @@ use crate::value::Value;
 use crate::{Compiled, Span};
 use std::collections::HashSet;
 
-/// Refuses messages between filters that no stream joins. (Dynamic rates on their way are told when one is sent.)
+/// Refuses messages between filters that no stream joins, or one whose rates are dynamic: when they would arrive is
+/// told in firings of their receiver, and those are not tied to the sender's then.
 ///
 /// # Errors
 /// All of them, each place once for each filter that would hear it.
@@ -30,7 +31,7 @@ pub fn check(compiled: &Compiled) -> Result<(), Vec<Diagnostic>> {
             let Root::Param(param) = send.portal.root else { return };
             let Some(Value::Portal(portal)) = params.get(param as usize) else { return };
             for to in hearers.get(*portal as usize).into_iter().flatten() {
-                if let (Err(why), true) = (has_way(&compiled.flat, from, *to), seen.insert((span, *to))) {
+                if let (Err(why), true) = (is_down(compiled, from, *to), seen.insert((span, *to))) {
                     let message = format!("`{}` sends a message that cannot arrive: {why}", node.name);
                     let error = Diagnostic::new(span, message).label("sent here");
                     let heard = compiled.flat.node(*to).span;

@@ -29,17 +29,21 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
     above[b.len()]
 }
 
-/// The name that was probably meant, if there is one: at most a third of the letters are wrong.
+/// Of shorter names nothing is left that could be recognised if a letter is wrong.
+const SHORT: usize = 3;
+
+/// The name that was probably meant, if there is one: at most a third of the letters are wrong, and of short
+/// names none but for capitals.
 fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     if wrong.len() > MAX_LENGTH {
         return None;
     }
-    let bound = wrong.len().div_ceil(3);
-    let near = |name: &&str| name.len().abs_diff(wrong.len()) <= bound && *name != wrong;
+    let bound = |name: &str| if wrong.len().min(name.len()) < SHORT { 0 } else { wrong.len() / 3 };
+    let near = |name: &&str| name.len().abs_diff(wrong.len()) <= bound(name) && *name != wrong;
     names
         .filter(near)
         .map(|name| (distance(wrong.to_lowercase().as_bytes(), name.to_lowercase().as_bytes()), name))
-        .filter(|(distance, _)| *distance <= bound)
+        .filter(|(distance, name)| *distance <= bound(name))
         .min()
         .map(|(_, name)| name)
 }
@@ -92,5 +96,17 @@ mod tests {
         assert_eq!(nearest("tpas", names.into_iter()), Some("taps"));
         assert_eq!(nearest("n", names.into_iter()), Some("N"));
         assert_eq!(nearest("decimation", names.into_iter()), None);
+    }
+
+    #[test]
+    fn short_names_are_not_meant_by_others() {
+        for (wrong, names) in
+            [("x", ["y", "i", "xs"]), ("ab", ["ac", "a", "abc"]), ("abc", ["ab", "xyz", "c"])]
+        {
+            assert_eq!(nearest(wrong, names.into_iter()), None, "{wrong}");
+        }
+        assert_eq!(nearest("PI", ["pi", "pin"].into_iter()), Some("pi"));
+        assert_eq!(nearest("pops", ["cos", "pop"].into_iter()), Some("pop"));
+        assert_eq!(nearest("tags", ["taps", "tan"].into_iter()), Some("taps"));
     }
 }

@@ -1,6 +1,6 @@
 //! What values look like, and the first value of each look.
 
-use super::{Shape, Value};
+use super::{Elements, Shape, Value};
 use crate::hir::{Struct, StructId, Type};
 use std::fmt;
 use std::sync::Arc;
@@ -47,6 +47,34 @@ impl Shape {
             }
         };
         (cells <= most).then_some(cells)
+    }
+}
+
+impl Shape {
+    /// How many words of 4 bytes a value of this shape takes in memory, if not more than so many. Numbers in arrays
+    /// stand side by side; everything else is a value of its own. The time it takes is in proportion to the result.
+    pub fn words(&self, structs: &[Vec<Shape>], most: u64) -> Option<u64> {
+        let words = match self {
+            Shape::Scalar(_) | Shape::Array(_, 0) => VALUE,
+            Shape::Array(element, length) => {
+                let length = *length as u64;
+                BLOCK
+                    + match &**element {
+                        Shape::Scalar(Type::Int | Type::Float) => length,
+                        Shape::Scalar(Type::Bit | Type::Boolean) => length.div_ceil(WORD),
+                        element => element.words(structs, most / length)?.checked_mul(length)?,
+                    }
+            }
+            Shape::Struct(id) => {
+                let fields = structs.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
+                let mut sum = BLOCK;
+                for field in fields {
+                    sum += field.words(structs, most.checked_sub(sum)?)?;
+                }
+                sum
+            }
+        };
+        (words <= most).then_some(words)
     }
 }
 
@@ -102,8 +130,10 @@ impl Value {
         match shape {
             Shape::Scalar(ty) => Value::zero_scalar(ty),
             // The element is not even made where there are none: it may be huge.
-            Shape::Array(_, 0) => Value::Array(Vec::new()),
-            Shape::Array(element, length) => Value::Array(vec![Value::zero(element, structs); *length]),
+            Shape::Array(_, 0) => Value::Array(Elements::from(Vec::new())),
+            Shape::Array(element, length) => {
+                Value::Array(Elements::filled(Value::zero(element, structs), *length))
+            }
             Shape::Struct(id) => {
                 let fields = structs.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
                 Value::Struct(fields.iter().map(|field| Value::zero(field, structs)).collect())
@@ -123,7 +153,7 @@ impl Value {
             Type::Portal(_) => Value::Portal(u32::MAX),
             Type::Int | Type::Void => Value::Int(0),
             Type::Struct(_) => Value::Struct(Vec::new()),
-            Type::Array(_) => Value::Array(Vec::new()),
+            Type::Array(_) => Value::Array(Elements::from(Vec::new())),
         }
     }
 
@@ -132,9 +162,9 @@ impl Value {
         match (self, shape) {
             (Value::Array(elements), Shape::Array(element, length)) => {
                 let rest_is_equal = matches!(**element, Shape::Scalar(_));
-                let looked_at = if rest_is_equal { elements.len().min(1) } else { elements.len() };
+                let looked_at = if rest_is_equal { 1 } else { elements.len() };
                 elements.len() == *length
-                    && elements[..looked_at].iter().all(|value| value.fits(element, structs))
+                    && elements.iter().take(looked_at).all(|value| value.fits(element, structs))
             }
             (Value::Struct(values), Shape::Struct(id)) => structs.get(id.0 as usize).is_some_and(|fields| {
                 fields.len() == values.len()
@@ -163,7 +193,7 @@ impl Value {
         let (mut text, mut rest) = (String::new(), Some(self));
         while let Some(Value::Array(elements)) = rest {
             text.push_str(&format!("[{}]", elements.len()));
-            rest = elements.first();
+            rest = elements.values().first();
         }
         text
     }
@@ -171,8 +201,8 @@ impl Value {
     /// How many scalars it holds: what copying it costs.
     pub fn cells(&self) -> u64 {
         match self {
-            Value::Array(elements) => match elements.first() {
-                Some(Value::Array(_) | Value::Struct(_)) => elements.iter().map(Value::cells).sum(),
+            Value::Array(elements) => match elements.values() {
+                values @ [Value::Array(_) | Value::Struct(_), ..] => values.iter().map(Value::cells).sum(),
                 _ => elements.len() as u64,
             },
             Value::Struct(fields) => fields.iter().map(Value::cells).sum::<u64>() + 1,
@@ -180,4 +210,25 @@ impl Value {
             _ => 1,
         }
     }
+
+    /// How many words it takes in memory: as [`Shape::words`] has it; of text what that takes.
+    pub fn words(&self) -> u64 {
+        match self {
+            Value::Array(elements) if elements.is_empty() => VALUE,
+            Value::Array(elements) => match elements.values() {
+                [] => BLOCK + (elements.bytes() as u64).div_ceil(WORD),
+                values => BLOCK + values.iter().map(Value::words).sum::<u64>(),
+            },
+            Value::Struct(fields) => BLOCK + fields.iter().map(Value::words).sum::<u64>(),
+            Value::String(text) => BLOCK + (text.len() as u64).div_ceil(WORD),
+            _ => VALUE,
+        }
+    }
 }
+
+/// Bytes of a word.
+pub const WORD: u64 = 4;
+
+/// Words of a value by itself, and of one that has a block of memory besides.
+const VALUE: u64 = size_of::<Value>() as u64 / WORD;
+const BLOCK: u64 = VALUE + 4;

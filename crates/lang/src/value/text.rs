@@ -27,14 +27,18 @@ impl Value {
                 format!("({})", parts.join(", "))
             }
             (Value::String(text), _) => text.to_string(),
-            (Value::Array(parts) | Value::Struct(parts), ty) => {
+            (Value::Array(parts), ty) => {
                 let ty = if let Type::Array(element) = ty { element } else { ty };
-                let parts: Vec<String> = parts.iter().map(|part| part.to_text(ty)).collect();
-                format!("{{{}}}", parts.join(", "))
+                braces(parts.iter().map(|part| part.to_text(ty)))
             }
+            (Value::Struct(parts), ty) => braces(parts.iter().map(|part| part.to_text(ty))),
             (Value::Portal(number), _) => format!("portal {number}"),
         }
     }
+}
+
+fn braces(parts: impl Iterator<Item = String>) -> String {
+    format!("{{{}}}", parts.collect::<Vec<_>>().join(", "))
 }
 
 fn complex(re: f32, im: f32) -> String {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
-use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, Within, interpret_within};
 use thalweg_lang::value::Value;
 use thalweg_lang::{Compiled, Sources, compile};
 
@@ -35,6 +35,11 @@ pub struct Run {
 
 /// Runs a program with files in memory.
 pub fn run(text: &str, iterations: Option<u64>, input: &[(&str, Vec<Value>)]) -> Run {
+    run_within(text, iterations, input, Within::default())
+}
+
+/// The same with bounds.
+pub fn run_within(text: &str, iterations: Option<u64>, input: &[(&str, Vec<Value>)], within: Within) -> Run {
     let (out, mut memory) = (Shared::default(), Memory::default());
     memory.input.extend(input.iter().map(|(name, items)| ((*name).to_owned(), items.clone())));
     let around = Surroundings {
@@ -43,7 +48,8 @@ pub fn run(text: &str, iterations: Option<u64>, input: &[(&str, Vec<Value>)]) ->
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
     };
-    let end = interpret(&compiled(text), Options { iterations, repeat_input: false }, around);
+    let options = Options { iterations, repeat_input: false };
+    let end = interpret_within(&compiled(text), options, within, around);
     let printed = String::from_utf8(out.0.borrow().clone()).unwrap();
     let files = memory.output.borrow().clone();
     Run { printed, files, end }

@@ -9,7 +9,7 @@ use thalweg_lang::{Diagnostic, Sources, Span, compile_within};
 
 /// What making streams may take here; how far that goes is not what is tested.
 fn limits() -> Limits {
-    Limits { steps: 200_000, cells: 1 << 20, streams: 2000, ..Limits::default() }
+    Limits { steps: 200_000, words: 1 << 23, streams: 2000, ..Limits::default() }
 }
 
 /// Even with a busy machine and without optimisation.

@@ -25,7 +25,7 @@ fn fields_begin_in_order_and_before_init() {
         }",
     );
     let c = [1, 2, 0, 0, 0, 9].map(Value::Int).to_vec();
-    assert_eq!(fields(&tree, 0), [Value::Int(3), Value::Int(6), Value::Array(c), Value::Float(0.5)]);
+    assert_eq!(fields(&tree, 0), [Value::Int(3), Value::Int(6), Value::Array(c.into()), Value::Float(0.5)]);
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn globals_and_structures_with_lengths() {
     let pair = |last: i32| {
         let inner = Value::Struct(vec![Value::Complex(0.0, 0.0)]);
         let a = vec![Value::Int(0), Value::Int(last)];
-        Value::Struct(vec![Value::Array(a), Value::Array(vec![inner; 3])])
+        Value::Struct(vec![Value::Array(a.into()), Value::Array(vec![inner; 3].into())])
     };
-    assert_eq!(tree.globals[1], Value::Array(vec![Value::Float(1.0), Value::Float(3.0)]));
+    assert_eq!(tree.globals[1], Value::Array(vec![Value::Float(1.0), Value::Float(3.0)].into()));
     assert_eq!(tree.globals[2], Value::Int(3));
     assert_eq!(tree.globals[3], pair(3));
     assert_eq!(fields(&tree, 0), [pair(0)]);
@@ -106,7 +106,7 @@ fn arrays_are_read_from_files() {
     std::fs::remove_dir_all(&folder).expect("the folder");
     let floats = [1.0, 2.0, 3.0, -4.5, 600.0].map(Value::Float).to_vec();
     let ints = [1, 2, 3].map(Value::Int).to_vec();
-    assert_eq!(fields(&tree, 0), [Value::Array(floats), Value::Array(ints)]);
+    assert_eq!(fields(&tree, 0), [Value::Array(floats.into()), Value::Array(ints.into())]);
 }
 
 #[test]

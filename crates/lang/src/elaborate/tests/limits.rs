@@ -2,7 +2,7 @@ use super::{ENDS, Limits, made_within};
 use insta::assert_snapshot;
 
 fn small() -> Limits {
-    Limits { steps: 20_000, cells: 20_000, streams: 100, depth: 20 }
+    Limits { steps: 20_000, words: 160_000, streams: 100, depth: 20 }
 }
 
 fn stopped(text: &str) -> String {

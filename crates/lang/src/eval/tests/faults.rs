@@ -68,15 +68,15 @@ fn what_does_not_end_uses_up_its_budget() {
 
 #[test]
 fn variables_use_up_room_and_give_it_back() {
-    let mut budget = Budget { cells: 1000, ..Budget::unlimited() };
+    let mut budget = Budget { words: 1000, ..Budget::unlimited() };
     assert!(within("int[600] a; int[600] b;", &mut budget).starts_with("all variables together"));
     let text = "void->void filter F {
         void f() { int[600] a; }
         work { for (int i = 0; i < 9; i++) { f(); int[300] b; } }
     }";
-    let mut budget = Budget { cells: 1000, ..Budget::unlimited() };
+    let mut budget = Budget { words: 1000, ..Budget::unlimited() };
     assert_eq!(fire_within(text, Vec::new(), &mut budget).0, Ok(()));
-    assert_eq!(budget.cells, 1000);
+    assert_eq!(budget.words, 1000);
 }
 
 #[test]

@@ -1,0 +1,72 @@
+//! What queues between regions hold, within a budget of bytes: no schedule knows how long they become.
+
+use crate::Compiled;
+use crate::diagnostic::Diagnostic;
+use crate::flat::{ChannelId, Flat};
+use crate::value::WORD;
+use std::cell::Cell;
+
+/// Bytes that queues between regions may take together where nothing else is said: a gigabyte.
+pub const BUDGET: u64 = 1 << 30;
+
+/// The queues' room.
+pub(super) struct Room {
+    most: u64,
+    used: Cell<u64>,
+    /// By channel: bytes of an item; 0 inside of regions, where the schedule has bounds.
+    bytes: Vec<u64>,
+    /// By channel: items that `used` has been told of.
+    counted: Vec<Cell<u64>>,
+}
+
+impl Room {
+    pub(super) fn new(compiled: &Compiled, most: u64) -> Room {
+        let (flat, region_of) = (&compiled.flat, compiled.schedule.region_of());
+        let bytes = |channel: &crate::flat::Channel| {
+            if region_of[channel.from.0 as usize] == region_of[channel.to.0 as usize] {
+                return 0;
+            }
+            let words = channel.item.words(&compiled.tree.structs, u64::MAX >> 8);
+            words.unwrap_or(1).saturating_mul(WORD)
+        };
+        Room {
+            most,
+            used: Cell::new(0),
+            bytes: flat.channels.iter().map(bytes).collect(),
+            counted: flat.channels.iter().map(|_| Cell::new(0)).collect(),
+        }
+    }
+
+    /// A channel holds so many items now; whether that is within the budget.
+    pub(super) fn holds(&self, channel: ChannelId, items: u64) -> bool {
+        let bytes = self.bytes[channel.0 as usize];
+        if bytes == 0 {
+            return true;
+        }
+        let before = self.counted[channel.0 as usize].replace(items);
+        let used = self.used.get() - before * bytes + items * bytes;
+        self.used.set(used);
+        used <= self.most || items <= before
+    }
+
+    /// That queues are longer than they may be: the one that takes most is told.
+    pub(super) fn told(&self, flat: &Flat) -> Diagnostic {
+        let used = |channel: &usize| self.bytes[*channel] * self.counted[*channel].get();
+        let channel = (0..self.bytes.len()).max_by_key(used).unwrap_or(0);
+        over_budget(flat, ChannelId(channel as u32), self.counted[channel].get(), self.most)
+    }
+}
+
+/// That a queue must grow beyond the budget of all queues.
+pub fn over_budget(flat: &Flat, channel: ChannelId, items: u64, most: u64) -> Diagnostic {
+    let channel = flat.channel(channel);
+    let (from, to) = (flat.node(channel.from), flat.node(channel.to));
+    let why = format!(
+        "the queue from `{}` to `{}` holds {items} items and must grow, but the budget of all queues is {most} bytes",
+        from.name, to.name
+    );
+    let error = Diagnostic::new(from.span, why).label(format!("`{}`", from.name));
+    let two = from.span != to.span;
+    let error = if two { error.other(to.span, format!("`{}`", to.name)) } else { error };
+    error.hint("see whether what takes from it waits for ever, or allow more (`--budget`)")
+}
