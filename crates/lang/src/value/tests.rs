@@ -1,6 +1,6 @@
 //! The arithmetic, rule by rule.
 
-use super::{Shape, Value};
+use super::{Elements, Shape, Value};
 use crate::eval::Fault;
 use crate::hir::{BinaryOp, Builtin, StructId, Type, UnaryOp};
 use proptest::prelude::*;
@@ -128,7 +128,7 @@ fn conversions_follow_the_document() {
     assert_eq!(to(Value::Int(-1), Type::Bit), Value::Bool(true));
     assert_eq!(to(Value::Int(2), Type::Boolean), Value::Bool(true));
     assert_eq!(to(Value::Complex(0.0, 1.0), Type::Boolean), Value::Bool(true));
-    assert!(Value::Array(Vec::new()).convert(&Type::Void, &Type::Int).is_err());
+    assert!(Value::Array(Vec::new().into()).convert(&Type::Void, &Type::Int).is_err());
 }
 
 #[test]
@@ -223,19 +223,23 @@ fn everything_begins_as_zero() {
     let structs = [vec![Shape::Scalar(Type::Int), Shape::array(Shape::Scalar(Type::Bit), 2)]];
     let shape = Shape::array(Shape::Struct(StructId(0)), 2);
     let value = Value::zero(&shape, &structs);
-    let one = Value::Struct(vec![Value::Int(0), Value::Array(vec![Value::Bool(false); 2])]);
-    assert_eq!(value, Value::Array(vec![one.clone(), one]));
+    let one = Value::Struct(vec![Value::Int(0), Value::Array(vec![Value::Bool(false); 2].into())]);
+    assert_eq!(value, Value::Array(vec![one.clone(), one].into()));
     assert!(value.fits(&shape, &structs));
     assert!(!value.fits(&Shape::array(Shape::Struct(StructId(0)), 3), &structs));
     assert_eq!(shape.cells(&structs, 100), Some(8));
     assert_eq!(shape.cells(&structs, 7), None);
     assert_eq!(Value::zero(&shape, &structs).cells(), 8);
+    let words = Value::zero(&shape, &structs).words();
+    assert_eq!(shape.words(&structs, words), Some(words));
+    assert_eq!(shape.words(&structs, words - 1), None);
     assert_eq!(shape.to_string(), "struct#0[2]");
     let matrix = Shape::array(Shape::array(Shape::Scalar(Type::Float), 3), 2);
     assert_eq!(matrix.to_string(), "float[2][3]");
     let huge = Shape::array(Shape::array(matrix, usize::MAX), usize::MAX);
     assert_eq!(huge.cells(&[], u64::MAX), None);
-    assert_eq!(Value::zero(&Shape::array(huge, 0), &[]), Value::Array(Vec::new()));
+    assert_eq!(huge.words(&[], u64::MAX), None);
+    assert_eq!(Value::zero(&Shape::array(huge, 0), &[]), Value::Array(Vec::new().into()));
 }
 
 proptest! {
@@ -270,4 +274,31 @@ proptest! {
         let exact = f64::from(x).trunc().clamp(f64::from(i32::MIN), f64::from(i32::MAX)) as i32;
         prop_assert_eq!(Value::Float(x).convert(&Type::Float, &Type::Int), Ok(Value::Int(exact)));
     }
+}
+
+#[test]
+fn numbers_in_arrays_stand_side_by_side() {
+    let bytes = |ty: Type, length: usize| {
+        let shape = Shape::array(Shape::Scalar(ty), length);
+        Value::zero(&shape, &[]).words() * 4 - Value::Array(Vec::new().into()).words() * 4
+    };
+    assert_eq!(bytes(Type::Int, 1000), 4016);
+    assert_eq!(bytes(Type::Float, 1000), 4016);
+    assert_eq!(bytes(Type::Bit, 1000), 1016);
+    assert!(bytes(Type::Complex, 1000) >= 1000 * size_of::<Value>() as u64);
+}
+
+#[test]
+fn elements_are_equal_however_they_were_put_together() {
+    for element in [Value::Int(3), Value::Float(0.5), Value::Bool(true), Value::Complex(1.0, 2.0)] {
+        let filled = Elements::filled(element.clone(), 3);
+        assert_eq!(filled, Elements::from(vec![element.clone(); 3]));
+        assert_eq!(filled, [element.clone(), element.clone(), element.clone()].into_iter().collect());
+        assert_eq!(filled.get(2).as_deref(), Some(&element));
+        assert!(filled.get(3).is_none() && filled.len() == 3);
+    }
+    assert_eq!(Elements::filled(Value::Int(1), 0), Elements::from(Vec::new()));
+    let mixed: Elements = [Value::Int(1), Value::Bool(true)].into_iter().collect();
+    assert_eq!(mixed, Elements::from(vec![Value::Int(1), Value::Bool(true)]));
+    assert_eq!(mixed.iter().count(), 2);
 }
