@@ -191,8 +191,10 @@ impl Native {
     pub fn one_thread(&self) -> Option<&'static str> {
         if self.has_messages() {
             Some("its filters send messages to each other")
-        } else if self.flows() {
-            Some("it has dynamic rates")
+        } else if self.exact {
+            Some(
+                "the order of its firings can be seen: several filters print, or one does and another may fail",
+            )
         } else {
             None
         }

@@ -165,6 +165,6 @@ mod tests {
             dealt(&[30.0, 60.0, 60.0], &[true, false, false]),
             [(0..1, true), (1..2, false), (2..3, false)]
         );
-        assert_eq!(dealt(&[50.0, 1.0, 49.0], &[false, true, false]), [(0..2, false), (2..3, false)]);
+        assert_eq!(dealt(&[50.0, 1.0, 49.0], &[false, true, false]), [(0..1, false), (1..3, false)]);
     }
 }

@@ -9,6 +9,10 @@
 //! of its own ([`share`]): state, queues, and stacks of firings that wait. A *packet* is some batches on their way
 //! through all groups, with the items that go from one group to another ([`packet`]).
 //!
+//! A region that keeps nothing but what stands in the queues that it takes from is a group by itself, where it is
+//! much of the work, that each thread has a copy of ([`free`]). Packets go to the copies in turns and come back in
+//! their order ([`crew`]). No more threads are at work at once than were asked for ([`permits`]).
+//!
 //! **The same answer.** A group does for each batch what one thread would do for it, with the same items, so all is
 //! as it would be there: what is written, what is printed, and which failure comes first. At the end the parts go
 //! back into one run, which does what is left.
@@ -17,7 +21,7 @@
 //! waits for items of a later packet to go on with an earlier one, so nothing can be stuck. Files and standard
 //! output are the caller's thread's alone.
 //!
-//! **Who does what** follows from what some batches have cost, region by region. Where one region is most of it, or
+//! **Who does what** follows from what some batches have cost, region by region. Where one region that keeps something is most of it, or
 //! all is soon over, one thread does everything: threads and copies have their price too.
 
 mod caller;
