@@ -60,7 +60,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Where unsafe code may stand.
-const MAY_BE_UNSAFE: &[&str] = &["crates/runtime/", "crates/codegen/src/build/", "bench/src/peers/"];
+const MAY_BE_UNSAFE: &[&str] =
+    &["crates/runtime/", "crates/codegen/src/build/", "crates/codegen/src/run/parallel/", "bench/src/peers/"];
 
 /// Where something may be printed.
 const MAY_PRINT: &[&str] = &["crates/cli/", "bench/"];
