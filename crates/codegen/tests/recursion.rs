@@ -33,6 +33,13 @@ macro_rules! agrees {
 }
 
 agrees! {
+    chains_of_functions_with_constants: "int->int filter Middle {
+        int e(int n, int c) { if (n <= 0) return c; return e(n - 1, c) * 3 + n; }
+        int d(int n, int c) { if (n <= 0) return c; int x = e(n, 3); return d(n - 1, c) + x; }
+        int b(int n, int c) { if (n <= 0) return c; int x = d(n, 3); return b(n - 1, c) + x; }
+        int a(int n, int c) { if (n <= 0) return c; int x = b(n, 3); return a(n - 1, c) + x; }
+        int z(int n, int c) { if (n <= 0) return c; int x = a(n, 3); return z(n - 1, c) + x; }
+        work pop 1 push 1 { push(z(pop() & 7, 1)); } }";
     sums_of_numbers: "int->int filter Middle { int sum(int n) { if (n <= 0) return 0; return n + sum(n - 1); } work pop 1 push 1 { push(sum(pop() & 63)); } }";
     calls_that_branch: "int->int filter Middle { int fib(int n) { if (n < 2) return n; return fib(n - 1) + fib(n - 2); } work pop 1 push 2 { int n = pop() & 15; push(fib(n) * 3 - fib(n / 2)); push(fib(fib(n & 3) + 1)); } }";
     what_is_read_after_a_call: "int->int filter Middle { int f(int n, int k) { int a = n * k; int b = n - k; if (n < 1) return k; int c = f(n - 1, a & 7); a += c; float x = a * 0.5; boolean odd = (a & 1) == 1; int d = f(n / 2, b & 3); if (odd) d += (int) x; return a * 3 + b - c * d; }

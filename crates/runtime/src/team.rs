@@ -63,7 +63,11 @@ impl Seat {
     }
 
     /// The state, once it is one that is waited for. Now and then, while it is not, something else is done.
-    fn when(&self, is: impl Fn(&State) -> bool, mut else_do: impl FnMut()) -> MutexGuard<'_, State> {
+    fn when(
+        &self,
+        is: impl Fn(&State) -> bool,
+        mut else_do: Option<&mut dyn FnMut()>,
+    ) -> MutexGuard<'_, State> {
         let before = self.changes.load(Ordering::Relaxed);
         let mut state = lock(&self.state);
         if !is(&state) {
@@ -75,6 +79,10 @@ impl Seat {
             state = lock(&self.state);
         }
         while !is(&state) {
+            let Some(else_do) = &mut else_do else {
+                state = self.bell.wait(state).unwrap_or_else(|poison| poison.into_inner());
+                continue;
+            };
             let (woken, time) =
                 self.bell.wait_timeout(state, LOOK).unwrap_or_else(|poison| poison.into_inner());
             state = woken;
@@ -90,7 +98,7 @@ impl Seat {
     /// What a member does for as long as it lives.
     fn serve(&self) {
         loop {
-            let state = self.when(|state| matches!(state, State::Called(..) | State::Over), || {});
+            let state = self.when(|state| matches!(state, State::Called(..) | State::Over), None);
             let State::Called(job, member) = *state else { return };
             drop(state);
             self.set(State::Done(catch_unwind(AssertUnwindSafe(|| job(member)))));
@@ -207,7 +215,7 @@ impl<'t, 'j> Called<'t, 'j> {
     fn dismiss(&mut self, else_do: &mut dyn FnMut()) -> Option<Panic> {
         let mut panic = None;
         while let Some(member) = self.members.last() {
-            let mut state = member.seat.when(|state| matches!(state, State::Done(_)), &mut *else_do);
+            let mut state = member.seat.when(|state| matches!(state, State::Done(_)), Some(&mut *else_do));
             if let State::Done(Err(how)) = std::mem::replace(&mut *state, State::Idle) {
                 panic = Some(how);
             }

@@ -11,6 +11,9 @@ use thalweg_lang::flat::NodeKind;
 use thalweg_lang::hir::StreamBody;
 use thalweg_lang::tree;
 
+/// The most numbers that a field begins with: they stand in the text, four characters a byte.
+const MOST: u64 = 1 << 24;
+
 impl Writer<'_> {
     /// What filters keep.
     pub(super) fn structures(&mut self) -> Result<(), String> {
@@ -121,6 +124,9 @@ impl Writer<'_> {
                 let structs = &self.compiled.tree.structs;
                 let value = &fields[at as usize];
                 let shape = shape_of(value, &filter.fields[at as usize].ty.ty);
+                if value.cells() > MOST {
+                    return Err(format!("a field begins with more than {MOST} numbers"));
+                }
                 let mut cells = Vec::new();
                 flatten(value, &shape, structs, &mut cells);
                 if cells.iter().all(|cell| *cell == crate::ir::Scalar::zero(cell.kind())) {

@@ -4,6 +4,7 @@
 //! stay in registers. Rows are brought into lanes just before they are needed, and back as soon as they are
 //! there, so that neither comes in a burst.
 
+use super::blocks::EFFECT;
 use super::expr::cell_type;
 use super::rows::move_of;
 use crate::blocks::{Block, Border};
@@ -47,7 +48,7 @@ pub(super) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> 
         .flat_map(|(name, _)| (0..block.beside).map(move |k| format!("int32_t *{name}_{k}")))
         .collect();
     let mut text = format!(
-        "\nstatic __attribute__((noinline)) void straight_{at}({})\n{{\n    VI t[{vectors}];\n",
+        "\nstatic __attribute__((noinline)) void straight_{at}({})\n{{\n    {EFFECT}\n    VI t[{vectors}];\n",
         params.join(", ")
     );
     let moved = |text: &mut String, pieces: &[Piece<'_>], enter: bool, number: usize| {

@@ -148,6 +148,8 @@ struct Lower<'a> {
     code: Code,
     out: Vec<St>,
     emitted: usize,
+    /// What has been spent on calls that were put in and taken out again.
+    spent: usize,
     /// Statements that loops over short arrays may become, so that each cell is a variable.
     worth: u64,
     known: Known,
@@ -197,6 +199,7 @@ impl<'a> Lower<'a> {
             code: Code::default(),
             out: Vec::new(),
             emitted: 0,
+            spent: 0,
             worth: WORTH,
             known: Known::default(),
             taken: Cursor::default(),

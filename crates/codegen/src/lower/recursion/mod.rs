@@ -24,6 +24,10 @@ use thalweg_lang::hir::{BinaryOp, Callee, Function, Stmt, StmtKind, Type};
 const DEEPEST: usize = 48;
 const TRIED: usize = 5000;
 
+/// Statements of tries that have failed after which no more is tried, and what a try costs besides its statements.
+const SPENT: usize = 100_000;
+const A_TRY: usize = 100;
+
 /// The end of the stack: no block has this number.
 const BOTTOM: i64 = -1;
 
@@ -107,6 +111,7 @@ impl<'a> Lower<'a> {
         }
         let constant = |value: &Val| matches!(value, Val::Scalar(Ex::Const(_)));
         if values.iter().any(constant)
+            && self.spent < SPENT
             && let Some(result) = self.try_call(callee, values.clone())
         {
             return Ok(result);
@@ -142,6 +147,8 @@ impl<'a> Lower<'a> {
             self.out.extend(stmts);
             return Some(result);
         }
+        // Tries within tries, of functions that call others of their kind, are more than can be counted.
+        self.spent += A_TRY + (self.emitted - mark.emitted);
         self.frames.truncate(before.0);
         self.nested.truncate(before.1);
         self.regions.truncate(before.2);

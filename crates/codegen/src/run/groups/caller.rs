@@ -7,7 +7,7 @@ use crate::run::Run;
 use crate::run::parts::Sources;
 use crate::run::results::next;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thalweg::Options as Engine;
 use thalweg_lang::flat::NodeId;
@@ -59,6 +59,8 @@ impl<'c, 'a> Caller<'c, 'a> {
             let crew = &crew;
             let ran = scope.spawn(move || crew.graph(queue, give)?.run(&Engine::new().threads(1)));
             let fed = self.feed(jobs, &results, around);
+            // What comes behind a failure may never end.
+            self.stopped.fetch_or(fed.is_err(), Ordering::Relaxed);
             let ran = ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             ran.map_err(|error| Stop::Output(error.to_string()))?;
             fed

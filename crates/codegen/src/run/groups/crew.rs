@@ -9,6 +9,7 @@ use super::share::Share;
 use crate::Native;
 use crate::ir::MemKind;
 use crate::run::Run;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -129,7 +130,11 @@ impl<'c, 'a> Crew<'c, 'a> {
         let end = made.map(|mut member| {
             while let Some(mut packet) = rx.recv() {
                 let permit = self.permits.take();
-                member.work(&mut packet);
+                // The caller waits for an answer, come what may.
+                let done = catch_unwind(AssertUnwindSafe(|| member.work(&mut packet)));
+                if done.is_err() {
+                    packet.failure = Some(Stop::Output("a group of regions panicked".into()));
+                }
                 drop(permit);
                 tx.send(packet);
             }
@@ -157,11 +162,16 @@ fn deal<'t>(
         inputs,
         outputs,
         move |mut from: Vec<Rx<Packet>>, mut to: Vec<Tx<Packet>>| async move {
-            let mut own = dealer.and_then(taken);
+            let (mut own, mut failure) = (dealer.and_then(taken), None);
             for turn in 0.. {
                 let (inputs, outputs) = (from.len(), to.len());
                 let Some(mut packet) = from[turn % inputs].recv().await else { break };
-                if let Some(dealer) = &mut own {
+                // What comes behind a failure is not what it would be, and nobody does it.
+                if failure.is_none() {
+                    failure.clone_from(&packet.failure);
+                }
+                packet.failure.clone_from(&failure);
+                if let (Some(dealer), None) = (&mut own, &failure) {
                     dealer.deal(&mut packet);
                 }
                 to[turn % outputs].send(packet).await;

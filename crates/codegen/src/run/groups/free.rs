@@ -82,6 +82,9 @@ impl Run<'_> {
     fn taken_by_filter(&self, node: NodeId) -> Option<Vec<Takes>> {
         let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
         let [channel] = flat.node(node).inputs[..] else { return None };
+        if self.native.waits[node.0 as usize] != Some(0) || self.item_bytes(channel) == 0 {
+            return None;
+        }
         let items = flat.pop(tree, node, 0, Firing::Later).filter(|items| *items > 0)?;
         let ahead = flat.peek(tree, node, 0, Firing::Later).saturating_sub(items);
         Some(vec![Takes { channel, items, ahead }])
@@ -123,6 +126,21 @@ struct Input {
     left: Vec<u8>,
 }
 
+impl Input {
+    /// So many steady states are done with what is left, and then these items: gives what they see of what is left.
+    fn pass(&mut self, states: u64, items: &[u8]) -> Vec<u8> {
+        let taken = (states * self.takes.items * self.bytes) as usize;
+        let seen = taken + (self.takes.ahead * self.bytes) as usize;
+        if let Some(beyond) = taken.checked_sub(self.left.len()) {
+            return std::mem::replace(&mut self.left, items[beyond..].to_vec());
+        }
+        let first = self.left[..seen.min(self.left.len())].to_vec();
+        self.left.drain(..taken);
+        self.left.extend_from_slice(items);
+        first
+    }
+}
+
 impl Dealer {
     /// A dealer that begins with what the region's queues hold, which hold nothing then.
     pub(super) fn new(run: &mut Run<'_>, crossing: &[ChannelId], takes: &[Takes]) -> Dealer {
@@ -142,12 +160,7 @@ impl Dealer {
         let states = self.states_of(packet);
         for input in &mut self.inputs {
             let items = &packet.crossing[input.at].bytes;
-            let taken = (states * input.takes.items * input.bytes) as usize;
-            let rest = match taken.checked_sub(input.left.len()) {
-                Some(beyond) => items[beyond..].to_vec(),
-                None => [&input.left[taken..], items].concat(),
-            };
-            packet.left.push((input.at, std::mem::replace(&mut input.left, rest)));
+            packet.left.push((input.at, input.pass(states, items)));
         }
         self.states += states;
     }

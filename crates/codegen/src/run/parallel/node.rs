@@ -190,9 +190,13 @@ impl<'a> Node<'a> {
     /// The same with a memory. Where it is that of the batch right before, and all that is not the segment's own stands in
     /// files, nothing is done again.
     pub(super) fn run_with(&self, own: &mut Own<'a>, batch: &mut Batch<'a>, stops: &dyn Fn() -> bool) {
-        if batch.first > self.failed.load(Ordering::Relaxed) {
+        let first = batch.first;
+        let behind = || first > self.failed.load(Ordering::Relaxed);
+        if behind() {
             return;
         }
+        // What comes behind a failure may never end.
+        let stops: &dyn Fn() -> bool = &|| stops() || behind();
         if own.next.take() != Some(batch.first)
             && let Err(stop) = self.prepare(own, batch, stops)
         {
