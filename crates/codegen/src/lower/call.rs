@@ -3,7 +3,7 @@
 use super::assigned::{changes_local, does, returns_early};
 use super::shape::is_scalar;
 use super::{Bind, Lower, Outcome, Val};
-use crate::ir::{self, Area, Ex, MemKind, Scalar, St};
+use crate::ir::{self, Area, Ex, Label, MemKind, Scalar, St};
 use thalweg_lang::hir::{Builtin, Callee, Expr, Function, Root, Shaped, Type};
 use thalweg_lang::value::Shape;
 
@@ -45,6 +45,12 @@ impl<'a> Lower<'a> {
         }
         let result = self.result(&function.result)?;
         self.frame().result = Some(result.clone());
+        self.body(function, leave)?;
+        self.get(&result)
+    }
+
+    /// The statements of a function whose frame is there, which goes.
+    pub(super) fn body(&mut self, function: &'a Function, leave: Label) -> Outcome<()> {
         let (mut stmts, ()) = self.aside(|lower| {
             lower.stmts(&function.body.stmts)?;
             lower.close(leave)
@@ -56,7 +62,7 @@ impl<'a> Lower<'a> {
         } else {
             self.out.extend(stmts);
         }
-        self.get(&result)
+        Ok(())
     }
 
     pub(super) fn argument(

@@ -14,7 +14,7 @@ mod frames;
 use super::assigned::{Does, changes_local, does};
 use super::known::Known;
 use super::shape::{is_scalar, kind_of};
-use super::{Bind, Lower, Outcome, Val, leaves, strip};
+use super::{Bind, Lower, Outcome, Val};
 use crate::ir::{Area, Cell, Ex, Kind, Label, Mem, MemInfo, MemKind, Scalar, St, Var, walk};
 use std::rc::Rc;
 use thalweg_lang::eval::MAX_CALLS;
@@ -273,13 +273,7 @@ impl<'a> Lower<'a> {
         let whole = matches!(result, Bind::None) || always_returns(&function.body.stmts);
         let own = if whole { result.clone() } else { self.result(&function.result)? };
         self.frame().result = Some(own.clone());
-        let (mut stmts, ()) = self.aside(|lower| {
-            lower.stmts(&function.body.stmts)?;
-            lower.close(leave)
-        })?;
-        self.frames.pop();
-        strip(&mut stmts, leave);
-        self.out.extend(if leaves(&stmts, leave) { vec![St::Block(leave, stmts)] } else { stmts });
+        self.body(function, leave)?;
         if !whole {
             let value = self.get(&own)?;
             self.put(result, value)?;

@@ -9,7 +9,6 @@ use super::share::Share;
 use crate::Native;
 use crate::ir::MemKind;
 use crate::run::Run;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -130,11 +129,7 @@ impl<'c, 'a> Crew<'c, 'a> {
         let end = made.map(|mut member| {
             while let Some(mut packet) = rx.recv() {
                 let permit = self.permits.take();
-                // The caller waits for an answer, come what may.
-                let done = catch_unwind(AssertUnwindSafe(|| member.work(&mut packet)));
-                if done.is_err() {
-                    packet.failure = Some(Stop::Output("a group of regions panicked".into()));
-                }
+                member.work(&mut packet);
                 drop(permit);
                 tx.send(packet);
             }

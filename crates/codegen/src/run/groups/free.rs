@@ -11,7 +11,7 @@ use crate::run::parts::Region;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 
 /// What a region takes from a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) struct Takes {
     pub(super) channel: ChannelId,
     /// Items in a steady state.
@@ -21,7 +21,6 @@ pub(super) struct Takes {
 }
 
 /// How far a region was before any packet.
-#[derive(Clone)]
 pub(super) struct Base {
     region: usize,
     steady: u64,
@@ -36,8 +35,7 @@ impl Run<'_> {
         if begun.steady.is_none() || begun.firings.iter().any(|(node, ..)| self.keeps(*node)) {
             return None;
         }
-        let inside: Vec<ChannelId> = self.inner_channels(region);
-        if inside.into_iter().any(|channel| self.held(channel) > 0) {
+        if self.inner_channels(region).into_iter().any(|channel| self.held(channel) > 0) {
             return None;
         }
         let Region { takers, stage, source, firings, .. } = &self.regions[region];
@@ -112,7 +110,7 @@ impl Run<'_> {
 pub(super) struct Dealer {
     inputs: Vec<Input>,
     /// Steady states that the packets so far are enough for.
-    pub(super) states: u64,
+    states: u64,
 }
 
 /// A channel that a region takes from.

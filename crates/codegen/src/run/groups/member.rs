@@ -8,6 +8,7 @@ use super::share::Share;
 use crate::Native;
 use crate::run::Run;
 use crate::run::ends::Ends;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,9 +65,14 @@ impl<'c, 'a> Member<'c, 'a> {
             self.failure.clone_from(&packet.failure);
         }
         if self.failure.is_none() {
-            self.begin(packet);
-            self.read(packet);
-            self.failure = self.rounds(packet).err();
+            // The caller waits for an answer, come what may; and nothing is done after a panic.
+            let done = catch_unwind(AssertUnwindSafe(|| {
+                self.begin(packet);
+                self.read(packet);
+                self.rounds(packet)
+            }));
+            let done = done.unwrap_or_else(|_| Err(Stop::Output("a group of regions panicked".into())));
+            self.failure = done.err();
         }
         packet.failure.clone_from(&self.failure);
         self.ports.printed(&mut packet.text);

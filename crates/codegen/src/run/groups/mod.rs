@@ -21,8 +21,8 @@
 //! waits for items of a later packet to go on with an earlier one, so nothing can be stuck. Files and standard
 //! output are the caller's thread's alone.
 //!
-//! **Who does what** follows from what some batches have cost, region by region. Where one region that keeps something is most of it, or
-//! all is soon over, one thread does everything: threads and copies have their price too.
+//! **Who does what** follows from what some batches have cost, region by region. Where one region that keeps
+//! something is most of it, or all is soon over, one thread does everything: threads and copies have their price too.
 
 mod caller;
 mod crew;
