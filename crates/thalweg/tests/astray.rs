@@ -10,6 +10,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
+use std::thread::JoinHandle;
 use std::time::Duration;
 use support::gate::Gate;
 use support::inject::silence;
@@ -40,11 +41,11 @@ fn run(what: &str, options: &Options, make: impl Fn(&Gate) -> Builder<'static>) 
 }
 
 /// Drops something on a thread of its own, when its owner surely waits.
-fn drop_later(what: impl Send + 'static) {
+fn drop_later(what: impl Send + 'static) -> JoinHandle<()> {
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(3));
         drop(what);
-    });
+    })
 }
 
 /// Until the others have done all they can.
@@ -288,9 +289,10 @@ fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
         }
     }
     let (counts, counted) = (dropped.clone(), made.clone());
+    let (begun, elsewhere) = mpsc::channel();
     let report = run("forgotten message", &Options::new().threads(2).capacity(1), |gate| {
         let (mut graph, open, opens) = (Builder::new(), gate.clone(), Opens(gate.clone()));
-        let (counts, counted) = (counts.clone(), counted.clone());
+        let (counts, counted, begun) = (counts.clone(), counted.clone(), begun.clone());
         let (out,) =
             graph.process("three", (), (output("out"),), |(), (mut tx,): (Tx<Counts>,)| async move {
                 let _opens = opens;
@@ -301,12 +303,14 @@ fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
             });
         graph.process("owner", (input("in", out),), (), |(mut rx,): (Rx<Counts>,), ()| async move {
             std::mem::forget(rx.recv_ref().await);
-            drop_later(rx);
+            begun.send(drop_later(rx)).unwrap();
             open.await;
         });
         graph
     });
     report.unwrap();
+    // The others learn that the end is gone before all that was in it is.
+    elsewhere.recv().unwrap().join().unwrap();
     // The third may never have been made.
     let made = made.load(Ordering::Relaxed);
     assert_eq!((made >= 2, dropped.load(Ordering::Relaxed)), (true, made));
