@@ -286,7 +286,8 @@ fn an_interrupted_run_leaves_what_was_done_before() {
     let compiled = compiled(&program("add Sum(1, 99);"));
     let (native, mut shelf) = (native(&compiled), Shelf::new(4 * MANY, 0));
     let meant = see(&mut shelf, |around| native.run(Options::default(), around)).1["out"].bytes.clone();
-    for threads in [2, 3] {
+    // Who looks whether the run is interrupted may be late, and all be done by then; but not each time.
+    let mut some_left = |threads| {
         let begun = Rc::new(Cell::new(false));
         let seen = begun.clone();
         let around = Surroundings {
@@ -298,7 +299,10 @@ fn an_interrupted_run_leaves_what_was_done_before() {
         let end = native.run_on(&Threads::new(threads), Options::default(), around);
         assert_eq!(end, Err(Stop::Interrupted));
         let done = &shelf.written.borrow()["out"].bytes;
-        assert!(!done.is_empty() && done.len() < meant.len(), "{} of {} bytes", done.len(), meant.len());
-        assert!(meant.starts_with(done), "{threads} threads");
+        assert!(!done.is_empty() && meant.starts_with(done), "{threads} threads: {} bytes", done.len());
+        done.len() < meant.len()
+    };
+    for threads in [2, 3] {
+        assert!((0..50).any(|_| some_left(threads)), "{threads} threads");
     }
 }

@@ -176,6 +176,12 @@ impl Handle {
     pub fn drain(&self) {
         self.signals.drain();
     }
+
+    /// Whether no further firing is started: the run has failed, was cancelled, or is at its end. Threads of its own
+    /// may still be in their last firing.
+    pub fn is_over(&self) -> bool {
+        self.signals.stopped()
+    }
 }
 
 /// A network with its plan, rings and nodes, ready to go.

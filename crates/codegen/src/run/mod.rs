@@ -13,6 +13,7 @@ mod borders;
 mod by_schedule;
 mod demand;
 mod ends;
+mod engine;
 mod failing;
 mod filters;
 mod first;
@@ -24,7 +25,6 @@ mod parts;
 mod post;
 mod queues;
 mod reader;
-mod results;
 mod single;
 
 use crate::Native;

@@ -20,9 +20,13 @@ use super::groups::{Ports, Share};
 use super::parts::Sources;
 use crate::Native;
 use link::{Link, Links};
+use std::io;
+use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, ScopedJoinHandle};
+use thalweg::Error;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
@@ -98,16 +102,15 @@ pub(super) fn drive(
         let team = &team;
         let begin = |(node, share): (&NodeId, _)| {
             let node = *node;
-            scope.spawn(move || team.fire(node, share))
+            Builder::new().spawn_scoped(scope, move || team.fire(node, share))
         };
-        let all: Vec<_> = team.threads.iter().zip(shares).map(begin).collect();
-        let fed = team.feed(run, sources, around);
+        let all: io::Result<Vec<_>> = team.threads.iter().zip(shares).map(begin).collect();
+        let all = all.map_err(|error| Stop::Output(Error::Thread(error).to_string()));
+        let fed = all.and_then(|all| team.feed(run, sources, around).map(|()| all));
         team.queues.iter().chain(&team.leaves).for_each(Link::end);
-        let end = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        let ends: Vec<Result<Share<'_>, Stop>> = all.into_iter().map(end).collect();
-        fed.map(|()| ends)
+        let end =
+            |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        fed.map(|all| all.into_iter().map(end).collect::<Vec<Result<Share<'_>, Stop>>>())
     })?;
     team.write(run)?;
     if let Some(stop) = ends.iter().rev().find_map(|end| end.as_ref().err()) {

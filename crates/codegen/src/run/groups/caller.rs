@@ -3,13 +3,15 @@
 use super::crew::{Crew, Slots};
 use super::cut::Cut;
 use super::packet::Packet;
+use super::trial::Trial;
 use crate::run::Run;
+use crate::run::engine::{beside, next};
 use crate::run::parts::Sources;
-use crate::run::results::next;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use thalweg::Options as Engine;
+use std::time::Instant;
+use thalweg::{Handle, Options as Engine};
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
@@ -31,38 +33,40 @@ pub(super) struct Caller<'c, 'a> {
     spare: Vec<Packet>,
     /// Whether all is to be stopped, in the middle of firings if need be.
     stopped: Arc<AtomicBool>,
+    /// Whether threads are worth it, as long as that is a question.
+    trial: Option<Trial>,
 }
 
 impl<'c, 'a> Caller<'c, 'a> {
+    /// A caller that goes on with threads only if they are faster than one was, which took so many seconds for a
+    /// steady state; whatever they are, if that is not said.
     pub(super) fn new(
         run: &'c mut Run<'a>,
         sources: &'c mut Sources,
         cut: &'c Cut,
         (rounds, threads): (u64, usize),
+        alone: Option<f64>,
     ) -> Caller<'c, 'a> {
         let firings =
             |node: NodeId| run.stages.iter().map(|stage| stage.facts.firings[node.0 as usize]).sum();
         let readers: Vec<_> = run.ends.readers.iter().map(|(node, _)| (*node, firings(*node))).collect();
         let new = || Packet::new(readers.len(), cut.crossing.len(), run.ends.writers.len());
         let members: usize = cut.groups.iter().map(|group| group.members(threads)).sum();
-        let spare = std::iter::repeat_with(new).take(PACKETS * members).collect();
-        Caller { run, sources, cut, rounds, threads, readers, spare, stopped: Arc::default() }
+        let spare: Vec<_> = std::iter::repeat_with(new).take(PACKETS * members).collect();
+        let trial = alone.map(|alone| Trial::new(alone, spare.len()));
+        Caller { run, sources, cut, rounds, threads, readers, spare, stopped: Arc::default(), trial }
     }
 
-    /// Runs until there are no more batches, or somebody interrupts.
+    /// Runs until there are no more batches, somebody interrupts, or one thread would be faster.
     pub(super) fn run(mut self, around: &mut Surroundings<'_>) -> Result<(), Stop> {
         let slots = self.cut.groups.iter().map(|group| Slots::new(self.run, self.cut, group, self.threads));
         let slots: Vec<Slots<'a>> = slots.collect();
         let crew = Crew::new(self.run.native, self.cut, &slots, (self.threads, self.stopped.clone()));
-        std::thread::scope(|scope| {
-            let ((jobs, queue), (give, results)) = (channel(), channel());
-            let crew = &crew;
-            let ran = scope.spawn(move || crew.graph(queue, give)?.run(&Engine::new().threads(1)));
-            let fed = self.feed(jobs, &results, around);
+        let ((jobs, queue), (give, results)) = (channel(), channel());
+        beside(crew.graph(queue, give), &Engine::new().threads(1), |engine| {
+            let fed = self.feed(jobs, (&results, engine), around);
             // What comes behind a failure may never end.
             self.stopped.fetch_or(fed.is_err(), Ordering::Relaxed);
-            let ran = ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            ran.map_err(|error| Stop::Output(error.to_string()))?;
             fed
         })?;
         slots.into_iter().try_for_each(|slots| slots.give_back(self.run))
@@ -72,13 +76,13 @@ impl<'c, 'a> Caller<'c, 'a> {
     fn feed(
         &mut self,
         jobs: Sender<Packet>,
-        results: &Receiver<Packet>,
+        (results, engine): (&Receiver<Packet>, &Handle),
         around: &mut Surroundings<'_>,
     ) -> Result<(), Stop> {
-        let (mut jobs, mut under_way) = (Some(jobs), 0);
+        let (mut jobs, mut under_way, mut worth) = (Some(jobs), 0, true);
         loop {
             while let Some(sender) = &jobs {
-                if self.sources.over || (around.interrupted)() {
+                if self.sources.over || !worth || (around.interrupted)() {
                     jobs = None;
                     break;
                 }
@@ -87,12 +91,24 @@ impl<'c, 'a> Caller<'c, 'a> {
                 under_way += u64::from(sender.send(packet).is_ok());
             }
             // Nobody answers any more where the engine has failed.
-            let answer = (under_way > 0).then(|| next(results, &self.stopped, &around.interrupted)).flatten();
+            let answer =
+                (under_way > 0).then(|| next(results, engine, &self.stopped, &around.interrupted)).flatten();
             let Some(mut packet) = answer else { return Ok(()) };
             under_way -= 1;
             self.write(&mut packet, around)?;
+            worth &= self.is_worth_it(&packet);
             self.spare.push(packet);
         }
+    }
+
+    /// Whether to go on with threads, now that a packet is done.
+    fn is_worth_it(&mut self, packet: &Packet) -> bool {
+        let Some(trial) = &mut self.trial else { return true };
+        let said = trial.packet(packet.rounds.iter().sum(), Instant::now());
+        if said.is_none() {
+            self.trial = None;
+        }
+        said.unwrap_or(true)
     }
 
     fn read(&mut self, packet: &mut Packet) -> Result<(), Stop> {

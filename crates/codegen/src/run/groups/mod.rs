@@ -23,6 +23,7 @@
 //!
 //! **Who does what** follows from what some batches have cost, region by region. Where one region that keeps
 //! something is most of it, or all is soon over, one thread does everything: threads and copies have their price too.
+//! Where they turn out to be slower, one thread does the rest ([`trial`]).
 
 mod caller;
 mod crew;
@@ -33,6 +34,7 @@ mod packet;
 mod permits;
 mod ports;
 mod share;
+mod trial;
 
 pub(super) use ports::Ports;
 pub(super) use share::Share;
@@ -82,9 +84,7 @@ pub(super) fn drive(
         sources.batch = batch.max(1);
     }
     let asked = threads.batch.is_some() || threads.split != Split::Auto;
-    if !asked {
-        begin(run, sources, around)?;
-    }
+    let alone = if asked { None } else { begin(run, sources, around)? };
     let (costs, rounds) = costs(run, sources, around)?;
     let stretches = stretches(run, &costs, threads);
     let all: f64 = costs.iter().sum();
@@ -94,7 +94,7 @@ pub(super) fn drive(
     }
     let rounds = if threads.batch.is_some() { 1.0 } else { (WORTH * rounds as f64 / all).clamp(1.0, ROUNDS) };
     let cut = Cut::new(run, stretches);
-    Caller::new(run, sources, &cut, (rounds as u64, threads.count)).run(around)
+    Caller::new(run, sources, &cut, (rounds as u64, threads.count), alone).run(around)
 }
 
 /// Who does what.
@@ -127,14 +127,25 @@ fn readers_at_sources(run: &Run<'_>) -> bool {
     })
 }
 
-/// Does batches on this thread for a while.
-fn begin(run: &mut Run<'_>, sources: &mut Sources, around: &mut Surroundings<'_>) -> Result<(), Stop> {
-    let (start, mut many) = (Instant::now(), Many::default());
+/// Does batches on this thread for a while, as if no other threads were there: the seconds that a steady state of the
+/// sources takes by then.
+fn begin(
+    run: &mut Run<'_>,
+    sources: &mut Sources,
+    around: &mut Surroundings<'_>,
+) -> Result<Option<f64>, Stop> {
+    let (start, mut many, mut half) = (Instant::now(), Many::default(), None);
+    run.state.set_patient(run.native.is_patient());
     while start.elapsed() < QUICK && !sources.over && !(around.interrupted)() {
+        if start.elapsed() >= QUICK / 2 {
+            half.get_or_insert_with(|| (Instant::now(), sources.done));
+        }
         run.some_batches(sources, &mut many)?;
         (around.progress)(sources.done);
     }
-    Ok(())
+    run.state.set_patient(false);
+    let half = half.filter(|(_, done)| sources.done > *done);
+    Ok(half.map(|(since, done)| since.elapsed().as_secs_f64() / (sources.done - done) as f64))
 }
 
 /// Does some batches on this thread: the seconds that each region has taken in so many of them.

@@ -4,11 +4,11 @@ use super::files::Files;
 use super::layout::Layout;
 use super::node::{Batch, Node};
 use crate::run::Printer;
-use crate::run::results::next;
+use crate::run::engine::{beside, next};
 use crate::threads::{Split, Threads};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use thalweg::{Chain, Error, Network, Options as Engine};
+use thalweg::{Chain, Error, Handle, Network, Options as Engine};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// The caller's thread.
@@ -36,23 +36,7 @@ impl<'m> Caller<'_, 'm, '_> {
     ) -> Result<Option<Batch<'m>>, Stop> {
         let ((jobs, queue), (give, results)) = (channel(), channel());
         let graph = graph(self.layout, nodes, thalweg::from_blocking_iter(queue), give);
-        self.beside(graph, |caller| caller.feed(jobs, &results, around))
-    }
-
-    /// Does something while the engine runs.
-    fn beside<R>(
-        &mut self,
-        graph: Result<Network<'_>, Error>,
-        f: impl FnOnce(&mut Self) -> Result<R, Stop>,
-    ) -> Result<R, Stop> {
-        let engine = self.engine();
-        std::thread::scope(|scope| {
-            let ran = scope.spawn(move || graph.and_then(|graph| graph.run(&engine)));
-            let done = f(self);
-            let ran = ran.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            ran.map_err(|error| Stop::Output(error.to_string()))?;
-            done
-        })
+        beside(graph, &self.engine(), |engine| self.feed(jobs, (&results, engine), around))
     }
 
     fn engine(&self) -> Engine {
@@ -68,7 +52,7 @@ impl<'m> Caller<'_, 'm, '_> {
     fn feed(
         &mut self,
         jobs: Sender<Batch<'m>>,
-        results: &Receiver<Batch<'m>>,
+        (results, engine): (&Receiver<Batch<'m>>, &Handle),
         around: &mut Surroundings<'_>,
     ) -> Result<Option<Batch<'m>>, Stop> {
         let (mut jobs, mut under_way, mut last) = (Some(jobs), 0, None);
@@ -94,7 +78,8 @@ impl<'m> Caller<'_, 'm, '_> {
                 }
             }
             // Nobody answers any more where the engine has failed.
-            let batch = (under_way > 0).then(|| next(results, self.stopped, &around.interrupted)).flatten();
+            let batch =
+                (under_way > 0).then(|| next(results, engine, self.stopped, &around.interrupted)).flatten();
             let Some(batch) = batch else { return Ok(last) };
             under_way -= 1;
             let batch = self.write(batch, around)?;
