@@ -224,12 +224,20 @@ pub fn agree_at(
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         let done = run_native(&native, files, iterations);
         assert!(meant == done, "at {level:?}:\n{name}\n{}", difference(&meant, &done));
-        for threads in [Threads::new(2), Threads { batch: Some(1), ..Threads::new(3) }] {
+        let plain = [Threads::new(2), Threads { batch: Some(1), ..Threads::new(3) }];
+        let more = if level == Level::Vectors { every_policy() } else { Vec::new() };
+        for threads in plain.into_iter().chain(more) {
             let done = run_on(&native, &threads, files, iterations);
             assert!(meant == done, "at {level:?}, {threads:?}:\n{name}\n{}", difference(&meant, &done));
         }
     }
     meant
+}
+
+/// Each policy of the engine, on 2 to 8 threads.
+fn every_policy() -> Vec<Threads> {
+    let of = |(policy, count): (&str, usize)| Threads { policy: Some(policy.into()), ..Threads::new(count) };
+    thalweg::policy::registry::names().zip((2..=8).cycle()).map(of).collect()
 }
 
 /// Checks several runs of a program at some levels, in all modes at the highest; what they were.

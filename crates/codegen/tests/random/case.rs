@@ -2,10 +2,11 @@
 
 use crate::common::{LEVELS, Seen, difference, see_with};
 use crate::files::Random;
+use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use thalweg_codegen::{
-    Cache, Compiler, Config, Level, Native, Refusal, Split, Threads, build, build_as_long,
+    Cache, Compiler, Config, Level, Mode, Native, Refusal, Split, Threads, build, build_as_long,
 };
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::generate::{Choices, Program};
@@ -18,6 +19,9 @@ const FIRINGS: u64 = 4000;
 
 /// Those of a steady state for which a program is left out: the interpreter would take too long.
 const MOST: u64 = 20_000;
+
+/// Ways for regions to take turns, besides the usual one.
+const MODES: [Mode; 4] = [Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread];
 
 /// Why native code is refused, rightly.
 const REFUSED: &[&str] = &["keep too much"];
@@ -44,6 +48,8 @@ pub struct Case {
     alike: bool,
     /// After it has run on one thread it runs on more.
     threads: Option<Threads>,
+    /// And in another mode, which matters where rates are dynamic.
+    mode: Option<Mode>,
 }
 
 /// What fails, and at which level.
@@ -63,6 +69,7 @@ impl Case {
             well: choices.chance(15),
             threads: choices.chance(50).then(|| threads(&mut choices)),
             alike: choices.chance(20),
+            mode: choices.chance(50).then(|| MODES[choices.weighted(&[1; MODES.len()])]),
         }
     }
 
@@ -100,11 +107,16 @@ impl Case {
             if *meant != done {
                 return Err((format!("at {level:?}: {}", difference(meant, &done)), Some(level)));
             }
-            let Some(threads) = &self.threads else { continue };
-            let done = self.see(|around| native.run_on(threads, options, around));
-            if *meant != done {
-                let why = format!("at {level:?}, {threads:?}: {}", difference(meant, &done));
-                return Err((why, Some(level)));
+            let compare = |done: Seen, how: &dyn Debug| {
+                let why = || format!("at {level:?}, {how:?}: {}", difference(meant, &done));
+                if *meant == done { Ok(()) } else { Err((why(), Some(level))) }
+            };
+            if let Some(threads) = &self.threads {
+                compare(self.see(|around| native.run_on(threads, options, around)), threads)?;
+            }
+            if let Some(mode) = self.mode.filter(|_| compiled.schedule.regions.len() > 1) {
+                let native = native.in_mode(mode);
+                compare(self.see(|around| native.run(options, around)), &mode)?;
             }
         }
         Ok(Came::Native)
@@ -145,11 +157,12 @@ impl Case {
 
 /// Some way to deal a run out, in short batches mostly.
 fn threads(choices: &mut Choices) -> Threads {
+    let policies: Vec<&str> = thalweg::policy::registry::names().collect();
     let splits = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];
     Threads {
-        count: [2, 3, 8][choices.weighted(&[3, 2, 1])],
+        count: 2 + choices.weighted(&[6, 4, 1, 1, 1, 1, 2]),
         split: splits[choices.weighted(&[4, 1, 2, 2])],
-        policy: None,
+        policy: choices.chance(50).then(|| policies[choices.weighted(&vec![1; policies.len()])].to_owned()),
         batch: [None, Some(1), Some(2), Some(5), Some(30)][choices.weighted(&[2, 1, 2, 3, 2])],
     }
 }

@@ -37,6 +37,6 @@ fn it_fails_as_the_interpreter_does() {
 #[test]
 fn dynamic_rates_are_refused_or_done() {
     if has_compiler("dynamic_rates_are_refused_or_done") {
-        for_each(10, &Options { dynamic: true, ..options() });
+        for_each(40, &Options { dynamic: true, ..options() });
     }
 }
