@@ -7,6 +7,9 @@ use std::fmt::Write;
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::tree::{self, Weights};
 
+/// Nodes that copy from which on these call functions: the C compiler takes its time for each loop.
+const MANY: usize = 200;
+
 impl Writer<'_> {
     /// Whether a node copies items: neither has code nor is at the end of a file.
     pub(super) fn copies(&self, node: NodeId) -> bool {
@@ -16,8 +19,38 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn moves(&self, node: NodeId) -> Vec<[u64; 5]> {
-        moves_of(self.compiled.flat.node(node))
+    /// So many firings of a node that copies: loops, or where many nodes do, a call of a function that those
+    /// have together that copy in the same way.
+    pub(super) fn copying(
+        &mut self,
+        node: NodeId,
+        ins: Vec<(String, &Items)>,
+        outs: Vec<(String, &Items)>,
+        (first, last): (&str, &str),
+    ) -> String {
+        let moves = moves_of(self.compiled.flat.node(node));
+        let ring = ins.iter().chain(&outs).any(|(_, items)| items.pattern == Pattern::Ring);
+        let nodes = self.compiled.flat.nodes.len() as u32;
+        if ring || (0..nodes).filter(|node| self.copies(NodeId(*node))).take(MANY).count() < MANY {
+            return copy(moves, ins, outs, first, last);
+        }
+        let (mut parameters, mut given) = (String::new(), String::new());
+        let mut inside = [Vec::new(), Vec::new()];
+        for (side, (name, constant, ports)) in
+            [("in", "const ", ins), ("out", "", outs)].into_iter().enumerate()
+        {
+            for (port, (pointer, items)) in ports.into_iter().enumerate() {
+                let _ = write!(parameters, "{constant}{} *{name}{port}_from, ", cell_type(items.cell));
+                let _ = write!(given, "{pointer}, ");
+                inside[side].push((format!("{name}{port}_from"), items));
+            }
+        }
+        let [ins, outs] = inside;
+        let mut text = format!("({parameters}int64_t first, int64_t last)\n{{\n");
+        copy(moves, ins, outs, "first", "last").lines().for_each(|line| _ = writeln!(text, "    {line}"));
+        text.push_str("}\n");
+        let name = self.functions.name("copy", "__attribute__((noinline)) void", "Copies items.", text);
+        format!("{name}({given}{first}, {last});\n")
     }
 }
 
@@ -46,7 +79,7 @@ pub(crate) fn moves_of(node: &thalweg_lang::flat::Node) -> Vec<[u64; 5]> {
 }
 
 /// Loops that copy items.
-pub(super) fn copy(
+fn copy(
     moves: Vec<[u64; 5]>,
     ins: Vec<(String, &Items)>,
     outs: Vec<(String, &Items)>,

@@ -1,6 +1,5 @@
 //! A call of a fused region.
 
-use super::copies::copy;
 use super::expr::cell_type;
 use super::family::Siblings;
 use super::items::Items;
@@ -127,7 +126,7 @@ impl Writer<'_> {
 
     /// An actor's firings.
     pub(super) fn act(
-        &self,
+        &mut self,
         out: &mut String,
         plan: &Plan,
         names: &[String],
@@ -145,7 +144,7 @@ impl Writer<'_> {
             if self.copies(actor.node) {
                 let ins = actor.inputs.iter().map(|port| (buffer(port), &port.items)).collect();
                 let outs = actor.outputs.iter().map(|port| (buffer(port), &port.items)).collect();
-                let text = copy(self.moves(actor.node), ins, outs, first, last);
+                let text = self.copying(actor.node, ins, outs, (first, last));
                 text.lines().for_each(|line| _ = writeln!(out, "{indent}{line}"));
             }
             return;

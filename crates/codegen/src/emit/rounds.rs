@@ -3,7 +3,6 @@
 //! Where firings are short they are put into the loop itself, and buffers are told apart by being parameters (GCC
 //! forgets it of variables), so that the C compiler keeps in registers what goes round.
 
-use super::copies::copy;
 use super::expr::cell_type;
 use super::items::Items;
 use super::program::Writer;
@@ -55,7 +54,7 @@ impl Writer<'_> {
         turns.out
     }
 
-    fn loop_over(&self, turns: &mut Turns<'_>, rounds: &[Round], actors: &[usize]) {
+    fn loop_over(&mut self, turns: &mut Turns<'_>, rounds: &[Round], actors: &[usize]) {
         for actor in actors {
             let _ = writeln!(turns.out, "    int64_t f{actor} = 0;");
         }
@@ -70,7 +69,7 @@ impl Writer<'_> {
         turns.out.push_str("    }\n");
     }
 
-    fn rounds(&self, turns: &mut Turns<'_>, rounds: &[Round], depth: usize, times: &str) {
+    fn rounds(&mut self, turns: &mut Turns<'_>, rounds: &[Round], depth: usize, times: &str) {
         let indent = "    ".repeat(depth);
         for round in rounds {
             match round {
@@ -92,7 +91,7 @@ impl Writer<'_> {
     }
 
     /// An actor's firings.
-    fn take_turn(&self, turns: &mut Turns<'_>, at: usize, depth: usize, (first, last): (&str, &str)) {
+    fn take_turn(&mut self, turns: &mut Turns<'_>, at: usize, depth: usize, (first, last): (&str, &str)) {
         let indent = "    ".repeat(depth);
         let (actor, node) = (&turns.plan.actors[at], turns.plan.actors[at].node.0);
         // Ports that carry nothing have any buffer, of whatever cells.
@@ -108,7 +107,7 @@ impl Writer<'_> {
         } else if self.copies(actor.node) {
             let ins = actor.inputs.iter().map(|port| (buffer(port), &port.items)).collect();
             let outs = actor.outputs.iter().map(|port| (buffer(port), &port.items)).collect();
-            let text = copy(self.moves(actor.node), ins, outs, first, last);
+            let text = self.copying(actor.node, ins, outs, (first, last));
             text.lines().for_each(|line| _ = writeln!(turns.out, "{indent}{line}"));
         }
     }

@@ -1,6 +1,5 @@
 //! Nodes one by one, from queue to queue.
 
-use super::copies::copy;
 use super::expr::cell_type;
 use super::items::Items;
 use super::program::{Called, Writer};
@@ -114,7 +113,7 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn fire_copy(&self, out: &mut String, node: NodeId) -> Result<(), String> {
+    pub(super) fn fire_copy(&mut self, out: &mut String, node: NodeId) -> Result<(), String> {
         let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
         let ports = flat.node(node);
         let moved = |port, takes: bool| {
@@ -155,7 +154,7 @@ impl Writer<'_> {
                 }
             }
         }
-        let text = copy(self.moves(node), ins, outs, "0", "n");
+        let text = self.copying(node, ins, outs, ("0", "n"));
         text.lines().for_each(|line| _ = writeln!(out, "    {line}"));
         for (side, end) in sides.iter().zip(["read", "written"]) {
             for (channel, moved, _) in side {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 impl Writer<'_> {
     /// Functions that do some of the steps, and that say how many steady states have been done.
     pub(super) fn steps(
-        &self,
+        &mut self,
         facts: &Facts<'_>,
         plan: &Plan,
         (names, bundles): (&[String], &[String]),
