@@ -23,6 +23,7 @@ mod object;
 mod parts;
 mod plan;
 mod proven;
+mod quick;
 mod run;
 mod scalars;
 mod siblings;

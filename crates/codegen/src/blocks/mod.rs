@@ -15,6 +15,7 @@
 
 pub(crate) mod across;
 pub(crate) mod dag;
+mod linked;
 pub(crate) mod parts;
 mod passes;
 mod runs;

@@ -11,9 +11,10 @@
 //! A Fast Fourier Transform Compiler, section 6, orders its code.
 
 use super::dag::{Node, Op, Val};
+use super::linked::{Acting, Linked, Pressure, args};
 use super::trace::{Cells, Trace};
 use crate::ir::Kind;
-use std::collections::HashMap;
+use crate::quick::Map;
 
 /// Values at a time.
 const REGISTERS: usize = 30;
@@ -100,6 +101,32 @@ struct Cut<'a> {
     firings: &'a [u32],
 }
 
+/// A slab that others are added to.
+struct Slab {
+    linked: Linked,
+    fits: bool,
+    component: Vec<u32>,
+}
+
+impl Slab {
+    fn from(from: u32) -> Slab {
+        Slab { linked: Linked::from(from), fits: true, component: Vec::new() }
+    }
+
+    /// Adds nodes; whether components are small enough. (Those that are not remain so, whatever is added.)
+    fn fits_up_to(&mut self, acting: Acting<'_>, pressure: &mut Pressure, end: u32) -> bool {
+        for first in self.linked.grow(acting, end) {
+            if !self.fits {
+                break;
+            }
+            let component = &mut self.component;
+            self.linked.component(first, component);
+            self.fits = component.len() <= LARGEST && pressure.of(acting.nodes, component) <= REGISTERS;
+        }
+        self.fits
+    }
+}
+
 /// Which actors are taken together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Together {
@@ -140,9 +167,11 @@ pub(super) fn parts(
     cut.keep()?;
     let (mut buffers, vectors) = cut.buffers(exits, slabs.len() as u32);
     let (mut classes, mut first) = (Vec::new(), Vec::new());
-    for (from, to) in &slabs {
+    let by_root = buffers.iter().map(|buffer| (buffer.root as u32, buffer)).collect();
+    let mut pressure = Pressure::new(nodes.len());
+    for slab in &slabs {
         first.push(classes.len());
-        cut.classes(*from, *to, &buffers, &mut classes)?;
+        cut.classes(*slab, &by_root, &mut pressure, &mut classes)?;
     }
     buffers.iter_mut().for_each(|buffer| buffer.before = first[buffer.before]);
     (classes.iter().map(|class| class.steps.len()).sum::<usize>() <= MOST).then_some(Parts {
@@ -192,27 +221,30 @@ fn live(nodes: &[Node], stores: &[Vec<Spot>]) -> Vec<bool> {
 }
 
 impl Cut<'_> {
-    fn acts(&self, node: u32) -> bool {
-        self.live[node as usize] && !matches!(self.nodes[node as usize].op, Op::In { .. })
+    fn acting(&self) -> Acting<'_> {
+        Acting { nodes: self.nodes, live: &self.live }
     }
 
-    fn args(&self, node: u32) -> impl Iterator<Item = u32> {
-        self.nodes[node as usize].args.into_iter().filter_map(|arg| match arg {
-            Val::Node(node) => Some(node),
-            _ => None,
-        })
+    fn acts(&self, node: u32) -> bool {
+        self.acting().acts(node)
+    }
+
+    fn args(&self, node: u32) -> impl Iterator<Item = u32> + use<> {
+        args(&self.nodes[node as usize]).into_iter().flatten()
     }
 
     /// Ranges of nodes, each of one or several actors.
     fn slabs(&self, ends: &[u32], together: Together) -> Vec<(u32, u32)> {
         let mut slabs = Vec::new();
         let (mut from, mut to) = (0, 0);
+        let mut slab = Slab::from(0);
+        let mut pressure = Pressure::new(self.nodes.len());
         for end in ends.iter().copied() {
             if end == to {
                 continue;
             }
             let fits = match together {
-                Together::Most => self.fits(from, end),
+                Together::Most => slab.fits_up_to(self.acting(), &mut pressure, end),
                 Together::Beside => !(to..end).any(|node| {
                     self.acts(node) && self.args(node).any(|arg| (from..to).contains(&arg) && self.acts(arg))
                 }),
@@ -220,72 +252,15 @@ impl Cut<'_> {
             if to > from && !fits {
                 slabs.push((from, to));
                 from = to;
+                slab = Slab::from(from);
+                if together == Together::Most {
+                    slab.fits_up_to(self.acting(), &mut pressure, end);
+                }
             }
             to = end;
         }
         slabs.push((from, to));
         slabs
-    }
-
-    /// Whether components are small enough.
-    fn fits(&self, from: u32, to: u32) -> bool {
-        self.components(from, to)
-            .iter()
-            .all(|component| component.len() <= LARGEST && self.pressure(component) <= REGISTERS)
-    }
-
-    /// Nodes that are connected, in their order.
-    fn components(&self, from: u32, to: u32) -> Vec<Vec<u32>> {
-        let mut up: Vec<u32> = (from..to).collect();
-        fn top(up: &mut [u32], from: u32, mut node: u32) -> u32 {
-            while up[(node - from) as usize] != node {
-                let next = up[(node - from) as usize];
-                up[(node - from) as usize] = up[(next - from) as usize];
-                node = next;
-            }
-            node
-        }
-        for node in (from..to).filter(|node| self.acts(*node)) {
-            for arg in self.args(node).filter(|arg| *arg >= from && self.acts(*arg)) {
-                let (a, b) = (top(&mut up, from, node), top(&mut up, from, arg));
-                up[(a.max(b) - from) as usize] = a.min(b);
-            }
-        }
-        let mut place = HashMap::new();
-        let mut components: Vec<Vec<u32>> = Vec::new();
-        for node in (from..to).filter(|node| self.acts(*node)) {
-            let top = top(&mut up, from, node);
-            let at = *place.entry(top).or_insert_with(|| {
-                components.push(Vec::new());
-                components.len() - 1
-            });
-            components[at].push(node);
-        }
-        components
-    }
-
-    /// The most values that are needed at a time.
-    fn pressure(&self, component: &[u32]) -> usize {
-        let mut last = HashMap::new();
-        for (at, node) in component.iter().enumerate() {
-            last.insert(*node, at);
-            self.args(*node).for_each(|arg| _ = last.insert(arg, at));
-        }
-        let (mut held, mut most) = (std::collections::HashSet::new(), 0);
-        for (at, node) in component.iter().enumerate() {
-            held.extend(self.args(*node));
-            most = most.max(held.len());
-            self.args(*node).for_each(|arg| {
-                if last[&arg] == at {
-                    held.remove(&arg);
-                }
-            });
-            if last[node] > at {
-                held.insert(*node);
-            }
-            most = most.max(held.len());
-        }
-        most
     }
 
     /// Finds places for what a later slab needs.
@@ -319,7 +294,7 @@ impl Cut<'_> {
             cells: (u32, u32),
             time: (u32, u32),
         }
-        let mut spans: HashMap<u32, Span> = HashMap::new();
+        let mut spans: Map<u32, Span> = Map::default();
         let mut touch = |(root, cell): Spot, time: u32| {
             let span = spans.entry(root).or_insert(Span { cells: (cell, cell), time: (time, time) });
             span.cells = (span.cells.0.min(cell), span.cells.1.max(cell));
@@ -378,41 +353,51 @@ impl Cut<'_> {
     }
 
     /// The classes of a slab.
-    fn classes(&self, from: u32, to: u32, buffers: &[Buffer], classes: &mut Vec<Class>) -> Option<()> {
+    fn classes(
+        &self,
+        (from, to): (u32, u32),
+        by_root: &Map<u32, &Buffer>,
+        pressure: &mut Pressure,
+        classes: &mut Vec<Class>,
+    ) -> Option<()> {
         let place = |(root, cell): Spot| {
-            let buffer = buffers.iter().find(|buffer| buffer.root == root as usize)?;
+            let buffer = by_root.get(&root)?;
             Some(buffer.offset + (cell - buffer.low))
         };
-        let mut known: HashMap<Vec<Token>, usize> = HashMap::new();
-        for component in self.components(from, to) {
-            let mut shape = Shape::default();
+        let mut known: Map<Vec<Token>, usize> = Map::default();
+        let mut linked = Linked::from(from);
+        let (mut shape, mut component) = (Shape::default(), Vec::new());
+        for first in linked.grow(self.acting(), to) {
+            linked.component(first, &mut component);
+            shape.clear();
             for node in &component {
                 shape.node(self, *node, &place)?;
             }
-            let at = *known.entry(std::mem::take(&mut shape.tokens)).or_insert_with(|| {
+            let at = known.get(&shape.tokens[..]).copied().unwrap_or_else(|| {
+                known.insert(shape.tokens.clone(), classes.len());
                 classes.push(Class {
-                    steps: std::mem::take(&mut shape.steps),
+                    steps: shape.steps.clone(),
                     firings: self.firings_of(&component),
                     loads: shape.loads.iter().map(|load| load.0.clone()).collect(),
                     consts: shape.consts.iter().map(|(kind, _)| (*kind, Vec::new())).collect(),
                     stores: shape.stores.iter().map(|(node, store)| (*node, store.0.clone())).collect(),
-                    pressure: self.pressure(&component),
+                    pressure: pressure.of(self.nodes, &component),
                     instances: 0,
                 });
                 classes.len() - 1
             });
             let class = &mut classes[at];
             class.instances += 1;
-            class.loads.iter_mut().zip(shape.loads).for_each(|(all, (_, one))| all.at.push(one));
-            class.consts.iter_mut().zip(shape.consts).for_each(|(all, (_, one))| all.1.push(one));
-            class.stores.iter_mut().zip(shape.stores).for_each(|(all, (_, (_, one)))| all.1.at.push(one));
+            class.loads.iter_mut().zip(&shape.loads).for_each(|(all, (_, one))| all.at.push(*one));
+            class.consts.iter_mut().zip(&shape.consts).for_each(|(all, (_, one))| all.1.push(*one));
+            class.stores.iter_mut().zip(&shape.stores).for_each(|(all, (_, (_, one)))| all.1.at.push(*one));
         }
         Some(())
     }
 }
 
 /// What components that look the same have in common.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Token {
     Step(Step),
     /// A load from this root.
@@ -428,11 +413,21 @@ struct Shape {
     loads: Vec<(Access, u32)>,
     consts: Vec<(Kind, u32)>,
     stores: Vec<(u32, (Access, u32))>,
-    own: HashMap<u32, u32>,
-    loaded: HashMap<u32, u32>,
+    own: Map<u32, u32>,
+    loaded: Map<u32, u32>,
 }
 
 impl Shape {
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.steps.clear();
+        self.loads.clear();
+        self.consts.clear();
+        self.stores.clear();
+        self.own.clear();
+        self.loaded.clear();
+    }
+
     fn node(&mut self, cut: &Cut<'_>, node: u32, place: &dyn Fn(Spot) -> Option<u32>) -> Option<()> {
         let Node { op, kind, of, args } = cut.nodes[node as usize];
         let mut into = [Arg::None; 3];

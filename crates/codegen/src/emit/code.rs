@@ -1,15 +1,17 @@
 //! Firings as a function.
 
-use super::expr::{bare, cell_type, clean, mem_name, type_of};
+use super::expr::{bare, cell_type, clean, mem_name, names, type_of};
 use super::flow::Way;
 use super::items::{Items, Pattern};
 use super::{deal, literal, simd};
-use crate::ir::{Area, Cell, Code, Ex, Kind, Label, MemKind, St, walk, walk_exprs};
+use crate::ir::{Area, Cell, Code, Ex, Kind, Label, MemInfo, MemKind, St, walk, walk_exprs};
 use std::fmt::Write;
 
 /// Writes one filter's firings.
 pub(crate) struct Writer<'a> {
     pub(crate) code: &'a Code,
+    /// By variable.
+    pub(crate) names: Vec<String>,
     pub(crate) input: &'a Items,
     pub(crate) output: &'a Items,
     pub(crate) text: String,
@@ -72,6 +74,7 @@ const PARAMS: &str = "struct env *restrict env, uint32_t node";
 pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str, form: Form) -> Function {
     let mut writer = Writer {
         code,
+        names: names(code),
         input,
         output,
         text: String::new(),
@@ -105,8 +108,8 @@ pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str,
 
 pub(super) fn tables(code: &Code, input: &Items, output: &Items) -> String {
     let mut text = String::new();
-    for (at, mem) in code.mems.iter().enumerate() {
-        if let (MemKind::Table(values), true) = (&mem.kind, is_used(code, at)) {
+    for (at, mem) in used_mems(code) {
+        if let MemKind::Table(values) = &mem.kind {
             literal::table(&mut text, &mem_name(code, at as u32), values, mem.cell);
         }
     }
@@ -134,13 +137,25 @@ fn moves(code: &Code) -> usize {
     moves
 }
 
-/// Whether a run of cells is looked at or changed.
-pub(crate) fn is_used(code: &Code, mem: usize) -> bool {
-    let is = |area: &Area| matches!(area, Area::Mem(used) if used.0 as usize == mem);
-    let mut used = false;
-    walk(&code.body, &mut |st| used |= matches!(st, St::Store(area, ..) if is(area)));
-    walk_exprs(&code.body, &mut |ex| used |= matches!(ex, Ex::Load(area, ..) if is(area)));
-    used
+/// The runs of cells that are looked at or changed, with their places among all.
+pub(crate) fn used_mems(code: &Code) -> impl Iterator<Item = (usize, &MemInfo)> {
+    let mut used = vec![false; code.mems.len()];
+    let mut note = |area: &Area| {
+        if let Area::Mem(mem) = area {
+            used[mem.0 as usize] = true;
+        }
+    };
+    walk(&code.body, &mut |st| {
+        if let St::Store(area, ..) = st {
+            note(area);
+        }
+    });
+    walk_exprs(&code.body, &mut |ex| {
+        if let Ex::Load(area, ..) = ex {
+            note(area);
+        }
+    });
+    code.mems.iter().enumerate().filter(move |(at, _)| used[*at])
 }
 
 impl Writer<'_> {
@@ -190,8 +205,8 @@ impl Writer<'_> {
         if random {
             self.line("uint64_t random = fields->random;");
         }
-        for (at, mem) in code.mems.iter().enumerate() {
-            if let (MemKind::Field(field), true) = (&mem.kind, is_used(code, at)) {
+        for (at, mem) in used_mems(code) {
+            if let MemKind::Field(field) = &mem.kind {
                 let ty = cell_type(mem.cell);
                 self.line(format!(
                     "{ty} *restrict {} = fields->{};",
@@ -274,10 +289,8 @@ impl Writer<'_> {
                 self.line(format!("{} {};", type_of(kind), names.join(", ")));
             }
         }
-        for (at, mem) in code.mems.iter().enumerate() {
-            if mem.kind == MemKind::Local && is_used(code, at) {
-                self.local(at);
-            }
+        for (at, _) in used_mems(code).filter(|(_, mem)| mem.kind == MemKind::Local) {
+            self.local(at);
         }
     }
 

@@ -61,10 +61,15 @@ fn hexadecimal(x: f32) -> String {
     }
 }
 
+/// Of all variables.
+pub(crate) fn names(code: &Code) -> Vec<String> {
+    let vars = code.vars.iter().enumerate();
+    vars.map(|(at, var)| format!("{}_{at}", clean(&var.name))).collect()
+}
+
 impl Writer<'_> {
     pub(crate) fn name(&self, var: Var) -> String {
-        let name = &self.code.vars[var.0 as usize].name;
-        format!("{}_{}", clean(name), var.0)
+        self.names[var.0 as usize].clone()
     }
 
     /// An expression, in parentheses where it needs them.

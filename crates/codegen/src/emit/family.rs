@@ -8,7 +8,7 @@
 //! places that are a permutation away from that ([`lanes_at`]). What siblings keep stands in their own
 //! structures; in the function it is vectors.
 
-use super::code::{alternates, field_name, is_used, tables};
+use super::code::{alternates, field_name, tables, used_mems};
 use super::expr::{bare, cell_type, mem_name, type_of, whole};
 use super::items::{Items, Pattern};
 use super::lanes::Varies;
@@ -178,11 +178,8 @@ impl Vectors<'_> {
                 self.line(text);
             }
         }
-        for (at, mem) in code.mems.iter().enumerate() {
-            let (MemKind::Field(field), Cell::Of(kind), true) = (&mem.kind, mem.cell, is_used(code, at))
-            else {
-                continue;
-            };
+        for (at, mem) in used_mems(code) {
+            let (MemKind::Field(field), Cell::Of(kind)) = (&mem.kind, mem.cell) else { continue };
             let (name, field) = (mem_name(code, at as u32), field_name(*field));
             for k in 0..self.beside {
                 self.line(format!("{} {name}_{k}[{}];", vector(kind), mem.cells.max(1)));
@@ -219,11 +216,8 @@ impl Vectors<'_> {
                 }
             }
         }
-        for (at, mem) in code.mems.iter().enumerate() {
-            let (MemKind::Field(field), Cell::Of(kind), true) = (&mem.kind, mem.cell, is_used(code, at))
-            else {
-                continue;
-            };
+        for (at, mem) in used_mems(code) {
+            let (MemKind::Field(field), Cell::Of(kind)) = (&mem.kind, mem.cell) else { continue };
             let (name, field) = (mem_name(code, at as u32), field_name(*field));
             for k in 0..self.beside {
                 self.line(format!("for (int c = 0; c < {}; c++) {{", mem.cells));

@@ -52,6 +52,7 @@ pub(crate) fn flow(
     let (items_in, items_out) = (input.unwrap_or(&none), output.unwrap_or(&none));
     let mut writer = Writer {
         code,
+        names: super::expr::names(code),
         input: items_in,
         output: items_out,
         text: String::new(),

@@ -14,7 +14,7 @@ mod exprs;
 mod stmts;
 
 use super::code::Writer;
-use super::expr::mem_name;
+use super::expr::{mem_name, names};
 use super::family::Lanes;
 use super::items::{Items, Pattern};
 use super::lanes::Varies;
@@ -63,6 +63,7 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
     let beside = if window.is_some() { 1 } else { beside(code, &varies).min(most) };
     let inner = Writer {
         code,
+        names: names(code),
         input,
         output,
         text: String::new(),
@@ -192,6 +193,7 @@ impl<'a> Vectors<'a> {
     ) -> Vectors<'a> {
         let inner = Writer {
             code,
+            names: names(code),
             input,
             output,
             text: String::new(),
@@ -264,10 +266,7 @@ impl Vectors<'_> {
                 self.line(text);
             }
         }
-        for (at, mem) in code.mems.iter().enumerate() {
-            if mem.kind != MemKind::Local || !super::code::is_used(code, at) {
-                continue;
-            }
+        for (at, mem) in super::code::used_mems(code).filter(|(_, mem)| mem.kind == MemKind::Local) {
             let name = mem_name(code, at as u32);
             match (self.varies.mem(Mem(at as u32)), mem.cell) {
                 (true, Cell::Of(kind)) => {
