@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),
-        Verb::Build(build) => build.run(),
+        Verb::Build(build) => build.run(&interrupt),
     };
     ended(result, &interrupt)
 }

@@ -225,3 +225,54 @@ fn wrong_numbers_are_told_what_they_may_be() {
         );
     }
 }
+
+/// A compiler that starts another process, as they all do, and takes for ever.
+const SLOW_COMPILER: &str = "#!/bin/sh
+[ \"$1\" = --version ] && exit
+sleep 1000 &
+echo $! > part; mv part worker
+wait
+";
+
+/// Whether a process is there that is at work, or waits: not one that has ended and that nobody has asked about.
+fn lives(process: &str) -> bool {
+    let shown = Command::new("ps").args(["-o", "stat=", "-p", process]).output().unwrap();
+    let state = String::from_utf8_lossy(&shown.stdout).trim().to_owned();
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+#[test]
+fn a_signal_ends_the_compiler_and_all_that_it_has_started() {
+    for (verb, more) in [("run", &[][..]), ("build", &["-o", "made"])] {
+        let folder = folder_with(COUNT);
+        let compiler = folder.path().join("compiler");
+        fs::write(&compiler, SLOW_COMPILER).unwrap();
+        fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.arg(verb).arg("program.str").args(more).current_dir(folder.path()).env("CC", &compiler);
+        command.env("XDG_CACHE_HOME", folder.path().join("cache")).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let started = Instant::now();
+        let worker = loop {
+            if let Ok(worker) = fs::read_to_string(folder.path().join("worker")) {
+                break worker.trim().to_owned();
+            }
+            assert!(started.elapsed() < Duration::from_secs(30), "the compiler is not called");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert!(lives(&worker));
+        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let signalled = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(signalled.elapsed() < Duration::from_secs(10), "it does not end");
+        assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+        assert!(said(&output).starts_with("interrupted"), "{}", said(&output));
+        assert!(!said(&output).contains("native code"), "{}", said(&output));
+        while lives(&worker) {
+            assert!(signalled.elapsed() < Duration::from_secs(10), "its process is left behind");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!folder.path().join("made").exists());
+    }
+}

@@ -95,6 +95,8 @@ pub enum Refusal {
     NoCompiler,
     /// The compiler, or the loader, has failed.
     Failed(String),
+    /// Somebody wants it no more.
+    Interrupted,
 }
 
 impl std::fmt::Display for Refusal {
@@ -106,6 +108,7 @@ impl std::fmt::Display for Refusal {
                 None => f.write_str("there is no C compiler: neither `cc` nor `gcc` nor `clang`"),
             },
             Refusal::Failed(why) => write!(f, "native code could not be made: {why}"),
+            Refusal::Interrupted => f.write_str("interrupted before native code was made"),
         }
     }
 }
@@ -378,7 +381,19 @@ pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
 /// # Errors
 /// It cannot be done; the interpreter can run it all the same.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    build_with(compiled, config, Alike::default())
+    build_until(compiled, config, &|| false)
+}
+
+/// The same, as long as it is wanted: the compiler ends, and all that it has started, when `interrupted` says so.
+///
+/// # Errors
+/// As [`build`], and [`Refusal::Interrupted`].
+pub fn build_until(
+    compiled: &Arc<Compiled>,
+    config: &Config,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Native, Refusal> {
+    build_with(compiled, config, Alike::default(), interrupted)
 }
 
 /// The same as if the program were long: functions that differ in nothing but numbers are one. For tests.
@@ -386,12 +401,17 @@ pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusa
 /// # Errors
 /// As [`build`].
 pub fn build_as_long(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    build_with(compiled, config, Alike { long: 0, many: 2 })
+    build_with(compiled, config, Alike { long: 0, many: 2 }, &|| false)
 }
 
-fn build_with(compiled: &Arc<Compiled>, config: &Config, alike: Alike) -> Result<Native, Refusal> {
+fn build_with(
+    compiled: &Arc<Compiled>,
+    config: &Config,
+    alike: Alike,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Native, Refusal> {
     let made = text(compiled, config.level, lanes(config.level), alike).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
-    let library = build::build(&made.text, &compiler, &config.cache).map_err(Refusal::Failed)?;
+    let library = build::build(&made.text, &compiler, &config.cache, interrupted)?;
     Ok(made.with(compiled, config.level, library))
 }

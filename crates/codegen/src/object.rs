@@ -18,15 +18,19 @@ pub struct Object {
     library: Vec<u8>,
 }
 
-/// Makes the native code of a program.
+/// Makes the native code of a program, as long as that is wanted.
 ///
 /// # Errors
-/// It cannot be done.
-pub fn object(compiled: &Compiled, config: &Config) -> Result<Object, Refusal> {
+/// It cannot be done, or [`Refusal::Interrupted`].
+pub fn object(
+    compiled: &Compiled,
+    config: &Config,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Object, Refusal> {
     let (level, lanes) = (config.level, lanes(config.level));
     let text = text(compiled, level, lanes, Alike::default()).map_err(Refusal::Unable)?.text;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
-    let library = build::library(&text, &compiler).map_err(Refusal::Failed)?;
+    let library = build::library(&text, &compiler, interrupted)?;
     let hash = *blake3::hash(text.as_bytes()).as_bytes();
     Ok(Object { level, lanes: lanes as u32, hash, needs: build::abilities(), library })
 }

@@ -17,7 +17,7 @@ fn it_runs_where_it_is_loaded_from_memory() {
     }
     let program = compiled(TEXT);
     for level in [Level::Plain, Level::Fused, Level::Vectors] {
-        let made = object(&program, &Config { level, ..Config::default() }).unwrap();
+        let made = object(&program, &Config { level, ..Config::default() }, &|| false).unwrap();
         let bytes = made.to_bytes();
         let read = Object::from_bytes(&bytes).unwrap();
         assert_eq!(read, made);
@@ -35,7 +35,7 @@ fn it_does_not_run_another_program() {
     if !has_compiler("it_does_not_run_another_program") {
         return;
     }
-    let made = object(&compiled(TEXT), &Config::default()).unwrap();
+    let made = object(&compiled(TEXT), &Config::default(), &|| false).unwrap();
     let other = compiled(&TEXT.replace("n += 3", "n += 4"));
     assert!(matches!(made.load(&other), Err(Refusal::Failed(why)) if why.contains("another program")));
 }
@@ -45,7 +45,7 @@ fn what_is_cut_short_is_none() {
     if !has_compiler("what_is_cut_short_is_none") {
         return;
     }
-    let bytes = object(&compiled(TEXT), &Config::default()).unwrap().to_bytes();
+    let bytes = object(&compiled(TEXT), &Config::default(), &|| false).unwrap().to_bytes();
     for length in 0..41 {
         assert_eq!(Object::from_bytes(&bytes[..length]), None);
     }

@@ -3,6 +3,7 @@
 use super::Files;
 use super::payload::Payload;
 use super::run::level;
+use crate::interrupt::{Interrupt, Left};
 use crate::standard;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -37,11 +38,16 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    pub fn run(self) -> Result<()> {
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         self.may_write()?;
         let (sources, compiled) = self.files.compile()?;
         let config = Config { level: level(self.optimise), ..Config::default() };
-        let code = object(&compiled, &config).map_err(|refusal| refusal.to_string());
+        // The compiler is not left behind.
+        let guard = interrupt.guard();
+        let code = object(&compiled, &config, &|| interrupt.stop().is_asked());
+        ensure!(!interrupt.stop().is_asked(), Left("interrupted: nothing was written"));
+        drop(guard);
+        let code = code.map_err(|refusal| refusal.to_string());
         if let Err(why) = &code {
             standard::complain(&format!("note: {why}; the executable has the interpreter run it"));
         }

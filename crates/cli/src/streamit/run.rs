@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
-use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build};
+use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build_until};
 use thalweg_lang::files::Form;
 use thalweg_lang::interpret::{BUDGET, Options, Stop, Surroundings, Within, interpret_within};
 use thalweg_lang::tree::Code;
@@ -77,7 +77,8 @@ impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let (sources, compiled) = self.files.compile()?;
         self.execute(interrupt, &sources, compiled, |level, compiled| {
-            build(compiled, &Config { level, ..Config::default() })
+            let wanted_no_more = || interrupt.stop().is_asked();
+            build_until(compiled, &Config { level, ..Config::default() }, &wanted_no_more)
         })
     }
 
@@ -102,7 +103,7 @@ impl Run {
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
         let compiled = Arc::new(compiled);
         let native = self.native(|level| make(level, &compiled));
-        // Compilers hear signals too, and files are as they were.
+        // Files are as they were.
         ensure!(!interrupt.stop().is_asked(), Left("interrupted before anything ran"));
         let native = native?;
         let threads = self.threads();
@@ -259,6 +260,7 @@ impl Run {
         let level = level(self.optimise);
         match make(level) {
             Ok(native) => Ok(Some(self.batched(native.in_mode(self.turns())))),
+            Err(refusal @ Refusal::Interrupted) => Err(refusal.into()),
             Err(refusal) if self.engine == Some(Engine::Native) => Err(refusal.into()),
             Err(refusal) => {
                 standard::complain(&format!("note: {refusal}; the interpreter runs it"));

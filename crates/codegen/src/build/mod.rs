@@ -3,6 +3,7 @@
 //! What a program became is kept under the hash of its text, of the compiler and its flags and of this
 //! machine's processor, and is written there in one step, so that others see all of it or nothing.
 
+mod child;
 mod fiber;
 mod flags;
 mod from_bytes;
@@ -13,6 +14,8 @@ pub(crate) use load::{
     Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Mail, Memory, Pieces, Queue, Sent, State, Turned,
 };
 
+use crate::Refusal;
+use child::Ended;
 use flags::FLAGS;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -90,40 +93,44 @@ impl Compiler {
         self
     }
 
-    fn compile(&self, text: &str, folder: &Path, into: &Path) -> Result<(), String> {
-        let source =
-            tempfile::Builder::new().suffix(".c").tempfile_in(folder).map_err(|error| error.to_string())?;
-        std::fs::write(source.path(), text).map_err(|error| error.to_string())?;
+    /// Compiles what stands in a folder that is for nothing else.
+    fn compile(&self, source: &Path, into: &Path, interrupted: &dyn Fn() -> bool) -> Result<(), Refusal> {
+        let folder = source.parent().unwrap_or(Path::new("."));
         let mut command = Command::new(&self.program);
-        let output = command
+        command
             .args(&self.arguments)
             .args(FLAGS)
             .args(["-shared", "-w"])
             .args(&self.more)
             .arg("-o")
             .arg(into)
-            .arg(source.path())
-            .arg("-lm")
-            .output();
-        let output = output.map_err(|error| format!("{}: {error}", self.program.display()))?;
-        if output.status.success() {
-            return Ok(());
+            .arg(source)
+            .arg("-lm");
+        let failed = |why: String| Refusal::Failed(format!("{}: {why}", self.program.display()));
+        match child::run(command, folder, interrupted) {
+            Ok(Ended::Well) => Ok(()),
+            Ok(Ended::Badly(said)) => Err(failed(said)),
+            Ok(Ended::Interrupted) => Err(Refusal::Interrupted),
+            Err(error) => Err(failed(error.to_string())),
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{}: {}", self.program.display(), said.lines().take(20).collect::<Vec<_>>().join("\n")))
     }
 }
 
 /// Compiles and loads a program, or loads what was made of the same text before.
-pub(crate) fn build(text: &str, compiler: &Compiler, cache: &Cache) -> Result<Library, String> {
+pub(crate) fn build(
+    text: &str,
+    compiler: &Compiler,
+    cache: &Cache,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Library, Refusal> {
     let kept = cache.folder().map(|folder| folder.join(format!("{}.so", hash(text, compiler))));
     if let Some(kept) = kept.as_ref().filter(|kept| kept.exists())
         && let Ok(library) = Library::open(kept)
     {
         return Ok(library);
     }
-    let (_folder, made) = compiled(text, compiler)?;
-    let library = Library::open(&made)?;
+    let (_folder, made) = compiled(text, compiler, interrupted)?;
+    let library = Library::open(&made).map_err(Refusal::Failed)?;
     if let Some(kept) = kept {
         // Where nothing can be kept it is made again the next time.
         _ = keep(&made, &kept);
@@ -132,10 +139,16 @@ pub(crate) fn build(text: &str, compiler: &Compiler, cache: &Cache) -> Result<Li
 }
 
 /// A library in a folder that goes with what is returned.
-fn compiled(text: &str, compiler: &Compiler) -> Result<(tempfile::TempDir, PathBuf), String> {
-    let folder = tempfile::tempdir().map_err(|error| format!("a folder for it: {error}"))?;
-    let path = folder.path().join("program.so");
-    compiler.compile(text, folder.path(), &path)?;
+fn compiled(
+    text: &str,
+    compiler: &Compiler,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(tempfile::TempDir, PathBuf), Refusal> {
+    let failed = |error: std::io::Error| Refusal::Failed(format!("a folder for it: {error}"));
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let (source, path) = (folder.path().join("program.c"), folder.path().join("program.so"));
+    std::fs::write(&source, text).map_err(failed)?;
+    compiler.compile(&source, &path, interrupted)?;
     Ok((folder, path))
 }
 
@@ -150,9 +163,13 @@ fn keep(made: &Path, kept: &Path) -> std::io::Result<()> {
 }
 
 /// Compiles a program; the library as bytes.
-pub(crate) fn library(text: &str, compiler: &Compiler) -> Result<Vec<u8>, String> {
-    let (_folder, path) = compiled(text, compiler)?;
-    std::fs::read(&path).map_err(|error| error.to_string())
+pub(crate) fn library(
+    text: &str,
+    compiler: &Compiler,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Vec<u8>, Refusal> {
+    let (_folder, path) = compiled(text, compiler, interrupted)?;
+    std::fs::read(&path).map_err(|error| Refusal::Failed(error.to_string()))
 }
 
 fn hash(text: &str, compiler: &Compiler) -> String {
