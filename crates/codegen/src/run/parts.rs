@@ -197,8 +197,16 @@ impl<'a> Run<'a> {
             || self.native.mode == Mode::Sequential
             || (by_thread && !filters::begins_at_sources(self))
             || (by_thread && options.iterations.is_some() && !filters::in_step(self.native))
+            || (by_thread && options.iterations.is_some() && self.gives_early())
             || ahead
             || flat.channels.iter().filter(between).any(|channel| channel.back)
+    }
+
+    /// Whether a firing that waits in its middle may have given items to others of its region, who are not to go on
+    /// before it has ended.
+    fn gives_early(&self) -> bool {
+        let waits = |node: &NodeId| self.native.waits[node.0 as usize].is_some_and(|stack| stack > 0);
+        self.regions.iter().any(|region| region.firings.len() > 1 && region.takers.iter().any(waits))
     }
 
     /// Steady states in batches, as long as there are whole ones of all sources; how many there were.
@@ -337,10 +345,14 @@ impl<'a> Run<'a> {
             (_, Some(n)) => n,
             (Some(stage), None) => {
                 // Files may be read here too, and be over before the queues are.
-                let n = self.possible(stage);
+                let mut n = self.possible(stage);
+                // What a firing has given that has not ended yet is there, but nobody's turn has come to take it.
+                if let Some(taken) = self.taken(region) {
+                    n = n.min(taken.saturating_sub(before));
+                }
                 self.ends.available(&self.stages[stage].facts, n)?
             }
-            (None, None) => self.taken(region) - before,
+            (None, None) => self.taken(region).unwrap_or(0).saturating_sub(before),
         };
         if let Some(stage) = self.regions[region].stage {
             let (mut left, scale) = (n, self.native.parts[stage].scale);
@@ -361,14 +373,14 @@ impl<'a> Run<'a> {
         Ok(moved || n > 0)
     }
 
-    /// Whole steady states that filters which take as they decide have begun.
-    fn taken(&self, region: usize) -> u64 {
+    /// Whole steady states that filters which take as they decide have done, where there are any.
+    fn taken(&self, region: usize) -> Option<u64> {
         let region = &self.regions[region];
         let steady = |(node, begun, firings): &(NodeId, u64, u64)| {
             let takes = *firings > 0 && region.takers.contains(node);
             takes.then(|| (self.fired[node.0 as usize].saturating_sub(*begun)) / firings)
         };
-        region.firings.iter().filter_map(steady).min().unwrap_or(0)
+        region.firings.iter().filter_map(steady).min()
     }
 
     /// Steady states of a part that all its inputs have items for.
