@@ -57,6 +57,21 @@ agrees! {
     a_filter_that_gives_while_it_waits: around("int->int filter Middle() { int total; work pop * push * { int n = pop() & 15; push(-n); for (int i = 0; i < n; i++) { int x = pop(); total += x; push(total); if (x % 5 == 0) push(i); } push(n); } }"), ints;
     a_filter_that_looks_ahead: around("int->int filter Middle() { work pop [1, 20] push 1 peek * { int n = 1; while (n < 20 && (peek(n) & 3) != 0) n++; int sum = 0; for (int i = 0; i < n; i++) sum = sum * 3 + pop(); push(sum); } }"), ints;
     a_dynamic_window_at_least: around("int->int filter Middle() { work pop * push 1 peek 4 { int s = peek(0) + peek(3); if (s % 2 == 0) pop(); pop(); push(s + peek(0)); } }"), ints;
+    a_window_that_firings_decide: around("int->int filter Middle() { work pop 1 push 1 peek [1, 3] { int x = peek(0); if ((x & 7) == 3) push(peek(2)); else push(x); pop(); } }"), ints;
+    a_window_without_bounds: around("int->int filter Middle() { int seen; work pop 2 push [0, 1] peek * { seen++; int n = 1; while ((peek(n) & 3) != 0) n++; if (n % 3 != 0) push(peek(n) + seen); pop(); } }"), ints;
+    windows_between_static_parts: around("int->int pipeline Middle { add Wide(); add Look(); add Both(); add Look(); add Wide(); }
+        int->int filter Wide() { work pop 2 push 3 peek 6 { push(pop()); push(peek(4)); push(pop()); } }
+        int->int filter Look() { prework pop 1 push 2 peek [2, 9] { push(peek(peek(0) & 7)); push(pop()); } work pop 3 push 2 peek [3, 4, 7] { int n = peek(2) & 3; push(peek(n) + peek(n + 3)); push(pop()); } }
+        int->int splitjoin Both { split roundrobin(1, 2); add Look(); add Identity<int>(); join roundrobin(2, 1); }"), ints;
+    a_window_that_prints: around("int->int filter Middle() { work pop 1 push 1 peek [1, 2, 5] { int n = peek(0) & 3; println(n); push(peek(n)); println(pop()); } }"), ints;
+    a_window_in_a_loop: around("int->int feedbackloop Middle { join roundrobin(1, 1); body Mix(); loop Again(); split roundrobin(1, 1); enqueue 5; enqueue 7; enqueue 9; }
+        int->int filter Mix() { work pop 2 push 2 { int a = pop(); int b = pop(); push(a + b); push(a - b); } }
+        int->int filter Again() { work pop 1 push 1 peek [1, 2] { int x = pop(); if (x % 3 == 1) push(x / 2 + peek(0)); else push(x / 2); } }"), ints;
+    a_prework_that_decides_its_window: around("int->int filter Middle() { prework push 1 peek * { push(peek(peek(0) & 15)); } work pop 1 push 1 { push(pop()); } }"), ints;
+    too_far_in_what_may_be_taken: around("int->int filter Middle() { work pop [1, 4] push 1 { int n = peek(0) & 7; push(peek(n)); pop(); } }"), ints;
+    too_far_in_a_window: around("int->int filter Middle() { work pop [1, 4] peek [4, 6] push 1 { int n = pop() & 7; push(peek(n)); } }"), ints;
+    too_far_in_a_window_that_firings_decide: around("int->int filter Middle() { work pop 2 peek [2, 9] push 1 { int n = pop() & 15; push(peek(n)); } }"), ints;
+    too_far_back_in_a_window: around("int->int filter Middle() { work pop 1 push 1 peek [1, 3] { int n = pop() % 3; push(peek(n)); } }"), ints;
     what_an_unfinished_firing_gives: around("int->int pipeline Middle { add Early(); add Twice(); } int->int filter Twice() { work pop 2 push 1 { push(pop() * 3 + pop()); } }
         int->int filter Early() { work pop * push 2 { int n = peek(0) & 3; push(n); push(-n); for (int i = 0; i <= n; i++) pop(); } }"), ints;
     what_an_unfinished_firing_gives_in_a_branch: around("int->int pipeline Middle { add Both(); } int->int filter Wide() { work pop 2 push 3 peek 6 { push(pop()); push(peek(4)); push(pop()); } } int->int splitjoin Both { split roundrobin(1, 2); add Look(); add Identity<int>(); join roundrobin(2, 1); } int->int filter Look() { prework pop 1 push 2 { push(peek(0) & 7); push(pop()); } work pop [3, 3] push 2 peek * { int n = peek(2) & 3; push(peek(n) + peek(n + 3)); push(pop()); pop(); pop(); } }"), ints;

@@ -133,8 +133,31 @@ pub struct Rates {
     pub push: Rate,
     /// Items taken.
     pub pop: Rate,
-    /// Items that must be there to be looked at, those taken included; of a dynamic rate the least.
-    pub peek: u32,
+    /// Items that may be looked at, those taken included: at least those that are taken.
+    pub peek: Rate,
+}
+
+impl Rates {
+    /// Whether firings decide how many items they take, or look at.
+    pub fn decides_input(self) -> bool {
+        self.pop.fixed().is_none() || self.peek.fixed().is_none()
+    }
+
+    /// Items that must be there for a firing to begin: one where it decides, whatever the bounds, so that it
+    /// does not begin before there is anything to do.
+    pub fn least_window(self) -> u32 {
+        let least = self.pop.least().max(self.peek.least());
+        if self.decides_input() { least.max(1) } else { least }
+    }
+
+    /// The window in words, for a look outside of it.
+    pub fn window(self) -> String {
+        match (self.peek.fixed(), self.peek.most()) {
+            (Some(count), _) => format!("the window of {count}"),
+            (None, Some(most)) => format!("the window of at most {most}"),
+            (None, None) => "the window".into(),
+        }
+    }
 }
 
 /// A rate.
@@ -159,6 +182,22 @@ impl Rate {
         match self {
             Rate::Static(count) => Some(count),
             Rate::Dynamic { .. } => None,
+        }
+    }
+
+    /// The least that it may be.
+    pub fn least(self) -> u32 {
+        match self {
+            Rate::Static(count) => count,
+            Rate::Dynamic { min, .. } => min,
+        }
+    }
+
+    /// The most that it may be, where there is a bound.
+    pub fn most(self) -> Option<u32> {
+        match self {
+            Rate::Static(count) => Some(count),
+            Rate::Dynamic { max, .. } => max,
         }
     }
 }

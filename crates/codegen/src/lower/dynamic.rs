@@ -5,8 +5,8 @@
 //! has taken stays where it is until it ends.
 
 use super::known::{ANY, Range};
-use super::{Lower, Outcome, Val};
-use crate::ir::{Area, Begins, Ex, Kind, Scalar, St};
+use super::Lower;
+use crate::ir::{Begins, Ex, Kind, Scalar, St};
 use thalweg_lang::hir::BinaryOp;
 use thalweg_lang::tree::{self, Rate, Rates};
 
@@ -15,18 +15,14 @@ const ROOM: u32 = 64;
 
 /// Whether some rate of a filter is dynamic.
 pub(crate) fn decides(filter: &tree::Filter) -> bool {
-    let dynamic = |rates: &Rates| rates.pop.fixed().is_none() || rates.push.fixed().is_none();
+    let dynamic = |rates: &Rates| rates.decides_input() || rates.push.fixed().is_none();
     dynamic(&filter.work) || filter.prework.as_ref().is_some_and(dynamic)
 }
 
 impl Lower<'_> {
     /// What must be there for a firing to begin.
     fn begins(&self) -> Begins {
-        let items = match self.rates.pop {
-            Rate::Static(pop) => pop.max(self.rates.peek),
-            // One, whatever its bounds, so that it does not begin before there is anything to do.
-            Rate::Dynamic { .. } => self.rates.peek.max(1),
-        };
+        let items = self.rates.least_window();
         let room = match self.rates.push {
             Rate::Static(push) => push,
             Rate::Dynamic { max, .. } => max.unwrap_or(1).min(ROOM),
@@ -49,26 +45,6 @@ impl Lower<'_> {
             let given = self.given.place();
             self.emit(St::Room { given });
         }
-    }
-
-    /// Looks at an item so many behind the next one.
-    pub(super) fn peek_on(&mut self, index: Ex) -> Outcome<Val> {
-        let mut index = index;
-        if index.constant().is_none() {
-            index = self.spill(index);
-        }
-        if self.range(&index).0 < 0 {
-            let below = self.compare(BinaryOp::Lt, index.clone(), Ex::int(0));
-            let window = self.rates.peek;
-            let why =
-                format!("`peek({{0}})` after {{1}} items were popped is outside of the window of {window}");
-            let taken = self.taken.place();
-            self.check(below, why, vec![index.clone(), taken]);
-        }
-        self.need(index.clone());
-        let place = self.taken.place().plus(index);
-        let shape = self.input.clone();
-        self.load_cells(&Area::In(Box::new(place)), &Ex::int(0), &shape)
     }
 
     /// A firing that decides how many items it takes keeps to the bounds it has said.

@@ -258,28 +258,33 @@ impl<'a> Lower<'a> {
     }
 
     fn peek(&mut self, index: Ex) -> Outcome<Val> {
-        let index = match index.kind(&self.code) {
+        let mut index = match index.kind(&self.code) {
             Kind::Bool => self.convert_scalar(index, Kind::Bool, Kind::Int),
             _ => index,
         };
-        if self.rates.pop.fixed().is_none() {
-            return self.peek_on(index);
-        }
-        let window = i64::from(self.rates.peek);
+        let waits = self.rates.decides_input();
+        let most = self.rates.peek.most().map(i64::from);
         let (low, high) = self.range(&index);
         let taken = self.cursor_range(&self.taken.clone());
-        let mut index = index;
-        if low < 0 || high + taken.1 >= window {
+        let beyond = most.is_some_and(|most| high + taken.1 >= most);
+        if waits || low < 0 || beyond {
             index = self.spill(index);
-            let below = self.compare(BinaryOp::Lt, index.clone(), Ex::int(0));
-            // The other way round, so that it does not wrap.
-            let rest = self.binary_scalar(BinaryOp::Sub, Kind::Int, Ex::int(window), self.taken.place());
-            let above = self.compare(BinaryOp::Ge, index.clone(), rest);
-            let outside = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, below, above);
-            let why =
-                format!("`peek({{0}})` after {{1}} items were popped is outside of the window of {window}");
+        }
+        if low < 0 || beyond {
+            let mut outside = self.compare(BinaryOp::Lt, index.clone(), Ex::int(0));
+            if let Some(most) = most {
+                // The other way round, so that it does not wrap.
+                let rest = self.binary_scalar(BinaryOp::Sub, Kind::Int, Ex::int(most), self.taken.place());
+                let above = self.compare(BinaryOp::Ge, index.clone(), rest);
+                outside = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, outside, above);
+            }
+            let window = self.rates.window();
+            let why = format!("`peek({{0}})` after {{1}} items were popped is outside of {window}");
             let taken = self.taken.place();
             self.check(outside, why, vec![index.clone(), taken]);
+        }
+        if waits {
+            self.need(index.clone());
         }
         let place = self.taken.place().plus(index);
         let shape = self.input.clone();

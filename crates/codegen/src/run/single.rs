@@ -210,9 +210,7 @@ impl Run<'_> {
     fn needs(&self, node: NodeId, port: usize) -> u64 {
         let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
         let firing = if self.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
-        // One of a dynamic rate, so that it does not begin before there is anything to do.
-        let least = u64::from(flat.pop(tree, node, port, firing).is_none());
-        flat.peek(tree, node, port, firing).max(least)
+        flat.peek(tree, node, port, firing)
     }
 
     /// All items that a node lacks to go on, or to begin its next firing.

@@ -5,7 +5,7 @@ use super::stream::Making;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{MAX_WORDS, Random};
 use crate::hir;
-use crate::tree::{Code, Filter, Rates, StreamKind};
+use crate::tree::{Code, Filter, Rate, Rates, StreamKind};
 use crate::value::{Shape, Value};
 
 impl<'p> Elaborator<'p> {
@@ -102,7 +102,7 @@ impl<'p> Elaborator<'p> {
 
     /// Nothing moves where there is nothing.
     fn check_void(&mut self, input: &Shape, output: &Shape, rates: Rates, what: &str, span: crate::Span) {
-        if input.is_void() && (rates.pop.fixed() != Some(0) || rates.peek > 0) {
+        if input.is_void() && (rates.pop.fixed() != Some(0) || rates.peek != Rate::Static(0)) {
             let (pop, peek) = (rates.pop, rates.peek);
             self.error(span, format!("`{what}` has pop {pop} and peek {peek}, and the filter takes nothing"));
         }

@@ -70,16 +70,19 @@ impl<'p> Elaborator<'p> {
     }
 }
 
-/// The items that must be there: those that are popped, where nothing or less is said. (Published
+/// The items that may be looked at: those that are popped, where nothing or less is said. (Published
 /// programs write `pop 4 peek 1`.)
-fn window(pop: Rate, peek: Option<Rate>) -> u32 {
-    least(pop).max(peek.map_or(0, least))
-}
-
-fn least(rate: Rate) -> u32 {
-    match rate {
-        Rate::Static(count) => count,
-        Rate::Dynamic { min, .. } => min,
+fn window(pop: Rate, peek: Option<Rate>) -> Rate {
+    let Some(peek) = peek else { return pop };
+    let min = pop.least().max(peek.least());
+    let max = pop.most().zip(peek.most()).map(|(pop, peek)| pop.max(peek));
+    if (min, max) == (pop.least(), pop.most()) {
+        pop
+    } else if max == Some(min) {
+        Rate::Static(min)
+    } else {
+        let average = if let Rate::Dynamic { average, .. } = peek { average } else { None };
+        Rate::Dynamic { min, average: average.map(|average| average.max(min)), max }
     }
 }
 

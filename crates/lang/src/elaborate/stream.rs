@@ -196,7 +196,7 @@ impl<'p> Elaborator<'p> {
         }
         let one = |shape: &Shape| u32::from(!shape.is_void());
         let (pop, push) = (one(&input), one(&output));
-        let work = Rates { push: Rate::Static(push), pop: Rate::Static(pop), peek: pop };
+        let work = Rates { push: Rate::Static(push), pop: Rate::Static(pop), peek: Rate::Static(pop) };
         let shapes = (input.clone(), output.clone());
         let filter = Filter { path: self.path().into(), span, input, output, code, prework: None, work };
         let id = self.add_filter(filter)?;

@@ -13,21 +13,26 @@ pub enum Firing {
 }
 
 impl Flat {
-    /// Items that a firing takes from an input, by the input's place; none where each firing decides.
+    /// Items that a firing takes from an input, by the input's place; none where each firing decides how many it
+    /// takes, or looks at: then nobody else can tell when it ends.
     pub fn pop(&self, tree: &Tree, node: NodeId, port: usize, firing: Firing) -> Option<u64> {
         match &self.node(node).kind {
-            NodeKind::Filter(filter) => fixed(rates(tree, filter.0, firing)?.pop),
+            NodeKind::Filter(filter) => {
+                let rates = rates(tree, filter.0, firing)?;
+                if rates.decides_input() { None } else { fixed(rates.pop) }
+            }
             NodeKind::Split(weights) => Some(all(weights, 1)),
             NodeKind::Join(weights) => Some(one(weights, port)),
         }
     }
 
-    /// Items that must be there on an input for a firing, at the least.
+    /// Items that must be there on an input for a firing to begin.
     pub fn peek(&self, tree: &Tree, node: NodeId, port: usize, firing: Firing) -> u64 {
-        let pop = self.pop(tree, node, port, firing);
-        let NodeKind::Filter(filter) = self.node(node).kind else { return pop.unwrap_or(0) };
-        let peek = rates(tree, filter.0, firing).map_or(0, |rates| rates.peek);
-        u64::from(peek).max(pop.unwrap_or(0))
+        let NodeKind::Filter(filter) = self.node(node).kind else {
+            return self.pop(tree, node, port, firing).unwrap_or(0);
+        };
+        let least = rates(tree, filter.0, firing).map_or(0, Rates::least_window);
+        u64::from(least)
     }
 
     /// Items that a firing gives to an output, by the output's place; none where each firing decides.

@@ -322,10 +322,17 @@ fn dynamic_code(coder: &mut Coder<'_>, wanted: &Wanted<'_>, (pop, push): (u32, u
     };
     rate("pop", 1, pop);
     rate("push", 0, push);
+    let ahead = if coder.choices.chance(30) { coder.choices.within(1, 4) } else { 0 };
+    match coder.choices.below(3) {
+        _ if ahead == 0 => {}
+        0 => head += " peek *",
+        1 => head += &format!(" peek [1, {}]", pop + ahead),
+        _ => head += &format!(" peek [2, 3, {}]", pop + ahead),
+    }
     coder.fuel = 6;
     coder.block(&head, |coder| {
         begin(coder, wanted);
-        coder.dynamic_work(wanted.output, pop, push);
+        coder.dynamic_work(wanted.output, (pop, ahead), push);
         end(coder, wanted, "work");
     });
 }

@@ -143,12 +143,14 @@ impl Coder<'_> {
         self.line(format!("push({value});"));
     }
 
-    /// The body of a firing that pops from one to `most_in` items and pushes from none to `most_out`.
-    pub fn dynamic_work(&mut self, output: Option<&Ty>, most_in: u32, most_out: u32) {
+    /// The body of a firing that pops from one to `most_in` items, looks at so many more at the most, and pushes
+    /// from none to `most_out`.
+    pub fn dynamic_work(&mut self, output: Option<&Ty>, (most_in, ahead): (u32, u32), most_out: u32) {
         let Some(input) = self.input.clone() else { return };
         let name = self.name("v");
         self.line(format!("{} {name} = pop();", input.text()));
         self.vars.push(Var::new(&name, &input));
+        self.look_ahead(&name, ahead);
         self.stmts(2);
         if most_in > 1 {
             let bound = self.index(most_in, 2);
@@ -156,11 +158,20 @@ impl Coder<'_> {
                 coder.line(format!("{name} = pop();"));
                 coder.stmts(1);
             });
+            self.look_ahead(&name, ahead);
         }
         if let Some(output) = output.filter(|_| most_out > 0) {
             let bound = self.index(most_out + 1, 2);
             self.count(&format!("({bound})"), most_out, |coder, _| coder.give(output));
         }
         self.stmts(2);
+    }
+
+    /// Looks at one of the next items, or does not.
+    fn look_ahead(&mut self, name: &str, ahead: u32) {
+        if ahead > 0 && self.choices.chance(70) {
+            let (condition, index) = (self.condition(), self.index(ahead, 2));
+            self.line(format!("if ({condition}) {name} = peek({index});"));
+        }
     }
 }

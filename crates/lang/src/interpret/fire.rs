@@ -56,9 +56,7 @@ impl World {
     /// Items that must be at an input for the next firing to begin.
     fn needs(&self, node: NodeId, at: usize) -> u64 {
         let (flat, tree, firing) = (&self.compiled.flat, &self.compiled.tree, self.firing(node));
-        let peek = flat.peek(tree, node, at, firing);
-        // One of a dynamic rate, whatever its bounds, so that it does not begin before there is anything to do.
-        if flat.pop(tree, node, at, firing).is_some() { peek } else { peek.max(1) }
+        flat.peek(tree, node, at, firing)
     }
 
     /// A channel that has fewer items than the next firing needs to begin.

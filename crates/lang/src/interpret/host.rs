@@ -42,10 +42,10 @@ impl FilterHost<'_> {
         kept("pushes", self.pushed, self.rates.push)
     }
 
-    /// Waits until so many items are there, if the rate is dynamic and they may come.
+    /// Waits until so many items are there, if the firing decides how many these are and they may come.
     fn need(&self, items: u64) -> Result<ChannelId, Fault> {
         let input = self.input.ok_or_else(|| Fault("there is no input here".into()))?;
-        while self.world.items(input) < items && matches!(self.rates.pop, Rate::Dynamic { .. }) {
+        while self.world.items(input) < items && self.rates.decides_input() {
             let awaited = &self.world.awaited[self.node.0 as usize];
             awaited.set(items);
             (self.wait)();
@@ -81,13 +81,11 @@ impl Host for FilterHost<'_> {
     }
 
     fn peek(&mut self, index: i32) -> Result<Value, Fault> {
-        let within = i64::from(self.rates.peek) - i64::from(self.popped);
-        let bounded = self.rates.pop.fixed().is_some();
-        if index < 0 || (bounded && i64::from(index) >= within) {
-            let window = self.rates.peek;
+        let beyond = |most: u32| i64::from(index) >= i64::from(most) - i64::from(self.popped);
+        if index < 0 || self.rates.peek.most().is_some_and(beyond) {
+            let (popped, window) = (self.popped, self.rates.window());
             return Err(Fault(format!(
-                "`peek({index})` after {} items were popped is outside of the window of {window}",
-                self.popped
+                "`peek({index})` after {popped} items were popped is outside of {window}"
             )));
         }
         let input = self.need(index as u64 + 1)?;

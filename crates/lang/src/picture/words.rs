@@ -20,11 +20,7 @@ pub(super) fn of_node(tree: &Tree, node: &Node) -> Vec<String> {
 
 /// `peek/pop -> push`
 pub(super) fn rates(rates: Rates) -> String {
-    let least = match rates.pop {
-        Rate::Static(count) => count,
-        Rate::Dynamic { min, .. } => min,
-    };
-    let peek = if rates.peek > least { format!("{}/", rates.peek) } else { String::new() };
+    let peek = if rates.peek == rates.pop { String::new() } else { format!("{}/", rate(rates.peek)) };
     format!("{peek}{} -> {}", rate(rates.pop), rate(rates.push))
 }
 

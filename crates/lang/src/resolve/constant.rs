@@ -37,6 +37,14 @@ pub(super) fn rate(rate: &Rate) -> Option<i32> {
     }
 }
 
+/// The most that a rate may be, if it is known.
+pub(super) fn most(rate: &Rate) -> Option<i32> {
+    match rate {
+        Rate::Static(count) => integer(count),
+        Rate::Dynamic { max, .. } => integer(max.as_ref()?),
+    }
+}
+
 /// Whether a rate is 0 for certain.
 pub(super) fn is_zero(of: &Rate) -> bool {
     rate(of) == Some(0)

@@ -1,7 +1,7 @@
 //! Rates, as they are written and against what is done.
 
 use super::Resolver;
-use super::constant::{is_zero, rate};
+use super::constant::{is_zero, most, rate};
 use super::effects::Effects;
 use super::frame::Where;
 use crate::ast;
@@ -100,8 +100,9 @@ impl<'a> Resolver<'a> {
 
     /// The farthest look ahead against how far can be looked, where both are known.
     fn check_window(&mut self, rates: &Rates, done: &Effects) {
-        let window = rate(rates.peek.as_ref().unwrap_or(&rates.pop));
-        let (Some(window), Some((index, span))) = (window, done.farthest) else { return };
+        let window = most(&rates.pop).zip(most(rates.peek.as_ref().unwrap_or(&rates.pop)));
+        let (Some((pop, peek)), Some((index, span))) = (window, done.farthest) else { return };
+        let window = pop.max(peek);
         if window > 0 && index >= window {
             let message = format!("`peek({index})` where {} can look at {window} items", self.in_words());
             let error = Diagnostic::new(span, message).label("this is beyond them");

@@ -30,11 +30,7 @@ impl fmt::Display for Rates {
         if self.pop != Rate::Static(0) {
             parts.push(format!("pop {}", self.pop));
         }
-        let popped = match self.pop {
-            Rate::Static(count) => count,
-            Rate::Dynamic { min, .. } => min,
-        };
-        if self.peek > popped {
+        if self.peek != self.pop {
             parts.push(format!("peek {}", self.peek));
         }
         if self.push != Rate::Static(0) {

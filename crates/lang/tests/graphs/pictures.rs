@@ -3,7 +3,7 @@
 use crate::streams::*;
 use thalweg_lang::flat::flatten;
 use thalweg_lang::picture::{Form, draw};
-use thalweg_lang::tree::{Rate, StreamKind, Tree, Weights};
+use thalweg_lang::tree::{Rate, Rates, StreamKind, Tree, Weights};
 
 fn everything() -> Tree {
     let some = Rate::Dynamic { min: 1, average: Some(2), max: None };
@@ -36,6 +36,14 @@ fn as_a_tree() {
 #[test]
 fn as_nodes_and_channels() {
     insta::assert_snapshot!(drawn(&everything(), Form::Flat));
+}
+
+#[test]
+fn windows_that_firings_decide() {
+    let three = Rate::Dynamic { min: 1, average: None, max: Some(3) };
+    let look = Draft::Filter("Look", None, Rates { peek: three, ..rates(1, 1, 1) });
+    let drawn = drawn(&tree(Pipeline("Main", vec![filter("A", 0, 1), look, filter("B", 1, 0)])), Form::Flat);
+    assert!(drawn.contains("[1,3]/1 -> 1") && drawn.matches("dynamic").count() == 1, "{drawn}");
 }
 
 #[test]

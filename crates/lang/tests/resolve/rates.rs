@@ -101,6 +101,23 @@ fn looks_ahead_that_are_known_stay_in_the_window() {
 }
 
 #[test]
+fn looks_ahead_stay_in_windows_of_dynamic_rates() {
+    accepted(&filter("pop [1, 4] push 1", "push(peek(3)); pop();"));
+    accepted(&filter("pop 1 peek [1, 3] push 1", "push(peek(2)); pop();"));
+    accepted(&filter("pop [1, 4] peek * push 1", "push(peek(60)); pop();"));
+    accepted(&filter("pop * peek [1, 3] push 1", "push(peek(60)); pop();"));
+    accepted(&filter("pop n peek 1 push 1", "push(peek(60)); pop();"));
+    for (rates, window) in
+        [("pop [1, 4]", 4), ("pop [1, 4] peek 2", 4), ("pop [1, 4] peek [2, 6]", 6), ("pop 1 peek [1, 3]", 3)]
+    {
+        refused(
+            &filter(&format!("{rates} push 1"), "push(peek(6)); pop();"),
+            &[&format!("`peek(6)` where `Test` can look at {window} items")],
+        );
+    }
+}
+
+#[test]
 fn init_moves_nothing_by_functions_either() {
     refused(
         &with_filter(

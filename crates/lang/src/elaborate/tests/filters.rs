@@ -54,6 +54,28 @@ fn dynamic_rates() {
 }
 
 #[test]
+fn windows_hold_what_is_taken() {
+    let windows = [
+        ("pop 1 peek [1, 3]", "pop 1, peek [1, 3]"),
+        ("pop 2 peek [1, 2, 3]", "pop 2, peek [2, 2, 3]"),
+        ("pop 1 peek *", "pop 1, peek [1, *]"),
+        ("pop 4 peek [1, 3]", "pop 4"),
+        ("pop 1 peek [3, 3]", "pop 1, peek 3"),
+        ("pop [1, 4]", "pop [1, 4]"),
+        ("pop [1, 4] peek 2", "pop [1, 4], peek [2, 4]"),
+        ("pop [1, 4] peek [4, 6]", "pop [1, 4], peek [4, 6]"),
+        ("pop * peek 3", "pop *, peek [3, *]"),
+    ];
+    for (written, meant) in windows {
+        let tree = made(&format!(
+            "void->void pipeline Main {{ add S(); add T(); }} void->int filter S {{ work push 1 {{ push(0); }} }}
+            int->void filter T {{ work {written} {{ pop(); }} }}"
+        ));
+        assert_eq!(tree.filters[1].work.to_string(), meant, "{written}");
+    }
+}
+
+#[test]
 fn globals_and_structures_with_lengths() {
     let tree = made(
         "static { int N; float[2] w = {0.5, 1.5}; init { N = 2; for (int i = 0; i < N; i++) w[i] *= 2; } }

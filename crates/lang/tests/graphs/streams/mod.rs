@@ -22,7 +22,7 @@ pub use Draft::{Pipeline, SplitJoin};
 
 /// So many at each firing.
 pub fn rates(peek: u32, pop: u32, push: u32) -> Rates {
-    Rates { push: Rate::Static(push), pop: Rate::Static(pop), peek }
+    Rates { push: Rate::Static(push), pop: Rate::Static(pop), peek: Rate::Static(peek) }
 }
 
 /// Any number.
@@ -47,7 +47,7 @@ pub fn first(name: &'static str, prework: Rates, work: Rates) -> Draft {
 
 /// A filter that takes and gives what it likes.
 pub fn dynamic(name: &'static str, pop: Rate, push: Rate) -> Draft {
-    Draft::Filter(name, None, Rates { push, pop, peek: 0 })
+    Draft::Filter(name, None, Rates { push, pop, peek: pop })
 }
 
 /// A loop with its joiner's and its splitter's weights, outside first.

@@ -91,8 +91,8 @@ fn filter(
 ) -> Draft {
     if let Some((pops, pushes)) = dynamic {
         let rate = |decides, count| if decides { any() } else { Rate::Static(count) };
-        let work =
-            Rates { pop: rate(pops, take), push: rate(pushes, give), peek: if pops { 0 } else { take } };
+        let pop = rate(pops, take);
+        let work = Rates { pop, push: rate(pushes, give), peek: pop };
         return Draft::Filter("Any", None, work);
     }
     let work = rates(take + extra, take, give);
