@@ -2,7 +2,7 @@
 
 use super::assigned::expr_does;
 use super::shape::{components, is_scalar, kind_of};
-use super::{Lower, Outcome, Val};
+use super::{Lower, Outcome, Part, Val};
 use crate::ir::{Area, Ex, Kind, MemKind, Scalar, St};
 use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Type};
 use thalweg_lang::value::Shape;
@@ -136,6 +136,9 @@ impl<'a> Lower<'a> {
         if let Some(Scalar::Bool(known)) = condition.constant() {
             return self.expr(if known { first } else { second });
         }
+        if *ty == Type::String {
+            return self.choose_text(condition, first, second);
+        }
         if let Some(a) = self.pure(first)?
             && let Some(b) = self.pure(second)?
         {
@@ -167,6 +170,27 @@ impl<'a> Lower<'a> {
         self.get(&result)
     }
 
+    /// A choice between texts, which is made where they are printed.
+    fn choose_text(&mut self, condition: Ex, first: &'a Expr, second: &'a Expr) -> Outcome<Val> {
+        let condition = self.spill(condition);
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        self.branch(
+            condition.clone(),
+            |lower| lower.text(first).map(|parts| a = parts),
+            |lower| lower.text(second).map(|parts| b = parts),
+        )?;
+        Ok(Val::Text(vec![Part::Choice(condition, a, b)]))
+    }
+
+    /// The parts of a text, which stay what they are.
+    pub(super) fn text(&mut self, expr: &'a Expr) -> Outcome<Vec<Part>> {
+        let value = self.expr(expr)?;
+        match self.freeze(value)? {
+            Val::Text(parts) => Ok(parts),
+            _ => Err("no text".into()),
+        }
+    }
+
     fn select(&self, condition: Ex, a: Ex, b: Ex) -> Ex {
         if a == b {
             return a;
@@ -184,7 +208,7 @@ impl<'a> Lower<'a> {
         self.rewind(mark);
         match value {
             Val::Area(_, _, shape) => Ok(shape),
-            _ => Err("a choice between texts".into()),
+            _ => Err("a choice between what has no shape".into()),
         }
     }
 

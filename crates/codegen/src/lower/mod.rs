@@ -102,6 +102,9 @@ enum Bind {
 enum Part {
     Text(String),
     Value(Vec<Ex>, hir::Type),
+    /// These where the condition holds, and else those: made of nothing but constants and variables that nobody
+    /// changes, since what is not chosen must not be looked at.
+    Choice(Ex, Vec<Part>, Vec<Part>),
 }
 
 /// What an expression is.

@@ -394,7 +394,7 @@ impl<'a> Lower<'a> {
                         Part::Value(cells, ty) => {
                             Part::Value(cells.into_iter().map(|cell| self.spill(cell)).collect(), ty)
                         }
-                        text => text,
+                        stays => stays,
                     })
                     .collect(),
             ),

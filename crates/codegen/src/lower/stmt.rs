@@ -80,8 +80,7 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             (Type::String, Some(Init::Value(expr))) if self.set_once(local) => {
-                let value = self.expr(expr)?;
-                let Val::Text(parts) = self.freeze(value)? else { return Err("no text".into()) };
+                let parts = self.text(expr)?;
                 self.frame().locals[local as usize] = Bind::Text(parts);
                 Ok(())
             }
@@ -261,6 +260,11 @@ impl<'a> Lower<'a> {
         if line_ends {
             parts.push(Part::Text("\n".into()));
         }
+        self.print_parts(parts)
+    }
+
+    /// Prints one part after the other, and of a choice one side.
+    fn print_parts(&mut self, parts: Vec<Part>) -> Outcome<()> {
         let (mut pieces, mut args) = (Vec::new(), Vec::new());
         for part in parts {
             match part {
@@ -269,11 +273,25 @@ impl<'a> Lower<'a> {
                     pieces.push(Piece::Value(ty));
                     args.extend(cells);
                 }
+                Part::Choice(condition, first, second) => {
+                    self.print_pieces(std::mem::take(&mut pieces), std::mem::take(&mut args));
+                    self.branch(
+                        condition,
+                        |lower| lower.print_parts(first),
+                        |lower| lower.print_parts(second),
+                    )?;
+                }
             }
         }
-        self.code.formats.push(pieces);
-        self.emit(St::Print(self.code.formats.len() as u32 - 1, args));
+        self.print_pieces(pieces, args);
         Ok(())
+    }
+
+    fn print_pieces(&mut self, pieces: Vec<Piece>, args: Vec<Ex>) {
+        if !pieces.is_empty() {
+            self.code.formats.push(pieces);
+            self.emit(St::Print(self.code.formats.len() as u32 - 1, args));
+        }
     }
 
     /// Variables that a stretch of code may change.
