@@ -16,7 +16,7 @@ pub(crate) use load::{
 
 use crate::Refusal;
 use child::Ended;
-use flags::FLAGS;
+use flags::{FLAGS, effort};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -100,6 +100,7 @@ impl Compiler {
         command
             .args(&self.arguments)
             .args(FLAGS)
+            .args(effort(text))
             .args(["-shared", "-w"])
             .args(&self.more)
             .arg("-o")
