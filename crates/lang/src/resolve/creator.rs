@@ -1,7 +1,7 @@
 //! Streams that are made.
 
 use super::Resolver;
-use crate::ast::{self, CreatorKind, StmtKind};
+use crate::ast::{self, CreatorKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Creator, Expr, Made, Place, Shaped, StreamId, Type};
 
@@ -10,14 +10,14 @@ const BUILTIN: [&str; 3] = ["Identity", "FileReader", "FileWriter"];
 
 impl<'a> Resolver<'a> {
     /// What a statement makes.
-    pub fn creator(&mut self, creator: &'a ast::Creator, role: &'a StmtKind) -> Option<Creator> {
+    pub fn creator(&mut self, creator: &'a ast::Creator) -> Option<Creator> {
         let made = match &creator.kind {
             CreatorKind::Anonymous(stream) => {
-                let around = if stream.types.is_none() { self.surroundings(role) } else { (None, None) };
+                let around = if stream.types.is_none() { self.around(creator) } else { (None, None) };
                 let (id, captures) = self.anonymous_stream(stream, around);
                 self.capture_args(&captures, creator.span).map(|args| (Made::Stream(id), args))
             }
-            CreatorKind::Named(name, ty, args) => self.named(name, ty.as_ref(), args, creator, role),
+            CreatorKind::Named(name, ty, args) => self.named(name, ty.as_ref(), args, creator),
         };
         let portals: Vec<_> = creator.portals.iter().map(|portal| self.heard(portal, creator)).collect();
         let (made, args) = made?;
@@ -31,11 +31,10 @@ impl<'a> Resolver<'a> {
         ty: Option<&'a ast::Type>,
         args: &'a [ast::Expr],
         creator: &'a ast::Creator,
-        role: &'a StmtKind,
     ) -> Option<(Made, Vec<Expr>)> {
         let Some(&(id, declared)) = self.tables.streams.get(name.text.as_str()) else {
             if BUILTIN.contains(&name.text.as_str()) {
-                return self.builtin_stream(name, ty, args, creator, role);
+                return self.builtin_stream(name, ty, args, creator);
             }
             self.values(args);
             let names = self.tables.streams.keys().copied().chain(BUILTIN);
@@ -67,10 +66,9 @@ impl<'a> Resolver<'a> {
         ty: Option<&'a ast::Type>,
         args: &'a [ast::Expr],
         creator: &'a ast::Creator,
-        role: &'a StmtKind,
     ) -> Option<(Made, Vec<Expr>)> {
         let values = self.values(args);
-        let ty = self.builtin_type(name, ty, role);
+        let ty = self.builtin_type(name, ty, creator);
         let files = name.text != "Identity";
         if values.len() != usize::from(files) {
             let error = self.wrong_count(&name.text, usize::from(files), values.len(), creator.span);
@@ -91,17 +89,15 @@ impl<'a> Resolver<'a> {
         &mut self,
         name: &'a ast::Name,
         ty: Option<&'a ast::Type>,
-        role: &'a StmtKind,
+        creator: &'a ast::Creator,
     ) -> Option<Shaped> {
-        let around = |this: &mut Self| {
-            let (input, output) = this.surroundings(role);
-            match name.text.as_str() {
-                "Identity" => input.or(output),
-                "FileReader" => output,
-                _ => input,
-            }
+        let (input, output) = self.around(creator);
+        let around = match name.text.as_str() {
+            "Identity" => input.or(output),
+            "FileReader" => output,
+            _ => input,
         };
-        let Some(ty) = ty.or_else(|| around(self)) else {
+        let Some(ty) = ty.or(around) else {
             let error = Diagnostic::new(name.span, format!("`{}` of which type?", name.text));
             return self.error(error.hint(format!("say what it carries: `{}<int>`", name.text)));
         };

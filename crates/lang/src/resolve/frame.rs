@@ -78,11 +78,6 @@ impl Code {
         }
     }
 
-    /// How many scopes are open.
-    pub fn depth(&self) -> usize {
-        self.scopes.len()
-    }
-
     fn find(&self, name: &str) -> Option<u32> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name)).copied()
     }
@@ -117,8 +112,6 @@ pub(super) struct Frame<'a> {
     pub output: Option<Type>,
     /// Types as written, or as its surroundings have them.
     pub written: (Option<&'a ast::Type>, Option<&'a ast::Type>),
-    /// The statements of a pipeline we are in, and at which, where they are executed once.
-    pub beside: Option<(&'a [ast::Stmt], usize)>,
     /// What goes round a feedback loop, where that is seen.
     pub loop_item: Option<Type>,
     pub code: Code,
@@ -141,7 +134,6 @@ impl<'a> Frame<'a> {
             input: None,
             output: None,
             written: (None, None),
-            beside: None,
             loop_item: None,
             code: Code::new(Where::Head),
         }

@@ -18,7 +18,7 @@
 //! | `types`, `convert`, `constant` | types, promotions, integers known here |
 //! | `expr`, `literal`, `place`, `operators`, `call`, `builtins` | expressions |
 //! | `stmt`, `assign`, `message`, `creator` | statements |
-//! | `stream`, `filter`, `functions`, `surroundings`, `flow` | streams |
+//! | `stream`, `filter`, `functions`, `surroundings`, `wires`, `flow` | streams |
 //! | `effects`, `rates`, `count` | what a filter's code does: state, and items against rates |
 
 mod assign;
@@ -47,6 +47,7 @@ mod stmt;
 mod stream;
 mod surroundings;
 mod types;
+mod wires;
 
 use crate::ast;
 use crate::diagnostic::Diagnostic;
@@ -99,6 +100,8 @@ struct Resolver<'a> {
     globals: Vec<Variable>,
     /// Those with names first; what is not yet or cannot be resolved is none.
     streams: Vec<Option<hir::Stream>>,
+    /// Of the stream with a name that we are in.
+    surroundings: surroundings::Surroundings<'a>,
     /// The code we are in, innermost last: anonymous streams stand in others.
     frames: Vec<Frame<'a>>,
     diagnostics: Vec<Diagnostic>,
@@ -116,6 +119,7 @@ impl<'a> Resolver<'a> {
             helper_effects: Vec::new(),
             globals: Vec::new(),
             streams: vec![None; ast.streams.len()],
+            surroundings: surroundings::Surroundings::default(),
             frames: Vec::new(),
             diagnostics: Vec::new(),
         }

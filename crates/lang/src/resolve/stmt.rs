@@ -11,11 +11,7 @@ impl<'a> Resolver<'a> {
     /// Statements in order; none if one of them is wrong.
     pub fn stmts(&mut self, list: &'a [ast::Stmt]) -> Option<Vec<Stmt>> {
         let mut resolved = Some(Vec::with_capacity(list.len()));
-        let around = self.frame().beside.take();
-        // Code of a pipeline outside of loops and branches, where neighbours are seen.
-        let flat = self.code().depth() == 1;
-        for (at, stmt) in list.iter().enumerate() {
-            self.frame().beside = flat.then_some((list, at));
+        for stmt in list {
             let mut out = Vec::new();
             let right = self.stmt(stmt, &mut out);
             if right.is_none() {
@@ -24,7 +20,6 @@ impl<'a> Resolver<'a> {
                 all.append(&mut out);
             }
         }
-        self.frame().beside = around;
         resolved
     }
 
@@ -176,9 +171,9 @@ impl<'a> Resolver<'a> {
     fn composite_stmt(&mut self, kind: &'a ast::StmtKind, span: Span) -> Option<StmtKind> {
         self.stands_in_composite(kind, span)?;
         Some(match kind {
-            ast::StmtKind::Add(creator) => StmtKind::Add(self.creator(creator, kind)?),
-            ast::StmtKind::Body(creator) => StmtKind::Body(self.creator(creator, kind)?),
-            ast::StmtKind::Loop(creator) => StmtKind::Loop(self.creator(creator, kind)?),
+            ast::StmtKind::Add(creator) => StmtKind::Add(self.creator(creator)?),
+            ast::StmtKind::Body(creator) => StmtKind::Body(self.creator(creator)?),
+            ast::StmtKind::Loop(creator) => StmtKind::Loop(self.creator(creator)?),
             ast::StmtKind::Split(weights) => StmtKind::Split(self.weights(weights)?),
             ast::StmtKind::Join(weights) => {
                 if *weights == ast::Weights::Duplicate {

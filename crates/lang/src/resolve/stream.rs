@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 impl<'a> Resolver<'a> {
     /// A stream with a name.
     pub fn named_stream(&mut self, id: StreamId, stream: &'a ast::Stream) {
+        self.look_around(stream);
         self.frames = vec![Frame::new(composite(stream))];
         self.streams[id.0 as usize] = self.stream(stream);
     }
@@ -42,7 +43,7 @@ impl<'a> Resolver<'a> {
             }
             StreamBody::Composite(kind, block) => {
                 if *kind == ast::Composite::FeedbackLoop {
-                    self.frame().loop_item = self.loop_type(&block.stmts);
+                    self.frame().loop_item = self.loop_type(stream);
                 }
                 let (body, _) = self.body(Code::new(Where::Composite(*kind)), &[], block);
                 self.check_flow(*kind, block, stream);

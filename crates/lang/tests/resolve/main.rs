@@ -13,4 +13,5 @@ mod names;
 mod rates;
 mod snapshots;
 mod state;
+mod surroundings;
 mod types;
