@@ -24,6 +24,7 @@ mod text;
 
 pub use elements::{ElementMut, Elements};
 pub use shape::WORD;
+pub(crate) use shape::wrong_length;
 
 use crate::hir::{StructId, Type};
 use std::sync::Arc;

@@ -141,7 +141,7 @@ impl<'a> Lower<'a> {
                 let value = self.expr(expr)?;
                 self.store_cells(&Area::Mem(mem), &Ex::int(at as i64), shape, value)
             }
-            (Init::List(inits), Shape::Array(element, length)) if inits.len() <= *length => {
+            (Init::List(inits), Shape::Array(element, length)) if inits.len() == *length => {
                 let cells = cells_of(element, &self.tree.structs);
                 for (place, init) in inits.iter().enumerate() {
                     self.list(mem, at + place * cells, element, init)?;
@@ -176,18 +176,13 @@ impl<'a> Lower<'a> {
                 out.extend(known.iter().flatten());
                 Ok(known.is_some())
             }
-            (Init::List(inits), Shape::Array(element, length)) if inits.len() <= *length => {
+            (Init::List(inits), Shape::Array(element, length)) if inits.len() == *length => {
                 for init in inits {
                     if !self.constant_cells(init, element, out)? {
                         return Ok(false);
                     }
                 }
-                let crate::ir::Cell::Of(kind) = super::cell_of(element, &self.tree.structs)? else {
-                    return Ok(false);
-                };
-                let rest = (length - inits.len()) * cells_of(element, &self.tree.structs);
-                out.extend(std::iter::repeat_n(Scalar::zero(kind), rest));
-                Ok(true)
+                Ok(matches!(super::cell_of(element, &self.tree.structs)?, crate::ir::Cell::Of(_)))
             }
             _ => Ok(false),
         }

@@ -4,7 +4,7 @@ use super::MAX_WORDS;
 use super::machine::{Machine, Outcome, fail, failure};
 use crate::hir::{Expr, Init, Shaped, Type};
 use crate::source::Span;
-use crate::value::{Shape, Value};
+use crate::value::{Shape, Value, wrong_length};
 
 /// How many dimensions an array may have.
 const MAX_DIMENSIONS: usize = 64;
@@ -66,15 +66,12 @@ impl<'p> Machine<'p, '_> {
         let Shape::Array(element, length) = shape else {
             return fail(span, format!("a list of values is given for one of type {shape}"));
         };
-        if inits.len() > *length {
-            return fail(span, format!("{} values are given for an array of length {length}", inits.len()));
+        if inits.len() != *length {
+            return fail(span, wrong_length(inits.len(), *length));
         }
         let mut values = Vec::with_capacity(*length);
         for init in inits {
             values.push(self.first_value(element, Some(init), span)?);
-        }
-        if values.len() < *length {
-            values.resize(*length, Value::zero(element, self.code.structs));
         }
         Ok(Value::Array(values.into()))
     }

@@ -25,7 +25,7 @@ impl<'a> Resolver<'a> {
         let ty = self.value_type(&variable.ty);
         let mut shape = ty.is_some().then(|| self.shaped(&variable.ty)).flatten();
         // The value does not see the variable itself.
-        let init = variable.init.as_ref().map(|init| self.init(init, ty.as_ref()));
+        let init = variable.init.as_ref().map(|init| self.first_value(init, ty.as_ref(), shape.as_ref()));
         let (name, span) = (variable.name.text.clone(), variable.name.span);
         if let (Some(shape), Some(_)) = (&mut shape, self.frame().composite) {
             out.extend(self.freeze(shape, &name));
@@ -40,8 +40,20 @@ impl<'a> Resolver<'a> {
         Some(())
     }
 
+    /// A first value, with lists as long as the arrays they are for.
+    pub fn first_value(
+        &mut self,
+        init: &'a ast::Init,
+        ty: Option<&Type>,
+        shape: Option<&hir::Shaped>,
+    ) -> Option<Init> {
+        let value = self.init(init, ty)?;
+        shape.map_or(Some(()), |shape| self.check_lists(init, shape))?;
+        Some(value)
+    }
+
     /// A first value; of no type in particular where that is wrong.
-    pub fn init(&mut self, init: &'a ast::Init, ty: Option<&Type>) -> Option<Init> {
+    fn init(&mut self, init: &'a ast::Init, ty: Option<&Type>) -> Option<Init> {
         match init {
             ast::Init::Value(value) => {
                 let value = self.expr(value)?;

@@ -17,7 +17,7 @@
 //! | `frame`, `names`, `capture` | which variables can be seen from where; what anonymous streams close over |
 //! | `types`, `convert`, `constant` | types, promotions, integers known here |
 //! | `expr`, `literal`, `place`, `operators`, `call`, `builtins` | expressions |
-//! | `stmt`, `assign`, `message`, `creator` | statements |
+//! | `stmt`, `assign`, `lists`, `message`, `creator` | statements |
 //! | `stream`, `filter`, `functions`, `surroundings`, `wires`, `flow` | streams |
 //! | `effects`, `rates`, `count` | what a filter's code does: state, and items against rates |
 
@@ -36,6 +36,7 @@ mod filter;
 mod flow;
 mod frame;
 mod functions;
+mod lists;
 mod literal;
 mod message;
 mod names;

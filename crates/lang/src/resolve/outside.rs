@@ -59,7 +59,7 @@ impl<'a> Resolver<'a> {
     pub fn state_variable(&mut self, field: &'a ast::Variable) -> (Variable, Option<hir::Variable>) {
         let ty = self.value_type(&field.ty);
         let shape = ty.is_some().then(|| self.shaped(&field.ty)).flatten();
-        let init = field.init.as_ref().map(|init| self.init(init, ty.as_ref()));
+        let init = field.init.as_ref().map(|init| self.first_value(init, ty.as_ref(), shape.as_ref()));
         let (name, span) = (field.name.text.clone(), field.name.span);
         let variable = Variable { name: name.clone(), span, ty, shape: shape.clone() };
         let init = match init {

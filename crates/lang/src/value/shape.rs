@@ -232,3 +232,9 @@ pub const WORD: u64 = 4;
 /// Words of a value by itself, and of one that has a block of memory besides.
 const VALUE: u64 = size_of::<Value>() as u64 / WORD;
 const BLOCK: u64 = VALUE + 4;
+
+/// What is said of a list of values that is too short or too long.
+pub(crate) fn wrong_length(given: usize, length: usize) -> String {
+    let values = if given == 1 { "value is" } else { "values are" };
+    format!("{given} {values} given for an array of length {length}")
+}

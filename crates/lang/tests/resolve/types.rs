@@ -1,6 +1,6 @@
 //! Types, promotions and literals.
 
-use crate::common::{accepted, hinted, refused, with_code};
+use crate::common::{accepted, hinted, refused, with_code, with_filter};
 
 #[test]
 fn numbers_are_promoted_upward_only() {
@@ -88,4 +88,25 @@ fn structures_do_not_contain_themselves() {
 fn nothing_is_kept_in_a_void() {
     refused(&with_code("void x;"), &["nothing can be kept in a `void`"]);
     refused(&with_code("void[2] x;"), &["nothing can be kept in a `void`"]);
+}
+
+#[test]
+fn lists_have_a_value_for_each_element() {
+    let few = |given: usize, length: usize| {
+        let values = if given == 1 { "value is" } else { "values are" };
+        format!("{given} {values} given for an array of length {length}")
+    };
+    accepted(&with_code(
+        "int[3] a = {1, 2, 3}; int[2][2] b = {{1, 2}, {3, 4}}; int n = 2; int[n] c = {1, 2, 3};",
+    ));
+    refused(&with_code("int[3] a = {1, 2};"), &[&few(2, 3)]);
+    refused(&with_code("int[3] a = {};"), &[&few(0, 3)]);
+    refused(&with_code("int[3] a = {1, 2, 3, 4};"), &[&few(4, 3)]);
+    refused(&with_code("int[2][2] a = {{1, 2}, {3}};"), &[&few(1, 2)]);
+    refused(&with_code("int[2][3] a = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};"), &[&few(3, 2)]);
+    // Whatever the lengths are, rows have one.
+    refused(&with_code("int n = 2; int[n][n] a = {{1, 2}, {3}};"), &[&few(1, 2)]);
+    refused(&format!("static {{ int[2] a = {{1}}; }} {}", with_code("")), &[&few(1, 2)]);
+    let field = "float->float filter Test() { float[1] h = {1, 2}; work pop 1 push 1 { push(pop()); } }";
+    refused(&with_filter(field), &[&few(2, 1)]);
 }

@@ -19,7 +19,7 @@ fn fields(tree: &Tree, filter: usize) -> &[Value] {
 fn fields_begin_in_order_and_before_init() {
     let tree = filter(
         "void->void filter Main {
-            int a = 3; int b = a * 2; int[b] c = {1, 2}; float d;
+            int a = 3; int b = a * 2; int[b] c = {1, 2, 0, 0, 0, 0}; float d;
             init { c[5] = b + a; d = c[1] / 4.0; }
             work { println(a); }
         }",

@@ -35,7 +35,9 @@ fn lengths_must_make_sense() {
     let huge = fault("int z;", "int[z + 2000000000][2000000000] a;");
     assert!(huge.starts_with("`int[2000000000][2000000000]` is too large"), "{huge}");
     assert_eq!(fault("", "int[2] a; int[3] b; a = b;"), "an array [3] is assigned to one of [2] at `a = b;`");
-    assert_eq!(fault("", "int[1] a = {1, 2};"), "2 values are given for an array of length 1 at `int[1] a`");
+    let list = |values: &str| fault("", &format!("int n = 2; int[n] a = {values};"));
+    assert_eq!(list("{1, 2, 3}"), "3 values are given for an array of length 2 at `int[n] a`");
+    assert_eq!(list("{1}"), "1 value is given for an array of length 2 at `int[n] a`");
 }
 
 #[test]
