@@ -109,6 +109,20 @@ fn a_message_that_comes_too_late() {
 }
 
 #[test]
+fn messages_for_what_has_been_downstream() {
+    for (every, latency) in [(9, "[-4:-4]"), (1, "[-4:-4]"), (7, "[-2:-2]"), (3, "[-n:-n + 1]")] {
+        for pop in [1, 4] {
+            let text = format!(
+                "void->void pipeline Main {{ portal<Rx> p; add Tx(p); add Rx() to p; }}
+                void->int filter Tx(portal<Rx> p) {{ int n; work push 1 {{ n++; if (n == {every}) p.set(7) {latency}; push(n); }} }}
+                int->void filter Rx {{ int v; work pop {pop} {{ println(peek(0) + \" \" + v); for (int i = 0; i < {pop}; i++) pop(); }} handler set(int x) {{ v = x; }} }}"
+            );
+            check(&text, &Memory::default(), &[Some(3), Some(30)]);
+        }
+    }
+}
+
+#[test]
 fn several_who_hear_and_several_who_send() {
     let text = |latency: &str, other: &str| {
         format!(

@@ -118,19 +118,23 @@ impl<A: Clone> Post<A> {
         };
         let receiver = &self.compiled.flat.node(to).name;
         let never = || format!("`{receiver}` can never fire so often");
-        if *down {
-            let firing = sent.saturating_add_signed(i64::from(latency));
-            return wavefront.first_needing(firing).ok_or_else(never);
-        }
-        let after = wavefront.wave(sent + u64::from(latency.unsigned_abs())).ok_or_else(never)?;
+        let before = if *down {
+            let needs = sent.saturating_add_signed(i64::from(latency));
+            wavefront.first_needing(needs).ok_or_else(never)?.max(1)
+        } else {
+            wavefront.wave(sent + u64::from(latency.unsigned_abs())).ok_or_else(never)? + 1
+        };
         let fired = fired(to);
-        if fired > after {
-            return Err(format!(
-                "this message comes too late: it should be handled after firing {after} of \
-                 `{receiver}`, which has fired {fired} times; it needs a greater latency than {latency}"
-            ));
+        if fired < before {
+            return Ok(before);
         }
-        Ok(after + 1)
+        let when =
+            if *down { format!("before firing {before}") } else { format!("after firing {}", before - 1) };
+        let often = if fired == 1 { "once".to_owned() } else { format!("{fired} times") };
+        Err(format!(
+            "this message comes too late: it should be handled {when} of `{receiver}`, which has fired {often}; \
+             it needs a greater latency than {latency}"
+        ))
     }
 }
 

@@ -1,0 +1,110 @@
+//! When messages are handled, by figures that are calculated by hand: sent in firing `n` with latency `l` (the last
+//! bound that is written), downstream before the first firing that needs firing `n + l` of the sender, upstream after
+//! the firings that firing `n + l` of the sender needs.
+
+mod common;
+
+use common::run;
+
+/// The lines that a program prints, and how it failed, if it did.
+fn seen(text: &str, iterations: u64) -> (Vec<String>, Option<String>) {
+    let run = run(text, Some(iterations), &[]);
+    let why = run.end.err().map(|stop| match stop {
+        thalweg_lang::interpret::Stop::Fault(error) => error.message,
+        other => panic!("{other:?}"),
+    });
+    (run.printed.lines().map(str::to_owned).collect(), why)
+}
+
+/// From the third firing of a filter that gives two items to one that takes three. Firing `m` of the receiver needs
+/// `3 m` items, which are there after 2, 3, 5, 6, 8, 9 firings of the sender.
+fn down(latency: &str) -> String {
+    format!(
+        "void->void pipeline Main {{ portal<Rx> p; add Tx(p); add Rx() to p; }}
+         void->int filter Tx(portal<Rx> p) {{ int n; work push 2 {{ n++; if (n == 3) p.set(7) {latency}; push(n); push(n); }} }}
+         int->void filter Rx {{ int v; int m; work pop 3 {{ m++; println(m + \" \" + v); pop(); pop(); pop(); }} handler set(int x) {{ v = x; }} }}"
+    )
+}
+
+#[test]
+fn downstream() {
+    for (latency, first) in [
+        ("", 2),
+        ("[0:0]", 2),
+        ("[-1:-1]", 1), // Firing 1 needs two firings, and has been when the third begins.
+        ("[1:1]", 3),
+        ("[2:]", 3),
+        ("[:2]", 3),
+        ("[0:2]", 3),
+        ("[1:3]", 4),
+        ("[-3:4]", 5),
+        ("[5:5]", 5),
+        ("[6:6]", 6),
+    ] {
+        let (lines, why) = seen(&down(latency), 2);
+        if first == 1 {
+            assert_eq!(lines, ["1 0"], "{latency}");
+            let said = "`Main.Tx`, in firing 3: this message comes too late: it should be handled before firing 1 of `Main.Rx`, \
+                        which has fired once; it needs a greater latency than -1";
+            assert_eq!(why.as_deref(), Some(said));
+            continue;
+        }
+        let expected: Vec<_> = (1..=4).map(|m| format!("{m} {}", if m < first { 0 } else { 7 })).collect();
+        assert_eq!((lines, why), (expected, None), "{latency}");
+    }
+}
+
+#[test]
+fn downstream_before_what_has_been() {
+    let text = |n: u32| {
+        format!(
+            "void->void pipeline Main {{ portal<Rx> p; add Tx(p); add Rx() to p; }}
+             void->int filter Tx(portal<Rx> p) {{ int n; work push 1 {{ n++; if (n == {n}) p.set(7) [-4:-4]; push(n); }} }}
+             int->void filter Rx {{ int v; work pop 1 {{ println(pop() + \" \" + v); }} handler set(int x) {{ v = x; }} }}"
+        )
+    };
+    let (lines, why) = seen(&text(9), 12);
+    assert_eq!(lines, ["1 0", "2 0", "3 0", "4 0", "5 0", "6 0", "7 0", "8 0"]);
+    let said = "`Main.Tx`, in firing 9: this message comes too late: it should be handled before firing 5 of `Main.Rx`, which \
+                has fired 8 times; it needs a greater latency than -4";
+    assert_eq!(why.as_deref(), Some(said));
+    // Before the first firing there is nothing that could have been too early.
+    assert_eq!(seen(&text(1), 2), (vec!["1 7".to_owned(), "2 7".to_owned()], None));
+}
+
+#[test]
+fn downstream_of_one_that_is_behind_by_itself() {
+    // Four firings of the sender for each of the receiver: what is sent in the third is for the firing that needs the first.
+    let text = "void->void pipeline Main { portal<Rx> p; add Tx(p); add Rx() to p; }
+        void->int filter Tx(portal<Rx> p) { int n; work push 1 { n++; if (n == 7) p.set(7) [-2:-2]; push(n); } }
+        int->void filter Rx { int v; work pop 4 { for (int i = 0; i < 4; i++) pop(); println(v); } handler set(int x) { v = x; } }";
+    assert_eq!(seen(text, 3), (["0", "7", "7"].map(str::to_owned).to_vec(), None));
+}
+
+/// Against the stream, from the second firing of a filter that takes two items to one that gives one: firing `m` of the
+/// sender needs `2 m` of the receiver.
+fn up(latency: &str) -> String {
+    format!(
+        "void->void pipeline Main {{ portal<Tx> p; add Tx() to p; add Rx(p); }}
+         void->int filter Tx {{ int v; work push 1 {{ push(v); }} handler set(int x) {{ v = x; }} }}
+         int->void filter Rx(portal<Tx> p) {{ int n; work pop 2 {{ n++; if (n == 2) p.set(7) {latency}; println(pop()); println(pop()); }} }}"
+    )
+}
+
+#[test]
+fn upstream() {
+    for (latency, after) in [
+        ("", 4),
+        ("[0:0]", 4),
+        ("[1:1]", 6),
+        ("[1:]", 6),
+        ("[:1]", 6),
+        ("[0:2]", 8),
+        ("[2:2]", 8),
+        ("[-2:-2]", 8),
+        ("[-2:-1]", 6),
+    ] {
+        let expected: Vec<_> = (1..=12).map(|m| (if m <= after { "0" } else { "7" }).to_owned()).collect();
+        assert_eq!(seen(&up(latency), 6), (expected, None), "{latency}");
+    }
+}
