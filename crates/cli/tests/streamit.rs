@@ -82,14 +82,18 @@ fn errors_name_the_file_that_was_given() {
     let folder = folder_with(SCALE);
     fs::write(folder.path().join("odd"), [0; 7]).unwrap();
     fs::write(folder.path().join("words"), "1 2\n3 \u{1b}[2Jfour\n").unwrap();
-    fs::write(folder.path().join("short.wav"), b"RIFF").unwrap();
-    let cases: [(&[&str], &str); 8] = [
+    fs::write(folder.path().join("short.wav"), b"RIFF\x24\0\0\0WAVEfmt ").unwrap();
+    fs::write(folder.path().join("odd.wav"), b"RIFF").unwrap();
+    fs::write(folder.path().join("long.wav"), [b'x'; 100]).unwrap();
+    let cases: [(&[&str], &str); 10] = [
         (&[], "`Scale.FileReader`: the file `given`: No such file"),
         (&["--in", "nothing"], "the file `nothing`: No such file"),
         (&["--in", "."], "the file `.`: Is a directory"),
         (&["--in", "odd"], "the file `odd`: it ends in the middle of an item"),
         (&["--in", "words", "--text"], "the file `words`: line 2: `\\u{1b}[2Jfour` is not an integer"),
         (&["--in", "short.wav"], "the file `short.wav`: the sound is cut off"),
+        (&["--in", "odd.wav"], "the file `odd.wav`: it is no sound file"),
+        (&["--in", "long.wav"], "the file `long.wav`: it is no sound file"),
         (&["--in", "odd", "--out", "no/folder"], "the file `no/folder`: there is no folder `no`"),
         (&["--in", "odd", "--out", "."], "the file `.`: it is a directory"),
     ];
@@ -100,6 +104,17 @@ fn errors_name_the_file_that_was_given() {
             assert!(said(&output).contains("program.str:") && output.status.code() == Some(1));
             assert!(!unfinished(folder.path()));
         }
+    }
+}
+
+#[test]
+fn standard_input_is_not_repeated() {
+    for (program, arguments) in [(SCALE.to_owned(), &["--in", "-"][..]), (SCALE.replace("given", "-"), &[])] {
+        let folder = folder_with(&program);
+        let output = run(folder.path(), &[arguments, &["--repeat-input", "-i", "9"]].concat());
+        assert!(said(&output).contains("standard input cannot be repeated"), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(1));
+        assert!(!unfinished(folder.path()));
     }
 }
 

@@ -104,6 +104,16 @@ fn broken(error: hound::Error) -> io::Error {
     }
 }
 
+/// What is said of a file that does not begin as sound does, however short it is.
+fn no_sound(path: &Path) -> Option<io::Error> {
+    // The other end of a pipe would be waited for.
+    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let mut begin = Vec::new();
+    File::open(path).ok()?.take(12).read_to_end(&mut begin).ok()?;
+    let is_sound = begin.starts_with(b"RIFF") && begin.ends_with(b"WAVE");
+    (!is_sound).then(|| io::Error::new(io::ErrorKind::InvalidData, "it is no sound file (WAV)"))
+}
+
 /// The samples of a file, channels in turn: as they are, or from -1 to 1.
 struct Samples {
     path: PathBuf,
@@ -113,7 +123,8 @@ struct Samples {
 
 impl Samples {
     fn open(path: PathBuf, is_int: bool) -> io::Result<Samples> {
-        let reader = hound::WavReader::open(&path).map_err(broken)?;
+        let reader =
+            hound::WavReader::open(&path).map_err(|error| no_sound(&path).unwrap_or(broken(error)))?;
         Ok(Samples { path, reader, is_int })
     }
 }

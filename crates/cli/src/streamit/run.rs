@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build_until};
-use thalweg_lang::files::Form;
+use thalweg_lang::files::{Form, STANDARD};
 use thalweg_lang::interpret::{BUDGET, Options, Stop, Surroundings, Within, interpret_within};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources};
@@ -96,6 +96,7 @@ impl Run {
         let writes = ends(|code| matches!(code, Code::FileWriter(_)));
         only("--in", self.input.is_some(), "reads", reads)?;
         only("--out", self.output.is_some(), "writes", writes)?;
+        self.can_repeat(&compiled)?;
         let _guard = interrupt.guard();
         let progress = Progress::steps(self.iterations);
         let out = Shared::new(standard::stdout()?);
@@ -156,6 +157,23 @@ impl Run {
                 bail!("the program has failed");
             }
         }
+    }
+}
+
+impl Run {
+    /// What comes in on standard input is gone when it has been read, so it does not begin again.
+    fn can_repeat(&self, compiled: &Compiled) -> Result<()> {
+        let standard = |code: &Code| match (code, &self.input) {
+            (Code::FileReader(_), Some(path)) => standard::is_dash(path),
+            (Code::FileReader(name), None) => name == STANDARD,
+            _ => false,
+        };
+        let reads = self.repeat_input && compiled.tree.filters.iter().any(|filter| standard(&filter.code));
+        ensure!(
+            !reads,
+            "standard input cannot be repeated: with --repeat-input it takes a file, `--in FILE`"
+        );
+        Ok(())
     }
 }
 
