@@ -41,6 +41,12 @@ macro_rules! agrees {
 }
 
 agrees! {
+    too_few_items: around_int("int->int filter Middle() { int n; work pop 1 push 1 { int x = pop(); for (int i = 0; i < (n == 7 ? 0 : 1); i++) push(x); n++; } }"),
+        Memory::default(), Some(40);
+    one_item_too_many: around_int("int->int filter Middle() { int n; work pop 1 push 1 { int x = pop(); for (int i = 0; i < (n == 7 ? 2 : 1); i++) push(x); n++; } }"),
+        Memory::default(), Some(40);
+    one_item_too_few_of_a_range: around_int("int->int filter Middle() { int n; work pop [2, 3] push 1 { int x = pop(); if (n < 5) x += pop(); push(x); n++; } }"),
+        Memory::default(), Some(40);
     state_and_prints: around_int("int->int filter Middle() { int sum; work pop 1 push 1 { sum += pop(); push(sum % 1000); } }"),
         Memory::default(), Some(40);
     integer_arithmetic: around_int("int->int filter Middle() { work pop 2 push 8 {

@@ -232,11 +232,30 @@ fn dynamic_rates_keep_their_bounds() {
          int->void filter Show {{ work pop 1 {{ println(pop()); }} }} {rest}"
     );
     let Err(Stop::Fault(fault)) = run(&text, Some(1), &[]).end else { panic!("two are too many") };
-    assert!(
-        fault.message.contains("pushes 2 items") && fault.message.contains("from 0 to 1"),
-        "{}",
-        fault.message
-    );
+    let said = "`Main.Odd`, in firing 1: this firing pushes 2 items, but its rate says from 0 to 1";
+    assert_eq!(fault.message, said);
+}
+
+#[test]
+fn firings_that_move_a_wrong_number_of_items_are_told_with_their_number() {
+    let failing = |work: &str| {
+        let text = format!(
+            "void->void pipeline Main {{ add Count(); add Bad(); add Show(); }}
+             void->int filter Count {{ int i; work push 1 {{ i++; push(i); }} }}
+             int->void filter Show {{ work pop 1 {{ println(pop()); }} }} int->int filter Bad {{ {work} }}"
+        );
+        let Err(Stop::Fault(fault)) = run(&text, Some(9), &[]).end else { panic!("{work}") };
+        fault.message.replace("`Main.Bad`, in firing 3: this firing ", "")
+    };
+    let some = |count: u32| format!("for (int i = 0; i < (x == 3 ? {count} : 1); i++) push(x);");
+    let work = |rates: &str, count| failing(&format!("work {rates} {{ int x = pop(); {} }}", some(count)));
+    assert_eq!(work("pop 1 push 1", 0), "pushes 0 items, but its rate says 1");
+    assert_eq!(work("pop 1 push 1", 2), "pushes more than the 1 item of its rate");
+    assert_eq!(work("pop 1 push [0, 1]", 2), "pushes 2 items, but its rate says from 0 to 1");
+    let pops = "work pop [2, 3] push 1 { int n = iter() == 2 ? 1 : 2; int x; for (int i = 0; i < n; i++) x = pop(); push(x); }";
+    assert_eq!(failing(pops), "pops 1 item, but its rate says from 2 to 3");
+    let pops = "work pop 1 push 1 { int x = pop(); if (x == 3) pop(); push(x); }";
+    assert_eq!(failing(pops), "pops more than the 1 item of its rate");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::shape::{components, is_scalar, kind_of};
 use super::{Lower, Outcome, Part, Val};
 use crate::ir::{Area, Ex, Kind, MemKind, Scalar, St};
 use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Type};
+use thalweg_lang::interpret::counted;
 use thalweg_lang::value::Shape;
 
 impl<'a> Lower<'a> {
@@ -270,7 +271,8 @@ impl<'a> Lower<'a> {
         match self.rates.pop.fixed() {
             Some(pop) if self.cursor_range(&self.taken.clone()).1 >= i64::from(pop) => {
                 let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(pop.into()));
-                let why = format!("this firing pops more than the {pop} items of its rate");
+                let most = counted(pop.into());
+                let why = format!("this firing pops more than the {most} of its rate");
                 self.check(more, why, Vec::new());
             }
             Some(_) => {}

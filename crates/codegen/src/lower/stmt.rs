@@ -5,6 +5,7 @@ use super::shape::kind_of;
 use super::{Bind, Lower, Outcome, Part, Val, cells_of};
 use crate::ir::{Area, Ex, Kind, MemKind, Piece, Scalar, St};
 use thalweg_lang::hir::{BinaryOp, Expr, Init, Place, Shaped, Stmt, StmtKind, Type};
+use thalweg_lang::interpret::counted;
 use thalweg_lang::value::Shape;
 
 impl<'a> Lower<'a> {
@@ -233,7 +234,8 @@ impl<'a> Lower<'a> {
         match self.rates.push.fixed() {
             Some(push) if range.1 >= i64::from(push) => {
                 let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(push.into()));
-                let why = format!("this firing pushes more than the {push} items of its rate");
+                let most = counted(push.into());
+                let why = format!("this firing pushes more than the {most} of its rate");
                 self.check(more, why, Vec::new());
             }
             Some(_) => {}

@@ -44,7 +44,7 @@ use std::rc::Rc;
 use thalweg_lang::Diagnostic;
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::hir::Type;
-use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, over_budget};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, counted, over_budget};
 use thalweg_lang::value::Value;
 
 /// A run.
@@ -327,13 +327,11 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
         return Stop::Output(format!("`{}` failed", node.name));
     };
     let why = refused.unwrap_or_else(|| {
-        site.why.0.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string())
+        let why = site.why.0.replace("{0} items", &counted(args[0]));
+        why.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string())
     });
-    let (span, message) = if site.whole {
-        (node.span, format!("`{}`: {why}", node.name))
-    } else {
-        (site.span, format!("`{}`, in firing {}: {why}", node.name, failure.firing))
-    };
+    let span = if site.whole { node.span } else { site.span };
+    let message = format!("`{}`, in firing {}: {why}", node.name, failure.firing);
     Stop::Fault(Box::new(Diagnostic::new(span, message)))
 }
 

@@ -4,6 +4,7 @@ use super::Stop;
 use super::deadlock::Lack;
 use super::host::{FilterHost, SLICE};
 use super::world::{State, World};
+use crate::Span;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Budget, Code, Failure, Globals, Machine};
 use crate::files::Source;
@@ -194,7 +195,7 @@ impl World {
             machine.run_function(handler, letter.args).map_err(|failure| self.failed(node, &failure))?;
         }
         machine.run(&prework.unwrap_or(&code.work).body).map_err(|failure| self.failed(node, &failure))?;
-        host.end().map_err(|what| self.fault(node, &what))?;
+        host.end().map_err(|what| self.failed_at(node, ports.span, &what))?;
         let idle = &self.idle[node.0 as usize];
         idle.set(if host.popped + host.pushed > 0 { 0 } else { idle.get() + 1 });
         Ok(Fired::Yes)
@@ -216,10 +217,15 @@ impl World {
         if self.over.get() {
             return self.outgrown();
         }
+        self.failed_at(node, failure.span, &failure.fault.0)
+    }
+
+    /// A firing is wrong.
+    fn failed_at(&self, node: NodeId, span: Span, what: &str) -> Stop {
         let filter = &self.compiled.flat.node(node).name;
         let firing = self.firings[node.0 as usize].get() + 1;
-        let message = format!("`{filter}`, in firing {firing}: {}", failure.fault.0);
-        Stop::Fault(Box::new(Diagnostic::new(failure.span, message)))
+        let message = format!("`{filter}`, in firing {firing}: {what}");
+        Stop::Fault(Box::new(Diagnostic::new(span, message)))
     }
 }
 

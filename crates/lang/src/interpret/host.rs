@@ -67,13 +67,19 @@ fn kept(does: &str, items: u32, rate: Rate) -> Result<(), String> {
         Rate::Dynamic { min, max: Some(max), .. } => format!("from {min} to {max}"),
         Rate::Dynamic { min, max: None, .. } => format!("{min} or more"),
     };
-    Err(format!("this firing {does} {items} items, but its rate says {said}"))
+    Err(format!("this firing {does} {}, but its rate says {said}", counted(items.into())))
+}
+
+/// So many items, in words.
+pub fn counted(items: i64) -> String {
+    if items == 1 { "1 item".to_owned() } else { format!("{items} items") }
 }
 
 impl Host for FilterHost<'_> {
     fn pop(&mut self) -> Result<Value, Fault> {
         if self.rates.pop.fixed().is_some_and(|pop| self.popped >= pop) {
-            return Err(Fault(format!("this firing pops more than the {} items of its rate", self.popped)));
+            let most = counted(self.popped.into());
+            return Err(Fault(format!("this firing pops more than the {most} of its rate")));
         }
         let input = self.need(1)?;
         self.popped += 1;
@@ -95,7 +101,8 @@ impl Host for FilterHost<'_> {
     fn push(&mut self, item: Value) -> Result<(), Fault> {
         let output = self.output.ok_or_else(|| Fault("there is no output here".into()))?;
         if self.rates.push.fixed().is_some_and(|push| self.pushed >= push) {
-            return Err(Fault(format!("this firing pushes more than the {} items of its rate", self.pushed)));
+            let most = counted(self.pushed.into());
+            return Err(Fault(format!("this firing pushes more than the {most} of its rate")));
         }
         self.pushed += 1;
         self.world.channel(output).borrow_mut().push_back(item);

@@ -39,6 +39,7 @@ mod turn;
 mod world;
 
 pub use deadlock::{Lack, deadlock, may_be_stuck};
+pub use host::counted;
 pub use room::{BUDGET, over_budget};
 pub use turn::leaving;
 

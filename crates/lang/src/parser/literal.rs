@@ -20,11 +20,11 @@ fn number(text: &str) -> Literal {
     }
 }
 
-/// The lower 32 bits of a hexadecimal number, and whether there are no others.
-fn hexadecimal(text: &str) -> (i32, bool) {
-    let digits = text[2..].trim_start_matches('0');
+/// The lower 32 bits of a hexadecimal number, as an integer has them: more wrap.
+pub(super) fn hexadecimal(text: &str) -> Literal {
+    let digits = &text[2..];
     let lower = &digits[digits.len().saturating_sub(8)..];
-    (u32::from_str_radix(lower, 16).unwrap_or(0) as i32, digits.len() <= 8)
+    Literal::Int(u32::from_str_radix(lower, 16).unwrap_or(0) as i32)
 }
 
 impl Parser<'_> {
@@ -52,16 +52,6 @@ impl Parser<'_> {
         let hint = self.hint().unwrap_or_default();
         let error = Diagnostic::new(self.span(), "a number has digits on both sides of its point").hint(hint);
         self.complain(error);
-    }
-
-    /// What the hexadecimal number that we look at means.
-    pub(super) fn hexadecimal(&mut self) -> Literal {
-        let (value, fits) = hexadecimal(self.text_at(self.span()));
-        if !fits {
-            let error = Diagnostic::new(self.span(), "this number does not fit into 32 bits");
-            self.complain(error);
-        }
-        Literal::Int(value)
     }
 
     /// What the string that we look at means.

@@ -58,10 +58,11 @@ impl Parser<'_> {
         Ok(StmtKind::Assign(place, op, value))
     }
 
-    fn list_as_value(&mut self) -> Parsed<Expr> {
+    /// Reports a list where there is no array that it could be the first value of, and skips it.
+    pub(super) fn list_as_value(&mut self) -> Parsed<Expr> {
         let span = self.span();
         let error = Diagnostic::new(span, "a list of values can only be given where a variable is declared")
-            .hint("declare the variable with it, or assign the elements one by one");
+            .hint("declare a variable with it, or assign the elements one by one");
         self.complain(error);
         self.init_value()?;
         Ok(Expr { kind: ExprKind::Error, span })

@@ -1,6 +1,7 @@
 //! Expressions: values, and operators before and after one.
 
 use super::expr::Tall;
+use super::literal::hexadecimal;
 use super::{Parsed, Parser, types};
 use crate::ast::{Expr, ExprKind, Literal, Name, Primitive, UnaryOp};
 use crate::diagnostic::Diagnostic;
@@ -117,6 +118,9 @@ impl Parser<'_> {
 
     fn no_value(&mut self) -> Parsed<Tall> {
         let span = self.span();
+        if self.at(Kind::OpenBrace) && matches!(self.before(), Some(Kind::Open | Kind::Comma)) {
+            return Ok(Tall { expr: self.list_as_value()?, height: 1 });
+        }
         let hint = self.hint_for_value();
         let failed = self.unexpected_with("an expression", hint);
         // What should be behind it is here, so only the expression is lost.
@@ -274,7 +278,7 @@ impl Parser<'_> {
             Kind::Pi => Literal::Pi,
             Kind::True => Literal::Boolean(true),
             Kind::False => Literal::Boolean(false),
-            Kind::Hex => self.hexadecimal(),
+            Kind::Hex => hexadecimal(self.text_at(self.span())),
             Kind::Number => return Ok(Some(self.number())),
             Kind::Dot if self.ahead(1) == Kind::Number => return Ok(Some(self.fraction())),
             Kind::String => self.string(),

@@ -59,7 +59,7 @@ pub(super) struct Code {
     pub loops: u32,
     /// What `return` gives; none where that is wrong.
     pub result: Option<Type>,
-    /// There is a `return` with a value.
+    /// There is a `return`.
     pub returned: bool,
     pub effects: Effects,
 }

@@ -120,6 +120,7 @@ impl<'a> Resolver<'a> {
 
     fn return_stmt(&mut self, value: Option<&'a ast::Expr>, span: Span) -> Option<StmtKind> {
         let wanted = self.code().result.clone();
+        self.code().returned = true;
         let Some(value) = value else {
             if wanted.is_some_and(|wanted| wanted != Type::Void) {
                 let error = Diagnostic::new(span, "the function gives a value, but none stands here");
@@ -127,7 +128,6 @@ impl<'a> Resolver<'a> {
             }
             return Some(StmtKind::Return(None));
         };
-        self.code().returned = true;
         let resolved = self.expr(value)?;
         match wanted? {
             Type::Void => {
