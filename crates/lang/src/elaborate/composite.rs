@@ -46,7 +46,8 @@ impl<'p> Elaborator<'p> {
         let error = Diagnostic::new(taker.span, text)
             .label(format!("takes {takes}"))
             .other(giver.span, format!("gives {gives}"));
-        self.report(error);
+        let hint = "put a filter between them, or give both one type";
+        self.report(error.hint(hint));
     }
 
     /// A composite's ends: as declared, which must be what it is made of; or that, where nothing is

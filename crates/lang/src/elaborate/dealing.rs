@@ -33,7 +33,8 @@ impl Elaborator<'_> {
     ) -> Option<Weights> {
         let weights = match dealing {
             Dealing::Duplicate if side == Side::Join => {
-                self.error(*span, "a joiner takes items in turn: there is no `join duplicate`");
+                let text = "a joiner takes items in turn: there is no `join duplicate`";
+                self.advise(*span, text, "write `join roundrobin;`");
                 return None;
             }
             Dealing::Duplicate if is_void => vec![0; children],
@@ -51,7 +52,8 @@ impl Elaborator<'_> {
         if !moves {
             let does = if side == Side::Split { "takes" } else { "gives" };
             let text = format!("`{} roundrobin` moves nothing, and the stream {does} items", side.keyword());
-            self.error(*span, text);
+            let hint = "give a weight to each stream that items go to or come from";
+            self.advise(*span, text, hint);
             return None;
         }
         Some(Weights::RoundRobin(weights))
@@ -68,7 +70,10 @@ impl Elaborator<'_> {
             let (count, keyword) = (weights.len(), side.keyword());
             let text =
                 format!("`{keyword} roundrobin` has {count} weights, and there are {children} streams");
-            self.error(span, text);
+            let one = weights.first().copied().unwrap_or(1);
+            let hint =
+                format!("write a weight for each, in their order; `roundrobin({one})` is {one} for all");
+            self.advise(span, text, hint);
             return None;
         }
         weights.iter().map(|weight| self.weight(*weight, side, span)).collect()
@@ -76,10 +81,8 @@ impl Elaborator<'_> {
 
     fn weight(&mut self, weight: i32, side: Side, span: Span) -> Option<u32> {
         if weight < 0 {
-            self.error(
-                span,
-                format!("`{} roundrobin` has the weight {weight}, which is negative", side.keyword()),
-            );
+            let text = format!("`{} roundrobin` has the weight {weight}, which is negative", side.keyword());
+            self.advise(span, text, "with a weight of 0 nothing is moved");
         }
         u32::try_from(weight).ok()
     }

@@ -114,7 +114,12 @@ impl<'p> Elaborator<'p> {
 
     fn needed_child(&mut self, there: bool, keyword: &str, making: Making<'p, '_>) {
         if !there {
-            self.error(making.stream.span, format!("there is no `{keyword}` in it"));
+            let text = format!("there is no `{keyword}` in it");
+            self.advise(
+                making.stream.span,
+                text,
+                format!("write `{keyword} Identity<int>();`, or another stream"),
+            );
         }
     }
 
@@ -158,7 +163,8 @@ impl<'p> Elaborator<'p> {
                 } else {
                     value.kind().to_owned()
                 };
-                self.error(*span, format!("{given} is enqueued where items are {wanted}"));
+                let text = format!("{given} is enqueued where items are {wanted}");
+                self.advise(*span, text, "what is enqueued goes round the loop: it is what the body takes");
                 fine = false;
             }
         }

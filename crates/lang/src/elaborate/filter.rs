@@ -91,11 +91,13 @@ impl<'p> Elaborator<'p> {
         }
         if !input.is_void() && work.pop.fixed() == Some(0) {
             let text = format!("`work` pops nothing, and the filter takes {}", self.shape_name(input));
-            self.report(Diagnostic::new(span, text).other(making.stream.span, "the filter"));
+            let error = Diagnostic::new(span, text).other(making.stream.span, "the filter");
+            self.report(error.hint("declare how many items it takes: `pop 1`; or make its input `void`"));
         }
         if !output.is_void() && work.push.fixed() == Some(0) {
             let text = format!("`work` pushes nothing, and the filter gives {}", self.shape_name(output));
-            self.report(Diagnostic::new(span, text).other(making.stream.span, "the filter"));
+            let error = Diagnostic::new(span, text).other(making.stream.span, "the filter");
+            self.report(error.hint("declare how many items it gives: `push 1`; or make its output `void`"));
         }
         self.errors.len() == before
     }
@@ -104,10 +106,12 @@ impl<'p> Elaborator<'p> {
     fn check_void(&mut self, input: &Shape, output: &Shape, rates: Rates, what: &str, span: crate::Span) {
         if input.is_void() && (rates.pop.fixed() != Some(0) || rates.peek != Rate::Static(0)) {
             let (pop, peek) = (rates.pop, rates.peek);
-            self.error(span, format!("`{what}` has pop {pop} and peek {peek}, and the filter takes nothing"));
+            let text = format!("`{what}` has pop {pop} and peek {peek}, and the filter takes nothing");
+            self.advise(span, text, "change the rates, or the filter's type");
         }
         if output.is_void() && rates.push.fixed() != Some(0) {
-            self.error(span, format!("`{what}` has push {}, and the filter gives nothing", rates.push));
+            let text = format!("`{what}` has push {}, and the filter gives nothing", rates.push);
+            self.advise(span, text, "change the rate, or the filter's type");
         }
     }
 }

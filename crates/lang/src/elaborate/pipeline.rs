@@ -29,7 +29,8 @@ impl<'p> Elaborator<'p> {
         let joined = self.check_neighbours(&children);
         let children = children.into_iter().collect::<Option<Vec<Stream>>>()?;
         let (Some(first), Some(last)) = (children.first(), children.last()) else {
-            self.error(making.stream.span, "the pipeline has no streams in it");
+            let hint = "`add` one, if nothing else `Identity<int>()`";
+            self.advise(making.stream.span, "the pipeline has no streams in it", hint);
             return None;
         };
         let found = (first.input.clone(), last.output.clone());

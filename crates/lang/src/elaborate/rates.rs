@@ -42,7 +42,8 @@ impl<'p> Elaborator<'p> {
         let rate = self.accept(rate, span)?;
         let mut number = |value: i32| {
             if value < 0 {
-                self.error(span, format!("the {what} rate is {value}, which is negative"));
+                let text = format!("the {what} rate is {value}, which is negative");
+                self.advise(span, text, "with a rate of 0 nothing is moved");
             }
             u32::try_from(value).ok()
         };
@@ -65,7 +66,8 @@ impl<'p> Elaborator<'p> {
         if min <= middle && middle <= top && top > 0 {
             return Some(rate);
         }
-        self.error(span, format!("the {what} rate {rate} is not a range: its numbers go up, and not to 0"));
+        let text = format!("the {what} rate {rate} is not a range: its numbers go up, and not to 0");
+        self.advise(span, text, "write `[least, greatest]` or `[least, average, greatest]`");
         None
     }
 }

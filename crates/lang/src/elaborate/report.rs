@@ -33,6 +33,11 @@ impl Elaborator<'_> {
         self.report(Diagnostic::new(span, text));
     }
 
+    /// Reports an error with what may help.
+    pub(super) fn advise(&mut self, span: Span, text: impl Into<String>, hint: impl Into<String>) {
+        self.report(Diagnostic::new(span, text).hint(hint));
+    }
+
     /// Reports an error; before its text comes the path of the stream that is being made.
     pub(super) fn report(&mut self, mut error: Diagnostic) {
         if self.errors.len() >= MAX_ERRORS {
@@ -62,6 +67,7 @@ impl Elaborator<'_> {
     fn fail(&mut self, failure: Failure, span: Span) {
         let place = if failure.span == Span::default() { span } else { failure.span };
         let mut error = Diagnostic::new(place, failure.fault.0);
+        error.hint = hint(&error.message).map(str::to_owned);
         if self.budget.steps == 0 {
             let steps = self.limits.steps;
             error.message = format!("the streams are not made after {steps} steps: a loop may not end");
@@ -89,4 +95,14 @@ impl Elaborator<'_> {
         self.stopped = true;
         None
     }
+}
+
+/// What may help with what code cannot do.
+fn hint(fault: &str) -> Option<&'static str> {
+    let hints = [
+        ("is outside an array", "elements are counted from 0: the last one has the index `length - 1`"),
+        ("given for an array of length", "a list has one value for each element"),
+        ("is divided by zero", "see what the second number is calculated of, and with which parameters"),
+    ];
+    hints.iter().find(|(words, _)| fault.contains(words)).map(|(_, hint)| *hint)
 }

@@ -54,7 +54,8 @@ impl<'p> Elaborator<'p> {
             }
         }
         if children.is_empty() {
-            self.error(making.stream.span, "the splitjoin has no streams in it");
+            let hint = "`add` one, if nothing else `Identity<int>()`";
+            self.advise(making.stream.span, "the splitjoin has no streams in it", hint);
         }
         let split = self.needed(dealings.split, Side::Split, making);
         let join = self.needed(dealings.join, Side::Join, making);
@@ -85,7 +86,7 @@ impl<'p> Elaborator<'p> {
             Some((_, first)) => {
                 let text = format!("there is a second `{}`", side.keyword());
                 let error = Diagnostic::new(span, text).other(*first, "the first");
-                self.report(error);
+                self.report(error.hint("leave one of them out"));
             }
         }
     }

@@ -90,7 +90,8 @@ impl<'p> Elaborator<'p> {
             StreamBody::Composite(kind, body) => (kind, body),
         };
         if !portals.is_empty() {
-            self.error(making.span, "only filters hear messages, and this is none");
+            let hint = "register the filters in it: `add Filter() to p;`";
+            self.advise(making.span, "only filters hear messages, and this is none", hint);
         }
         let declared = self.declared(making)?;
         let pieces = self.pieces(making, body)?;
@@ -152,10 +153,9 @@ impl<'p> Elaborator<'p> {
             if !value.fits(&shape, &self.structs) {
                 let declared = self.shape_name(&shape);
                 let lengths = value.lengths();
-                self.error(
-                    making.span,
-                    format!("parameter `{name}` is declared {declared}, and is given an array {lengths}"),
-                );
+                let text =
+                    format!("parameter `{name}` is declared {declared}, and is given an array {lengths}");
+                self.advise(making.span, text, "the lengths of arguments are those that parameters declare");
                 fine = None;
             }
         }

@@ -67,7 +67,10 @@ impl Parser<'_> {
         let weights = match self.kind() {
             Kind::Duplicate => self.duplicate()?,
             Kind::RoundRobin => self.round_robin()?,
-            _ => return self.unexpected("`roundrobin` or `duplicate`"),
+            _ => {
+                let hint = "write `duplicate`, or `roundrobin(1, 2)` with a weight for each stream";
+                return self.unexpected_with("`roundrobin` or `duplicate`", Some(hint.to_owned()));
+            }
         };
         self.semicolon("`roundrobin` or `duplicate`");
         Ok(kind(weights))

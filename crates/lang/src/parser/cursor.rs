@@ -65,6 +65,11 @@ impl Parser<'_> {
 
     /// Takes a token that must be of a kind.
     pub(super) fn expect(&mut self, kind: Kind, place: &str) -> Parsed<Span> {
+        self.expect_with(kind, place, None)
+    }
+
+    /// The same, with what may help where it is another.
+    pub(super) fn expect_with(&mut self, kind: Kind, place: &str, hint: Option<&str>) -> Parsed<Span> {
         if self.at(kind) {
             return Ok(self.bump());
         }
@@ -73,7 +78,9 @@ impl Parser<'_> {
             return Ok(self.missing_close(kind, place));
         }
         let text = kind.text().unwrap_or("?");
-        self.unexpected(&format!("`{text}`{}{place}", if place.is_empty() { "" } else { " " }))
+        let expected = format!("`{text}`{}{place}", if place.is_empty() { "" } else { " " });
+        let hint = self.hint().or(hint.map(str::to_owned));
+        self.unexpected_with(&expected, hint)
     }
 
     /// Reports a closing bracket that is missing at the end of a statement or head, where it is clear enough

@@ -106,7 +106,8 @@ impl Parser<'_> {
             return Ok(condition);
         }
         let first = self.tall_expr()?;
-        self.expect(Kind::Colon, "after the first value of `?`")?;
+        let hint = "a choice is `condition ? value : other value`";
+        self.expect_with(Kind::Colon, "after the first value of `?`", Some(hint))?;
         let second = self.tall_expr()?;
         let height = condition.height.max(first.height).max(second.height);
         let parts = (Box::new(condition.expr), Box::new(first.expr), Box::new(second.expr));

@@ -39,7 +39,12 @@ impl Parser<'_> {
                 self.function_outside();
             }
             kind if starts_type(kind) => program.streams.push(self.named_stream()?),
-            _ => return self.unexpected("a stream, `struct`, `static`, `native` or `helper`"),
+            _ => {
+                let hint =
+                    self.hint().unwrap_or_else(|| "statements stand in streams and functions".to_owned());
+                let expected = "a stream, `struct`, `static`, `native` or `helper`";
+                return self.unexpected_with(expected, Some(hint));
+            }
         }
         Ok(())
     }
@@ -79,7 +84,9 @@ impl Parser<'_> {
         for variable in variables {
             if variable.init.is_some() {
                 let error = Diagnostic::new(variable.name.span, "a field of a structure has no first value");
-                self.report(error);
+                self.report(
+                    error.hint("it begins as 0: set it where a variable of the structure is declared"),
+                );
             }
             fields.push(Param { ty: variable.ty, name: variable.name });
         }
@@ -120,7 +127,8 @@ impl Parser<'_> {
         if self.eat(Kind::Init) {
             let block = self.block()?;
             if global.init.replace(block).is_some() {
-                self.report(Diagnostic::new(start, "a second `init` in one `static` block"));
+                let error = Diagnostic::new(start, "a second `init` in one `static` block");
+                self.report(error.hint("put what both do into one"));
             }
             return Ok(());
         }

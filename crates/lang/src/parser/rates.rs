@@ -20,7 +20,8 @@ impl Parser<'_> {
             let word = self.kind();
             let start = self.bump();
             if self.lacks_rate() {
-                let error = Diagnostic::new(start, "a number is missing behind this");
+                let error = Diagnostic::new(start, "a number is missing behind this")
+                    .hint("`pop 1` is one item a firing, `pop *` any number");
                 self.complain(error);
                 continue;
             }
@@ -32,7 +33,8 @@ impl Parser<'_> {
             };
             if place.replace(rate).is_some() {
                 let text = self.text_at(start).to_string();
-                self.report(Diagnostic::new(self.since(start), format!("a second rate for `{text}`")));
+                let error = Diagnostic::new(self.since(start), format!("a second rate for `{text}`"));
+                self.report(error.hint("leave one of them out"));
             }
             self.comma_between_rates();
         }
@@ -66,11 +68,12 @@ impl Parser<'_> {
     fn range(&mut self) -> Parsed<Rate> {
         let start = self.bump();
         let min = self.bound()?;
-        self.expect(Kind::Comma, "between the least and the greatest rate")?;
+        let hint = "write `[least, greatest]` or `[least, average, greatest]`";
+        self.expect_with(Kind::Comma, "between the least and the greatest rate", Some(hint))?;
         let second = self.bound()?;
         let (average, max) =
             if self.eat(Kind::Comma) { (Some(second), self.bound()?) } else { (None, second) };
-        self.expect(Kind::CloseBracket, "after the rate")?;
+        self.expect_with(Kind::CloseBracket, "after the rate", Some(hint))?;
         Ok(Rate::Range(Box::new(Range { min, average, max, span: self.since(start) })))
     }
 

@@ -162,6 +162,9 @@ impl Parser<'_> {
         Some(match self.kind() {
             Kind::Plus => "a sign `+` before a value can be left out".to_string(),
             Kind::Star => "`*` stands for any number only in rates: `pop *`, `push [1, *]`".to_string(),
+            Kind::Close | Kind::Comma if matches!(self.before(), Some(Kind::Comma | Kind::Open)) => {
+                "a value is missing before this, or there is a `,` too many".to_string()
+            }
             kind if kind.is_keyword() && !matches!(kind, Kind::Switch | Kind::Case | Kind::Default) => {
                 format!("{} is a word of the language", self.found())
             }

@@ -68,10 +68,10 @@ impl Parser<'_> {
     pub(super) fn check_place(&mut self, place: &Expr) {
         if !is_place(place) && !self.follows_from_another() {
             let error = Diagnostic::new(place.span, "only a variable, a field or an element can be changed")
-                .label("this is a value")
-                .hint("signs stand outside: `-(x++)`");
+                .label("this is a value");
             let has_sign = matches!(place.kind, ExprKind::Unary(..));
-            self.report(if has_sign { error } else { Diagnostic { hint: None, ..error } });
+            let hint = if has_sign { "signs stand outside: `-(x++)`" } else { "keep it in a variable first" };
+            self.report(error.hint(hint));
         }
     }
 
@@ -196,7 +196,7 @@ impl Parser<'_> {
         let span = self.since(start);
         if values.len() != components && !self.follows_from_another() {
             let counted = format!("`float{components}` has {components} components, not {}", values.len());
-            self.report(Diagnostic::new(span, counted));
+            self.report(Diagnostic::new(span, counted).hint("write a value for each"));
             return self.grow(ExprKind::Error, start, 0);
         }
         self.grow(ExprKind::Vector(values), start, height)

@@ -65,7 +65,11 @@ impl<'a> Resolver<'a> {
                     Some(other) => {
                         let name = self.a_type(other);
                         let error = Diagnostic::new(*span, format!("a list for {name}"));
-                        return self.error(error.label("lists are values of arrays"));
+                        return self.error(
+                            error
+                                .label("lists are values of arrays")
+                                .hint("make it an array: `int[2] a = {1, 2};`"),
+                        );
                     }
                     None => None,
                 };

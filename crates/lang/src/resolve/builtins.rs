@@ -94,7 +94,11 @@ impl<'a> Resolver<'a> {
     pub fn builtin(&mut self, name: &ast::Name, args: &'a [ast::Expr], span: Span) -> Option<Option<Expr>> {
         if name.text == "print" || name.text == "println" {
             let error = Diagnostic::new(span, format!("`{}` gives no value", name.text));
-            return Some(self.error(error.label("it is a statement of its own")));
+            return Some(
+                self.error(
+                    error.label("it is a statement of its own").hint("print the value before or after"),
+                ),
+            );
         }
         let (builtin, kind) = find(&name.text)?;
         let args: Vec<_> = args.iter().map(|arg| self.expr(arg)).collect();

@@ -46,13 +46,15 @@ impl<'a> Resolver<'a> {
         };
         if let Some(ty) = ty {
             let error = Diagnostic::new(ty.span, format!("`{}` takes no type", name.text));
-            self.error::<()>(error.label("it has types of its own").other(declared, "declared here"));
+            let error = error.label("it has types of its own").other(declared, "declared here");
+            self.error::<()>(error.hint(format!("leave the type out: `{}(...)`", name.text)));
         }
         let signature = &self.signatures[id as usize];
         if (&signature.input, &signature.output) == (&Some(Type::Void), &Some(Type::Void)) {
             let message = format!("`{}` takes nothing and gives nothing", name.text);
             let error = Diagnostic::new(name.span, message).label("it cannot be part of another stream");
-            self.error::<()>(error.other(declared, "declared here"));
+            let error = error.other(declared, "declared here");
+            self.error::<()>(error.hint("say in its types what it takes or gives: `int->int`"));
         }
         let params: Vec<_> = self.signatures[id as usize].params.iter().map(|(_, ty)| ty.clone()).collect();
         let of = self.ast.streams[id as usize].name.as_ref()?;
@@ -114,7 +116,8 @@ impl<'a> Resolver<'a> {
         let Type::Portal(to) = ty else {
             let name = self.a_type(&ty);
             let error = Diagnostic::new(portal.span, format!("`{}` is no portal", portal.text));
-            return self.error(error.label(format!("this is {name}")));
+            return self
+                .error(error.label(format!("this is {name}")).hint("declare one: `portal<Filter> p;`"));
         };
         let filter = self.ast.streams[to.0 as usize].name.as_ref()?;
         match &creator.kind {
@@ -124,7 +127,8 @@ impl<'a> Resolver<'a> {
             _ => {
                 let error = Diagnostic::new(portal.span, format!("this portal is of `{}`", filter.text))
                     .label("another stream cannot hear it")
-                    .other(creator.span, "this is made");
+                    .other(creator.span, "this is made")
+                    .hint("a portal is of one filter: declare another for this");
                 self.error(error)
             }
         }

@@ -15,7 +15,9 @@ impl<'a> Resolver<'a> {
     pub fn expr(&mut self, expr: &'a ast::Expr) -> Option<Expr> {
         let value = self.any_expr(expr)?;
         if value.ty == Type::Void {
-            let error = Diagnostic::new(value.span, "this gives no value").label("a value is wanted here");
+            let error = Diagnostic::new(value.span, "this gives no value")
+                .label("a value is wanted here")
+                .hint("a function that gives one has its type before its name: `int f() { ... }`");
             return self.error(error);
         }
         Some(value)
@@ -81,7 +83,11 @@ impl<'a> Resolver<'a> {
         match super::constant::integer(&index) {
             Some(at) if at < 0 => {
                 let error = Diagnostic::new(index.span, "what has been taken cannot be looked at any more");
-                return self.error(error.label("an index is 0 at least"));
+                return self.error(
+                    error
+                        .label("an index is 0 at least")
+                        .hint("keep what is popped in a field, to have it later"),
+                );
             }
             Some(at) => self.code().effects.looks_at(at, span),
             None => {}
@@ -107,7 +113,9 @@ impl<'a> Resolver<'a> {
             }
             _ => {
                 let error = Diagnostic::new(span, "`iter()` outside of a filter's work");
-                self.error(error.label("nothing has been executed here"))
+                self.error(
+                    error.label("nothing has been executed here").hint("it counts the executions of `work`"),
+                )
             }
         }
     }

@@ -88,7 +88,9 @@ impl<'a> Resolver<'a> {
         for (what, done) in [("push", done.push), ("pop", done.pop), ("peek", done.peek)] {
             let Some(span) = done else { continue };
             let message = format!("`{what}` in a function that `init` calls");
-            let error = Diagnostic::new(span, message).label("no items are moved before work begins");
+            let error = Diagnostic::new(span, message)
+                .label("no items are moved before work begins")
+                .hint("do it in `prework`, which is executed once, before `work`");
             self.error::<()>(error);
         }
     }
@@ -158,7 +160,8 @@ impl<'a> Resolver<'a> {
         for again in blocks {
             let error = Diagnostic::new(again, format!("a filter has one `{what}`"))
                 .label("this is another")
-                .other(first, "this is the first");
+                .other(first, "this is the first")
+                .hint("put what both do into one");
             self.error::<()>(error);
         }
     }

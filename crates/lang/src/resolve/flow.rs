@@ -68,18 +68,32 @@ impl Resolver<'_> {
             stream.name.as_ref().map_or(Span { end: stream.span.start + 1, ..stream.span }, |name| name.span);
         let kind = composite_name(kind);
         let error = match found {
-            [] => Diagnostic::new(name, format!("a {kind} without `{word}`")).label("it is missing here"),
+            [] => Diagnostic::new(name, format!("a {kind} without `{word}`"))
+                .label("it is missing here")
+                .hint(format!("write `{}` in it", example(word))),
             [first, .., last] if ways.more => Diagnostic::new(*last, format!("a {kind} has one `{word}`"))
                 .label("this may be another")
-                .other(*first, "this is the first"),
+                .other(*first, "this is the first")
+                .hint("leave one of them out, or put each into a branch of an `if`"),
             [first, ..] if ways.never => {
                 let error =
                     Diagnostic::new(*first, format!("a {kind} needs a `{word}` on every way through it"));
-                error.label("this is not always executed")
+                let hint = format!("say in the other branch too what the `{word}` is");
+                error.label("this is not always executed").hint(hint)
             }
             _ => return,
         };
         self.error::<()>(error);
+    }
+}
+
+/// What a statement that is missing may look like.
+fn example(word: &str) -> &'static str {
+    match word {
+        "split" => "split duplicate;` or `split roundrobin(1, 1);",
+        "join" => "join roundrobin(1, 1);",
+        "body" => "body Filter();",
+        _ => "loop Identity<float>();",
     }
 }
 

@@ -49,7 +49,8 @@ impl<'a> Resolver<'a> {
             let name = &function.name;
             let error = Diagnostic::new(name.span, format!("`{}` gives nothing back", name.text))
                 .label("there is no `return` in it")
-                .other(function.result.span, "it should give this");
+                .other(function.result.span, "it should give this")
+                .hint("write `return value;` in it, or make it `void`");
             self.error::<()>(error);
         }
         let resolved = self.resolved_function(function, &code, body);

@@ -21,14 +21,16 @@ impl<'a> Resolver<'a> {
                 other => {
                     let name = self.a_type(&other);
                     let error = Diagnostic::new(message.receiver.span, "messages are sent to portals");
-                    self.error(error.label(format!("this is {name}")))
+                    self.error(
+                        error.label(format!("this is {name}")).hint("declare one: `portal<Filter> p;`"),
+                    )
                 }
             };
         }
         if self.is_block(&message.receiver.text) {
             if message.latency != ast::Latency::Unsaid {
                 let error = Diagnostic::new(span, "a call has no latency");
-                self.error::<()>(error.label("this is no message"));
+                self.error::<()>(error.label("this is no message").hint("leave the brackets out"));
             }
             let call = self.outside_call(&message.receiver, &message.name, &message.arguments, span)?;
             return Some(StmtKind::Expr(call));
@@ -108,6 +110,8 @@ impl<'a> Resolver<'a> {
         }
         let error =
             Diagnostic::new(max.span, format!("at least {least} and at most {most} executions later"));
-        self.error(error.label("the second bound is less than the first"))
+        self.error(
+            error.label("the second bound is less than the first").hint("write the lesser bound first"),
+        )
     }
 }

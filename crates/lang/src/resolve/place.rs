@@ -73,7 +73,11 @@ impl<'a> Resolver<'a> {
                 let index = index?;
                 if super::constant::integer(&index).is_some_and(|index| index < 0) {
                     let error = Diagnostic::new(index.span, "there is no such element");
-                    return self.error(error.label("elements are counted from 0"));
+                    return self.error(
+                        error
+                            .label("elements are counted from 0")
+                            .hint("the first is `[0]`, the last `[length - 1]`"),
+                    );
                 }
                 place.path.push(Step::Index(index));
                 Some((place, *element))

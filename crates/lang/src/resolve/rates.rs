@@ -59,7 +59,7 @@ impl<'a> Resolver<'a> {
         match super::constant::integer(&value) {
             Some(number) if number < 0 => {
                 let error = Diagnostic::new(count.span, "a rate cannot be negative");
-                self.error(error.label(format!("this is {number}")))
+                self.error(error.label(format!("this is {number}")).hint("with a rate of 0 nothing is moved"))
             }
             _ => Some(value),
         }

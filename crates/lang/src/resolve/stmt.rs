@@ -113,7 +113,8 @@ impl<'a> Resolver<'a> {
         };
         if self.code().loops == 0 {
             let error = Diagnostic::new(span, format!("`{word}` outside of a loop"));
-            return self.error(error.label("no loop is around this"));
+            return self
+                .error(error.label("no loop is around this").hint("`return` leaves the code as a whole"));
         }
         Some(kind)
     }
@@ -124,7 +125,11 @@ impl<'a> Resolver<'a> {
         let Some(value) = value else {
             if wanted.is_some_and(|wanted| wanted != Type::Void) {
                 let error = Diagnostic::new(span, "the function gives a value, but none stands here");
-                return self.error(error.label("a value is missing"));
+                return self.error(
+                    error
+                        .label("a value is missing")
+                        .hint("write `return value;`, or make the function `void`"),
+                );
             }
             return Some(StmtKind::Return(None));
         };
@@ -132,7 +137,9 @@ impl<'a> Resolver<'a> {
         match wanted? {
             Type::Void => {
                 let error = Diagnostic::new(value.span, "a value is given back where none is wanted");
-                self.error(error.label("nobody takes this"))
+                self.error(
+                    error.label("nobody takes this").hint("say before the function's name what it gives"),
+                )
             }
             wanted => Some(StmtKind::Return(Some(self.convert(resolved, &wanted)?))),
         }
@@ -178,7 +185,8 @@ impl<'a> Resolver<'a> {
             ast::StmtKind::Join(weights) => {
                 if *weights == ast::Weights::Duplicate {
                     let error = Diagnostic::new(span, "`join` cannot duplicate");
-                    let error = error.label("items are put together in turn: `roundrobin`");
+                    let error =
+                        error.label("items are put together in turn").hint("write `join roundrobin;`");
                     return self.error(error);
                 }
                 StmtKind::Join(self.weights(weights)?)
@@ -229,7 +237,8 @@ impl<'a> Resolver<'a> {
             let value = this.integer(value)?;
             if super::constant::integer(&value).is_some_and(|count| count < 0) {
                 let error = Diagnostic::new(weight.span, "a weight cannot be negative");
-                return this.error(error.label("items are counted"));
+                return this
+                    .error(error.label("items are counted").hint("with a weight of 0 nothing is moved"));
             }
             Some(value)
         };

@@ -85,7 +85,9 @@ impl<'a> Resolver<'a> {
         frame.output = output.as_ref().map(|shape| shape.ty.clone());
         if stream.name.is_none() && (&frame.input, &frame.output) == (&Some(Type::Void), &Some(Type::Void)) {
             let error = Diagnostic::new(stream.span, "a stream inside another takes or gives something");
-            self.error::<()>(error.label("this is `void->void`"));
+            self.error::<()>(
+                error.label("this is `void->void`").hint("say in its types what it takes or gives"),
+            );
         }
         Some(Some((input?, output?)))
     }

@@ -76,7 +76,8 @@ impl<'a> Resolver<'a> {
             return self.error(
                 Diagnostic::new(name.span, message)
                     .label("handlers are in filters only")
-                    .other(span, "declared here"),
+                    .other(span, "declared here")
+                    .hint("name the filter in it that has the handlers"),
             );
         }
         Some(Type::Portal(StreamId(id)))

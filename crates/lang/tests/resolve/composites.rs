@@ -1,6 +1,6 @@
 //! Pipelines, split-joins and feedback loops.
 
-use crate::common::{accepted, refused};
+use crate::common::{accepted, hinted, refused};
 
 const PARTS: &str = "
     void->int filter Make() { work push 1 { push(1); } }
@@ -66,6 +66,10 @@ fn splits_and_joins_are_there_once_on_every_way() {
     refused(
         &program("int->int splitjoin Test { split duplicate; add Pass(1); }"),
         &["a splitjoin without `join`"],
+    );
+    hinted(
+        &program("int->int splitjoin Test { split duplicate; add Pass(1); }"),
+        "write `join roundrobin(1, 1);` in it",
     );
     refused(
         &program(
