@@ -94,13 +94,18 @@ impl Compiler {
     }
 
     /// Compiles what stands in a folder that is for nothing else.
-    fn compile(&self, source: &Path, into: &Path, interrupted: &dyn Fn() -> bool) -> Result<(), Refusal> {
+    fn compile(
+        &self,
+        (source, into): (&Path, &Path),
+        effort: &[&str],
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<(), Refusal> {
         let folder = source.parent().unwrap_or(Path::new("."));
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
             .args(FLAGS)
-            .args(effort(text))
+            .args(effort)
             .args(["-shared", "-w"])
             .args(&self.more)
             .arg("-o")
@@ -149,7 +154,7 @@ fn compiled(
     let folder = tempfile::tempdir().map_err(failed)?;
     let (source, path) = (folder.path().join("program.c"), folder.path().join("program.so"));
     std::fs::write(&source, text).map_err(failed)?;
-    compiler.compile(&source, &path, interrupted)?;
+    compiler.compile((&source, &path), effort(text), interrupted)?;
     Ok((folder, path))
 }
 
