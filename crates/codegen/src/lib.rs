@@ -127,10 +127,6 @@ pub struct Native {
     waits: Vec<Option<usize>>,
     /// By region: whether it is one filter that takes its turns in generated code.
     direct: Vec<bool>,
-    /// By node: of filters that hand over before they are dry, from how many items in their queue on.
-    hands_over: Vec<Option<u64>>,
-    /// Whether some filter may go on giving without taking, so that no batch has an end.
-    stays: bool,
     /// Whether nodes fire in the interpreter's order, one by one.
     exact: bool,
     mode: Mode,
@@ -245,11 +241,6 @@ impl Text {
         let (compiled, mode, batch, budget, team) =
             (compiled.clone(), Mode::default(), None, BUDGET as usize, thalweg::Team::default());
         let keeps = codes.iter().map(|code| code.as_ref().is_some_and(plan::has_state)).collect();
-        let hands_over = parts::hands_over(&compiled);
-        let stays = |(code, long): (&Option<NodeCode>, &Option<u64>)| {
-            long.is_some() && code.as_ref().is_some_and(|code| code.work.stays)
-        };
-        let stays = codes.iter().zip(&hands_over).any(stays);
         Native {
             compiled,
             codes,
@@ -257,8 +248,6 @@ impl Text {
             parts,
             waits,
             direct,
-            hands_over,
-            stays,
             exact,
             mode,
             batch,

@@ -1,12 +1,11 @@
 //! The parts of a program: stretches of its graph that are run as one, with queues between them.
 
-use crate::emit::expr::cell_bytes;
 use crate::emit::flow::may_try;
 use crate::emit::program::NodeCode;
 use crate::lower::decides;
-use crate::plan::{Facts, Plan, held, item};
+use crate::plan::{Facts, Plan, held};
 use thalweg_lang::Compiled;
-use thalweg_lang::flat::{ChannelId, Node, NodeId, NodeKind};
+use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
 use thalweg_lang::messages::has_messages;
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::Code;
@@ -50,22 +49,6 @@ pub(crate) fn flows(compiled: &Compiled, node: NodeId) -> bool {
             && filter.prework.is_none()
             && regions.len() > 1
             && regions.iter().any(|region| region.nodes == [node])
-}
-
-/// Bytes of items in a queue from which on it is long.
-const LONG: u64 = 1 << 20;
-
-/// By node: of filters that take from another region and may do so many firings for what they have taken that their
-/// queue becomes long, from how many items on it is. Then they stop before they are dry, and others go on first.
-pub(crate) fn hands_over(compiled: &Compiled) -> Vec<Option<u64>> {
-    let (flat, region_of) = (&compiled.flat, compiled.schedule.region_of());
-    let long = |(at, node): (usize, &Node)| {
-        let ([input], [output]) = (&node.inputs[..], &node.outputs[..]) else { return None };
-        let outside = region_of[flat.channel(*input).from.0 as usize] != region_of[at];
-        let bytes = item(compiled, *output).map_or(1, |(cell, cells)| cell_bytes(cell) * cells);
-        (outside && flows(compiled, NodeId(at as u32))).then(|| (LONG / (bytes as u64).clamp(1, LONG)).max(1))
-    };
-    flat.nodes.iter().enumerate().map(long).collect()
 }
 
 /// A stretch of a region: the nodes that pass, and when they fire.

@@ -72,10 +72,6 @@ impl Writer<'_> {
                 "        const int64_t there = have < {window} ? 0 : (have - {window}) / {pop} + 1;"
             );
             out.push_str("        if (can > there)\n            can = there;\n");
-            if let (Some(long), true) = (self.hands_over[node as usize], push > 0) {
-                let most = long.div_ceil(push);
-                let _ = writeln!(out, "        if (can > {most})\n            can = {most};");
-            }
         }
         out.push_str("        if (can > 0) {\n");
         if let (Some(ChannelId(at)), true) = (to, push > 0) {

@@ -22,8 +22,6 @@ pub(crate) struct Way {
     chunks: bool,
     /// What each gives then, if that is always the same.
     gives: Option<i32>,
-    /// Items in the output's queue from which on no further firing begins.
-    long: Option<u64>,
 }
 
 impl Way {
@@ -35,21 +33,20 @@ impl Way {
             Some(St::Moved { given, .. }) if chunks => given.as_int(),
             _ => None,
         };
-        Way { tries, chunks, gives, long: None }
+        Way { tries, chunks, gives }
     }
 }
 
 /// Writes a function that fires so often at the most, and says how often it has.
 ///
 /// One that `tries` does not wait: a firing that lacks items is taken back, which is to do nothing but to give
-/// the fields that are variables what they had when it began. Where the output's queue has `long` items, or so many
-/// and had them before, no further firing begins: whoever takes from it is to go on first.
+/// the fields that are variables what they had when it began.
 pub(crate) fn flow(
     code: &Code,
     input: Option<&Items>,
     output: Option<&Items>,
     fields: &str,
-    (form, tries, long): (Form, bool, Option<u64>),
+    (form, tries): (Form, bool),
 ) -> Function {
     let none = Items::in_line(crate::ir::Cell::Of(crate::ir::Kind::Int), 1, 0);
     let (items_in, items_out) = (input.unwrap_or(&none), output.unwrap_or(&none));
@@ -62,7 +59,7 @@ pub(crate) fn flow(
         depth: 1,
         which: form.which,
         apart: alternates(code),
-        way: Way { long, ..Way::of(code, tries, output.is_some()) },
+        way: Way::of(code, tries, output.is_some()),
     };
     writer.text.push_str(&format!(
         "(struct env *env, uint32_t node, struct {fields} *restrict fields, struct queue *from, \
@@ -188,12 +185,6 @@ impl Writer<'_> {
         if output {
             self.line(format!("{ty} *out = ({ty} *)to->items + to->written * {cells};"));
             self.line("int64_t room = to->mask + 1 - to->written;");
-            if let Some(long) = self.way.long {
-                // With `low` left of the room there are as many items as there are to be.
-                self.line("const int64_t held = to->written - to->read;");
-                self.line(format!("const int64_t goal = held < {long} ? {long} : held + 1;"));
-                self.line("int64_t low = to->mask + 1 - to->read - goal;");
-            }
         } else {
             self.line("int32_t *out = 0;");
             self.line("int64_t room = INT64_MAX;");
@@ -234,7 +225,7 @@ impl Writer<'_> {
     fn begin_chunk(&mut self, idles: bool) {
         let begins = self.code.begins;
         self.line("int64_t begun = 0, last;");
-        self.line(format!("while ({}f < most && have >= {}) {{", self.unless_full(), begins.items));
+        self.line(format!("while (f < most && have >= {}) {{", begins.items));
         self.depth += 1;
         self.line(format!("if (__builtin_expect(room < {}, 0)) {{", begins.room));
         self.grow("0", begins.room);
@@ -261,20 +252,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Where several firings begin at once.
-    fn unless_full(&self) -> &'static str {
-        if self.way.long.is_some() { "room > low && " } else { "" }
-    }
-
     /// Whether the next firing can begin.
     fn begins(&mut self, input: bool, output: bool, idles: bool) {
         let begins = self.code.begins;
         if input {
             self.line(format!("if (have < {})", begins.items));
-            self.line("    break;");
-        }
-        if self.way.long.is_some() {
-            self.line("if (room <= low)");
             self.line("    break;");
         }
         if idles {
@@ -294,7 +276,7 @@ impl Writer<'_> {
     /// The head of a loop over firings for which there are items and room, inside of one until there are none.
     fn begin_several(&mut self, taken: i32, output: bool) {
         let begins = self.code.begins;
-        self.line(format!("while ({}f < most && have >= {}) {{", self.unless_full(), begins.items));
+        self.line(format!("while (f < most && have >= {}) {{", begins.items));
         self.depth += 1;
         self.line(format!("int64_t last = (have - {}) / {taken} + 1;", begins.items));
         if output && begins.room > 0 {
@@ -321,9 +303,6 @@ impl Writer<'_> {
         let (ty, cells) = (cell_type(self.output.cell), self.output.cells);
         self.line(format!("    out = ({ty} *)to->items + (to->written - {given}) * {cells};"));
         self.line(format!("    room = to->mask + 1 - to->written + {given};"));
-        if self.way.long.is_some() {
-            self.line("    low = to->mask + 1 - to->read - goal;");
-        }
     }
 
     pub(super) fn need(&mut self, taken: &Ex, ahead: &Ex, given: &Ex) {

@@ -7,7 +7,7 @@ use super::items::Items;
 use super::text::BEGIN;
 use crate::ir::{Code, walk};
 use crate::lower::{self, CHEAP, Handler, WORTH, Which};
-use crate::parts::{Part, hands_over};
+use crate::parts::Part;
 use crate::proven::drop_checks;
 use crate::scalars::tidy;
 use std::collections::{BTreeMap, HashMap};
@@ -110,8 +110,6 @@ pub(crate) struct Writer<'a> {
     /// Whether queues are rings.
     pub(super) rings: bool,
     pub(super) lanes: usize,
-    /// By node: see [`hands_over`].
-    pub(super) hands_over: Vec<Option<u64>>,
     /// Bytes of the memory for large locals.
     pub(super) large: usize,
     /// Whether what blocks in lanes share has been written.
@@ -139,7 +137,6 @@ pub(crate) fn program(
         codes,
         rings,
         lanes,
-        hands_over: hands_over(compiled),
         large: 4 * large_cells(codes).max(large_cells(steady)),
         blocks: false,
         text: BEGIN.to_owned(),
@@ -239,8 +236,7 @@ impl Writer<'_> {
         let codes = self.codes[node as usize].as_ref().expect("a filter with code");
         let code = if which == 1 { codes.prework.as_ref().expect("a prework") } else { &codes.work };
         let form = Form { which, after_prework: codes.prework.is_some(), lanes: 1, seldom: false };
-        let long = self.hands_over[node as usize];
-        let made = flow(code, input, output, &self.kept[&node], (form, tries, long));
+        let made = flow(code, input, output, &self.kept[&node], (form, tries));
         self.named(node, which, "__attribute__((noinline)) int64_t", made)
     }
 

@@ -55,12 +55,6 @@ impl Writer<'_> {
             let most = if takes { "INT64_MAX" } else { "n" };
             let _ = writeln!(body, "        fire_{}(state, {most});", node.0);
         }
-        if let (Some(long), [ChannelId(to)]) =
-            (self.hands_over[node.0 as usize], &self.compiled.flat.node(node).outputs[..])
-        {
-            let held = format!("state->queues[{to}].written - state->queues[{to}].read");
-            let _ = writeln!(body, "        if ({held} >= {long})\n            STOP({region});");
-        }
         Ok(())
     }
 

@@ -392,8 +392,6 @@ pub struct Code {
     pub labels: u32,
     /// At dynamic rates: what must be there for a firing to begin.
     pub begins: Begins,
-    /// The same: whether one may end without having taken anything.
-    pub stays: bool,
 }
 
 /// Cells of locals that stand on the stack, and of one of them where there are more.

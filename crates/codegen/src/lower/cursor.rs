@@ -34,11 +34,9 @@ impl Lower<'_> {
 
     /// Puts a cursor into a variable of its own, from where it goes on.
     pub(super) fn own_cursor(&mut self, takes: bool) -> Var {
-        let cursor = self.cursor(takes).clone();
-        let (place, least) = (cursor.place(), self.cursor_range(&cursor).0);
+        let place = self.cursor(takes).place();
         let var = self.var(Kind::Int, if takes { "taken" } else { "given" });
         self.set(var, place);
-        self.least.insert(var, least);
         *self.cursor(takes) = Cursor { dynamic: Some(var), fixed: 0 };
         var
     }
@@ -86,8 +84,6 @@ impl Lower<'_> {
         let rate = if takes { self.rates.pop } else { self.rates.push };
         let most = rate.fixed().map_or(super::known::ANY.1, i64::from);
         *self.cursor(takes) = Cursor { dynamic: Some(var), fixed: 0 };
-        // What has been moved is never taken back, so it is no less than when the variable began.
-        let least = self.least.get(&var).copied().unwrap_or(0);
-        self.known.set(var, None, (least, most.max(least)));
+        self.known.set(var, None, (0, most));
     }
 }

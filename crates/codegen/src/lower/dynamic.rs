@@ -4,8 +4,8 @@
 //! A firing begins when some items are there ([`Begins`]), so for the first of them it need not look. What it
 //! has taken stays where it is until it ends.
 
-use super::Lower;
 use super::known::{ANY, Range};
+use super::Lower;
 use crate::ir::{Begins, Ex, Kind, Scalar, St};
 use thalweg_lang::hir::BinaryOp;
 use thalweg_lang::tree::{self, Rate, Rates};
@@ -84,9 +84,6 @@ impl Lower<'_> {
             return;
         }
         self.code.begins = self.begins();
-        let least = i64::from(self.rates.pop.least()).max(self.cursor_range(&self.taken.clone()).0);
-        self.code.stays =
-            self.rates.pop == Rate::Static(0) || (self.rates.pop.fixed().is_none() && least == 0);
         let taken = match self.rates.pop {
             Rate::Static(pop) => Ex::int(pop.into()),
             Rate::Dynamic { .. } => self.taken.place(),

@@ -363,7 +363,6 @@ impl<'a> Lower<'a> {
             return;
         }
         let var = self.var(Kind::Int, if takes { "taken" } else { "given" });
-        self.least.insert(var, self.cursor_range(&theirs).0.min(self.cursor_range(&ours).0));
         first.push(St::Set(var, theirs.place()));
         second.push(St::Set(var, ours.place()));
         self.settle_cursor(var, takes);

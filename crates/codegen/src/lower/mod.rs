@@ -158,8 +158,6 @@ struct Lower<'a> {
     known: Known,
     taken: Cursor,
     given: Cursor,
-    /// The least that variables of cursors were when they began.
-    least: HashMap<Var, i64>,
     frames: Vec<Frame<'a>>,
     /// Functions that are being put in.
     nested: Vec<hir::Callee>,
@@ -209,7 +207,6 @@ impl<'a> Lower<'a> {
             known: Known::default(),
             taken: Cursor::default(),
             given: Cursor::default(),
-            least: HashMap::new(),
             frames: Vec::new(),
             nested: Vec::new(),
             around: 0,

@@ -57,18 +57,8 @@ impl Run<'_> {
         regions.any(|(region, direct)| *direct && region.nodes == [node])
     }
 
-    /// So many batches of some regions; of all, if there is more than one. Where a filter has stopped before it was
-    /// dry, since its queue is long, all go on until none has.
+    /// So many batches of some regions; of all, if there is more than one.
     pub(super) fn batches(&mut self, regions: Range<usize>, n: u64, turns: u64) -> Result<(), Stop> {
-        self.full = false;
-        self.some_turns(regions.clone(), n, turns)?;
-        while std::mem::take(&mut self.full) && !(self.around.interrupted)() {
-            self.some_turns(regions.clone(), 0, 1)?;
-        }
-        Ok(())
-    }
-
-    fn some_turns(&mut self, regions: Range<usize>, n: u64, turns: u64) -> Result<(), Stop> {
         let (mut left, mut from) = (turns, regions.start);
         while left > 0 {
             let to = self.next_here(from..regions.end);

@@ -96,12 +96,6 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a queue to another region is long, which goes on first then.
-    fn is_long(&mut self, region: usize) -> bool {
-        let leaving = self.regions[region].leaving();
-        leaving.into_iter().any(|(queue, long)| self.held(queue) >= long)
-    }
-
     /// Runs the regions that take from others until none goes on.
     pub(super) fn settle(&mut self, around: &mut Surroundings<'_>) -> Result<(), Stop> {
         let mut goes_on = true;
@@ -110,7 +104,7 @@ impl Run<'_> {
                 while !self.regions[region].source && !(around.interrupted)() {
                     let (pause, moved) = self.step(region)?;
                     goes_on |= moved;
-                    if pause != Pause::Steady || !moved || self.is_long(region) {
+                    if pause != Pause::Steady || !moved {
                         break;
                     }
                 }

@@ -18,7 +18,7 @@ impl Run<'_> {
                 ends[from] = false;
             }
         }
-        while !sources.over && !(self.around.interrupted)() {
+        while !sources.over {
             for region in (0..ends.len()).filter(|region| ends[*region]) {
                 self.pull(region, &before, sources)?;
             }

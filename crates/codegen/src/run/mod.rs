@@ -63,8 +63,6 @@ pub(crate) struct Run<'a> {
     regions: Vec<parts::Region<'a>>,
     /// Whether anything has been done.
     moved: bool,
-    /// Whether some filter has stopped before it was dry, since its queue is long.
-    full: bool,
     /// Where batches of several regions have failed: steady states of the sources before, all that follows from
     /// them included, and of those that were to be done.
     failed: Option<(u64, u64)>,
@@ -188,7 +186,6 @@ impl<'a> Run<'a> {
             passed: vec![0; native.compiled.flat.nodes.len()],
             regions: Vec::new(),
             moved: false,
-            full: false,
             failed: None,
             around: Around {
                 printer: Printer { codes: &native.codes, out, error: None },

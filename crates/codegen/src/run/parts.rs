@@ -23,7 +23,7 @@ use super::{Run, filters, groups};
 use crate::Mode;
 use crate::threads::Threads;
 use thalweg_lang::flat::{ChannelId, NodeId};
-use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, leaving, may_be_stuck};
+use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_be_stuck};
 use thalweg_lang::schedule::{self, Cursor};
 
 /// The most and the fewest steady states of the sources in a batch, and bytes that queues may take if each gets
@@ -59,8 +59,6 @@ pub(super) struct Region<'a> {
     pub(super) source: bool,
     /// Steady states after the initialisation, where that is done.
     pub(super) steady: Option<u64>,
-    /// Queues to others, and how many items make each long.
-    leaving: Vec<(ChannelId, u64)>,
 }
 
 impl<'a> Region<'a> {
@@ -92,13 +90,7 @@ impl<'a> Region<'a> {
             firings: counts,
             source,
             steady: None,
-            leaving: leaving(&native.compiled, region),
         }
-    }
-
-    /// Queues to others that are long from so many items on.
-    pub(super) fn leaving(&self) -> Vec<(ChannelId, u64)> {
-        self.leaving.clone()
     }
 
     /// Whether a node is one of its own.
@@ -250,7 +242,7 @@ impl<'a> Run<'a> {
         }
         if !sources.over && self.native.mode == Mode::OsThread {
             filters::drive(self, sources, around)?;
-        } else if !sources.over && !self.native.stays {
+        } else if !sources.over {
             groups::drive(self, sources, threads, around)?;
         }
         let mut many = Many::default();

@@ -185,15 +185,10 @@ impl Run<'_> {
         }
         self.fired[at] += fired;
         if flowed == Flowed::Failed {
-            return Err(failed(self.native, &mut self.state, &mut self.around));
+            Err(failed(self.native, &mut self.state, &mut self.around))
+        } else {
+            Ok(fired)
         }
-        self.full |= fired > 0 && self.native.hands_over[at].is_some_and(|long| self.has_long(node, long));
-        Ok(fired)
-    }
-
-    fn has_long(&mut self, node: NodeId, long: u64) -> bool {
-        let output = self.native.compiled.flat.node(node).outputs.first().copied();
-        output.is_some_and(|output| self.held(output) >= long)
     }
 
     fn room_for(&mut self, node: NodeId, firings: u64) {

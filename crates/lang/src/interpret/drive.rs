@@ -3,7 +3,7 @@
 use super::fire::Fired;
 use super::suspend::Suspended;
 use super::world::World;
-use super::{Options, Stop, deadlock, leaving, may_be_stuck};
+use super::{Options, Stop, deadlock, may_be_stuck};
 use crate::flat::{ChannelId, Firing, NodeId};
 use crate::messages::{Blocked, Demand, Fires, has_messages};
 use crate::schedule::{Cursor, Region};
@@ -114,8 +114,6 @@ struct Rounds<'a> {
     world: &'a World,
     /// Each region: where it is, and whether it takes from no other.
     regions: Vec<(Cursor<'a>, bool)>,
-    /// Each region's queues to others.
-    leaving: Vec<Vec<(ChannelId, u64)>>,
 }
 
 /// Why a region pauses.
@@ -138,8 +136,7 @@ impl<'a> Rounds<'a> {
             first[to] &= from == to;
         }
         let cursors = regions.iter().map(Cursor::new);
-        let leaving = regions.iter().map(|region| leaving(&world.compiled, region)).collect();
-        Rounds { world, regions: cursors.zip(first).collect(), leaving }
+        Rounds { world, regions: cursors.zip(first).collect() }
     }
 
     /// Runs a region to the end of a steady state, or as far as it goes.
@@ -171,8 +168,7 @@ impl<'a> Rounds<'a> {
                 while !self.regions[region].1 && !self.world.interrupted() {
                     let (pause, moved) = self.run(region, fires)?;
                     goes_on |= moved;
-                    let long = |(queue, long): &(ChannelId, u64)| self.world.items(*queue) >= *long;
-                    if pause != Pause::Steady || !moved || self.leaving[region].iter().any(long) {
+                    if pause != Pause::Steady || !moved {
                         break;
                     }
                 }

@@ -35,13 +35,11 @@ mod fire;
 mod host;
 mod room;
 mod suspend;
-mod turn;
 mod world;
 
 pub use deadlock::{Lack, deadlock, may_be_stuck};
 pub use host::counted;
 pub use room::{BUDGET, over_budget};
-pub use turn::leaving;
 
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
