@@ -155,6 +155,10 @@ fn text_is_short_and_plain() {
     assert_eq!(Value::Bool(true).to_text(&Type::Boolean), "true");
     assert_eq!(Value::Int(-3).to_text(&Type::Int), "-3");
     assert_eq!(Value::Complex(1.0, -2.5).to_text(&Type::Complex), "1.0-2.5i");
+    assert_eq!(Value::Complex(1.0, -0.0).to_text(&Type::Complex), "1.0-0.0i");
+    for nan in [f32::NAN, -f32::NAN] {
+        assert_eq!(Value::Complex(nan, nan).to_text(&Type::Complex), "NaN+NaNi");
+    }
     assert_eq!(Value::Vector([1.0, 2.0, 0.0, 0.0]).to_text(&Type::Vector(2)), "(1.0, 2.0)");
 }
 

@@ -42,7 +42,8 @@ fn braces(parts: impl Iterator<Item = String>) -> String {
 }
 
 fn complex(re: f32, im: f32) -> String {
-    let sign = if im.is_sign_negative() { "" } else { "+" };
+    // What is no number has no sign either: which one its bits say depends on how it was calculated.
+    let sign = if im.is_sign_negative() && !im.is_nan() { "" } else { "+" };
     format!("{}{sign}{}i", float(re), float(im))
 }
 
