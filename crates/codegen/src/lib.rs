@@ -401,7 +401,7 @@ pub fn build_until(
 /// # Errors
 /// As [`build`].
 pub fn build_as_long(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    build_with(compiled, config, Alike { long: 0, many: 2 }, &|| false)
+    build_with(compiled, config, Alike { long: 0, apart: 0, many: 2 }, &|| false)
 }
 
 fn build_with(

@@ -65,6 +65,21 @@ fn a_chain_of_them() {
     }
 }
 
+/// Numbers of all kinds of floats: whole and not, negative, large and small, and zero with a sign.
+#[test]
+fn those_that_differ_in_floats() {
+    let text = "void->void pipeline Main { add FileReader<float>(\"in\");
+            float by = 0.1; for (int i = 0; i < 7; i++) { add Scale(by, i - 2.5, -0.0 * i); by = by * -37.5; }
+            for (int i = 0; i < 7; i++) add Scale(1.0, i, 1.0 / (1 << 20) / (1 << 20) * i);
+            add FileWriter<float>(\"out\"); }
+        float->float filter Scale(float by, float more, float least) { float last;
+            work pop 1 push 1 peek 3 { float x = (peek(0) + peek(2) * 0.25) * by + more; pop();
+                if (x > by || x < -more) last = last * 0.5 - x / more; push(max(x * 0.001, least) + last * least); } }";
+    if has_compiler("those_that_differ_in_floats") {
+        agrees(text, &floats("in", 3000), None);
+    }
+}
+
 #[test]
 fn branches_of_them() {
     let text = format!(

@@ -110,11 +110,38 @@ fn close(plan: &Plan, actors: &mut Vec<usize>, runs: &mut Vec<Run>) {
     let mut rest = std::mem::take(actors);
     let users = users(plan);
     while !rest.is_empty() {
-        let count = (1..=rest.len()).rev().find(|count| around(plan, &users, &rest[..*count]).is_some());
-        let later = rest.split_off(count.unwrap_or(1));
+        let later = rest.split_off(longest(plan, &users, &rest).max(1));
         runs.extend(around(plan, &users, &rest));
         rest = later;
     }
+}
+
+/// The most of these actors, from the first on, that have roots [`around`] them.
+fn longest(plan: &Plan, users: &[Users], actors: &[usize]) -> usize {
+    let (mut reads, mut writes) = (vec![0; plan.roots.len()], vec![0; plan.roots.len()]);
+    // Roots of which some writers are missing.
+    let (mut missing, mut most) = (0, 0);
+    for (at, actor) in actors.iter().enumerate() {
+        let actor = &plan.actors[*actor];
+        let moves = |port: &&Port| port.items.window > 0;
+        actor.inputs.iter().filter(moves).for_each(|port| reads[port.root] += 1);
+        for port in actor.outputs.iter().filter(moves) {
+            let (all, root) = (users[port.root].writers.len(), port.root);
+            missing += usize::from(writes[root] == 0 && all > 1);
+            writes[root] += 1;
+            missing -= usize::from(writes[root] == all && all > 1);
+        }
+        // More actors make nothing better of this.
+        let kept =
+            |port: &&Port| plan.roots[port.root].keep > 0 && reads[port.root] > 0 && writes[port.root] > 0;
+        if actor.inputs.iter().chain(&actor.outputs).filter(moves).any(|port| kept(&port)) {
+            break;
+        }
+        if missing == 0 {
+            most = at + 1;
+        }
+    }
+    most
 }
 
 /// The roots around actors; none where one is neither inside nor at a border.

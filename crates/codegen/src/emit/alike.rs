@@ -2,8 +2,11 @@
 //!
 //! Filters that are made by recursion, or by a loop with other parameters in each turn, become hundreds of
 //! functions that differ in sizes, and each takes the C compiler about a tenth of a second. With numbers that
-//! are told when it is called, instead of constants, one function is compiled for all of them.
+//! are told when it is called, instead of constants, one function is compiled for all of them. A program is
+//! long by what its functions are together, or by how many they are.
 
+use super::expr::scalar;
+use crate::ir::Scalar;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
@@ -12,6 +15,8 @@ use std::fmt::Write;
 pub(crate) struct Alike {
     /// Bytes of functions up to which each is written by itself.
     pub(crate) long: usize,
+    /// Functions up to which the same holds.
+    pub(crate) apart: usize,
     /// Functions that are alike from which on they are one.
     pub(crate) many: usize,
 }
@@ -19,7 +24,7 @@ pub(crate) struct Alike {
 /// Some seconds of compiling.
 impl Default for Alike {
     fn default() -> Alike {
-        Alike { long: 400_000, many: 4 }
+        Alike { long: 400_000, apart: 128, many: 4 }
     }
 }
 
@@ -42,7 +47,7 @@ struct Function {
 }
 
 /// One of those that are alike, with its numbers.
-type Member<'a> = (&'a Function, Vec<i32>);
+type Member<'a> = (&'a Function, Vec<Number>);
 
 impl Functions {
     /// The name of a function, which is a new one if there is none like it yet.
@@ -60,7 +65,8 @@ impl Functions {
     /// All of them.
     pub(super) fn text(&self, when: Alike) -> String {
         let mut text = String::new();
-        if self.all.iter().map(|function| function.text.len()).sum::<usize>() <= when.long {
+        let bytes: usize = self.all.iter().map(|function| function.text.len()).sum();
+        if bytes <= when.long && self.all.len() <= when.apart {
             self.all.iter().for_each(|function| function.write(&mut text));
             return text;
         }
@@ -105,8 +111,14 @@ const NUMBER: char = '\u{1}';
 /// Stands for the length of a local array, which must be known.
 const LENGTH: char = '\u{2}';
 
+/// Stands for a float.
+const FLOAT: char = '\u{3}';
+
+/// The bits of an integer, or of a float.
+type Number = i32;
+
 /// A text without its numbers, and those. What must be there when it is compiled is left as it is.
-fn shape(text: &str) -> (String, Vec<i32>) {
+fn shape(text: &str) -> (String, Vec<Number>) {
     let (mut shape, mut numbers, mut in_table) = (String::with_capacity(text.len()), Vec::new(), false);
     for line in text.split_inclusive('\n') {
         let begins = line.trim_start();
@@ -124,35 +136,56 @@ fn shape(text: &str) -> (String, Vec<i32>) {
 }
 
 /// Appends a line with a mark in place of each number.
-fn without_numbers(line: &str, mark: char, shape: &mut String, numbers: &mut Vec<i32>) {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+fn without_numbers(line: &str, mark: char, shape: &mut String, numbers: &mut Vec<Number>) {
     let mut rest = line;
     while let Some(at) = rest.find(is_word) {
-        let (before, from) = rest.split_at(at);
-        let (word, after) = from.split_at(from.find(|c: char| !is_word(c)).unwrap_or(from.len()));
+        let (mut before, from) = rest.split_at(at);
+        let (word, mut after) = first_word(from);
+        let found = match (word.parse::<i32>(), float(word)) {
+            (Ok(number), _) => Some((mark, number, -number)),
+            (_, Some(x)) => Some((FLOAT, x.to_bits() as i32, (-x).to_bits() as i32)),
+            _ => None,
+        };
         // `(-5)` is a number too.
-        let negative = before.strip_suffix("(-").filter(|_| after.starts_with(')'));
-        match (negative, word.parse::<i32>()) {
-            (Some(before), Ok(number)) => {
-                shape.push_str(before);
+        let negative = before.strip_suffix("(-").filter(|_| found.is_some()).zip(after.strip_prefix(')'));
+        (before, after) = negative.unwrap_or((before, after));
+        shape.push_str(before);
+        match found {
+            Some((mark, number, minus)) => {
                 shape.push(mark);
-                numbers.push(-number);
-                rest = &after[1..];
-                continue;
+                numbers.push(if negative.is_some() { minus } else { number });
             }
-            (None, Ok(number)) => {
-                shape.push_str(before);
-                shape.push(mark);
-                numbers.push(number);
-            }
-            (_, Err(_)) => {
-                shape.push_str(before);
-                shape.push_str(word);
-            }
+            None => shape.push_str(word),
         }
         rest = after;
     }
     shape.push_str(rest);
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
+/// A name or a number, and what is behind it.
+fn first_word(text: &str) -> (&str, &str) {
+    let end = |from: usize| text[from..].find(|c| !is_word(c)).map_or(text.len(), |at| from + at);
+    let mut at = end(0);
+    // The exponent of a hexadecimal float.
+    if text.starts_with("0x") && text[..at].ends_with('p') && text[at..].starts_with('-') {
+        at = end(at + 1);
+    }
+    text.split_at(at)
+}
+
+/// A float as [`scalar`] writes those that are not negative.
+fn float(word: &str) -> Option<f32> {
+    let digits = word.strip_suffix('f').filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let Some(hexadecimal) = digits.strip_prefix("0x") else { return digits.parse().ok() };
+    let (mantissa, exponent) = hexadecimal.split_once('p')?;
+    let (whole, fraction) = mantissa.split_once('.')?;
+    let (fraction, exponent) = (u32::from_str_radix(fraction, 16).ok()?, exponent.parse::<i32>().ok()?);
+    let exponent = if whole == "1" { u32::try_from(exponent + 127).ok()? } else { 0 };
+    Some(f32::from_bits(exponent << 23 | fraction >> 1))
 }
 
 /// Writes a function that is told numbers, and those that call it.
@@ -161,27 +194,34 @@ fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[M
     let parameters = head.trim_start_matches('(').trim_end_matches(')');
     // Each way in which a number goes through all of them, once. (No variable of a program has such a name: these
     // end in a line and a number.)
-    let mut known: BTreeMap<Vec<i32>, usize> = BTreeMap::new();
+    let mut known: BTreeMap<(bool, Vec<Number>), usize> = BTreeMap::new();
     let mut one = String::new();
     let mut at = 0;
     for c in body.chars() {
-        if c != NUMBER && c != LENGTH {
+        if c != NUMBER && c != LENGTH && c != FLOAT {
             one.push(c);
             continue;
         }
-        let all: Vec<i32> = alike.iter().map(|(_, numbers)| numbers[at]).collect();
+        let all: Vec<Number> = alike.iter().map(|(_, numbers)| numbers[at]).collect();
         at += 1;
         let (most, next) = (*all.iter().max().expect("several"), known.len());
-        let _ = match all.iter().all(|number| *number == all[0]) || c == LENGTH {
-            true if most < 0 => write!(one, "({most})"),
-            true => write!(one, "{most}"),
-            false => write!(one, "known{}", known.entry(all).or_insert(next)),
-        };
+        if c == LENGTH || all.iter().all(|number| *number == all[0]) {
+            one.push_str(&literal(c == FLOAT, most));
+        } else {
+            let _ = write!(one, "known{}", known.entry((c == FLOAT, all)).or_insert(next));
+        }
     }
     let _ = writeln!(text, "\n/* {} and others */", alike[0].0.comment);
-    let _ = writeln!(text, "static {kind} {name}({parameters}, const int32_t *restrict known)\n{{");
-    for at in 0..known.len() {
-        let _ = writeln!(text, "    const int32_t known{at} = known[{at}];");
+    // Copies of it for the numbers of each would be what it is there to avoid.
+    let _ = writeln!(
+        text,
+        "static __attribute__((noclone)) {kind} {name}({parameters}, const int32_t *restrict known)\n{{"
+    );
+    for ((is_float, _), at) in &known {
+        let _ = match is_float {
+            true => writeln!(text, "    const float known{at} = float_of(known[{at}]);"),
+            false => writeln!(text, "    const int32_t known{at} = known[{at}];"),
+        };
     }
     text.push_str(&one);
     let last = |part: &'_ str| part.rsplit([' ', '*']).next().unwrap_or_default().to_owned();
@@ -189,7 +229,7 @@ fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[M
     let gives = gives(kind);
     for (at, (function, _)) in alike.iter().enumerate() {
         let mut numbers = vec![0; known.len()];
-        known.iter().for_each(|(all, place)| numbers[*place] = all[at]);
+        known.iter().for_each(|((_, all), place)| numbers[*place] = all[at]);
         let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
         let back = if gives == "void" { "" } else { "return " };
         let _ = write!(
@@ -203,6 +243,11 @@ fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[M
     }
 }
 
+/// A number that all have.
+fn literal(is_float: bool, number: Number) -> String {
+    scalar(if is_float { Scalar::Float(f32::from_bits(number as u32)) } else { Scalar::Int(number) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,9 +257,38 @@ mod tests {
         let text = "(int32_t n)\n{\n    static const int32_t t[2] = {\n        5, 6,\n    };\n    float x_1[86];\n    \
                     x = y_2 + 35 * 0.5f - 2;\n    v = (VI){0, 1};\n}\n";
         let (shape, numbers) = shape(text);
-        assert_eq!(numbers, [86, 35, 2]);
-        assert!(shape.contains("x = y_2 + \u{1} * 0.5f - \u{1};") && shape.contains("x_1[\u{2}]"), "{shape}");
+        assert_eq!(numbers, [86, 35, 0.5f32.to_bits() as i32, 2]);
+        assert!(
+            shape.contains("x = y_2 + \u{1} * \u{3} - \u{1};") && shape.contains("x_1[\u{2}]"),
+            "{shape}"
+        );
         assert!(shape.contains("t[2]") && shape.contains("5, 6,") && shape.contains("{0, 1}"), "{shape}");
+    }
+
+    #[test]
+    fn floats_are_numbers_with_all_their_bits() {
+        let bits =
+            [0, 1, 1 << 31, 0x3f80_0001, 0x7f7f_ffff, 0xc2f6_0000, 0x8000_0001, 0x3300_0000, 0x4b80_0000];
+        for bits in bits {
+            let text = format!("(x + {});", scalar(Scalar::Float(f32::from_bits(bits))));
+            let (mut shape, mut numbers) = (String::new(), Vec::new());
+            without_numbers(&text, NUMBER, &mut shape, &mut numbers);
+            assert_eq!((shape.as_str(), &numbers[..]), ("(x + \u{3});", &[bits as i32][..]), "{text}");
+            assert_eq!(format!("(x + {});", literal(true, numbers[0])), text);
+        }
+    }
+
+    #[test]
+    fn many_functions_make_a_long_program() {
+        let mut functions = Functions::default();
+        for n in 0..129 {
+            let text = format!("(float *to)\n{{\n    *to = *to + {n}.0f;\n}}\n");
+            functions.name("work", "__attribute__((noinline)) void", "a filter", text);
+        }
+        assert_eq!(functions.text(Alike { apart: 129, ..Alike::default() }).matches("*to =").count(), 129);
+        let text = functions.text(Alike::default());
+        assert_eq!(text.matches("*to = *to + known0;").count(), 1, "{text}");
+        assert_eq!(text.matches("*to =").count(), 1, "{text}");
     }
 
     #[test]
@@ -227,7 +301,7 @@ mod tests {
             functions.name("work", "__attribute__((noinline)) void", "a filter", text);
         }
         assert_eq!(functions.text(Alike::default()).matches("*to =").count(), 6);
-        let text = functions.text(Alike { long: 0, many: 4 });
+        let text = functions.text(Alike { long: 0, apart: 0, many: 4 });
         assert_eq!(text.matches("*to = a[n] + known0 + 7;").count(), 1, "{text}");
         assert!(text.contains("int32_t a[8];"), "{text}");
         assert!(text.contains("static void work_2(int32_t *restrict to, int32_t n)\n{\n    static const int32_t known[] = {5};\n    alike_0(to, n, known);"), "{text}");
