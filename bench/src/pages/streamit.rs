@@ -59,7 +59,7 @@ pub(super) const SECTIONS: [Section; 4] = [
         title: "Compiling",
         prefixes: &["str.compile"],
         subject: "",
-        text: "From the text of the longest program to native code that is ready to run: anew, and found in the cache.",
+        text: "From the text of a program to native code that is ready to run: anew, and found in the cache.",
         plots: |_| Vec::new(),
     },
 ];
