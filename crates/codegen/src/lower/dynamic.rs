@@ -4,8 +4,8 @@
 //! A firing begins when some items are there ([`Begins`]), so for the first of them it need not look. What it
 //! has taken stays where it is until it ends.
 
-use super::known::{ANY, Range};
 use super::Lower;
+use super::known::{ANY, Range};
 use crate::ir::{Begins, Ex, Kind, Scalar, St};
 use thalweg_lang::hir::BinaryOp;
 use thalweg_lang::tree::{self, Rate, Rates};

@@ -172,13 +172,21 @@ fn firings(compiled: &Compiled) -> u64 {
     compiled.schedule.regions.iter().flat_map(|region| &region.repetitions).sum()
 }
 
-/// Whether the input is over some time: it reads a file in each steady state.
+/// Whether the input is over some time: each region that takes from no other reads a file in each steady state.
 fn ends(compiled: &Compiled) -> bool {
     let reads = |node: NodeId| match compiled.flat.node(node).kind {
         NodeKind::Filter(id) => matches!(compiled.tree.filters[id.0 as usize].code, Code::FileReader(_)),
         NodeKind::Split(_) | NodeKind::Join(_) => false,
     };
-    let regions = compiled.schedule.regions.iter();
-    let mut nodes = regions.flat_map(|region| region.nodes.iter().zip(&region.repetitions));
-    nodes.any(|(node, repetitions)| *repetitions > 0 && reads(*node))
+    let region_of = compiled.schedule.region_of();
+    let mut first = vec![true; compiled.schedule.regions.len()];
+    for channel in &compiled.flat.channels {
+        let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
+        first[to] &= from == to;
+    }
+    let regions = compiled.schedule.regions.iter().zip(first).filter(|(_, first)| *first);
+    regions.map(|(region, _)| region).all(|region| {
+        let mut nodes = region.nodes.iter().zip(&region.repetitions);
+        nodes.any(|(node, repetitions)| *repetitions > 0 && reads(*node))
+    })
 }
