@@ -327,7 +327,7 @@ fn dynamic_code(coder: &mut Coder<'_>, wanted: &Wanted<'_>, (pop, push): (u32, u
         _ if ahead == 0 => {}
         0 => head += " peek *",
         1 => head += &format!(" peek [1, {}]", pop + ahead),
-        _ => head += &format!(" peek [2, 3, {}]", pop + ahead),
+        _ => head += &format!(" peek [1, 2, {}]", pop + ahead),
     }
     coder.fuel = 6;
     coder.block(&head, |coder| {
