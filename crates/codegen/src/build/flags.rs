@@ -14,11 +14,3 @@ pub const FLAGS: &[&str] = &[
     "-fno-tree-ter",
     "-fPIC",
 ];
-
-/// Bytes of C from which on compiling it well takes minutes.
-const LONG: usize = 1_500_000;
-
-/// What else the compiler is told of a text, so that it is done in seconds. Results stay the same.
-pub(super) fn effort(text: &str) -> &'static [&'static str] {
-    if text.len() < LONG { &[] } else { &["-O1"] }
-}

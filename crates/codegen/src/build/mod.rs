@@ -16,10 +16,18 @@ pub(crate) use load::{
 
 use crate::Refusal;
 use child::Ended;
-use flags::{FLAGS, effort};
+use flags::FLAGS;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Bytes of C from which on compiling it well takes minutes.
+const LONG: usize = 1_500_000;
+
+/// What else the compiler is told of a text, so that it is done in seconds. Results stay the same.
+fn effort(text: &str) -> &'static [&'static str] {
+    if text.len() < LONG { &[] } else { &["-O1"] }
+}
 
 /// Where compiled programs are kept.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
