@@ -127,7 +127,11 @@ pub(super) fn with_families(
             Ok(steps) => return steps,
             Err(Step::Bundle(bundle)) => _ = bundles.remove(bundle),
             Err(Step::Family(family)) => _ = families.remove(family),
-            Err(_) => return steps.to_vec(),
+            // It is not for them that there is no such order, but each actor is one of them or has a step.
+            Err(_) => {
+                families.clear();
+                bundles.clear();
+            }
         }
     }
 }
