@@ -55,3 +55,47 @@ fn items_are_looked_at_where_a_choice_says() {
         agree(text, &ints("in", 500), None);
     }
 }
+
+/// Equal pipelines become one, which leaves no order of steps with the table look-ups as a family.
+#[test]
+fn siblings_beside_pipelines_that_are_equal_fire() {
+    let text = "void->void pipeline Main {
+        add FileReader<float>(\"in\");
+        add float->int splitjoin {
+            split duplicate;
+            for (int r = 0; r < 3; r++) add Looks(r * 4 + 2);
+            for (int r = 0; r < 3; r++) add float->int pipeline {
+                add float->float filter { work pop 2 push 2 { push(pop() + 8.5); push(pop() * 52.5); } };
+                add float->int filter {
+                    float[12] weights = {2.0, 1.5, 2.5, 1.5, 2.25, 2.0, -4.5, 3.0, 0.25, -3.0, -1.5, 1.25};
+                    work pop 2 push 2 peek 11 {
+                        float sum0 = 0.0;
+                        for (int i = 0; i < 10; i++) sum0 += peek(i) * weights[i];
+                        push((int)sum0);
+                        float sum1 = 0.0;
+                        for (int i = 0; i < 10; i++) sum1 += peek(i + 1) * weights[i];
+                        push((int)sum1);
+                        pop(); pop();
+                    }
+                };
+            };
+            join roundrobin;
+        };
+        add FileWriter<int>(\"out\");
+    }
+    float->int filter Looks(int p) {
+        int[16] table;
+        init { for (int i = 0; i < 16; i++) table[i] = (i * 2 + p) % 11; }
+        work pop 8 push 8 {
+            for (int i = 0; i < 8; i++) {
+                float x = pop();
+                int y = table[(int)x & 15];
+                if (i % 2 == 0 && x < 0) y = -y;
+                push(y);
+            }
+        }
+    }";
+    if has_compiler("siblings_beside_pipelines_that_are_equal_fire") {
+        agree(text, &Memory { any: Some(500), ..Memory::default() }, None);
+    }
+}
