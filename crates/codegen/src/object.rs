@@ -2,7 +2,9 @@
 
 use crate::build::{self, Compiler};
 use crate::emit::alike::Alike;
-use crate::{Config, Level, Native, Refusal, lanes, text};
+use crate::key::Key;
+use crate::prepared::{Prepared, lanes};
+use crate::{Config, Level, Native, Refusal};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
 
@@ -11,8 +13,8 @@ use thalweg_lang::Compiled;
 pub struct Object {
     level: Level,
     lanes: u32,
-    /// Of the text it was compiled from.
-    hash: [u8; 32],
+    /// Of what it was made from.
+    key: Key,
     /// What the processor must be able to do.
     needs: Vec<String>,
     library: Vec<u8>,
@@ -28,11 +30,13 @@ pub fn object(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Object, Refusal> {
     let (level, lanes) = (config.level, lanes(config.level));
-    let text = text(compiled, level, lanes, Alike::default()).map_err(Refusal::Unable)?.text;
+    let alike = Alike::default();
+    let prepared = Prepared::new(compiled, level, lanes).map_err(Refusal::Unable)?;
+    let text = prepared.text(compiled, alike).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::library(&text, &compiler, interrupted)?;
-    let hash = *blake3::hash(text.as_bytes()).as_bytes();
-    Ok(Object { level, lanes: lanes as u32, hash, needs: build::abilities(), library })
+    let key = Key::of(compiled, level, lanes, alike);
+    Ok(Object { level, lanes: lanes as u32, key, needs: build::abilities(), library })
 }
 
 impl Object {
@@ -45,20 +49,20 @@ impl Object {
         if let Some(lacks) = self.needs.iter().find(|need| !has.contains(need)) {
             return Err(Refusal::Failed(format!("its code is for a processor with `{lacks}`")));
         }
-        let made =
-            text(compiled, self.level, self.lanes as usize, Alike::default()).map_err(Refusal::Unable)?;
-        if blake3::hash(made.text.as_bytes()).as_bytes() != &self.hash {
+        let lanes = self.lanes as usize;
+        if Key::of(compiled, self.level, lanes, Alike::default()) != self.key {
             return Err(Refusal::Failed("its code is of another program".into()));
         }
+        let prepared = Prepared::new(compiled, self.level, lanes).map_err(Refusal::Unable)?;
         let library = build::from_bytes(&self.library).map_err(Refusal::Failed)?;
-        Ok(made.with(compiled, self.level, library))
+        Ok(prepared.with(compiled, library))
     }
 
     /// As bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.level as u8];
         bytes.extend(self.lanes.to_le_bytes());
-        bytes.extend(self.hash);
+        bytes.extend(self.key.0);
         let needs = self.needs.join(" ");
         bytes.extend((needs.len() as u32).to_le_bytes());
         bytes.extend(needs.as_bytes());
@@ -71,11 +75,11 @@ impl Object {
         let (level, bytes) = bytes.split_first()?;
         let level = *[Level::Plain, Level::Fused, Level::Vectors].get(usize::from(*level))?;
         let (lanes, bytes) = bytes.split_first_chunk()?;
-        let (hash, bytes) = bytes.split_first_chunk()?;
+        let (key, bytes) = bytes.split_first_chunk()?;
         let (length, bytes) = bytes.split_first_chunk()?;
         let (needs, library) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;
         let needs = std::str::from_utf8(needs).ok()?.split_whitespace().map(String::from).collect();
         let lanes = u32::from_le_bytes(*lanes);
-        Some(Object { level, lanes, hash: *hash, needs, library: library.to_vec() })
+        Some(Object { level, lanes, key: Key(*key), needs, library: library.to_vec() })
     }
 }

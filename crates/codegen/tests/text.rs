@@ -1,9 +1,9 @@
-//! The C of three tiny programs, and what is kept of it.
+//! The C of tiny programs, and what has none.
 
 mod common;
 
-use common::{compiled, has_compiler, interpreted, run_native};
-use thalweg_codegen::{Cache, Config, Level, Refusal, build, source};
+use common::compiled;
+use thalweg_codegen::{Level, Refusal, source};
 
 /// The part of a program's text that is its own.
 fn own(text: &str, level: Level) -> String {
@@ -42,35 +42,6 @@ fn a_splitter_is_arithmetic() {
          int->int filter Sum() { work pop 2 push 1 { push(pop() + pop()); } }",
         Level::Fused
     ));
-}
-
-const PROGRAM: &str = "void->void pipeline Main { add Count(); add Show(); }
-    void->int filter Count() { int n; work push 1 { push(n++); } }
-    int->void filter Show() { work pop 1 { println(pop()); } }";
-
-#[test]
-fn what_was_compiled_is_kept() {
-    if !has_compiler("what_was_compiled_is_kept") {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let config = Config { cache: Cache::Folder(folder.path().into()), ..Config::default() };
-    let compiled = compiled(PROGRAM);
-    let meant = interpreted(&compiled, &common::Memory::default(), Some(5));
-    let files = || std::fs::read_dir(folder.path()).unwrap().count();
-    for _ in 0..2 {
-        let native = build(&compiled, &config).unwrap();
-        assert_eq!(run_native(&native, &common::Memory::default(), Some(5)), meant);
-        assert_eq!(files(), 1);
-    }
-    build(&compiled, &Config { level: Level::Plain, ..config.clone() }).unwrap();
-    assert_eq!(files(), 2);
-    // What is damaged is made again.
-    for file in std::fs::read_dir(folder.path()).unwrap() {
-        std::fs::write(file.unwrap().path(), "not a library").unwrap();
-    }
-    let native = build(&compiled, &config).unwrap();
-    assert_eq!(run_native(&native, &common::Memory::default(), Some(5)), meant);
 }
 
 #[test]

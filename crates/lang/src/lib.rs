@@ -43,6 +43,8 @@ pub struct Compiled {
     pub flat: flat::Flat,
     /// Who fires when, and how often.
     pub schedule: schedule::Schedule,
+    /// Of the texts that it was made from, as [`Sources::digest`].
+    pub digest: [u8; 32],
 }
 
 /// Compiles a program.
@@ -68,7 +70,7 @@ pub fn compile_within(sources: &Sources, limits: &elaborate::Limits) -> Result<C
     let flat = flat::flatten(&tree);
     let schedule = schedule::schedule(&flat, &tree)?;
     schedule::fits(&flat, &tree.structs, &schedule).map_err(|error| vec![error])?;
-    let compiled = Compiled { program, tree, flat, schedule };
+    let compiled = Compiled { program, tree, flat, schedule, digest: sources.digest() };
     messages::check(&compiled)?;
     Ok(compiled)
 }

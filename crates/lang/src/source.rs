@@ -70,6 +70,15 @@ impl Sources {
         &self.files
     }
 
+    /// A hash of all names and texts: equal ones make equal programs.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for part in self.files.iter().flat_map(|file| [&file.name, &file.text]) {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
     /// The text that a span covers.
     pub fn text(&self, span: Span) -> &str {
         &self.files[span.file as usize].text[span.start as usize..span.end as usize]

@@ -1,7 +1,7 @@
 //! What a block calculates, as operations on values: without loops, variables and indices.
 
 use crate::ir::{Function, Kind, Scalar};
-use crate::quick::Map;
+use rustc_hash::FxHashMap;
 use thalweg_lang::hir::{BinaryOp, Type, UnaryOp};
 use thalweg_lang::value::Value;
 
@@ -87,7 +87,7 @@ pub(crate) struct Dag {
     pub(crate) nodes: Vec<Node>,
     pub(crate) tables: Vec<Table>,
     /// Those of what comes from outside.
-    entered: Map<Node, u32>,
+    entered: FxHashMap<Node, u32>,
 }
 
 impl Dag {

@@ -14,7 +14,7 @@ use super::dag::{Node, Op, Val};
 use super::linked::{Acting, Linked, Pressure, args};
 use super::trace::{Cells, Trace};
 use crate::ir::Kind;
-use crate::quick::Map;
+use rustc_hash::FxHashMap;
 
 /// Values at a time.
 const REGISTERS: usize = 30;
@@ -294,7 +294,7 @@ impl Cut<'_> {
             cells: (u32, u32),
             time: (u32, u32),
         }
-        let mut spans: Map<u32, Span> = Map::default();
+        let mut spans: FxHashMap<u32, Span> = FxHashMap::default();
         let mut touch = |(root, cell): Spot, time: u32| {
             let span = spans.entry(root).or_insert(Span { cells: (cell, cell), time: (time, time) });
             span.cells = (span.cells.0.min(cell), span.cells.1.max(cell));
@@ -356,7 +356,7 @@ impl Cut<'_> {
     fn classes(
         &self,
         (from, to): (u32, u32),
-        by_root: &Map<u32, &Buffer>,
+        by_root: &FxHashMap<u32, &Buffer>,
         pressure: &mut Pressure,
         classes: &mut Vec<Class>,
     ) -> Option<()> {
@@ -364,7 +364,7 @@ impl Cut<'_> {
             let buffer = by_root.get(&root)?;
             Some(buffer.offset + (cell - buffer.low))
         };
-        let mut known: Map<Vec<Token>, usize> = Map::default();
+        let mut known: FxHashMap<Vec<Token>, usize> = FxHashMap::default();
         let mut linked = Linked::from(from);
         let (mut shape, mut component) = (Shape::default(), Vec::new());
         for first in linked.grow(self.acting(), to) {
@@ -413,8 +413,8 @@ struct Shape {
     loads: Vec<(Access, u32)>,
     consts: Vec<(Kind, u32)>,
     stores: Vec<(u32, (Access, u32))>,
-    own: Map<u32, u32>,
-    loaded: Map<u32, u32>,
+    own: FxHashMap<u32, u32>,
+    loaded: FxHashMap<u32, u32>,
 }
 
 impl Shape {

@@ -1,20 +1,21 @@
 //! From C to code that runs: the system's compiler, a cache of what it made, and the loader.
-//!
-//! What a program became is kept under the hash of its text, of the compiler and its flags and of this
-//! machine's processor, and is written there in one step, so that others see all of it or nothing.
 
+mod cache;
 mod child;
 mod fiber;
 mod flags;
 mod from_bytes;
 mod load;
 
+pub use cache::Cache;
 pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
     Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Mail, Memory, Pieces, Queue, Sent, State, Turned,
 };
 
 use crate::Refusal;
+use crate::key::Key;
+use cache::Kept;
 use child::Ended;
 use flags::FLAGS;
 use std::ffi::{OsStr, OsString};
@@ -27,32 +28,6 @@ const LONG: usize = 1_500_000;
 /// What else the compiler is told of a text, so that it is done in seconds. Results stay the same.
 fn effort(text: &str) -> &'static [&'static str] {
     if text.len() < LONG { &[] } else { &["-O1"] }
-}
-
-/// Where compiled programs are kept.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub enum Cache {
-    /// With what else the user's programs keep: `$XDG_CACHE_HOME/thalweg`, or `~/.cache/thalweg`.
-    #[default]
-    User,
-    /// In a folder.
-    Folder(PathBuf),
-    /// Nowhere.
-    None,
-}
-
-impl Cache {
-    fn folder(&self) -> Option<PathBuf> {
-        let of_user = || {
-            let set = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-            set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))
-        };
-        match self {
-            Cache::User => Some(of_user()?.join("thalweg")),
-            Cache::Folder(folder) => Some(folder.clone()),
-            Cache::None => None,
-        }
-    }
 }
 
 /// A C compiler that is there.
@@ -130,24 +105,27 @@ impl Compiler {
     }
 }
 
-/// Compiles and loads a program, or loads what was made of the same text before.
+/// Loads what was made of the same program before, or compiles and loads its text.
 pub(crate) fn build(
-    text: &str,
+    key: &Key,
+    text: &dyn Fn() -> Result<String, Refusal>,
     compiler: &Compiler,
     cache: &Cache,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Library, Refusal> {
-    let kept = cache.folder().map(|folder| folder.join(format!("{}.so", hash(text, compiler))));
-    if let Some(kept) = kept.as_ref().filter(|kept| kept.exists())
-        && let Ok(library) = Library::open(kept)
-    {
+    let kept = cache.folder().map(|folder| Kept::new(folder, name(&key.0, compiler)));
+    if let Some(library) = kept.as_ref().and_then(Kept::known) {
         return Ok(library);
     }
-    let (_folder, made) = compiled(text, compiler, interrupted)?;
+    let text = text()?;
+    let name = name(text.as_bytes(), compiler);
+    if let Some(library) = kept.as_ref().and_then(|kept| kept.library(&name)) {
+        return Ok(library);
+    }
+    let (_folder, made) = compiled(&text, compiler, interrupted)?;
     let library = Library::open(&made).map_err(Refusal::Failed)?;
     if let Some(kept) = kept {
-        // Where nothing can be kept it is made again the next time.
-        _ = keep(&made, &kept);
+        kept.keep(&made, &name);
     }
     Ok(library)
 }
@@ -166,16 +144,6 @@ fn compiled(
     Ok((folder, path))
 }
 
-/// Puts a library under a name, in one step.
-fn keep(made: &Path, kept: &Path) -> std::io::Result<()> {
-    let folder = kept.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().suffix(".so").tempfile_in(folder)?;
-    std::io::copy(&mut std::fs::File::open(made)?, &mut file)?;
-    file.persist(kept)?;
-    Ok(())
-}
-
 /// Compiles a program; the library as bytes.
 pub(crate) fn library(
     text: &str,
@@ -186,9 +154,10 @@ pub(crate) fn library(
     std::fs::read(&path).map_err(|error| Refusal::Failed(error.to_string()))
 }
 
-fn hash(text: &str, compiler: &Compiler) -> String {
+/// What is kept of something that is compiled in this way, here.
+fn name(what: &[u8], compiler: &Compiler) -> String {
     let mut hasher = blake3::Hasher::new();
-    for part in [text.as_bytes(), compiler.program.as_encoded_bytes(), &compiler.version, &processor()] {
+    for part in [what, compiler.program.as_encoded_bytes(), &compiler.version, &processor()] {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     }

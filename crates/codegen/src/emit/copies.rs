@@ -11,6 +11,12 @@ use thalweg_lang::tree::{self, Weights};
 const MANY: usize = 200;
 
 impl Writer<'_> {
+    /// Whether so many nodes copy that functions do it, which they have together.
+    pub(super) fn many_copy(&self) -> bool {
+        let nodes = self.compiled.flat.nodes.len() as u32;
+        (0..nodes).filter(|node| self.copies(NodeId(*node))).take(MANY).count() == MANY
+    }
+
     /// Whether a node copies items: neither has code nor is at the end of a file.
     pub(super) fn copies(&self, node: NodeId) -> bool {
         match self.compiled.flat.node(node).kind {
@@ -30,8 +36,7 @@ impl Writer<'_> {
     ) -> String {
         let moves = moves_of(self.compiled.flat.node(node));
         let ring = ins.iter().chain(&outs).any(|(_, items)| items.pattern == Pattern::Ring);
-        let nodes = self.compiled.flat.nodes.len() as u32;
-        if ring || (0..nodes).filter(|node| self.copies(NodeId(*node))).take(MANY).count() < MANY {
+        if ring || !self.shares_copies {
             return copy(moves, ins, outs, first, last);
         }
         let (mut parameters, mut given) = (String::new(), String::new());

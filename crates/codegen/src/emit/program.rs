@@ -114,6 +114,8 @@ pub(crate) struct Writer<'a> {
     pub(super) large: usize,
     /// Whether what blocks in lanes share has been written.
     pub(super) blocks: bool,
+    /// Whether functions copy items, as [`Writer::many_copy`] has found.
+    pub(super) shares_copies: bool,
     pub(super) text: String,
     pub(super) functions: Functions,
     /// Names of structures by their text.
@@ -139,11 +141,13 @@ pub(crate) fn program(
         lanes,
         large: 4 * large_cells(codes).max(large_cells(steady)),
         blocks: false,
+        shares_copies: false,
         text: BEGIN.to_owned(),
         functions: Functions::default(),
         structures: HashMap::new(),
         kept: BTreeMap::new(),
     };
+    writer.shares_copies = writer.many_copy();
     if lanes > 1 {
         writer.text.push_str(&super::vectors::begin(lanes));
     }

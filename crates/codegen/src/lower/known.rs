@@ -1,7 +1,7 @@
 //! What is known of variables.
 
 use crate::ir::{Scalar, Var};
-use crate::quick::Map;
+use rustc_hash::FxHashMap;
 
 /// The least and the greatest value of an integer.
 pub(super) type Range = (i64, i64);
@@ -12,7 +12,7 @@ pub(super) const ANY: Range = (i32::MIN as i64, i32::MAX as i64);
 /// What is known at a place of the code; nothing of a variable that is not in it.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Known {
-    of: Map<Var, (Option<Scalar>, Range)>,
+    of: FxHashMap<Var, (Option<Scalar>, Range)>,
 }
 
 impl Known {

@@ -1,0 +1,27 @@
+//! Tells `src/key.rs` which generator this is, so that what another has compiled is not taken for its own.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// What C is written by.
+const SOURCES: [&str; 2] = ["src", "../lang/src"];
+
+fn main() {
+    let mut hasher = DefaultHasher::new();
+    for folder in SOURCES {
+        println!("cargo::rerun-if-changed={folder}");
+        for file in files(Path::new(folder)) {
+            let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            (file, text).hash(&mut hasher);
+        }
+    }
+    println!("cargo::rustc-env=THALWEG_GENERATOR={:016x}", hasher.finish());
+}
+
+/// All files of a folder, in an order that is always the same.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths.into_iter().flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}

@@ -1,0 +1,177 @@
+//! A program as far as it is before its C is written: all that running its native code takes besides that code.
+
+use crate::emit::alike::Alike;
+use crate::emit::program::{NodeCode, lower_all, may_fail, printers, program};
+use crate::parts::Part;
+use crate::plan::{Facts, Merged};
+use crate::{Level, Mode, Native, blocks, build, emit, ir, lower, parts, plan, ties};
+use std::sync::Arc;
+use thalweg_lang::Compiled;
+use thalweg_lang::flat::NodeId;
+use thalweg_lang::interpret::BUDGET;
+use thalweg_lang::messages::has_messages;
+
+/// Steady states in a call without fusion.
+const PLAIN_SCALE: u64 = 64;
+
+/// Firings in such a call, where that is more than one steady state: its queues have room for all.
+const PLAIN_FIRINGS: u64 = 1 << 18;
+
+/// Bytes of a stack besides what its code keeps there: printing is the most that happens on it.
+const STACK: usize = 256 << 10;
+
+/// A program, lowered and planned.
+pub(crate) struct Prepared {
+    /// What filters do by themselves.
+    codes: Vec<Option<NodeCode>>,
+    /// What they do in steady states, which comes to the same.
+    steady: Vec<Option<NodeCode>>,
+    parts: Vec<Part>,
+    waits: Vec<Option<usize>>,
+    direct: Vec<bool>,
+    level: Level,
+    lanes: usize,
+}
+
+impl Prepared {
+    /// Lowers and plans a program.
+    pub(crate) fn new(compiled: &Compiled, level: Level, lanes: usize) -> Result<Prepared, String> {
+        let codes = lower_all(compiled)?;
+        for channel in &compiled.flat.channels {
+            lower::cell_of(&channel.item, &compiled.tree.structs)?;
+        }
+        // Items of merged filters stand where it is hard to find a pattern at times.
+        let (parts, steady) = match parts_of(compiled, &codes, (level, lanes), true) {
+            Ok(parts) => parts,
+            Err(_) => parts_of(compiled, &codes, (level, lanes), false)?,
+        };
+        let waits = waits(compiled, &codes);
+        let direct = parts::direct(compiled, &codes, &waits);
+        Ok(Prepared { codes, steady, parts, waits, direct, level, lanes })
+    }
+
+    /// The C that it becomes.
+    pub(crate) fn text(&self, compiled: &Compiled, alike: Alike) -> Result<String, String> {
+        let Prepared { codes, steady, parts, waits, direct, level, lanes } = self;
+        let rings = rings(compiled, *level, parts, waits);
+        program(compiled, (parts, direct), (codes, steady), (rings, *lanes), alike)
+    }
+
+    /// With the library that its text became.
+    pub(crate) fn with(self, compiled: &Arc<Compiled>, library: build::Library) -> Native {
+        let Prepared { codes, parts, waits, direct, level, .. } = self;
+        let keeps = codes.iter().map(|code| code.as_ref().is_some_and(plan::has_state)).collect();
+        Native {
+            compiled: compiled.clone(),
+            exact: in_order(&codes),
+            codes,
+            keeps,
+            parts,
+            waits,
+            direct,
+            mode: Mode::default(),
+            batch: None,
+            budget: BUDGET as usize,
+            level,
+            library,
+            team: thalweg::Team::default(),
+        }
+    }
+}
+
+/// Firings at once for this machine.
+pub(crate) fn lanes(level: Level) -> usize {
+    if level == Level::Vectors { emit::vectors::lanes() } else { 1 }
+}
+
+/// Whether queues are rings: where all steady states are done by generated code, and nothing is fused.
+pub(crate) fn rings(compiled: &Compiled, level: Level, parts: &[Part], waits: &[Option<usize>]) -> bool {
+    level == Level::Plain
+        && parts.len() == 1
+        && !waits.iter().any(Option::is_some)
+        && !has_messages(&compiled.tree)
+}
+
+/// Whether steady states are done one by one: prints come in the interpreter's order, and none is missing when
+/// something fails.
+fn in_order(codes: &[Option<NodeCode>]) -> bool {
+    let printers = printers(codes);
+    printers > 1 || (printers == 1 && may_fail(codes))
+}
+
+/// The parts of a program, and what filters do in steady states.
+fn parts_of(
+    compiled: &Compiled,
+    codes: &[Option<NodeCode>],
+    (level, lanes): (Level, usize),
+    merges: bool,
+) -> Result<(Vec<Part>, Vec<Option<NodeCode>>), String> {
+    // Where there are messages, spans keep what order there must be.
+    let alone = in_order(codes) && !has_messages(&compiled.tree);
+    let (mut parts, mut codes) = (Vec::new(), codes.to_vec());
+    let mut buffers = 0;
+    for region in parts::parts(compiled) {
+        let (mut part, steady) = part(compiled, region, codes, (level, lanes), (alone, merges))?;
+        codes = steady;
+        if let Some(plan) = &mut part.plan {
+            plan.first = buffers;
+        }
+        buffers += part.roots();
+        parts.push(part);
+    }
+    Ok((parts, codes))
+}
+
+fn part(
+    compiled: &Compiled,
+    (home, region): (usize, thalweg_lang::schedule::Region),
+    codes: Vec<Option<NodeCode>>,
+    (level, lanes): (Level, usize),
+    (alone, merges): (bool, bool),
+) -> Result<(Part, Vec<Option<NodeCode>>), String> {
+    let mut facts = Facts::new(compiled, &region);
+    if merges {
+        facts.delays = plan::delays(&facts, &codes);
+    }
+    let mut fuses = level != Level::Plain;
+    if has_messages(&compiled.tree) {
+        let spans = if fuses && is_static(compiled) { ties::spans(compiled, &region, &codes) } else { None };
+        fuses = spans.is_some();
+        facts.spans = spans.unwrap_or_default();
+    }
+    let merged = if merges { Merged::find(&facts, &codes) } else { Merged::nothing(&facts) };
+    let codes = if fuses { merged.codes(&facts, codes)? } else { codes };
+    let mut plan = if fuses { Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?) } else { None };
+    if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone && !has_messages(&compiled.tree)) {
+        let without_families = plan::plan(&facts, &merged, &codes, (alone, 1))?;
+        blocks::find(&facts, &codes, plan, without_families, lanes);
+    }
+    let scale = match &plan {
+        Some(plan) => plan.scale,
+        None if alone => 1,
+        None => (PLAIN_FIRINGS / facts.firings.iter().sum::<u64>().max(1)).clamp(1, PLAIN_SCALE),
+    };
+    Ok((Part { home, region, plan, scale }, codes))
+}
+
+/// Whether a program is one region, and none of its filters decides how many items it moves.
+pub(crate) fn is_static(compiled: &Compiled) -> bool {
+    let regions = &compiled.schedule.regions;
+    regions.len() == 1 && !regions[0].nodes.iter().any(|node| parts::flows(compiled, *node))
+}
+
+/// By node: of filters that are run by themselves, the stack that they need.
+fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> {
+    let stack = |code: &ir::Code| {
+        let locals = code.mems.iter().filter(|mem| mem.kind == ir::MemKind::Local);
+        let cells: usize = locals.map(|mem| mem.cells).sum();
+        if emit::flow::may_wait(code) { STACK + 8 * cells } else { 0 }
+    };
+    let nodes = codes.iter().enumerate();
+    let waits = nodes.map(|(at, codes)| {
+        let codes = codes.as_ref().filter(|_| parts::flows(compiled, NodeId(at as u32)))?;
+        let prework = codes.prework.as_ref().map_or(0, stack);
+        Some(prework.max(stack(&codes.work)))
+    });
+    waits.collect()
+}

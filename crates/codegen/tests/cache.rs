@@ -1,0 +1,89 @@
+//! What was compiled before is found again, and what cannot be used is made anew.
+
+mod common;
+
+use common::{Memory, compiled, has_compiler, interpreted, run_native};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+use thalweg_codegen::{Cache, Config, Level, build};
+use thalweg_lang::Compiled;
+
+const TEXT: &str = "void->void pipeline Main {
+    add void->int filter { int n; work push 1 { push(n); n += 3; } };
+    add int->void filter { work pop 1 { println(pop()); } };
+}";
+
+/// The program does what it means, with what is kept in a folder.
+fn runs(program: &Arc<Compiled>, folder: &Path, level: Level) {
+    let config = Config { level, cache: Cache::Folder(folder.into()), compiler: None };
+    let native = build(program, &config).unwrap();
+    let files = Memory::default();
+    assert_eq!(run_native(&native, &files, Some(20)), interpreted(program, &files, Some(20)));
+}
+
+/// Files with an ending, and when each was written.
+fn kept(folder: &Path, ending: &str) -> Vec<(std::path::PathBuf, SystemTime)> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|is| is == ending))
+        .map(|path| (path.clone(), path.metadata().unwrap().modified().unwrap()))
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn a_program_is_compiled_once_and_each_level_by_itself() {
+    if !has_compiler("a_program_is_compiled_once_and_each_level_by_itself") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(TEXT);
+    for count in 1..=2 {
+        let level = [Level::Plain, Level::Vectors][count - 1];
+        runs(&program, folder.path(), level);
+        let before = [kept(folder.path(), "so"), kept(folder.path(), "key")];
+        assert_eq!(before.each_ref().map(Vec::len), [count, count]);
+        runs(&program, folder.path(), level);
+        assert_eq!([kept(folder.path(), "so"), kept(folder.path(), "key")], before);
+    }
+}
+
+#[test]
+fn another_text_of_the_same_meaning_is_the_same_library() {
+    if !has_compiler("another_text_of_the_same_meaning_is_the_same_library") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    runs(&compiled(TEXT), folder.path(), Level::Vectors);
+    let library = kept(folder.path(), "so");
+    runs(&compiled(&format!("// So it begins.\n{TEXT}")), folder.path(), Level::Vectors);
+    assert_eq!(kept(folder.path(), "so"), library);
+    assert_eq!(kept(folder.path(), "key").len(), 2);
+    runs(&compiled(&TEXT.replace("n += 3", "n += 4")), folder.path(), Level::Vectors);
+    assert_eq!(kept(folder.path(), "so").len(), 2);
+}
+
+#[test]
+fn what_is_damaged_is_made_anew() {
+    if !has_compiler("what_is_damaged_is_made_anew") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = compiled(TEXT);
+    runs(&program, folder.path(), Level::Vectors);
+    for ending in ["so", "key"] {
+        let [(path, _)] = &kept(folder.path(), ending)[..] else { panic!("one file") };
+        let right = std::fs::read(path).unwrap();
+        for wrong in [&b""[..], b"../somewhere", "0".repeat(32).as_bytes()] {
+            std::fs::remove_file(path).unwrap();
+            std::fs::write(path, wrong).unwrap();
+            runs(&program, folder.path(), Level::Vectors);
+            assert_eq!(std::fs::read(path).unwrap().len(), right.len());
+        }
+        std::fs::remove_file(path).unwrap();
+        runs(&program, folder.path(), Level::Vectors);
+        assert!(path.exists());
+    }
+}
