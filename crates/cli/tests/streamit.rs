@@ -291,3 +291,57 @@ fn a_signal_ends_the_compiler_and_all_that_it_has_started() {
         assert!(!folder.path().join("made").exists());
     }
 }
+
+/// Takes what is no zero from what is counted.
+const SIFT: &str = "void->void pipeline Main { add Count(); add Sift(); add FileWriter<int>(\"-\"); }
+void->int filter Count() { int n; work push 1 { push(n++); } }
+int->int filter Sift() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }";
+
+const MODES: [&str; 8] =
+    ["auto", "filters", "pipeline", "data", "sequential", "demand", "no-op", "os-thread"];
+
+#[test]
+fn every_mode_prints_the_same_and_says_where_it_changes_nothing() {
+    let kept: Vec<String> = (0..300).filter(|x| x % 3 != 0).map(|x| format!("{x}\n")).collect();
+    let all: String = (0..300).map(|x| format!("{x}\n")).collect();
+    for (text, printed, is_dynamic) in [(SIFT, kept.concat(), true), (COUNT, all, false)] {
+        let folder = folder_with(text);
+        for mode in MODES {
+            for threads in ["1", "2"] {
+                let output =
+                    run(folder.path(), &["--text", "--mode", mode, "--threads", threads, "-i", "300"]);
+                assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{mode}, {threads} threads");
+                let turns = ["sequential", "demand", "no-op"].contains(&mode);
+                let note = if turns && !is_dynamic {
+                    format!("note: `--mode {mode}` changes nothing: no rate of the program is dynamic\n")
+                } else {
+                    String::new()
+                };
+                assert_eq!(said(&output), note, "{mode}, {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_form_of_a_graph_is_drawn_and_a_file_is_written_whole_or_not() {
+    let folder = folder_with(SIFT);
+    let graph = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(["graph", "program.str"]).args(arguments).current_dir(folder.path()).output().unwrap()
+    };
+    for (form, has) in
+        [("tree", "Sift"), ("flat", "Sift"), ("dot", "digraph"), ("svg", "<svg"), ("schedule", "region")]
+    {
+        let output = graph(&["--form", form]);
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(has), "{form}: {text}");
+        assert!(graph(&["--form", form, "--output", "drawing"]).status.success());
+        assert_eq!(fs::read_to_string(folder.path().join("drawing")).unwrap(), text);
+    }
+    let output = graph(&["--output", "nowhere/drawing"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("nowhere/drawing"), "{}", said(&output));
+    assert!(!graph(&["--form", "dot", "--output", "/dev/full"]).status.success());
+}

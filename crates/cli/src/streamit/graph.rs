@@ -4,8 +4,10 @@ use super::Files;
 use crate::standard;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use thalweg_lang::Compiled;
+use thalweg_lang::files::Output;
 use thalweg_lang::picture::{Form, draw};
 
 /// Draw a StreamIt program: its streams with their rates.
@@ -47,11 +49,16 @@ impl Graph {
         let picture = self.form.of(&compiled);
         match self.output {
             None => standard::print(&picture),
-            Some(path) => {
-                std::fs::write(&path, picture).with_context(|| format!("writing {}", path.display()))
-            }
+            Some(path) => write(&path, &picture).with_context(|| format!("writing {}", path.display())),
         }
     }
+}
+
+/// Writes all of a file, or nothing.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut output = Output::create(path)?;
+    output.write_all(text.as_bytes())?;
+    output.finish()
 }
 
 impl Shown {

@@ -108,10 +108,8 @@ impl Run {
         ensure!(!interrupt.stop().is_asked(), Left("interrupted before anything ran"));
         let native = native?;
         let threads = self.threads();
-        if let (Some(why), true) =
-            (native.as_ref().and_then(Native::one_thread), self.threads > NonZeroUsize::new(1))
-        {
-            standard::complain(&format!("note: one thread runs it: {why}"));
+        if let Some(native) = &native {
+            self.say_what_is_idle(native);
         }
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
         let within = self.within();
@@ -161,6 +159,20 @@ impl Run {
 }
 
 impl Run {
+    /// Tells of options that change nothing in this program.
+    fn say_what_is_idle(&self, native: &Native) {
+        if let (Some(why), true) = (native.one_thread(), self.threads > NonZeroUsize::new(1)) {
+            standard::complain(&format!("note: one thread runs it: {why}"));
+        }
+        let turns = matches!(self.mode, How::Sequential | How::Demand | How::NoOp);
+        if let (Some(mode), true) = (self.mode.to_possible_value(), turns && !native.takes_turns()) {
+            let mode = mode.get_name();
+            standard::complain(&format!(
+                "note: `--mode {mode}` changes nothing: no rate of the program is dynamic"
+            ));
+        }
+    }
+
     /// What comes in on standard input is gone when it has been read, so it does not begin again.
     fn can_repeat(&self, compiled: &Compiled) -> Result<()> {
         let standard = |code: &Code| match (code, &self.input) {
@@ -278,8 +290,9 @@ impl Run {
         let level = level(self.optimise);
         match make(level) {
             Ok(native) => Ok(Some(self.batched(native.in_mode(self.turns())))),
-            Err(refusal @ Refusal::Interrupted) => Err(refusal.into()),
-            Err(refusal) if self.engine == Some(Engine::Native) => Err(refusal.into()),
+            Err(refusal) if refusal == Refusal::Interrupted || self.engine == Some(Engine::Native) => {
+                Err(refusal.into())
+            }
             Err(refusal) => {
                 standard::complain(&format!("note: {refusal}; the interpreter runs it"));
                 Ok(None)
