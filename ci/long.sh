@@ -6,12 +6,14 @@
 #   bash ci/long.sh random_graphs                      tests with this in their name only
 #
 # THALWEG_CASES is the number of cases of the engine's own random tests, PROPTEST_CASES that of
-# those written with proptest; where a test fixes its own number, that number stays. A failure
+# those written with proptest; where a test fixes its own number, that number stays. StreamIt's suite is run at
+# all levels. A failure
 # prints the seed or the case that repeats it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export THALWEG_CASES="${THALWEG_CASES:-20000}"
+export THALWEG_LEVELS=all
 export PROPTEST_CASES="${PROPTEST_CASES:-$THALWEG_CASES}"
 echo "cases: $THALWEG_CASES (proptest: $PROPTEST_CASES)"
 cargo test --workspace --release --tests "$@"

@@ -260,10 +260,18 @@ fn build_with(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Native, Refusal> {
     let (level, lanes) = (config.level, lanes(config.level));
-    let prepared = Prepared::new(compiled, level, lanes).map_err(Refusal::Unable)?;
-    let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
+    let compiler = config.compiler.clone().or_else(Compiler::find);
     let key = Key::of(compiled, level, lanes, alike);
-    let text = || prepared.text(compiled, alike).map_err(Refusal::Unable);
-    let library = build::build(&key, &text, &compiler, &config.cache, interrupted)?;
+    if let Some(compiler) = &compiler
+        && let Some((library, outlines)) = build::find(&key, compiler, &config.cache)
+        && let Ok(prepared) = Prepared::known(compiled, (level, lanes), &outlines)
+    {
+        return Ok(prepared.with(compiled, library));
+    }
+    let prepared = Prepared::new(compiled, level, lanes).map_err(Refusal::Unable)?;
+    let text = prepared.text(compiled, alike).map_err(Refusal::Unable)?;
+    let compiler = compiler.ok_or(Refusal::NoCompiler)?;
+    let made = (text.as_str(), &prepared.outlines);
+    let library = build::build(&key, made, &compiler, &config.cache, interrupted)?;
     Ok(prepared.with(compiled, library))
 }

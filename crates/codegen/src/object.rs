@@ -1,5 +1,6 @@
 //! Native code that goes along with its program, to machines without a compiler.
 
+use crate::blocks::outline::{self, Outlines};
 use crate::build::{self, Compiler};
 use crate::emit::alike::Alike;
 use crate::key::Key;
@@ -17,6 +18,8 @@ pub struct Object {
     key: Key,
     /// What the processor must be able to do.
     needs: Vec<String>,
+    /// What planning found.
+    outlines: Outlines,
     library: Vec<u8>,
 }
 
@@ -36,7 +39,8 @@ pub fn object(
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::library(&text, &compiler, interrupted)?;
     let key = Key::of(compiled, level, lanes, alike);
-    Ok(Object { level, lanes: lanes as u32, key, needs: build::abilities(), library })
+    let (needs, outlines) = (build::abilities(), prepared.outlines);
+    Ok(Object { level, lanes: lanes as u32, key, needs, outlines, library })
 }
 
 impl Object {
@@ -53,7 +57,8 @@ impl Object {
         if Key::of(compiled, self.level, lanes, Alike::default()) != self.key {
             return Err(Refusal::Failed("its code is of another program".into()));
         }
-        let prepared = Prepared::new(compiled, self.level, lanes).map_err(Refusal::Unable)?;
+        let prepared =
+            Prepared::known(compiled, (self.level, lanes), &self.outlines).map_err(Refusal::Unable)?;
         let library = build::from_bytes(&self.library).map_err(Refusal::Failed)?;
         Ok(prepared.with(compiled, library))
     }
@@ -63,9 +68,10 @@ impl Object {
         let mut bytes = vec![self.level as u8];
         bytes.extend(self.lanes.to_le_bytes());
         bytes.extend(self.key.0);
-        let needs = self.needs.join(" ");
-        bytes.extend((needs.len() as u32).to_le_bytes());
-        bytes.extend(needs.as_bytes());
+        for text in [self.needs.join(" "), outline::to_text(&self.outlines)] {
+            bytes.extend((text.len() as u32).to_le_bytes());
+            bytes.extend(text.as_bytes());
+        }
         bytes.extend(&self.library);
         bytes
     }
@@ -76,10 +82,18 @@ impl Object {
         let level = *[Level::Plain, Level::Fused, Level::Vectors].get(usize::from(*level))?;
         let (lanes, bytes) = bytes.split_first_chunk()?;
         let (key, bytes) = bytes.split_first_chunk()?;
-        let (length, bytes) = bytes.split_first_chunk()?;
-        let (needs, library) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        let needs = std::str::from_utf8(needs).ok()?.split_whitespace().map(String::from).collect();
+        let (needs, bytes) = split_text(bytes)?;
+        let (outlines, library) = split_text(bytes)?;
+        let needs = needs.split_whitespace().map(String::from).collect();
+        let outlines = outline::from_text(outlines)?;
         let lanes = u32::from_le_bytes(*lanes);
-        Some(Object { level, lanes, key: Key(*key), needs, library: library.to_vec() })
+        Some(Object { level, lanes, key: Key(*key), needs, outlines, library: library.to_vec() })
     }
+}
+
+/// A text with its length before it, and what is behind.
+fn split_text(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let (length, bytes) = bytes.split_first_chunk()?;
+    let (text, rest) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    Some((std::str::from_utf8(text).ok()?, rest))
 }

@@ -1,5 +1,6 @@
 //! A program as far as it is before its C is written: all that running its native code takes besides that code.
 
+use crate::blocks::outline::{Looks, Outlines};
 use crate::emit::alike::Alike;
 use crate::emit::program::{NodeCode, lower_all, may_fail, printers, program};
 use crate::parts::Part;
@@ -31,28 +32,48 @@ pub(crate) struct Prepared {
     direct: Vec<bool>,
     level: Level,
     lanes: usize,
+    /// What it takes to prepare it sooner the next time.
+    pub(crate) outlines: Outlines,
 }
 
 impl Prepared {
     /// Lowers and plans a program.
     pub(crate) fn new(compiled: &Compiled, level: Level, lanes: usize) -> Result<Prepared, String> {
+        Prepared::with_looks(compiled, (level, lanes), Looks::new(None))
+    }
+
+    /// The same where it is known what becomes of blocks: it can be run, and has no text.
+    pub(crate) fn known(
+        compiled: &Compiled,
+        (level, lanes): (Level, usize),
+        outlines: &Outlines,
+    ) -> Result<Prepared, String> {
+        Prepared::with_looks(compiled, (level, lanes), Looks::new(Some(outlines)))
+    }
+
+    fn with_looks(
+        compiled: &Compiled,
+        (level, lanes): (Level, usize),
+        mut looks: Looks<'_>,
+    ) -> Result<Prepared, String> {
         let codes = lower_all(compiled)?;
         for channel in &compiled.flat.channels {
             lower::cell_of(&channel.item, &compiled.tree.structs)?;
         }
         // Items of merged filters stand where it is hard to find a pattern at times.
-        let (parts, steady) = match parts_of(compiled, &codes, (level, lanes), true) {
+        let (parts, steady) = match parts_of(compiled, &codes, (level, lanes), true, &mut looks) {
             Ok(parts) => parts,
-            Err(_) => parts_of(compiled, &codes, (level, lanes), false)?,
+            Err(_) => parts_of(compiled, &codes, (level, lanes), false, &mut looks)?,
         };
         let waits = waits(compiled, &codes);
         let direct = parts::direct(compiled, &codes, &waits);
-        Ok(Prepared { codes, steady, parts, waits, direct, level, lanes })
+        let outlines = looks.found();
+        Ok(Prepared { codes, steady, parts, waits, direct, level, lanes, outlines })
     }
 
     /// The C that it becomes.
     pub(crate) fn text(&self, compiled: &Compiled, alike: Alike) -> Result<String, String> {
-        let Prepared { codes, steady, parts, waits, direct, level, lanes } = self;
+        let Prepared { codes, steady, parts, waits, direct, level, lanes, .. } = self;
         let rings = rings(compiled, *level, parts, waits);
         program(compiled, (parts, direct), (codes, steady), (rings, *lanes), alike)
     }
@@ -105,13 +126,14 @@ fn parts_of(
     codes: &[Option<NodeCode>],
     (level, lanes): (Level, usize),
     merges: bool,
+    looks: &mut Looks<'_>,
 ) -> Result<(Vec<Part>, Vec<Option<NodeCode>>), String> {
     // Where there are messages, spans keep what order there must be.
     let alone = in_order(codes) && !has_messages(&compiled.tree);
     let (mut parts, mut codes) = (Vec::new(), codes.to_vec());
     let mut buffers = 0;
     for region in parts::parts(compiled) {
-        let (mut part, steady) = part(compiled, region, codes, (level, lanes), (alone, merges))?;
+        let (mut part, steady) = part(compiled, region, codes, (level, lanes), (alone, merges), looks)?;
         codes = steady;
         if let Some(plan) = &mut part.plan {
             plan.first = buffers;
@@ -128,6 +150,7 @@ fn part(
     codes: Vec<Option<NodeCode>>,
     (level, lanes): (Level, usize),
     (alone, merges): (bool, bool),
+    looks: &mut Looks<'_>,
 ) -> Result<(Part, Vec<Option<NodeCode>>), String> {
     let mut facts = Facts::new(compiled, &region);
     if merges {
@@ -144,7 +167,7 @@ fn part(
     let mut plan = if fuses { Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?) } else { None };
     if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone && !has_messages(&compiled.tree)) {
         let without_families = plan::plan(&facts, &merged, &codes, (alone, 1))?;
-        blocks::find(&facts, &codes, plan, without_families, lanes);
+        blocks::find(&facts, &codes, plan, without_families, lanes, looks);
     }
     let scale = match &plan {
         Some(plan) => plan.scale,

@@ -6,8 +6,10 @@ use common::{Memory, compiled, has_compiler, interpreted, run_native};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
-use thalweg_codegen::{Cache, Config, Level, build};
+use thalweg_codegen::{Cache, Compiler, Config, Level, build};
 use thalweg_lang::Compiled;
+use thalweg_lang::tree::Code;
+use thalweg_str::PROGRAMS;
 
 const TEXT: &str = "void->void pipeline Main {
     add void->int filter { int n; work push 1 { push(n); n += 3; } };
@@ -86,4 +88,34 @@ fn what_is_damaged_is_made_anew() {
         runs(&program, folder.path(), Level::Vectors);
         assert!(path.exists());
     }
+}
+
+/// What is planned with what is known of it is what runs the code that was planned without.
+#[test]
+fn programs_of_the_suite_do_the_same_when_they_are_found() {
+    if !has_compiler("programs_of_the_suite_do_the_same_when_they_are_found") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config {
+        level: Level::Vectors,
+        cache: Cache::Folder(folder.path().into()),
+        compiler: Compiler::find().map(|compiler| compiler.flag("-O0")),
+    };
+    let mut blocks = 0;
+    for program in PROGRAMS {
+        let compiled = Arc::new(thalweg_lang::compile(&program.sources(&[]).unwrap()).unwrap());
+        let reads = compiled.tree.filters.iter().any(|filter| matches!(filter.code, Code::FileReader(_)));
+        let run = || {
+            let native = build(&compiled, &config).unwrap();
+            let files = Memory { any: Some(9001), ..Memory::default() };
+            run_native(&native, &files, (!reads).then_some(40))
+        };
+        assert_eq!(run(), run(), "{}", program.name);
+    }
+    for (path, _) in kept(folder.path(), "key") {
+        let text = std::fs::read_to_string(path).unwrap();
+        blocks += text.lines().filter(|line| line.contains(' ')).count();
+    }
+    assert!(blocks > 0, "no program has blocks, whose outlines are known");
 }

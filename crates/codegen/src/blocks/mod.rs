@@ -16,6 +16,7 @@
 pub(crate) mod across;
 pub(crate) mod dag;
 mod linked;
+pub(crate) mod outline;
 pub(crate) mod parts;
 mod passes;
 mod runs;
@@ -27,6 +28,7 @@ use crate::emit::simd;
 use crate::ir::Kind;
 use crate::plan::{Actor, Facts, Plan, Step};
 use dag::{Op, Table};
+use outline::Looks;
 use parts::{Parts, Together};
 pub(crate) use passes::passes;
 use runs::{Run, runs};
@@ -68,20 +70,14 @@ pub(crate) struct Block {
     pub(crate) beside: u32,
     /// Lanes are not blocks, but what looks the same within one ([`across`]), and so many.
     pub(crate) across: Option<usize>,
+    /// Vectors of memory: of its cells in lanes, or of rows.
+    pub(crate) vectors: u32,
 }
 
 impl Border {
     /// Vectors of memory for as many rows as there are lanes, one after the other.
     pub(crate) fn room(&self) -> u32 {
         self.advance.max(ROW)
-    }
-}
-
-impl Block {
-    /// Vectors of memory: of its cells in lanes, or of rows.
-    pub(crate) fn vectors(&self) -> u32 {
-        let rows = self.entrances.iter().chain(&self.exits).map(Border::room).sum();
-        (self.parts.vectors * self.beside).max(rows)
     }
 }
 
@@ -93,11 +89,12 @@ pub(crate) fn find(
     plan: &mut Plan,
     without_families: Plan,
     lanes: usize,
+    looks: &mut Looks<'_>,
 ) {
     if !plan.families.is_empty() || !plan.bundles.is_empty() {
         let mut other = without_families;
         let known = costs(plan, lanes);
-        find_in(facts, codes, &mut other, lanes, &known);
+        find_in(facts, codes, &mut other, (lanes, &known), looks);
         let nodes: Vec<NodeId> = other.blocks.iter().flat_map(|block| block.nodes.iter().copied()).collect();
         let families = plan.families.iter().flat_map(|family| &family.actors);
         let bundles = plan.bundles.iter().flat_map(|bundle| &bundle.actors);
@@ -106,7 +103,7 @@ pub(crate) fn find(
         }
     }
     if plan.blocks.is_empty() {
-        find_in(facts, codes, plan, lanes, &HashMap::new());
+        find_in(facts, codes, plan, (lanes, &HashMap::new()), looks);
     }
     plan.with_blocks(facts, lanes as u64);
 }
@@ -126,15 +123,15 @@ fn find_in(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
     plan: &mut Plan,
-    lanes: usize,
-    known: &HashMap<NodeId, f64>,
+    (lanes, known): (usize, &HashMap<NodeId, f64>),
+    looks: &mut Looks<'_>,
 ) {
     let before = plan.steps.clone();
     // Which of several failures comes first is a matter of order.
     if !may_fail(codes) {
         runs::sort(codes, plan);
     }
-    put(facts, codes, plan, lanes, known);
+    put(facts, codes, plan, (lanes, known), looks);
     if plan.blocks.is_empty() {
         plan.steps = before;
     }
@@ -144,11 +141,12 @@ fn put(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
     plan: &mut Plan,
-    lanes: usize,
-    known: &HashMap<NodeId, f64>,
+    (lanes, known): (usize, &HashMap<NodeId, f64>),
+    looks: &mut Looks<'_>,
 ) {
     for run in runs(codes, plan) {
-        if let Some(block) = block(facts, codes, plan, &run, (lanes, known)) {
+        let find = || block(facts, codes, plan, &run, (lanes, known));
+        if let Some(block) = looks.at(&run, plan, find) {
             let at = plan.blocks.len();
             plan.blocks.push(block);
             let first = plan.steps.iter().position(|step| *step == Step::All(run.actors[0]));
@@ -240,12 +238,13 @@ fn block(
     let looks =
         parts.classes.iter().flat_map(|class| &class.steps).any(|step| matches!(step.op, Op::Look(_)));
     let beside = if looks && across.is_none() && parts.vectors <= MOST_VECTORS / 2 { 2 } else { 1 };
-    let nodes = run.actors.iter().map(|actor| plan.actors[*actor].node).collect();
+    let rows: u32 = entrances.iter().chain(&exits).map(Border::room).sum();
     Some(Block {
         actors: run.actors.clone(),
-        nodes,
+        nodes: run.nodes(plan),
         entrances,
         exits,
+        vectors: (parts.vectors * beside).max(rows),
         parts,
         tables: trace.dag.tables,
         beside,

@@ -79,7 +79,7 @@ pub(crate) struct Buffer {
 }
 
 /// A block as loops.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Parts {
     pub(crate) classes: Vec<Class>,
     pub(crate) buffers: Vec<Buffer>,

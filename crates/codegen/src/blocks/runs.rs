@@ -4,6 +4,7 @@ use crate::emit::lanes::Varies;
 use crate::emit::program::NodeCode;
 use crate::ir::{Cell, Ex, Kind, walk_exprs};
 use crate::plan::{Plan, Port, Root, Step};
+use thalweg_lang::flat::NodeId;
 
 /// Actors that follow one another, and the roots around them.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,6 +16,12 @@ pub(super) struct Run {
     pub(super) exits: Vec<usize>,
     /// Roots that nobody else has to do with.
     pub(super) inner: Vec<usize>,
+}
+
+impl Run {
+    pub(super) fn nodes(&self, plan: &Plan) -> Vec<NodeId> {
+        self.actors.iter().map(|actor| plan.actors[*actor].node).collect()
+    }
 }
 
 /// Puts actors between feedback loops into another order in which runs are longer: what can be done first

@@ -1,11 +1,16 @@
 //! What was compiled before.
 //!
 //! A library is kept under the hash of its text, of the compiler and its flags and of this machine's
-//! processor: `HASH.so`. Beside it stands under which hash that is, by the hash of what the text follows from:
-//! `HASH.key`, so that a text need not be written to find its library. Both are written in one step, so that others see all of a
-//! file or nothing.
+//! processor: `HASH.so`. Beside it stands, by the hash of what the text follows from, which hash that is, and what
+//! planning found: `HASH.key`. So a text need not be written to find its library, and what takes long is planned
+//! once. Both are written in one step, so that others see all of a file or nothing.
+//!
+//! ```text
+//!  HASH.key:  hash of the text, a line │ outlines, a line each │ BLAKE3 of the lines before
+//! ```
 
 use super::Library;
+use crate::blocks::outline::{self, Outlines};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -47,31 +52,42 @@ impl Kept {
         Kept { folder, key }
     }
 
-    /// The library of the program, if it is known which that is.
-    pub(super) fn known(&self) -> Option<Library> {
-        let name = std::fs::read_to_string(self.folder.join(format!("{}.key", self.key))).ok()?;
-        let is_hash = name.bytes().all(|byte| byte.is_ascii_hexdigit());
-        Library::open(&self.path(is_hash.then_some(&name)?)).ok()
+    /// The library of the program and its outlines, if they are known.
+    pub(super) fn known(&self) -> Option<(Library, Outlines)> {
+        let text = std::fs::read_to_string(self.key_path()).ok()?;
+        let (lines, sum) = text.rsplit_once('\n')?;
+        if *blake3::hash(lines.as_bytes()).to_hex() != *sum {
+            return None;
+        }
+        let (name, outlines) = lines.split_once('\n')?;
+        let library = Library::open(&self.path(name)).ok()?;
+        Some((library, outline::from_text(outlines)?))
     }
 
     /// The library of this name, which is the program's.
-    pub(super) fn library(&self, name: &str) -> Option<Library> {
+    pub(super) fn library(&self, name: &str, outlines: &Outlines) -> Option<Library> {
         let path = self.path(name);
         let library = path.exists().then(|| Library::open(&path).ok())??;
-        self.point_to(name);
+        self.point_to(name, outlines);
         Some(library)
     }
 
     /// Keeps what was made for the program. Where nothing can be kept it is made again the next time.
-    pub(super) fn keep(&self, made: &Path, name: &str) {
+    pub(super) fn keep(&self, made: &Path, name: &str, outlines: &Outlines) {
         let copied = std::fs::File::open(made).and_then(|file| self.put(file, &self.path(name)));
         if copied.is_ok() {
-            self.point_to(name);
+            self.point_to(name, outlines);
         }
     }
 
-    fn point_to(&self, name: &str) {
-        _ = self.put(name.as_bytes(), &self.folder.join(format!("{}.key", self.key)));
+    fn point_to(&self, name: &str, outlines: &Outlines) {
+        let lines = format!("{name}\n{}", outline::to_text(outlines));
+        let sum = blake3::hash(lines.as_bytes()).to_hex();
+        _ = self.put(format!("{lines}\n{sum}").as_bytes(), &self.key_path());
+    }
+
+    fn key_path(&self) -> PathBuf {
+        self.folder.join(format!("{}.key", self.key))
     }
 
     fn path(&self, name: &str) -> PathBuf {

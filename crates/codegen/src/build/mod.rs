@@ -14,6 +14,7 @@ pub(crate) use load::{
 };
 
 use crate::Refusal;
+use crate::blocks::outline::Outlines;
 use crate::key::Key;
 use cache::Kept;
 use child::Ended;
@@ -105,27 +106,28 @@ impl Compiler {
     }
 }
 
-/// Loads what was made of the same program before, or compiles and loads its text.
+/// Loads what was made of the same program before.
+pub(crate) fn find(key: &Key, compiler: &Compiler, cache: &Cache) -> Option<(Library, Outlines)> {
+    Kept::new(cache.folder()?, name(&key.0, compiler)).known()
+}
+
+/// Compiles and loads a program's text, or loads what was made of the same text before.
 pub(crate) fn build(
     key: &Key,
-    text: &dyn Fn() -> Result<String, Refusal>,
+    (text, outlines): (&str, &Outlines),
     compiler: &Compiler,
     cache: &Cache,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Library, Refusal> {
     let kept = cache.folder().map(|folder| Kept::new(folder, name(&key.0, compiler)));
-    if let Some(library) = kept.as_ref().and_then(Kept::known) {
-        return Ok(library);
-    }
-    let text = text()?;
     let name = name(text.as_bytes(), compiler);
-    if let Some(library) = kept.as_ref().and_then(|kept| kept.library(&name)) {
+    if let Some(library) = kept.as_ref().and_then(|kept| kept.library(&name, outlines)) {
         return Ok(library);
     }
-    let (_folder, made) = compiled(&text, compiler, interrupted)?;
+    let (_folder, made) = compiled(text, compiler, interrupted)?;
     let library = Library::open(&made).map_err(Refusal::Failed)?;
     if let Some(kept) = kept {
-        kept.keep(&made, &name);
+        kept.keep(&made, &name, outlines);
     }
     Ok(library)
 }

@@ -157,7 +157,7 @@ impl Plan {
 
     /// Vectors of memory that blocks need.
     pub(crate) fn vectors(&self) -> u32 {
-        self.blocks.iter().map(Block::vectors).max().unwrap_or(0)
+        self.blocks.iter().map(|block| block.vectors).max().unwrap_or(0)
     }
 
     /// Steady states that are done together, with so many lanes.
