@@ -6,9 +6,8 @@
 #   bash ci/long.sh random_graphs                      tests with this in their name only
 #
 # THALWEG_CASES is the number of cases of the engine's own random tests, PROPTEST_CASES that of
-# those written with proptest; where a test fixes its own number, that number stays. StreamIt's suite is run at
-# all levels. A failure
-# prints the seed or the case that repeats it.
+# those written with proptest; where a test fixes its own number, that number stays. The StreamIt
+# suite runs at all levels. A failure prints the seed or the case that repeats it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
