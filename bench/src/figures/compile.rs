@@ -7,8 +7,8 @@ use crate::race::{Contestant, Role};
 use crate::row::timed;
 use crate::session::Session;
 
-/// The program of the suite with the longest C (620 KB), and the one whose C takes longest to be written (316 KB in
-/// firings without loops): those that start last. DES has the longest text of its own, and starts in a sixth of the time.
+/// The program of the suite with the longest C (620 KB), and the one whose filters take longest to lower (316 KB of C in
+/// firings without loops): those that start last. DES has the longest text of its own, and starts sooner.
 const LARGEST: &str = "time_delay_equaliser";
 const SLOWEST: &str = "serpent";
 

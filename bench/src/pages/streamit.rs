@@ -57,7 +57,7 @@ pub(super) const SECTIONS: [Section; 4] = [
     },
     Section {
         title: "Compiling",
-        prefixes: &["str.compile"],
+        prefixes: &["str.compile.largest", "str.compile.slowest"],
         subject: "",
         text: "From the text of a program to native code that is ready to run: anew, and found in the cache.",
         plots: |_| Vec::new(),
