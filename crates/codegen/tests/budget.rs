@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Memory, Seen, compiled, has_compiler, ints, run_on};
+use common::{Memory, Seen, compiled, has_compiler, interpreted, ints, run_on};
 use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads, build};
 
 /// Each item becomes a thousand, and each two thousand one.
@@ -49,5 +49,35 @@ fn shorter_batches_need_less() {
     for mode in [Mode::Sequential, Mode::Demand] {
         let one = run(&native(Level::Vectors, 1 << 20).in_batches_of(1).in_mode(mode), 1, 2000);
         assert_eq!(one.written["out"].len(), 1000, "{mode:?}: {:?}", one.end);
+    }
+}
+
+/// What a firing has taken is gone, also where it waits for more.
+#[test]
+fn a_firing_may_take_more_than_its_queue_may_hold() {
+    if !has_compiler("a_firing_may_take_more_than_its_queue_may_hold") {
+        return;
+    }
+    let text =
+        "void->void pipeline Main { add FileReader<int>(\"in\"); add Sum(); add FileWriter<int>(\"out\"); }
+        int->int filter Sum() { work pop * push 1 {
+            int s = 0;
+            for (int i = 0; i < 50000; i++) { s = s * 3 + peek(2); s += pop(); }
+            push(s);
+        } }";
+    let (program, files) = (compiled(text), ints("in", 150_100));
+    let meant = interpreted(&program, &files, None);
+    assert_eq!(meant.written["out"].len(), 3);
+    for level in [Level::Plain, Level::Fused, Level::Vectors] {
+        let config = Config { level, cache: Cache::None, compiler: None };
+        for mode in [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread] {
+            for threads in [1, 2] {
+                let native =
+                    build(&program, &config).unwrap().in_mode(mode).within(60_000).in_batches_of(100);
+                let threads = Threads { batch: (threads > 1).then_some(20), ..Threads::new(threads) };
+                let done = run_on(&native, &threads, &files, None);
+                assert_eq!(done, meant, "{level:?}, {mode:?}, {threads:?}");
+            }
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Memory, compiled, has_compiler, see_with};
+use common::{Memory, Seen, compiled, has_compiler, see_with};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use thalweg_codegen::{Cache, Config, Level, Mode, Threads, build};
+use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads, build};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// Runs a program at a level until it is interrupted, after 100 ms; what it has printed and written then.
@@ -18,6 +18,17 @@ fn stopped(text: &str, files: &Memory, kind: (Level, usize)) -> (String, usize) 
 fn stopped_in(mode: Mode, text: &str, files: &Memory, (level, threads): (Level, usize)) -> (String, usize) {
     let config = Config { level, cache: Cache::None, compiler: None };
     let native = build(&compiled(text), &config).unwrap().in_mode(mode);
+    let (seen, since) = interrupted(&native, files, threads);
+    assert_eq!(seen.end, Err(Stop::Interrupted), "{mode:?}, {level:?}:\n{text}");
+    assert!(since < SOON, "{mode:?}, {level:?}: {since:?} after it was stopped\n{text}");
+    (seen.printed, seen.written.values().map(Vec::len).sum())
+}
+
+/// The longest that a program may go on.
+const SOON: Duration = Duration::from_secs(1);
+
+/// A run that is interrupted after 100 ms, and how long it goes on then.
+fn interrupted(native: &Native, files: &Memory, threads: usize) -> (Seen, Duration) {
     let stop = Arc::new(AtomicBool::new(false));
     let later = stop.clone();
     let clock = std::thread::spawn(move || {
@@ -33,9 +44,7 @@ fn stopped_in(mode: Mode, text: &str, files: &Memory, (level, threads): (Level, 
         native.run_on(&Threads::new(threads), Options::default(), Surroundings { interrupted, ..around })
     });
     let since = clock.join().unwrap().elapsed();
-    assert_eq!(seen.end, Err(Stop::Interrupted), "{level:?}:\n{text}");
-    assert!(since < Duration::from_secs(1), "{level:?}: {since:?} after it was stopped\n{text}");
-    (seen.printed, seen.written.values().map(Vec::len).sum())
+    (seen, since)
 }
 
 const KINDS: [(Level, usize); 4] =
@@ -114,4 +123,31 @@ fn programs_whose_input_never_ends() {
     for kind in KINDS.into_iter().filter(|_| has_compiler("programs_whose_input_never_ends")) {
         assert!(stopped(text, &Memory::default(), kind).1 > 0);
     }
+}
+
+#[test]
+fn programs_of_dynamic_rates_whose_input_never_ends_in_each_mode() {
+    let text = "void->void pipeline Main { add Count(); add Odd(); add FileWriter<int>(\"out\"); }
+        void->int filter Count { int n; work push 1 { push(n++); } }
+        int->int filter Odd { work pop 1 push [0, 1] { int x = pop(); if (x % 2 == 1) push(x); } }";
+    let modes = [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread];
+    for mode in modes.into_iter().filter(|_| has_compiler("programs_of_dynamic_rates")) {
+        assert!(stopped_in(mode, text, &Memory::default(), (Level::Vectors, 1)).1 > 0, "{mode:?}");
+    }
+}
+
+/// A firing fills its queue beyond the budget, and would have handed over for seconds what it has given.
+#[test]
+fn a_thread_that_hands_over_very_many_items() {
+    let text = "void->void pipeline Main { add Count(); add Same(); add FileWriter<int>(\"out\"); }
+        void->int filter Count { int n; work push 1 { push(n++); } }
+        int->int filter Same { work pop 1 push * { int x = pop(); while (x == 20) push(x); push(x); } }";
+    if !has_compiler("a_thread_that_hands_over_very_many_items") {
+        return;
+    }
+    let config = Config { level: Level::Vectors, cache: Cache::None, compiler: None };
+    let native = build(&compiled(text), &config).unwrap().in_mode(Mode::OsThread).within(256 << 20);
+    let (seen, since) = interrupted(&native, &Memory::default(), 1);
+    assert!(seen.end.is_err());
+    assert!(since < SOON, "{since:?} after it was stopped");
 }

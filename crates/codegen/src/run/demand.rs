@@ -2,12 +2,16 @@
 
 use super::Run;
 use super::parts::Sources;
-use thalweg_lang::interpret::Stop;
+use thalweg_lang::interpret::{Stop, Surroundings};
 
 impl Run<'_> {
     /// Each end of the graph gets something, if there is anything left for it: whoever it lacks items from
-    /// goes on before it, and so on up to the sources.
-    pub(super) fn pull_all(&mut self, sources: &mut Sources) -> Result<(), Stop> {
+    /// goes on before it, and so on up to the sources. Again and again, until the input is over or somebody interrupts.
+    pub(super) fn pull_all(
+        &mut self,
+        sources: &mut Sources,
+        around: &mut Surroundings<'_>,
+    ) -> Result<(), Stop> {
         let region_of = self.native.compiled.schedule.region_of();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
         let mut ends = vec![true; self.regions.len()];
@@ -18,10 +22,11 @@ impl Run<'_> {
                 ends[from] = false;
             }
         }
-        while !sources.over {
+        while !sources.over && !(around.interrupted)() {
             for region in (0..ends.len()).filter(|region| ends[*region]) {
                 self.pull(region, &before, sources)?;
             }
+            (around.progress)(sources.done);
         }
         Ok(())
     }

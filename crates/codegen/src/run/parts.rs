@@ -250,7 +250,7 @@ impl<'a> Run<'a> {
         while !sources.over && !(around.interrupted)() {
             let before = sources.done;
             if self.native.mode == Mode::Demand {
-                self.pull_all(sources)?;
+                self.pull_all(sources, around)?;
             } else {
                 self.some_batches(sources, &mut many)?;
             }

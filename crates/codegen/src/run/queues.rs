@@ -122,9 +122,8 @@ impl Queues {
     /// A larger memory for a queue.
     pub(super) fn widen(&mut self, channel: usize, queue: &mut Queue, room: u64) {
         let room = room.next_power_of_two();
-        let items = self.peek_all(channel, queue);
         let mut memory = Memory::new((room + BEYOND) as usize * self.bytes[channel]);
-        memory.bytes_mut()[..items.len()].copy_from_slice(&items);
+        self.copy_all(channel, queue, memory.bytes_mut());
         let pointer = memory.pointer();
         let bytes = memory.bytes().len();
         if !self.budget.has(bytes) {
@@ -139,15 +138,21 @@ impl Queues {
 
     /// The items of a queue as bytes.
     pub(super) fn peek_all(&self, channel: usize, queue: &Queue) -> Vec<u8> {
+        let mut items = vec![0; (queue.written - queue.read) as usize * self.bytes[channel]];
+        self.copy_all(channel, queue, &mut items);
+        items
+    }
+
+    fn copy_all(&self, channel: usize, queue: &Queue, into: &mut [u8]) {
         let (bytes, memory) = (self.bytes[channel], self.memories[channel].bytes());
         if !self.rings {
-            return memory[queue.read as usize * bytes..queue.written as usize * bytes].to_vec();
+            let items = &memory[queue.read as usize * bytes..queue.written as usize * bytes];
+            into[..items.len()].copy_from_slice(items);
+            return;
         }
-        let mut items = Vec::new();
-        for item in queue.read..queue.written {
-            items.extend_from_slice(&memory[self.place(item, queue) * bytes..][..bytes]);
+        for (at, item) in (queue.read..queue.written).enumerate() {
+            into[at * bytes..][..bytes].copy_from_slice(&memory[self.place(item, queue) * bytes..][..bytes]);
         }
-        items
     }
 
     /// Puts items into a queue that has room for them.

@@ -176,10 +176,12 @@ impl<'t> Team<'t> {
         }
     }
 
+    /// Hands items over one by one; a firing may have given very many, and then somebody may interrupt.
     fn hand_over(&self, channel: ChannelId, items: &[u8], bytes: usize) {
         let to = self.native.compiled.flat.channel(channel).to;
         let counts = self.threads.contains(&to);
-        for item in items.chunks_exact(bytes.max(1)) {
+        let goes_on = |_: &&[u8]| !self.stopped.load(Ordering::Relaxed);
+        for item in items.chunks_exact(bytes.max(1)).take_while(goes_on) {
             self.queues[channel.0 as usize].push(&self.links, item, counts);
         }
     }
