@@ -78,11 +78,14 @@ fn what_is_damaged_is_made_anew() {
     for ending in ["so", "key"] {
         let [(path, _)] = &kept(folder.path(), ending)[..] else { panic!("one file") };
         let right = std::fs::read(path).unwrap();
-        for wrong in [&b""[..], b"../somewhere", "0".repeat(32).as_bytes()] {
+        let mut changed = right.clone();
+        changed[right.len() / 2] ^= 1;
+        let cut = &right[..right.len() / 2];
+        for wrong in [&b""[..], b"../somewhere", "0".repeat(32).as_bytes(), cut, &changed] {
             std::fs::remove_file(path).unwrap();
             std::fs::write(path, wrong).unwrap();
             runs(&program, folder.path(), Level::Vectors);
-            assert_eq!(std::fs::read(path).unwrap().len(), right.len());
+            assert_eq!(std::fs::read(path).unwrap(), right);
         }
         std::fs::remove_file(path).unwrap();
         runs(&program, folder.path(), Level::Vectors);

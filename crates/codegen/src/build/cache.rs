@@ -6,12 +6,13 @@
 //! once. Both are written in one step, so that others see all of a file or nothing.
 //!
 //! ```text
+//!  HASH.so:   library │ its BLAKE3, 32 bytes, which loaders do not look at
 //!  HASH.key:  hash of the text, a line │ outlines, a line each │ BLAKE3 of the lines before
 //! ```
 
 use super::Library;
 use crate::blocks::outline::{self, Outlines};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Where compiled programs are kept.
@@ -60,24 +61,33 @@ impl Kept {
             return None;
         }
         let (name, outlines) = lines.split_once('\n')?;
-        let library = Library::open(&self.path(name)).ok()?;
-        Some((library, outline::from_text(outlines)?))
+        Some((self.open(name)?, outline::from_text(outlines)?))
     }
 
     /// The library of this name, which is the program's.
     pub(super) fn library(&self, name: &str, outlines: &Outlines) -> Option<Library> {
-        let path = self.path(name);
-        let library = path.exists().then(|| Library::open(&path).ok())??;
+        let library = self.open(name)?;
         self.point_to(name, outlines);
         Some(library)
     }
 
     /// Keeps what was made for the program. Where nothing can be kept it is made again the next time.
     pub(super) fn keep(&self, made: &Path, name: &str, outlines: &Outlines) {
-        let copied = std::fs::File::open(made).and_then(|file| self.put(file, &self.path(name)));
+        let copied = std::fs::read(made).and_then(|mut bytes| {
+            bytes.extend(blake3::hash(&bytes).as_bytes());
+            self.put(&bytes, &self.path(name))
+        });
         if copied.is_ok() {
             self.point_to(name, outlines);
         }
+    }
+
+    /// A library that is as it was written: one that is damaged could do anything.
+    fn open(&self, name: &str) -> Option<Library> {
+        let path = self.path(name);
+        let bytes = std::fs::read(&path).ok()?;
+        let (library, sum) = bytes.split_last_chunk::<32>()?;
+        (blake3::hash(library).as_bytes() == sum).then(|| Library::open(&path).ok())?
     }
 
     fn point_to(&self, name: &str, outlines: &Outlines) {
@@ -95,11 +105,10 @@ impl Kept {
     }
 
     /// Writes a file, in one step.
-    fn put(&self, mut from: impl Read, to: &Path) -> std::io::Result<()> {
+    fn put(&self, bytes: &[u8], to: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        std::io::copy(&mut from, &mut file)?;
-        file.flush()?;
+        file.write_all(bytes)?;
         file.persist(to)?;
         Ok(())
     }
