@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Memory, Seen, compiled, has_compiler, see_with};
+use common::{Memory, Seen, compiled, has_compiler, ints, see_with};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -122,6 +122,15 @@ fn programs_whose_input_never_ends() {
         int->int filter Sum { int x; work pop 1000 push 1 { for (int i = 0; i < 1000; i++) x += pop(); push(x); } }";
     for kind in KINDS.into_iter().filter(|_| has_compiler("programs_whose_input_never_ends")) {
         assert!(stopped(text, &Memory::default(), kind).1 > 0);
+    }
+}
+
+#[test]
+fn a_filter_that_takes_no_more_and_gives_for_ever() {
+    let text = "void->void pipeline Main { add FileReader<int>(\"in\"); add More(); add FileWriter<int>(\"out\"); }
+        int->int filter More { int k; boolean on; work pop [0, 1] push 1 { if (!on) { k = pop(); on = true; } push(k++); } }";
+    for kind in KINDS.into_iter().filter(|_| has_compiler("a_filter_that_takes_no_more")) {
+        assert!(stopped(text, &ints("in", 100), kind).1 > 1 << 16, "{kind:?}");
     }
 }
 

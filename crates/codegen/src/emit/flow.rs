@@ -306,10 +306,12 @@ impl Writer<'_> {
     }
 
     /// Items that a firing needs in its middle. What it has taken is gone while it waits, so that a long one does not
-    /// fill its queue: afterwards `in` is where its first item would stand.
+    /// fill its queue, unless it looks at that again: afterwards `in` is where its first item would stand.
     pub(super) fn need(&mut self, taken: &Ex, ahead: &Ex, given: &Ex) {
-        let (taken, ahead) = (format!("(int64_t){}", self.ex(taken)), self.ex(ahead));
-        let (upto, given) = (format!("{taken} + {ahead} + 1"), self.ex(given));
+        let upto = format!("(int64_t){} + {} + 1", self.ex(taken), self.ex(ahead));
+        let gone =
+            if self.code.keeps_taken { "0".to_owned() } else { format!("(int64_t){}", self.ex(taken)) };
+        let given = self.ex(given);
         let (ty, cells) = (cell_type(self.input.cell), self.input.cells);
         self.line(format!("if (__builtin_expect({upto} > have, 0)) {{"));
         if self.way.tries {
@@ -318,14 +320,14 @@ impl Writer<'_> {
             self.line("}");
             return;
         }
-        self.line(format!("    from->read = from->written - have + {taken};"));
+        self.line(format!("    from->read = from->written - have + {gone};"));
         self.line("    if (to)");
         self.line(format!("        to->written = to->mask + 1 - room + {given};"));
         self.line("    do");
-        self.line(format!("        env->wait(env, node, (int64_t){ahead} + 1, f);"));
-        self.line(format!("    while (from->written - from->read <= {ahead});"));
-        self.line(format!("    in = (const {ty} *)from->items + (from->read - {taken}) * {cells};"));
-        self.line(format!("    have = from->written - from->read + {taken};"));
+        self.line(format!("        env->wait(env, node, {upto} - {gone}, f);"));
+        self.line(format!("    while (from->written - from->read + {gone} < {upto});"));
+        self.line(format!("    in = (const {ty} *)from->items + (from->read - {gone}) * {cells};"));
+        self.line(format!("    have = from->written - from->read + {gone};"));
         self.line("    if (to) {");
         self.depth += 1;
         self.find_out(&given);

@@ -392,6 +392,8 @@ pub struct Code {
     pub labels: u32,
     /// At dynamic rates: what must be there for a firing to begin.
     pub begins: Begins,
+    /// Whether items that it has taken are looked at again later in the firing, so that they stay where they are.
+    pub keeps_taken: bool,
 }
 
 /// Cells of locals that stand on the stack, and of one of them where there are more.

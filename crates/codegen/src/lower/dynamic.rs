@@ -1,12 +1,13 @@
 //! Dynamic rates: a firing looks whether an item is there before it uses it, and whether there is room before
 //! it gives one.
 //!
-//! A firing begins when some items are there ([`Begins`]), so for the first of them it need not look. What it
-//! has taken stays where it is until it ends.
+//! A firing begins when some items are there ([`Begins`]), so for the first of them it need not look. What it has
+//! taken is gone when it waits, and so a scalar is looked at where it is taken, not where its value is used first.
+//! Of larger items that is not known: they stay until the firing ends.
 
-use super::Lower;
 use super::known::{ANY, Range};
-use crate::ir::{Begins, Ex, Kind, Scalar, St};
+use super::{Lower, Outcome, Val};
+use crate::ir::{Area, Begins, Ex, Kind, Scalar, St};
 use thalweg_lang::hir::BinaryOp;
 use thalweg_lang::tree::{self, Rate, Rates};
 
@@ -37,6 +38,20 @@ impl Lower<'_> {
             let (taken, given) = (self.taken.place(), self.given.place());
             self.emit(St::Need { taken, ahead, given });
         }
+    }
+
+    /// The item at a place.
+    pub(super) fn item(&mut self, place: Ex) -> Outcome<Val> {
+        let shape = self.input.clone();
+        let item = self.load_cells(&Area::In(Box::new(place)), &Ex::int(0), &shape)?;
+        if !self.rates.decides_input() {
+            return Ok(item);
+        }
+        self.code.keeps_taken |= matches!(item, Val::Area(..));
+        Ok(match item {
+            Val::Scalar(_) | Val::Cells(_) => self.freeze(item)?,
+            larger => larger,
+        })
     }
 
     /// Makes room for one more item, where so many may have been given.

@@ -279,8 +279,7 @@ impl<'a> Lower<'a> {
             None => self.need(Ex::int(0)),
         }
         self.taken.fixed += 1;
-        let shape = self.input.clone();
-        self.load_cells(&Area::In(Box::new(place)), &Ex::int(0), &shape)
+        self.item(place)
     }
 
     fn peek(&mut self, index: Ex) -> Outcome<Val> {
@@ -313,8 +312,7 @@ impl<'a> Lower<'a> {
             self.need(index.clone());
         }
         let place = self.taken.place().plus(index);
-        let shape = self.input.clone();
-        self.load_cells(&Area::In(Box::new(place)), &Ex::int(0), &shape)
+        self.item(place)
     }
 
     /// One or the other: what is known afterwards holds on both ways.

@@ -200,7 +200,7 @@ fn candidate(
         let items = joint.lanes / group.actors.len();
         // The parts of an item are neighbours, and one of several cells is not one of its neighbour's.
         let next = |stride: i64, cells: usize| {
-            if items == 1 && cells > 1 { stride * cells as i64 } else { stride }
+            if items == 1 && cells > 1 { stride.saturating_mul(cells as i64) } else { stride }
         };
         let strides = (next(strides.0, input.map_or(1, |items| items.cells)), next(strides.1, output.cells));
         let (cost, width) = worth::together(&joint, &varies, strides, lanes);

@@ -32,6 +32,9 @@ const BATCH: u64 = 4096;
 const FEW: u64 = 64;
 const NEAR: u64 = 32 << 10;
 
+/// Firings of a filter of dynamic rates before what stands behind it in its region goes on.
+const IN_ONE_GO: u64 = 1 << 14;
+
 /// How far the sources have come.
 pub(super) struct Sources {
     pub(super) most: u64,
@@ -336,9 +339,26 @@ impl<'a> Run<'a> {
             return Ok(self.moved);
         }
         let mut moved = self.moved;
+        loop {
+            let (any, more) = self.advance_some(region, steady)?;
+            moved |= any;
+            if !more || (self.around.interrupted)() {
+                return Ok(moved);
+            }
+        }
+    }
+
+    /// As many firings of a region as are done in one go, so that one that takes little and gives very much, or for ever,
+    /// does not fill its queues: whether it has done anything, and may be able to do more.
+    fn advance_some(&mut self, region: usize, steady: Option<u64>) -> Result<(bool, bool), Stop> {
+        let (mut moved, mut more) = (false, false);
         for at in 0..self.regions[region].takers.len() {
             let node = self.regions[region].takers[at];
-            moved |= self.fire_some(node, u64::MAX)? > 0;
+            // One that has waited goes on for as many firings as it was asked for then.
+            let waited = self.awaited[node.0 as usize].is_some();
+            let fired = self.fire_some(node, IN_ONE_GO)?;
+            moved |= fired > 0;
+            more |= fired >= IN_ONE_GO || waited && fired > 0;
         }
         let before = self.regions[region].steady.unwrap_or(0);
         let n = match (self.regions[region].stage, steady) {
@@ -370,7 +390,7 @@ impl<'a> Run<'a> {
             moved |= self.fire_some(node, due.saturating_sub(self.fired[node.0 as usize]))? > 0;
         }
         self.within_budget()?;
-        Ok(moved || n > 0)
+        Ok((moved || n > 0, more))
     }
 
     /// Whole steady states that filters which take as they decide have done, where there are any.
