@@ -13,9 +13,14 @@ use std::io::{self, IsTerminal, PipeReader, Read, stderr};
 use std::path::Path;
 use std::process::{ExitCode, exit};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(unix)]
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use thalweg_dedup::Stop;
+#[cfg(not(unix))]
+use thalweg_lang::files::Unsure;
+use thalweg_lang::files::{Input, remove_unfinished};
 
 use crate::standard::complain;
 
@@ -53,7 +58,9 @@ impl Interrupt {
             exit(EXIT.into());
         }
         if self.stop.is_asked() {
-            complain_over_bar("interrupted twice: what was unfinished is left behind");
+            let removed = remove_unfinished();
+            let what = if removed { "was removed" } else { "is left behind" };
+            complain_over_bar(&format!("interrupted twice: what was unfinished {what}"));
             exit(EXIT.into());
         }
         self.stop.stop();
@@ -98,7 +105,7 @@ impl Interrupt {
             drop(word);
             file
         })?;
-        wait(&opened, &self.alarm)?;
+        wait(&opened, &self.alarm, None)?;
         opening.join().unwrap_or_else(|_| Err(io::Error::other("it could not be opened")))
     }
 
@@ -110,15 +117,15 @@ impl Interrupt {
 
     /// Reads `input`, which may be a pipe that gives nothing for hours; fails at a signal.
     #[cfg(unix)]
-    pub fn input(&self, input: File) -> impl Read + Send + use<> {
-        Alert { input, alarm: self.alarm.clone() }
+    pub fn input(&self, input: File) -> impl Input + Send + use<> {
+        Alert { input, alarm: self.alarm.clone(), ready: false }
     }
 
     /// Reads `input`; a signal is not seen before its next bytes.
     #[cfg(not(unix))]
-    pub fn input(&self, input: File) -> impl Read + Send + use<> {
+    pub fn input(&self, input: File) -> impl Input + Send + use<> {
         let _ = &self.alarm;
-        input
+        Unsure(input)
     }
 }
 
@@ -152,26 +159,42 @@ impl Drop for Guard {
 struct Alert {
     input: File,
     alarm: Arc<PipeReader>,
+    /// The next read does not wait.
+    ready: bool,
 }
 
 #[cfg(unix)]
 impl Read for Alert {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        wait(&self.input, &self.alarm)?;
+        if !std::mem::take(&mut self.ready) {
+            wait(&self.input, &self.alarm, None)?;
+        }
         self.input.read(bytes)
     }
 }
 
-/// Waits for `input`; fails where the alarm comes first.
 #[cfg(unix)]
-fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader) -> io::Result<()> {
-    use rustix::event::{PollFd, PollFlags, poll};
+impl Input for Alert {
+    fn waits(&mut self, patience: Duration) -> io::Result<bool> {
+        self.ready = self.ready || wait(&self.input, &self.alarm, Some(patience))?;
+        Ok(!self.ready)
+    }
+}
+
+/// Waits for `input`, perhaps not for ever; whether there is some. Fails where the alarm comes first.
+#[cfg(unix)]
+fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, patience: Option<Duration>) -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut both = [PollFd::new(input, PollFlags::IN), PollFd::new(alarm, PollFlags::IN)];
-    rustix::io::retry_on_intr(|| poll(&mut both, None))?;
+    let patience = patience.map(|patience| Timespec {
+        tv_sec: patience.as_secs().cast_signed(),
+        tv_nsec: patience.subsec_nanos().into(),
+    });
+    rustix::io::retry_on_intr(|| poll(&mut both, patience.as_ref()))?;
     if !both[1].revents().is_empty() {
         return Err(io::Error::other("interrupted by a signal"));
     }
-    Ok(())
+    Ok(!both[0].revents().is_empty())
 }
 
 /// A last line, in the place of the progress bar if there is one.

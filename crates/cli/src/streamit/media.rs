@@ -7,7 +7,7 @@ use hound::{SampleFormat, WavSpec, WavWriter};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
-use thalweg_lang::files::{self, Files, Form, Layout, Named, Output, Sink, Source, Unnamed, of_file};
+use thalweg_lang::files::{self, Files, Form, Input, Layout, Named, Output, Sink, Source, Unnamed, of_file};
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::{Shape, Value};
 
@@ -70,7 +70,7 @@ impl Files for Media {
 }
 
 /// Opens what is read; a signal ends the wait for a pipe.
-fn open(path: &Path, interrupt: &Interrupt) -> io::Result<Box<dyn Read>> {
+fn open(path: &Path, interrupt: &Interrupt) -> io::Result<Box<dyn Input>> {
     let file =
         if is_dash(path) { standard::stdin()? } else { interrupt.open(path, File::options().read(true))? };
     Ok(if file.metadata()?.is_file() { Box::new(file) } else { Box::new(interrupt.input(file)) })

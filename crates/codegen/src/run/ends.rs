@@ -1,5 +1,6 @@
 //! The ends of a program: files that are read and written.
 
+use super::input::There;
 use super::reader::{Reader, Told};
 use crate::emit::expr::cell_bytes;
 use crate::ir::{Cell, Kind, Scalar};
@@ -106,6 +107,38 @@ impl Ends {
             n = n.min(there.checked_div(each).unwrap_or(want));
         }
         Ok(n)
+    }
+
+    /// What there is input for without waiting.
+    pub(super) fn there(&mut self, facts: &Facts<'_>, want: u64) -> There {
+        let (mut n, mut last) = (want, u64::MAX);
+        for (node, reader) in &mut self.readers {
+            let each = facts.firings[node.0 as usize];
+            let (items, over) = reader.there(want * each);
+            let there = items.checked_div(each).unwrap_or(want);
+            n = n.min(there);
+            last = if over { last.min(there) } else { last };
+        }
+        There { n, over: n < want && last == n }
+    }
+
+    /// Whether a reader would have to wait for some of so many items.
+    pub(super) fn waits(&mut self, node: NodeId, count: u64) -> bool {
+        let reader = self.readers.iter_mut().find(|(reader, _)| *reader == node);
+        reader.is_some_and(|(_, reader)| {
+            let (items, over) = reader.there(count);
+            items < count && !over
+        })
+    }
+
+    /// What has been written to pipes and devices goes there now.
+    pub(super) fn flush(&mut self, compiled: &Compiled) -> Result<(), Stop> {
+        for (node, writer) in &mut self.writers {
+            if let Some(sink) = &mut writer.sink {
+                sink.flush().map_err(|error| fault(compiled, *node, &error))?;
+            }
+        }
+        Ok(())
     }
 
     /// Up to so many items.

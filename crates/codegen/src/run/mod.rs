@@ -18,6 +18,7 @@ mod failing;
 mod filters;
 mod first;
 mod groups;
+mod input;
 mod lend;
 mod moves;
 mod parallel;
@@ -36,6 +37,7 @@ use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
 use crate::threads::Threads;
 use ends::Ends;
+use input::There;
 use lend::Gates;
 use post::Office;
 use queues::{Budget, Queues};
@@ -214,35 +216,46 @@ impl<'a> Run<'a> {
             return Ok(0);
         }
         self.fill_buffers(0, 0);
-        let first = parallel::drive(self, threads, options, around)?;
-        let (iterations, over) = self.steady_states(first, most, around)?;
-        self.count(0, iterations - first);
-        if over {
-            self.empty_buffers(0, iterations);
-            return self.last(&region.steady, iterations, most, around);
+        let mut iterations = 0;
+        loop {
+            let (first, again) = parallel::drive(self, threads, (iterations, options), around)?;
+            let (done, over) = self.steady_states(first, (most, again), around)?;
+            self.count(0, done - first);
+            iterations = done;
+            if over {
+                self.empty_buffers(0, iterations);
+                return self.last(&region.steady, iterations, most, around);
+            }
+            if iterations == most || (around.interrupted)() {
+                return Ok(iterations);
+            }
         }
-        Ok(iterations)
     }
 
     /// Steady states of a program of one part, after so many; how many there have been, and whether the input is
-    /// over. Firings are not counted yet.
+    /// over. It is left for threads as soon as there is input for so many of them. Firings are not counted yet.
     fn steady_states(
         &mut self,
         mut iterations: u64,
-        most: u64,
+        (most, threads): (u64, Option<u64>),
         around: &mut Surroundings<'_>,
     ) -> Result<(u64, bool), Stop> {
         while iterations < most && !(around.interrupted)() {
             let want = self.native.parts[0].scale.min(most - iterations);
-            let there = self.ends.available(&self.stages[0].facts, want)?;
+            let There { n: there, over } = self.input(0, want)?;
             let n = self.in_place(0, there);
             if n > 0 {
                 self.steady(0, iterations, n)?;
                 iterations += n;
                 (around.progress)(iterations);
             }
-            if n == there && there < want {
+            if n == there && over {
                 return Ok((iterations, true));
+            }
+            if let Some(least) = threads.filter(|least| *least <= most - iterations)
+                && self.ends.there(&self.stages[0].facts, least).n == least
+            {
+                return Ok((iterations, false));
             }
         }
         Ok((iterations, false))

@@ -109,7 +109,7 @@ impl Run<'_> {
     /// After the first steady state, as many as the input has items for; how many have been done by then.
     fn fused(&mut self, most: u64, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
         self.fill_buffers(0, 1);
-        let (iterations, _) = self.steady_states(1, most, around)?;
+        let (iterations, _) = self.steady_states(1, (most, None), around)?;
         self.count(0, iterations - 1);
         self.empty_buffers(0, iterations);
         Ok(iterations)

@@ -2,6 +2,9 @@
 //! is read ahead here.
 
 use super::ends::to_bytes;
+use super::input::{MOMENT, SILENCE};
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
 use thalweg_lang::Diagnostic;
 use thalweg_lang::files::Source;
 use thalweg_lang::interpret::Stop;
@@ -91,7 +94,36 @@ impl Reader {
 
     /// How many items there are, of so many that are wanted.
     pub(super) fn available(&mut self, count: u64) -> u64 {
-        self.fill(count as usize);
+        let want = (count as usize).saturating_mul(self.told.bytes);
+        while self.lacks_bytes(want) {
+            self.fill(want);
+        }
+        self.items()
+    }
+
+    /// How many there are without waiting for long, and whether there will be no more.
+    pub(super) fn there(&mut self, count: u64) -> (u64, bool) {
+        let want = (count as usize).saturating_mul(self.told.bytes);
+        let mut since = None;
+        while self.lacks_bytes(want) {
+            // Who has nothing has others write first what came before, which may be what is waited for.
+            let patience = match since {
+                None if self.end > self.at => SILENCE,
+                Some(since) => MOMENT.saturating_sub(Instant::elapsed(&since)).min(SILENCE),
+                None => Duration::ZERO,
+            };
+            match self.source.waits(patience) {
+                Ok(true) => return (self.items(), false),
+                Ok(false) => self.fill(want),
+                Err(error) => self.fail(&error.to_string()),
+            }
+            since.get_or_insert_with(Instant::now);
+        }
+        let items = self.items();
+        (items, items < count)
+    }
+
+    fn items(&self) -> u64 {
         ((self.end - self.at) / self.told.bytes) as u64
     }
 
@@ -154,18 +186,20 @@ impl Reader {
         all.get(from..)?.get(..bytes)
     }
 
-    /// Reads ahead, up to so many items.
-    fn fill(&mut self, count: usize) {
-        let want = count.saturating_mul(self.told.bytes);
-        while self.end - self.at < want && !self.over && self.after.is_none() {
-            let before = self.end - self.at;
-            self.more(want);
-            let now = self.end - self.at;
-            self.keep_read(now - before);
-            self.gave |= now > before;
-            if now < want && self.after.is_none() {
-                self.ended();
-            }
+    /// Whether there is less than so many bytes, and may be more.
+    fn lacks_bytes(&self, want: usize) -> bool {
+        self.end - self.at < want && !self.over && self.after.is_none()
+    }
+
+    /// Reads ahead, once, up to so many bytes.
+    fn fill(&mut self, want: usize) {
+        let before = self.end - self.at;
+        let ended = self.more(want);
+        let now = self.end - self.at;
+        self.keep_read(now - before);
+        self.gave |= now > before;
+        if ended && self.after.is_none() {
+            self.ended();
         }
     }
 
@@ -177,11 +211,12 @@ impl Reader {
         self.read.take_if(|read| read.len() > KEPT);
     }
 
-    /// Reads once.
-    fn more(&mut self, want: usize) {
+    /// Reads once; whether that was the end.
+    fn more(&mut self, want: usize) -> bool {
         self.make_room(want);
         let last = self.at + want;
         match self.source.next_bytes(&mut self.window[self.end..last]) {
+            Some(Ok(0)) => return true,
             Some(Ok(bytes)) => {
                 let rest = (self.end - self.at + bytes) % self.told.bytes;
                 self.end += bytes - rest;
@@ -190,25 +225,34 @@ impl Reader {
                     self.fail(&format!("{file}it ends in the middle of an item"));
                 }
             }
+            Some(Err(error)) if error.kind() == ErrorKind::WouldBlock => {}
             Some(Err(error)) => self.fail(&error.to_string()),
-            None => self.more_values(last),
+            None => return self.more_values(last),
         }
+        false
     }
 
     /// The window has room for so many bytes from `at` on.
     fn make_room(&mut self, want: usize) {
         let from = self.at.saturating_sub(self.kept);
-        self.window.copy_within(from..self.end, 0);
-        (self.at, self.end) = (self.at - from, self.end - from);
+        if from > 0 {
+            self.window.copy_within(from..self.end, 0);
+            (self.at, self.end) = (self.at - from, self.end - from);
+        }
         let room = self.room.max(self.at + want);
         if self.window.len() < room {
             self.window.resize(room, 0);
         }
     }
 
-    fn more_values(&mut self, last: usize) {
+    /// Items as values, as far as they are there; whether that was the end.
+    fn more_values(&mut self, last: usize) -> bool {
         let mut item = Vec::new();
+        let first = self.end;
         while self.end < last {
+            if self.end > first && self.source.waits(Duration::ZERO).unwrap_or(true) {
+                return false;
+            }
             match self.source.next() {
                 Ok(Some(value)) => {
                     item.clear();
@@ -216,10 +260,14 @@ impl Reader {
                     self.window[self.end..][..item.len()].copy_from_slice(&item);
                     self.end += item.len();
                 }
-                Ok(None) => return,
-                Err(error) => return self.fail(&error.to_string()),
+                Ok(None) => return true,
+                Err(error) => {
+                    self.fail(&error.to_string());
+                    return false;
+                }
             }
         }
+        false
     }
 
     fn fail(&mut self, why: &str) {

@@ -128,6 +128,7 @@ impl Run<'_> {
         let mut able = self.able(node, count);
         if self.ends.is_reader(node) {
             let output = self.native.compiled.flat.node(node).outputs.first().copied();
+            self.await_items(node, able)?;
             let items = self.ends.read(node, able)?;
             if let Some(output) = output {
                 let bytes = self.item_bytes(output).max(1);

@@ -1,21 +1,33 @@
 //! Items as bytes.
 
-use super::{Layout, Output, Reader, Sink, Source, cut_off, finish};
+use super::{Layout, Output, Reader, Sink, Source, cut_off, finish, flush};
 use crate::hir::Type;
 use crate::value::{Shape, Value};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
+use std::time::Duration;
 
 pub(super) struct BinarySource {
     reader: Reader,
     item: Shape,
     structs: Vec<Vec<Shape>>,
+    /// Bits that an item takes of the file.
+    size: usize,
+    /// Whether items are taken as bytes, straight to where they are wanted.
+    straight: bool,
     /// Bits not given yet, the next one highest, and how many.
     bits: (u8, u32),
 }
 
 impl BinarySource {
     pub(super) fn new(reader: Reader, item: &Layout<'_>) -> BinarySource {
-        BinarySource { reader, item: item.shape.clone(), structs: item.structs.to_vec(), bits: (0, 0) }
+        BinarySource {
+            reader,
+            item: item.shape.clone(),
+            structs: item.structs.to_vec(),
+            size: size(item.shape, item.structs),
+            straight: false,
+            bits: (0, 0),
+        }
     }
 }
 
@@ -34,16 +46,20 @@ impl Source for BinarySource {
         if !is_as_in_memory(&self.item, &self.structs) {
             return None;
         }
-        let mut have = 0;
-        while have < room.len() {
-            match self.reader.bytes.read(&mut room[have..]) {
-                Ok(0) => break,
-                Ok(more) => have += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Some(Err(error)),
-            }
+        self.straight = true;
+        let items = self.reader.items(room, (self.size / 8).max(1));
+        Some(items.and_then(|items| match items {
+            (0, false) if !room.is_empty() => Err(io::ErrorKind::WouldBlock.into()),
+            (bytes, _) => Ok(bytes),
+        }))
+    }
+
+    fn waits(&mut self, patience: Duration) -> io::Result<bool> {
+        if self.straight && self.reader.ahead().len() < self.size / 8 {
+            return self.reader.waits(patience);
         }
-        Some(Ok(have))
+        let bits = self.size.saturating_sub(self.bits.1 as usize);
+        self.reader.waits_for(patience, |ahead| ahead.len() >= bits.div_ceil(8))
     }
 
     fn rewind(&mut self) -> io::Result<bool> {
@@ -62,17 +78,19 @@ struct Bytes<'a> {
 
 impl Bytes<'_> {
     fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
-        let mut bytes = [0; N];
-        let mut have = 0;
-        while have < N {
-            match self.reader.bytes.read(&mut bytes[have..]) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(more) => (have, self.began) = (have + more, true),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+        loop {
+            let ahead = self.reader.ahead();
+            if let Some(bytes) = ahead.first_chunk() {
+                let bytes = *bytes;
+                self.reader.take(N);
+                self.began = true;
+                return Ok(bytes);
+            }
+            self.began |= !ahead.is_empty();
+            if !self.reader.more()? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
-        Ok(bytes)
     }
 
     fn float(&mut self) -> io::Result<f32> {
@@ -119,6 +137,22 @@ impl Bytes<'_> {
             }
             _ => return Err(no_such_items()),
         })
+    }
+}
+
+/// Bits that an item takes of a file.
+fn size(shape: &Shape, structs: &[Vec<Shape>]) -> usize {
+    match shape {
+        Shape::Scalar(Type::Bit) => 1,
+        Shape::Scalar(Type::Boolean) => 8,
+        Shape::Scalar(Type::Complex) => 64,
+        Shape::Scalar(Type::Vector(count)) => 32 * usize::from(*count),
+        Shape::Scalar(_) => 32,
+        Shape::Array(element, length) => length.saturating_mul(size(element, structs)),
+        Shape::Struct(id) => {
+            let fields = structs[id.0 as usize].iter().map(|field| size(field, structs));
+            fields.fold(0, usize::saturating_add)
+        }
     }
 }
 
@@ -198,6 +232,10 @@ impl Sink for BinarySink {
 
     fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
         is_as_in_memory(&self.item, &self.structs).then(|| self.writer.write_all(items))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        flush(&mut self.writer)
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

@@ -7,17 +7,20 @@
 //! **Text**: the same numbers, apart by blanks or line ends when read, an item a line when written.
 
 mod binary;
+mod input;
 mod named;
 mod output;
 mod text;
 
+pub use input::{Input, Open, Unsure};
 pub use named::{Named, of_file};
-pub use output::{Output, Unnamed};
+pub use output::{Output, Unnamed, remove_unfinished};
 
 use crate::value::{Shape, Value};
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read};
+use input::Reader;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Gives items.
 pub trait Source {
@@ -28,12 +31,21 @@ pub trait Source {
     fn next(&mut self) -> io::Result<Option<Value>>;
 
     /// The next items as bytes, if they stand in the file as in memory: scalars of 32 bits one after the
-    /// other, in this machine's order. How many bytes; fewer than there is room for only at the end.
+    /// other, in this machine's order. How many bytes; none at the end only. There may be fewer than there is room for:
+    /// those behind them come with the next call.
+    ///
+    /// # Errors
+    /// As for [`Source::next`]; [`WouldBlock`](io::ErrorKind::WouldBlock) if what has come is no whole item yet.
+    fn next_bytes(&mut self, _room: &mut [u8]) -> Option<io::Result<usize>> {
+        None
+    }
+
+    /// Whether the next item would have to be waited for, for longer than this. Files do not wait.
     ///
     /// # Errors
     /// As for [`Source::next`].
-    fn next_bytes(&mut self, _room: &mut [u8]) -> Option<io::Result<usize>> {
-        None
+    fn waits(&mut self, _patience: Duration) -> io::Result<bool> {
+        Ok(false)
     }
 
     /// All items from the beginning to the end as bytes, if they lie in memory as [`Source::next_bytes`] would
@@ -82,6 +94,14 @@ pub trait Sink {
     /// # Errors
     /// They cannot be written.
     fn filled(&mut self, _bytes: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What goes to a pipe or a device goes there now, and does not wait for more.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 
@@ -139,12 +159,7 @@ pub struct Disk {
 impl Files for Disk {
     fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let path = (name != STANDARD).then(|| PathBuf::from(name));
-        let open = move || -> io::Result<Box<dyn Read>> {
-            Ok(match &path {
-                None => Box::new(io::stdin()),
-                Some(path) => Box::new(File::open(path)?),
-            })
-        };
+        let open = move || path.as_deref().map_or_else(|| Ok(input::standard()), input::open);
         source(self.input, name, Box::new(open), item)
     }
 
@@ -160,16 +175,12 @@ impl Files for Disk {
 /// The name that stands for standard input or output.
 pub const STANDARD: &str = "-";
 
-/// Opens what is read; again where a file is read again.
-pub type Open = Box<dyn Fn() -> io::Result<Box<dyn Read>>>;
-
 /// Items of what is opened. Standard input is not opened again.
 ///
 /// # Errors
 /// It cannot be opened.
 pub fn source(form: Form, name: &str, open: Open, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
-    let bytes = BufReader::new(open().map_err(|error| of_file(name, &error))?);
-    let reader = Reader { bytes, again: (name != STANDARD).then_some(open) };
+    let reader = Reader::new(open, name != STANDARD).map_err(|error| of_file(name, &error))?;
     let inner: Box<dyn Source> = match form {
         Form::Binary => Box::new(binary::BinarySource::new(reader, item)),
         Form::Text => Box::new(text::TextSource::new(reader, item)),
@@ -187,19 +198,9 @@ pub fn sink(form: Form, name: &str, output: Output, item: &Layout<'_>) -> Box<dy
     Box::new(Named::sink(name, inner))
 }
 
-/// Bytes, and how to have them again.
-struct Reader {
-    bytes: BufReader<Box<dyn Read>>,
-    again: Option<Open>,
-}
-
-impl Reader {
-    fn rewind(&mut self) -> io::Result<bool> {
-        if let Some(open) = &self.again {
-            self.bytes = BufReader::new(open()?);
-        }
-        Ok(self.again.is_some())
-    }
+/// What is open is written now; what appears when it is complete has time.
+fn flush(writer: &mut BufWriter<Output>) -> io::Result<()> {
+    if matches!(writer.get_ref(), Output::Open(_)) { writer.flush() } else { Ok(()) }
 }
 
 fn finish(writer: BufWriter<Output>) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use super::{STANDARD, Sink, Source};
 use crate::value::Value;
 use std::io;
+use std::time::Duration;
 
 /// A source or a sink with the name of its file.
 pub struct Named<T: ?Sized> {
@@ -54,6 +55,11 @@ impl Source for Named<dyn Source> {
         Some(self.told(bytes))
     }
 
+    fn waits(&mut self, patience: Duration) -> io::Result<bool> {
+        let waits = self.inner.waits(patience);
+        self.told(waits)
+    }
+
     fn memory(&self) -> Option<&[u8]> {
         self.inner.memory()
     }
@@ -85,6 +91,11 @@ impl Sink for Named<dyn Sink> {
 
     fn filled(&mut self, bytes: usize) -> io::Result<()> {
         let done = self.inner.filled(bytes);
+        self.told(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.inner.flush();
         self.told(done)
     }
 

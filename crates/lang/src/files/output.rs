@@ -3,6 +3,7 @@
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 /// Bytes on their way to a file.
@@ -18,6 +19,38 @@ pub enum Output {
 pub struct Unnamed {
     file: NamedTempFile,
     path: PathBuf,
+    _listed: Listed,
+}
+
+/// Where the files of this process are that have no name of their own yet.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes all files that have no name of their own yet, for a process that ends at once; whether there were any. One
+/// that gets its name meanwhile stays.
+pub fn remove_unfinished() -> bool {
+    let files = std::mem::take(&mut *unfinished());
+    files.iter().filter(|file| fs::remove_file(file).is_ok()).count() > 0
+}
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An entry in that list.
+#[derive(Debug)]
+struct Listed(PathBuf);
+
+impl Listed {
+    fn new(path: &Path) -> Listed {
+        unfinished().push(path.to_owned());
+        Listed(path.to_owned())
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        unfinished().retain(|path| *path != self.0);
+    }
 }
 
 impl Output {
@@ -61,7 +94,7 @@ impl Unnamed {
         let file = tempfile::Builder::new().prefix(".thalweg-").tempfile_in(folder);
         // Its own name says nothing to the user.
         let file = file.map_err(|error| if folder.is_dir() { error } else { no_folder(folder) })?;
-        Ok(Unnamed { file, path })
+        Ok(Unnamed { _listed: Listed::new(file.path()), file, path })
     }
 
     /// The file, to be written.
@@ -74,7 +107,7 @@ impl Unnamed {
     /// # Errors
     /// It cannot have it.
     pub fn appear(self) -> io::Result<()> {
-        let Unnamed { file, path } = self;
+        let Unnamed { file, path, _listed } = self;
         let readable = readable(&file, &path);
         file.persist(path).map_err(|error| error.error)?;
         readable

@@ -1,45 +1,57 @@
 //! Items as numbers in text.
 
-use super::{Layout, Output, Reader, Sink, Source, cut_off, finish};
+use super::{Layout, Output, Reader, Sink, Source, cut_off, finish, flush};
 use crate::hir::Type;
 use crate::value::{Shape, Value};
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
+use std::time::Duration;
 
 pub(super) struct TextSource {
     reader: Reader,
     item: Shape,
     structs: Vec<Vec<Shape>>,
-    /// The line that is being read, and how far it has been.
-    line: (String, usize),
-    number: usize,
+    /// The line that is being read.
+    line: usize,
+    /// Bytes that an item takes at least, a blank behind each number.
+    least: usize,
 }
 
 impl TextSource {
     pub(super) fn new(reader: Reader, item: &Layout<'_>) -> TextSource {
         let structs = item.structs.to_vec();
-        TextSource { reader, item: item.shape.clone(), structs, line: (String::new(), 0), number: 0 }
+        let least = 2 * words(item.shape, &structs);
+        TextSource { reader, item: item.shape.clone(), structs, line: 1, least }
     }
 
     /// The next word; none at the end of the file.
     fn word(&mut self) -> io::Result<Option<String>> {
         loop {
-            let (line, at) = &mut self.line;
-            let rest = line[*at..].trim_start();
-            if !rest.is_empty() {
-                let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
-                let start = line.len() - rest.len();
-                *at = start + length;
-                return Ok(Some(line[start..start + length].to_owned()));
+            let blanks = self.reader.ahead().iter().take_while(|byte| is_blank(**byte)).count();
+            self.line += self.reader.ahead()[..blanks].iter().filter(|byte| **byte == b'\n').count();
+            self.reader.take(blanks);
+            let Some(length) = self.length()? else { return Ok(None) };
+            let text = str::from_utf8(&self.reader.ahead()[..length]).map_err(|_| no_text(self.line))?;
+            // There are blanks that are longer than a byte.
+            let rest = text.trim_start();
+            let word = rest.split(char::is_whitespace).next().unwrap_or_default().to_owned();
+            self.reader.take(length - rest.len() + word.len());
+            if !word.is_empty() {
+                return Ok(Some(word));
             }
-            line.clear();
-            *at = 0;
-            self.number += 1;
-            let read = self.reader.bytes.read_line(line).map_err(|error| match error.kind() {
-                io::ErrorKind::InvalidData => no_text(self.number),
-                _ => error,
-            });
-            if read? == 0 {
-                return Ok(None);
+        }
+    }
+
+    /// How long the next word is, with which what has been read ahead begins; none where there is no more of it.
+    fn length(&mut self) -> io::Result<Option<usize>> {
+        let mut seen = 0;
+        loop {
+            let ahead = self.reader.ahead();
+            if let Some(length) = ahead[seen..].iter().position(|byte| is_blank(*byte)) {
+                return Ok(Some(seen + length));
+            }
+            seen = ahead.len();
+            if seen >= LONGEST || !self.reader.more()? {
+                return Ok(Some(seen).filter(|length| *length > 0));
             }
         }
     }
@@ -47,7 +59,7 @@ impl TextSource {
     fn number<T: std::str::FromStr>(&mut self, what: &str) -> io::Result<Option<T>> {
         let Some(word) = self.word()? else { return Ok(None) };
         word.parse().map(Some).map_err(|_| {
-            let message = format!("line {}: `{}` is not {what}", self.number, shown(&word));
+            let message = format!("line {}: `{}` is not {what}", self.line, shown(&word));
             io::Error::new(io::ErrorKind::InvalidData, message)
         })
     }
@@ -91,7 +103,7 @@ impl TextSource {
                 Some("0" | "false") => Some(Value::Bool(false)),
                 Some("1" | "true") => Some(Value::Bool(true)),
                 Some(word) => {
-                    let message = format!("line {}: `{}` is not 0 or 1", self.number, shown(word));
+                    let message = format!("line {}: `{}` is not 0 or 1", self.line, shown(word));
                     return Err(io::Error::new(io::ErrorKind::InvalidData, message));
                 }
             },
@@ -119,6 +131,44 @@ impl TextSource {
     }
 }
 
+/// Whether a byte stands between words.
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == b'\x0b'
+}
+
+/// Words of an item.
+fn words(shape: &Shape, structs: &[Vec<Shape>]) -> usize {
+    match shape {
+        Shape::Scalar(Type::Complex) => 2,
+        Shape::Scalar(Type::Vector(count)) => usize::from(*count),
+        Shape::Scalar(_) => 1,
+        Shape::Array(element, length) => length.saturating_mul(words(element, structs)),
+        Shape::Struct(id) => {
+            let fields = structs[id.0 as usize].iter().map(|field| words(field, structs));
+            fields.fold(0, usize::saturating_add)
+        }
+    }
+}
+
+/// Whether there are so many whole words: with a blank behind them, or too long to be numbers.
+fn has_words(text: &[u8], count: usize) -> bool {
+    let (mut whole, mut length) = (0, 0);
+    for byte in text {
+        if whole == count {
+            break;
+        }
+        length += 1;
+        if is_blank(*byte) {
+            whole += usize::from(length > 1);
+            length = 0;
+        }
+    }
+    whole == count || length > LONGEST
+}
+
+/// The most bytes of a word: a longer one is cut off, and no number.
+const LONGEST: usize = 1 << 20;
+
 fn no_text(line: usize) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is no text"))
 }
@@ -140,8 +190,13 @@ impl Source for TextSource {
         value
     }
 
+    fn waits(&mut self, patience: Duration) -> io::Result<bool> {
+        let (least, count) = (self.least, self.least / 2);
+        self.reader.waits_for(patience, |ahead| ahead.len() >= least && has_words(ahead, count))
+    }
+
     fn rewind(&mut self) -> io::Result<bool> {
-        (self.line, self.number) = ((String::new(), 0), 0);
+        self.line = 1;
         self.reader.rewind()
     }
 }
@@ -163,6 +218,10 @@ impl Sink for TextSink {
         let mut words = Vec::new();
         numbers(item, &self.item, &self.structs, &mut words);
         writeln!(self.writer, "{}", words.join(" "))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        flush(&mut self.writer)
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {

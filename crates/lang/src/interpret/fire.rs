@@ -12,6 +12,7 @@ use crate::flat::{ChannelId, Firing, NodeId, NodeKind};
 use crate::hir::StreamBody;
 use crate::tree::{self, Weights};
 use crate::value::Value;
+use std::time::Duration;
 
 /// What came of a try to fire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,6 +144,9 @@ impl World {
                 given.map_err(|error| self.fault(node, &error.to_string()))?;
             }
             State::Reader { source, again } => {
+                if source.waits(Duration::ZERO).map_err(|error| self.unread(node, &error))? {
+                    self.flush()?;
+                }
                 match read(&mut **source, *again).map_err(|error| self.unread(node, &error))? {
                     Some(item) => give(item),
                     None => return Ok(Fired::Over),

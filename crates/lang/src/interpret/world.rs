@@ -117,6 +117,19 @@ impl World {
         written.map_err(|error| unwritten(&error))
     }
 
+    /// What goes to pipes and devices goes there now.
+    pub(super) fn flush(&self) -> Result<(), Stop> {
+        self.out.borrow_mut().flush().map_err(|error| Stop::Output(unwritten(&error)))?;
+        for (at, state) in self.nodes.iter().enumerate() {
+            if let Ok(mut state) = state.try_borrow_mut()
+                && let State::Writer(Some(sink)) = &mut *state
+            {
+                sink.flush().map_err(|error| self.fault(NodeId(at as u32), &error.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the run is to end at once.
     pub(super) fn interrupted(&self) -> bool {
         (self.interrupted)()

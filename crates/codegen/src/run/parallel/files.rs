@@ -9,6 +9,7 @@ use super::reach::Front;
 use crate::build::{Memory, Pieces};
 use crate::plan::{Actor, Facts, Plan, sizes};
 use crate::run::ends::Ends;
+use crate::run::input::There;
 use crate::run::lend::{Gate, Gates, is_aligned};
 use crate::run::moves::{is_in_line, place};
 use thalweg_lang::interpret::Stop;
@@ -45,9 +46,20 @@ impl<'m> Copied<'m> {
         Copied { layout, facts, ends, carries }
     }
 
-    /// Reads what a batch wants; what it gets may be less.
-    fn read(&mut self, batch: &mut Batch<'_>) -> Result<(), Stop> {
-        batch.n = self.ends.available(self.facts, batch.n)?;
+    /// What there is input for.
+    fn there(&mut self, want: u64) -> There {
+        self.ends.there(self.facts, want)
+    }
+
+    /// Waits for input, now that all that came of what has been read is given; it is to be seen.
+    fn wait(&mut self) -> Result<(), Stop> {
+        self.ends.flush(&self.layout.native.compiled)?;
+        self.ends.available(self.facts, 1)?;
+        Ok(())
+    }
+
+    /// Reads what a batch takes, which is there.
+    fn read(&mut self, batch: &mut Batch<'_>) {
         for Carry { actor, front, saved } in &mut self.carries {
             let (actor, root) = (&self.layout.plan.actors[*actor], &self.layout.plan.roots[front.root]);
             let (Some(buffer), Some(reader)) = (&mut batch.set[front.root], self.ends.reader_of(actor.node))
@@ -62,7 +74,6 @@ impl<'m> Copied<'m> {
             reader.pass(taken);
             buffer.save(front, root.advance * batch.n as i64, saved);
         }
-        Ok(())
     }
 
     /// Writes what a batch has given.
@@ -187,14 +198,27 @@ pub(super) enum Files<'m> {
 }
 
 impl<'m> Files<'m> {
-    pub(super) fn read(&mut self, batch: &mut Batch<'m>) -> Result<(), Stop> {
+    /// What there is input for, up to so many steady states.
+    pub(super) fn there(&mut self, want: u64) -> There {
+        match self {
+            Files::Copied(files) => files.there(want),
+            Files::InPlace(_) => There { n: want, over: false },
+        }
+    }
+
+    /// Waits for input.
+    pub(super) fn wait(&mut self) -> Result<(), Stop> {
+        match self {
+            Files::Copied(files) => files.wait(),
+            Files::InPlace(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn read(&mut self, batch: &mut Batch<'m>) {
         match self {
             Files::Copied(files) => files.read(batch),
-            Files::InPlace(files) => {
-                // SAFETY: who feeds batches goes forward only.
-                unsafe { files.lend(batch) };
-                Ok(())
-            }
+            // SAFETY: who feeds batches goes forward only.
+            Files::InPlace(files) => unsafe { files.lend(batch) },
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is decided before a run on threads begins: who does which steps, and which memory is whose.
 
+use super::LEAST_OVERLAP;
 use super::cut::Segment;
 use super::memory::Buffer;
 use super::reach::{Front, Reach};
@@ -58,6 +59,11 @@ impl<'a> Layout<'a> {
     pub(super) fn set_batch(&mut self, batch: u64) {
         self.batch = batch;
         self.sizes = sizes(self.plan, batch);
+    }
+
+    /// Steady states that are worth a batch where input is slow: what is made again for it is within them.
+    pub(super) fn least(&self) -> u64 {
+        (LEAST_OVERLAP * self.reach.states).clamp(1, self.batch)
     }
 
     /// As many steady states as whole calls do, if it takes more than one.

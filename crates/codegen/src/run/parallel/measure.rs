@@ -1,6 +1,7 @@
 //! What steps cost.
 
 use crate::run::failing::Failing;
+use crate::run::input::There;
 use crate::run::lend::Gates;
 use crate::run::{Run, failed};
 use std::time::Instant;
@@ -22,8 +23,11 @@ pub(super) fn costs(
     let (mut done, most) = (first, options.iterations.unwrap_or(u64::MAX));
     for _ in 0..CALLS {
         let want = run.native.parts[0].scale.min(most - done);
-        let n = run.ends.available(&run.stages[0].facts, want)?;
-        if n < want || n == 0 || (around.interrupted)() {
+        if want == 0 || (around.interrupted)() {
+            break;
+        }
+        let There { n, over } = run.input(0, want)?;
+        if n == 0 || over {
             break;
         }
         run.take_input(0, n);

@@ -64,32 +64,35 @@ const LEAST_OVERLAP: u64 = 4;
 /// Batches for each thread where the end is known: so many that a run that is interrupted ends soon.
 const SHARES: u64 = 8;
 
-/// Steady states on several threads, as far as there are batches of them; how many have been done.
+/// Steady states on several threads after so many, as far as there are batches of them; how many have been done, and
+/// for how many there must be input for threads to go on.
 pub(super) fn drive(
     run: &mut Run<'_>,
     threads: &Threads,
-    options: Options,
+    (done, options): (u64, Options),
     around: &mut Surroundings<'_>,
-) -> Result<u64, Stop> {
+) -> Result<(u64, Option<u64>), Stop> {
     let native = run.native;
-    let [part] = &native.parts[..] else { return Ok(0) };
+    let [part] = &native.parts[..] else { return Ok((done, None)) };
     let Some(plan) =
         part.plan.as_ref().filter(|_| threads.count > 1 && !native.exact && native.one_thread().is_none())
     else {
-        return Ok(0);
+        return Ok((done, None));
     };
-    let first = lead_in(run, options)?;
+    let first = if done == 0 { lead_in(run, options)? } else { done };
+    run.land(0);
     let (first, mut layout) = deal(run, (part, plan, first), threads, options, around)?;
     let most = options.iterations.unwrap_or(u64::MAX) - first;
     let begin = begin(run, &layout, first);
     let gates = std::mem::take(&mut run.stages[0].gates);
     let mut team = Team { run, gates: &gates, begin: &begin, threads, around };
-    let mut written = team.in_place(&mut layout, most);
-    if let Ok(None) = written {
-        written = team.copied(&mut layout, most).map(Some);
-    }
+    let written = match team.in_place(&mut layout, most) {
+        Ok(None) => team.copied(&mut layout, most),
+        Ok(Some(written)) => Ok((written, None)),
+        Err(stop) => Err(stop),
+    };
     run.stages[0].gates = gates;
-    Ok(written?.unwrap_or(first))
+    written
 }
 
 /// Steady states until files have what stands before their items: so long it is in buffers alone, where the
@@ -104,7 +107,6 @@ fn lead_in(run: &mut Run<'_>, options: Options) -> Result<u64, Stop> {
     if n > 0 {
         run.steady(0, 0, n)?;
         run.count(0, n);
-        run.land(0);
     }
     Ok(n)
 }
@@ -176,14 +178,18 @@ impl Team<'_, '_, '_> {
         end.map(|()| Some(written))
     }
 
-    /// With copies of what is read and written.
-    fn copied(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<u64, Stop> {
+    /// With copies of what is read and written; for how many steady states there must be input to begin with that.
+    fn copied(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<(u64, Option<u64>), Stop> {
         let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
         let printer = &mut around.printer;
         let Stage { facts, buffers, .. } = &mut stages[0];
-        let Some(window) = bounds(layout, self.threads) else { return Ok(first) };
-        if most < layout.batch || ends.available(facts, layout.batch)? < layout.batch {
-            return Ok(first);
+        let Some(window) = bounds(layout, self.threads) else { return Ok((first, None)) };
+        let (there, least) = (ends.there(facts, layout.batch), layout.least());
+        if most < layout.batch || there.over {
+            return Ok((first, None));
+        }
+        if there.n < least {
+            return Ok((first, Some(least)));
         }
         let layout = &*layout;
         let files = Files::Copied(Copied::new(layout, facts, ends, self.begin));
@@ -192,7 +198,7 @@ impl Team<'_, '_, '_> {
         let spare = (0..window).map(|_| Batch::new(layout.set(&[]))).collect();
         let (written, end) = work.go(files, spare, printer, self.around, (state, buffers));
         self.count(written - first);
-        end.map(|()| written)
+        end.map(|()| (written, Some(least)))
     }
 
     fn count(&mut self, states: u64) {

@@ -5,11 +5,20 @@ use super::layout::Layout;
 use super::node::{Batch, Node};
 use crate::run::Printer;
 use crate::run::engine::{beside, next};
+use crate::run::input::There;
 use crate::threads::{Split, Threads};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use thalweg::{Chain, Error, Handle, Network, Options as Engine};
 use thalweg_lang::interpret::{Stop, Surroundings};
+
+/// When there is to be another batch.
+enum More {
+    Now,
+    /// When one of those under way is done.
+    Later,
+    No,
+}
 
 /// The caller's thread.
 pub(super) struct Caller<'c, 'm, 'a> {
@@ -65,15 +74,15 @@ impl<'m> Caller<'_, 'm, '_> {
                         break;
                     }
                     let Some(batch) = self.spare.pop() else { break };
-                    let wanted = self.layout.batch.min(self.until - self.next);
-                    let batch = self.read(batch, wanted)?;
-                    let n = batch.n;
-                    if n > 0 && sender.send(batch).is_ok() {
-                        self.next += n;
-                        under_way += 1;
+                    let (n, more) = self.input(under_way)?;
+                    match self.read(batch, n) {
+                        batch if n == 0 => self.spare.push(batch),
+                        batch => under_way += usize::from(sender.send(batch).is_ok()),
                     }
-                    if n < wanted {
-                        jobs = None;
+                    match more {
+                        More::Now => {}
+                        More::Later => break,
+                        More::No => jobs = None,
                     }
                 }
             }
@@ -87,10 +96,38 @@ impl<'m> Caller<'_, 'm, '_> {
         }
     }
 
-    fn read(&mut self, mut batch: Batch<'m>, wanted: u64) -> Result<Batch<'m>, Stop> {
-        (batch.first, batch.n) = (self.next, wanted);
-        self.files.read(&mut batch)?;
-        Ok(batch)
+    /// The length of the next batch, while so many are under way. As long as somebody has nothing to do it may be
+    /// short.
+    fn input(&mut self, under_way: usize) -> Result<(u64, More), Stop> {
+        let wanted = self.layout.batch.min(self.until - self.next);
+        loop {
+            let There { n, over } = self.files.there(wanted);
+            if over {
+                return Ok((n, More::No));
+            }
+            let idle = under_way < self.threads.count;
+            if n == wanted || (n >= self.layout.least() && idle) {
+                return Ok((n, More::Now));
+            }
+            if under_way > 0 {
+                return Ok((0, More::Later));
+            }
+            if self.layout.least() > 1 {
+                // One thread makes nothing again.
+                return Ok((0, More::No));
+            }
+            self.printer.flush().map_err(Stop::Output)?;
+            self.files.wait()?;
+        }
+    }
+
+    fn read(&mut self, mut batch: Batch<'m>, n: u64) -> Batch<'m> {
+        (batch.first, batch.n) = (self.next, n);
+        if n > 0 {
+            self.files.read(&mut batch);
+            self.next += n;
+        }
+        batch
     }
 
     fn write(&mut self, mut batch: Batch<'m>, around: &mut Surroundings<'_>) -> Result<Batch<'m>, Stop> {

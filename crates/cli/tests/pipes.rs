@@ -1,0 +1,139 @@
+//! StreamIt programs between pipes: what has come is done and written before more is waited for.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+use tempfile::tempdir;
+
+const SUMS: &str = "void->void pipeline Sums {
+    add FileReader<int>(\"given\"); add int->int filter { work pop 2 push 1 { push(pop() + pop()); } };
+    add FileWriter<int>(\"made\");
+}";
+
+const PRINTS: &str = "void->void pipeline Sums {
+    add FileReader<int>(\"given\"); add int->void filter { work pop 2 { println(pop() + pop()); } };
+}";
+
+/// Each result takes many items, and threads make some again.
+const WINDOWS: &str = "void->void pipeline Windows {
+    add FileReader<int>(\"given\"); add Window(300); add Window(50); add FileWriter<int>(\"made\");
+}
+int->int filter Window(int n) {
+    work pop 1 push 1 peek n { int s = 0; for (int i = 0; i < n; i++) s = s * 31 + peek(i); pop(); push(s); }
+}";
+
+const ENGINES: [&[&str]; 5] = [
+    &["--engine", "interpreter"],
+    &["--threads", "1"],
+    &["--threads", "2"],
+    &["--threads", "2", "--mode", "pipeline"],
+    &["-O", "0", "--threads", "1"],
+];
+
+fn start(folder: &Path, program: &str, arguments: &[&str]) -> Child {
+    fs::write(folder.join("program.str"), program).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .args(["run", "program.str"])
+        .args(arguments)
+        .env("XDG_CACHE_HOME", folder.join("cache"))
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts")
+}
+
+/// What a command writes, line by line.
+fn lines(child: &mut Child) -> Receiver<String> {
+    let (out, (give, lines)) = (BufReader::new(child.stdout.take().unwrap()), channel());
+    spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| give.send(line)));
+    lines
+}
+
+#[test]
+fn what_has_come_is_written_before_more_is_waited_for() {
+    let folder = tempdir().unwrap();
+    for (program, output) in [(SUMS, &["--out", "-"][..]), (PRINTS, &[])] {
+        for engine in ENGINES {
+            let arguments = [&["--text", "--in", "-"], output, engine].concat();
+            let mut child = start(folder.path(), program, &arguments);
+            let lines = lines(&mut child);
+            let mut input = child.stdin.take().unwrap();
+            for turn in 0..4 {
+                // The end of the second number is a blank; the line has not ended.
+                write!(input, "{turn} 1 ").unwrap();
+                let line = lines.recv_timeout(Duration::from_secs(60));
+                assert_eq!(line.ok(), Some((turn + 1).to_string()), "{arguments:?}");
+            }
+            drop(input);
+            assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+            assert!(lines.recv().is_err());
+        }
+    }
+}
+
+#[test]
+fn a_signal_leaves_what_follows_from_what_has_come() {
+    let folder = tempdir().unwrap();
+    for engine in ENGINES {
+        let arguments = [&["--text", "--in", "-", "--out", "made"], engine].concat();
+        let mut child = start(folder.path(), SUMS, &arguments);
+        child.stdin.as_mut().unwrap().write_all(b"1 2 3 4 5 6 7 ").unwrap();
+        // It begins to write when it has been compiled, and then what has come is soon read.
+        let begun = Instant::now();
+        let unfinished = |name: fs::DirEntry| name.file_name().to_string_lossy().starts_with(".thalweg");
+        while !fs::read_dir(folder.path()).unwrap().flatten().any(unfinished) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nothing is begun");
+            sleep(Duration::from_millis(5));
+        }
+        sleep(Duration::from_millis(500));
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let input = child.stdin.take();
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        assert_eq!(output.status.code(), Some(130), "{engine:?}");
+        assert_eq!(fs::read_to_string(folder.path().join("made")).unwrap(), "3\n7\n11\n", "{engine:?}");
+        fs::remove_file(folder.path().join("made")).unwrap();
+    }
+}
+
+/// Pieces of all lengths, which end in the middle of items, some fast and some slow.
+#[test]
+fn pieces_come_to_the_same_as_a_file() {
+    let folder = tempdir().unwrap();
+    let given: Vec<u8> =
+        (0..100_000u32).flat_map(|i| (i.wrapping_mul(2_654_435_761) >> 3).to_le_bytes()).collect();
+    fs::write(folder.path().join("given"), &given).unwrap();
+    for program in [SUMS, WINDOWS] {
+        let mut child = start(folder.path(), program, &["--threads", "1"]);
+        assert!(child.wait().unwrap().success());
+        let expected = fs::read(folder.path().join("made")).unwrap();
+        for engine in &ENGINES[1..] {
+            let arguments = [&["--in", "-", "--out", "-"], *engine].concat();
+            let mut child = start(folder.path(), program, &arguments);
+            let (mut input, given) = (child.stdin.take().unwrap(), given.clone());
+            let writer = spawn(move || {
+                let (mut rest, mut turn) = (&given[..], 0u64);
+                while !rest.is_empty() {
+                    turn += 1;
+                    let length = [1, 3, 250, 4097, 65_539, 7, 30_001][turn as usize % 7].min(rest.len());
+                    input.write_all(&rest[..length]).unwrap();
+                    rest = &rest[length..];
+                    sleep(Duration::from_micros([0, 0, 5000, 100, 1000][turn as usize % 5]));
+                }
+            });
+            let mut made = Vec::new();
+            child.stdout.take().unwrap().read_to_end(&mut made).unwrap();
+            assert!(child.wait().unwrap().success());
+            writer.join().unwrap();
+            assert!(made == expected, "{arguments:?}: {} bytes and not {}", made.len(), expected.len());
+        }
+    }
+}
