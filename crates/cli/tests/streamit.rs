@@ -345,3 +345,33 @@ fn each_form_of_a_graph_is_drawn_and_a_file_is_written_whole_or_not() {
     assert!(said(&output).contains("nowhere/drawing"), "{}", said(&output));
     assert!(!graph(&["--form", "dot", "--output", "/dev/full"]).status.success());
 }
+
+#[test]
+fn a_source_is_not_overwritten_by_what_is_made_of_it() {
+    let folder = folder_with(COUNT);
+    fs::hard_link(folder.path().join("program.str"), folder.path().join("hard")).unwrap();
+    symlink("program.str", folder.path().join("soft")).unwrap();
+    for output in ["program.str", "./program.str", "hard", "soft"] {
+        for verb in [&["graph"][..], &["build", "--force"]] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+            command.args(verb).args(["program.str", "-o", output]).current_dir(folder.path());
+            let done = command.env("XDG_CACHE_HOME", folder.path().join("cache")).output().unwrap();
+            assert_eq!(done.status.code(), Some(1), "{verb:?} {output}");
+            assert!(said(&done).contains("it would be overwritten"), "{verb:?} {output}: {}", said(&done));
+        }
+        assert_eq!(fs::read_to_string(folder.path().join("program.str")).unwrap(), COUNT);
+    }
+}
+
+#[test]
+fn options_that_change_nothing_for_the_interpreter_are_told() {
+    let folder = folder_with(COUNT);
+    for (arguments, note) in [
+        (&["--threads", "4"][..], "note: one thread runs it: the interpreter has no others\n"),
+        (&["--mode", "data"], "note: `--mode data` changes nothing: the interpreter runs it\n"),
+        (&["--threads", "1", "--mode", "auto"], ""),
+    ] {
+        let output = run(folder.path(), &[arguments, &["-i", "1", "--engine", "interpreter"]].concat());
+        assert_eq!((said(&output).as_str(), output.status.code()), (note, Some(0)), "{arguments:?}");
+    }
+}

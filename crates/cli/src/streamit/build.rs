@@ -15,8 +15,8 @@ use thalweg_codegen::{Config, object};
 /// Make a stand-alone executable of a StreamIt program.
 ///
 /// It runs on machines like this one, without a C compiler and without the program's files, and takes the
-/// options of `thalweg run`. What cannot be native code, or meets a processor that can do less, is run by
-/// the interpreter.
+/// options of `thalweg run` but `--optimise`, which is settled here. What cannot be native code, or meets a
+/// processor that can do less, is run by the interpreter.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   thalweg build Radio.str Filters.str -o radio
@@ -39,6 +39,7 @@ pub(crate) struct Build {
 
 impl Build {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        self.files.spare(&self.output)?;
         self.may_write()?;
         let (sources, compiled) = self.files.compile()?;
         let config = Config { level: level(self.optimise), ..Config::default() };

@@ -45,6 +45,9 @@ enum Shown {
 
 impl Graph {
     pub fn run(self) -> Result<()> {
+        if let Some(output) = &self.output {
+            self.files.spare(output)?;
+        }
         let (_, compiled) = self.files.compile()?;
         let picture = self.form.of(&compiled);
         match self.output {

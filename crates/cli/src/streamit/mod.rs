@@ -7,6 +7,8 @@ mod graph;
 mod media;
 mod payload;
 mod run;
+mod sound;
+mod wave;
 
 pub(crate) use build::Build;
 pub(crate) use carried::Carried;
@@ -18,7 +20,7 @@ use crate::standard;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::io::{IsTerminal, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thalweg_lang::parser::MAX_ERRORS;
 use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
 
@@ -31,6 +33,19 @@ pub(crate) struct Files {
 }
 
 impl Files {
+    /// Fails where what is to be written is one of them, by whatever name.
+    fn spare(&self, output: &Path) -> Result<()> {
+        let source = self.files.iter().find(|file| is_same(file, output));
+        match source {
+            Some(source) => bail!(
+                "{} is the program's source {}: it would be overwritten",
+                output.display(),
+                source.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
     /// Reads and compiles the program; errors are printed where they stand in the source.
     fn compile(&self) -> Result<(Sources, Compiled)> {
         let mut sources = Sources::new();
@@ -49,6 +64,20 @@ impl Files {
             }
         }
     }
+}
+
+/// Whether two names lead to one file.
+#[cfg(unix)]
+fn is_same(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let which = |path: &Path| path.metadata().map(|there| (there.dev(), there.ino()));
+    matches!((which(one), which(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Whether two names lead to one file, hard links aside.
+#[cfg(not(unix))]
+fn is_same(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Prints errors with excerpts of the source.

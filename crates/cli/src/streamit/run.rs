@@ -1,6 +1,7 @@
 //! `thalweg run`.
 
-use super::media::{Media, SOUND};
+use super::media::Media;
+use super::sound::SOUND;
 use super::{Files, complain};
 use crate::interrupt::{Interrupt, Left};
 use crate::progress::Progress;
@@ -75,6 +76,9 @@ pub(crate) struct Run {
 
 impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        if let Some(output) = &self.output {
+            self.files.spare(output)?;
+        }
         let (sources, compiled) = self.files.compile()?;
         self.execute(interrupt, &sources, compiled, |level, compiled| {
             let wanted_no_more = || interrupt.stop().is_asked();
@@ -99,8 +103,8 @@ impl Run {
         self.can_repeat(&compiled)?;
         let _guard = interrupt.guard();
         let progress = Progress::steps(self.iterations);
-        let out = Shared::new(standard::stdout()?);
         let at_once = io::stdout().is_terminal();
+        let out = Shared::new(Screen { out: standard::stdout()?, over: at_once.then(|| progress.clone()) });
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
         let compiled = Arc::new(compiled);
         let native = self.native(|level| make(level, &compiled));
@@ -108,8 +112,9 @@ impl Run {
         ensure!(!interrupt.stop().is_asked(), Left("interrupted before anything ran"));
         let native = native?;
         let threads = self.threads();
-        if let Some(native) = &native {
-            self.say_what_is_idle(native);
+        match &native {
+            Some(native) => self.say_what_is_idle(native),
+            None => self.say_interpreted(),
         }
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
         let within = self.within();
@@ -170,6 +175,17 @@ impl Run {
             standard::complain(&format!(
                 "note: `--mode {mode}` changes nothing: no rate of the program is dynamic"
             ));
+        }
+    }
+
+    /// The same where the interpreter runs it.
+    fn say_interpreted(&self) {
+        if self.threads > NonZeroUsize::new(1) {
+            standard::complain("note: one thread runs it: the interpreter has no others");
+        }
+        if let (Some(mode), true) = (self.mode.to_possible_value(), self.mode != How::Auto) {
+            let mode = mode.get_name();
+            standard::complain(&format!("note: `--mode {mode}` changes nothing: the interpreter runs it"));
         }
     }
 
@@ -301,16 +317,36 @@ impl Run {
     }
 }
 
+/// Standard output; where that is a terminal the progress bar goes as soon as something is printed, since a line may
+/// come in pieces.
+struct Screen {
+    out: File,
+    over: Option<Progress>,
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(bar) = self.over.take() {
+            bar.finish();
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// Standard output, written to by the program and flushed by us.
 #[derive(Clone)]
 pub(super) struct Shared {
-    out: Rc<RefCell<BufWriter<File>>>,
+    out: Rc<RefCell<BufWriter<Screen>>>,
     /// Whoever read it does so no more.
     closed: Rc<Cell<bool>>,
 }
 
 impl Shared {
-    fn new(out: File) -> Shared {
+    fn new(out: Screen) -> Shared {
         Shared { out: Rc::new(RefCell::new(BufWriter::new(out))), closed: Rc::default() }
     }
 

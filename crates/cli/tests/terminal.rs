@@ -1,0 +1,61 @@
+//! StreamIt programs on a terminal.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use tempfile::tempdir;
+
+const COUNT: &str = "void->void pipeline Main { add Count(); add Show(); }
+void->int filter Count() {
+    int n;
+    work push 1 { float s = 0; for (int i = 0; i < 20000000; i++) s += sin(s + i); if (s > 1e9) n++; push(n++); }
+}
+int->void filter Show() { work pop 1 { print(\"item \"); println(pop()); } }";
+
+/// A terminal: its own end, and the one that commands have.
+fn terminal() -> (File, OwnedFd) {
+    let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&own).unwrap();
+    unlockpt(&own).unwrap();
+    let name = ptsname(&own, Vec::new()).unwrap().into_string().unwrap();
+    (own.into(), File::options().read(true).write(true).open(name).unwrap().into())
+}
+
+/// What stands in the lines of a terminal in the end: a line that is begun again is another.
+fn shown(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    let last = |line: &str| line.rsplit(['\r', '\u{1b}']).next().unwrap_or_default().to_owned();
+    // An escape that deletes the line is `[2K`.
+    text.lines().map(|line| last(line).trim_start_matches("[2K").to_owned()).collect()
+}
+
+#[test]
+fn what_is_printed_has_lines_of_its_own_beside_progress() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("program.str"), COUNT).unwrap();
+    for engine in [&["--threads", "1"], &["--threads", "2"]] {
+        let (mut own, other) = terminal();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
+            .args(["run", "program.str", "-i", "3"])
+            .args(engine)
+            .env("XDG_CACHE_HOME", folder.path().join("cache"))
+            .env("TERM", "xterm")
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(other.try_clone().unwrap())
+            .stderr(other)
+            .spawn()
+            .unwrap();
+        let mut bytes = Vec::new();
+        // It is an error when nobody has the other end any more.
+        _ = own.read_to_end(&mut bytes);
+        assert!(child.wait().unwrap().success());
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(text.contains("iterations"), "there was no bar: {text:?}");
+        assert_eq!(shown(&bytes), ["item 0", "item 1", "item 2"], "{text:?}");
+    }
+}
