@@ -1,6 +1,6 @@
 //! The ends of a program: files that are read and written.
 
-use super::input::There;
+use super::input::{Patience, SHORT, There};
 use super::reader::{Reader, Told};
 use crate::emit::expr::cell_bytes;
 use crate::ir::{Cell, Kind, Scalar};
@@ -110,11 +110,11 @@ impl Ends {
     }
 
     /// What there is input for without waiting.
-    pub(super) fn there(&mut self, facts: &Facts<'_>, want: u64) -> There {
+    pub(super) fn there(&mut self, facts: &Facts<'_>, want: u64, patience: Patience) -> There {
         let (mut n, mut last) = (want, u64::MAX);
         for (node, reader) in &mut self.readers {
             let each = facts.firings[node.0 as usize];
-            let (items, over) = reader.there(want * each);
+            let (items, over) = reader.there(want * each, patience);
             let there = items.checked_div(each).unwrap_or(want);
             n = n.min(there);
             last = if over { last.min(there) } else { last };
@@ -126,7 +126,7 @@ impl Ends {
     pub(super) fn waits(&mut self, node: NodeId, count: u64) -> bool {
         let reader = self.readers.iter_mut().find(|(reader, _)| *reader == node);
         reader.is_some_and(|(_, reader)| {
-            let (items, over) = reader.there(count);
+            let (items, over) = reader.there(count, SHORT);
             items < count && !over
         })
     }

@@ -8,9 +8,25 @@ use std::time::Duration;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::Stop;
 
-/// How long it is waited for what comes next, and for all of it together.
-pub(super) const SILENCE: Duration = Duration::from_micros(200);
-pub(super) const MOMENT: Duration = Duration::from_millis(2);
+/// How long it is waited: for the first that comes, then for what comes next, and for all of it together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    pub(super) first: Duration,
+    pub(super) next: Duration,
+    pub(super) all: Duration,
+}
+
+/// Of one thread, which does nothing else meanwhile. As long as nothing comes others are better off with what came
+/// before; it may be what they wait for.
+pub(super) const SHORT: Patience =
+    Patience { first: Duration::ZERO, next: Duration::from_micros(200), all: Duration::from_millis(2) };
+
+/// Of who feeds others, which take the processor from who writes the pipe.
+pub(super) const LONG: Patience =
+    Patience { first: Duration::ZERO, next: Duration::from_millis(1), all: Duration::from_millis(4) };
+
+/// The same while these are at work.
+pub(super) const BUSY: Patience = Patience { first: Duration::from_millis(1), ..LONG };
 
 /// What there is input for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +41,7 @@ impl Run<'_> {
     /// Steady states, up to so many, that there is input for: one at least, unless it is over.
     pub(super) fn input(&mut self, stage: usize, want: u64) -> Result<There, Stop> {
         loop {
-            let there = self.ends.there(&self.stages[stage].facts, want);
+            let there = self.ends.there(&self.stages[stage].facts, want, SHORT);
             if there.n > 0 || there.over {
                 return Ok(there);
             }

@@ -37,7 +37,7 @@ use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
 use crate::threads::Threads;
 use ends::Ends;
-use input::There;
+use input::{SHORT, There};
 use lend::Gates;
 use post::Office;
 use queues::{Budget, Queues};
@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
                 return Ok((iterations, true));
             }
             if let Some(least) = threads.filter(|least| *least <= most - iterations)
-                && self.ends.there(&self.stages[0].facts, least).n == least
+                && self.ends.there(&self.stages[0].facts, least, SHORT).n == least
             {
                 return Ok((iterations, false));
             }

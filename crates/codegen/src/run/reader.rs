@@ -2,7 +2,7 @@
 //! is read ahead here.
 
 use super::ends::to_bytes;
-use super::input::{MOMENT, SILENCE};
+use super::input::Patience;
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 use thalweg_lang::Diagnostic;
@@ -102,17 +102,16 @@ impl Reader {
     }
 
     /// How many there are without waiting for long, and whether there will be no more.
-    pub(super) fn there(&mut self, count: u64) -> (u64, bool) {
+    pub(super) fn there(&mut self, count: u64, patience: Patience) -> (u64, bool) {
         let want = (count as usize).saturating_mul(self.told.bytes);
         let mut since = None;
         while self.lacks_bytes(want) {
-            // Who has nothing has others write first what came before, which may be what is waited for.
-            let patience = match since {
-                None if self.end > self.at => SILENCE,
-                Some(since) => MOMENT.saturating_sub(Instant::elapsed(&since)).min(SILENCE),
-                None => Duration::ZERO,
+            let wait = match since {
+                None if self.end == self.at => patience.first,
+                None => patience.next,
+                Some(since) => patience.all.saturating_sub(Instant::elapsed(&since)).min(patience.next),
             };
-            match self.source.waits(patience) {
+            match self.source.waits(wait) {
                 Ok(true) => return (self.items(), false),
                 Ok(false) => self.fill(want),
                 Err(error) => self.fail(&error.to_string()),

@@ -9,7 +9,7 @@ use super::reach::Front;
 use crate::build::{Memory, Pieces};
 use crate::plan::{Actor, Facts, Plan, sizes};
 use crate::run::ends::Ends;
-use crate::run::input::There;
+use crate::run::input::{Patience, There};
 use crate::run::lend::{Gate, Gates, is_aligned};
 use crate::run::moves::{is_in_line, place};
 use thalweg_lang::interpret::Stop;
@@ -47,8 +47,8 @@ impl<'m> Copied<'m> {
     }
 
     /// What there is input for.
-    fn there(&mut self, want: u64) -> There {
-        self.ends.there(self.facts, want)
+    fn there(&mut self, want: u64, patience: Patience) -> There {
+        self.ends.there(self.facts, want, patience)
     }
 
     /// Waits for input, now that all that came of what has been read is given; it is to be seen.
@@ -199,9 +199,9 @@ pub(super) enum Files<'m> {
 
 impl<'m> Files<'m> {
     /// What there is input for, up to so many steady states.
-    pub(super) fn there(&mut self, want: u64) -> There {
+    pub(super) fn there(&mut self, want: u64, patience: Patience) -> There {
         match self {
-            Files::Copied(files) => files.there(want),
+            Files::Copied(files) => files.there(want, patience),
             Files::InPlace(_) => There { n: want, over: false },
         }
     }

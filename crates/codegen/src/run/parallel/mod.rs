@@ -36,6 +36,7 @@ mod reach;
 mod shares;
 mod team;
 
+use super::input::LONG;
 use super::lend::Gates;
 use super::{Printer, Run, Stage};
 use crate::build::{Memory, State};
@@ -184,7 +185,7 @@ impl Team<'_, '_, '_> {
         let printer = &mut around.printer;
         let Stage { facts, buffers, .. } = &mut stages[0];
         let Some(window) = bounds(layout, self.threads) else { return Ok((first, None)) };
-        let (there, least) = (ends.there(facts, layout.batch), layout.least());
+        let (there, least) = (ends.there(facts, layout.batch, LONG), layout.least());
         if most < layout.batch || there.over {
             return Ok((first, None));
         }

@@ -5,7 +5,7 @@ use super::layout::Layout;
 use super::node::{Batch, Node};
 use crate::run::Printer;
 use crate::run::engine::{beside, next};
-use crate::run::input::There;
+use crate::run::input::{BUSY, LONG, There};
 use crate::threads::{Split, Threads};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,12 +13,18 @@ use thalweg::{Chain, Error, Handle, Network, Options as Engine};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// When there is to be another batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum More {
     Now,
+    /// When there is more input; somebody has nothing to do.
+    Soon,
     /// When one of those under way is done.
     Later,
     No,
 }
+
+/// How much of a batch is worth to be done while others are under way.
+const PART: u64 = 4;
 
 /// The caller's thread.
 pub(super) struct Caller<'c, 'm, 'a> {
@@ -66,6 +72,7 @@ impl<'m> Caller<'_, 'm, '_> {
     ) -> Result<Option<Batch<'m>>, Stop> {
         let (mut jobs, mut under_way, mut last) = (Some(jobs), 0, None);
         loop {
+            let mut soon = false;
             // With a barrier all wait for the last one.
             if under_way == 0 || self.threads.split != Split::DataParallel {
                 while let Some(sender) = &jobs {
@@ -75,20 +82,25 @@ impl<'m> Caller<'_, 'm, '_> {
                     }
                     let Some(batch) = self.spare.pop() else { break };
                     let (n, more) = self.input(under_way)?;
+                    soon = more == More::Soon && self.threads.split != Split::DataParallel;
                     match self.read(batch, n) {
                         batch if n == 0 => self.spare.push(batch),
                         batch => under_way += usize::from(sender.send(batch).is_ok()),
                     }
                     match more {
                         More::Now => {}
-                        More::Later => break,
+                        More::Soon | More::Later => break,
                         More::No => jobs = None,
                     }
                 }
             }
-            // Nobody answers any more where the engine has failed.
-            let batch =
-                (under_way > 0).then(|| next(results, engine, self.stopped, &around.interrupted)).flatten();
+            let batch = if soon && !engine.is_over() {
+                let Ok(batch) = results.try_recv() else { continue };
+                Some(batch)
+            } else {
+                // Nobody answers any more where the engine has failed.
+                (under_way > 0).then(|| next(results, engine, self.stopped, &around.interrupted)).flatten()
+            };
             let Some(batch) = batch else { return Ok(last) };
             under_way -= 1;
             let batch = self.write(batch, around)?;
@@ -101,18 +113,23 @@ impl<'m> Caller<'_, 'm, '_> {
     fn input(&mut self, under_way: usize) -> Result<(u64, More), Stop> {
         let wanted = self.layout.batch.min(self.until - self.next);
         loop {
-            let There { n, over } = self.files.there(wanted);
+            let There { n, over } = self.files.there(wanted, if under_way > 0 { BUSY } else { LONG });
             if over {
                 return Ok((n, More::No));
             }
-            let idle = under_way < self.threads.count;
-            if n == wanted || (n >= self.layout.least() && idle) {
+            let least = self.layout.least();
+            let enough = match under_way {
+                0 => least,
+                _ if under_way < self.threads.count => least.max(wanted / PART),
+                _ => wanted,
+            };
+            if n >= enough {
                 return Ok((n, More::Now));
             }
             if under_way > 0 {
-                return Ok((0, More::Later));
+                return Ok((0, if under_way < self.threads.count { More::Soon } else { More::Later }));
             }
-            if self.layout.least() > 1 {
+            if least > 1 {
                 // One thread makes nothing again.
                 return Ok((0, More::No));
             }
