@@ -245,6 +245,8 @@ fn firings_that_move_a_wrong_number_of_items_are_told_with_their_number() {
              int->void filter Show {{ work pop 1 {{ println(pop()); }} }} int->int filter Bad {{ {work} }}"
         );
         let Err(Stop::Fault(fault)) = run(&text, Some(9), &[]).end else { panic!("{work}") };
+        // A place in the work, or all of it.
+        assert!(work.contains(&text[fault.span.start as usize..fault.span.end as usize]), "{work}");
         fault.message.replace("`Main.Bad`, in firing 3: this firing ", "")
     };
     let some = |count: u32| format!("for (int i = 0; i < (x == 3 ? {count} : 1); i++) push(x);");
@@ -256,6 +258,9 @@ fn firings_that_move_a_wrong_number_of_items_are_told_with_their_number() {
     assert_eq!(failing(pops), "pops 1 item, but its rate says from 2 to 3");
     let pops = "work pop 1 push 1 { int x = pop(); if (x == 3) pop(); push(x); }";
     assert_eq!(failing(pops), "pops more than the 1 item of its rate");
+    let looks = "work pop 1 push 1 { int x = pop(); if (x == 3) x = peek(x - 3); push(x); }";
+    let said = failing(looks).replace("`Main.Bad`, in firing 3: ", "");
+    assert_eq!(said, "`peek(0)` after 1 item was popped is outside of the window of 1");
 }
 
 #[test]

@@ -344,8 +344,6 @@ pub struct Site {
     pub span: Span,
     /// Why.
     pub why: Why,
-    /// A fault of the firing as a whole and not of a place in it.
-    pub whole: bool,
 }
 
 /// Why a firing cannot go on; `{0}` and `{1}` stand for the integers of the check.

@@ -90,7 +90,7 @@ impl Lower<'_> {
             None => format!("{min} or more"),
         };
         let why = format!("this firing {does} {{0}} items, but its rate says {said}");
-        self.check_as(wrong, why, vec![moved], true);
+        self.check(wrong, why, vec![moved]);
     }
 
     /// The firing ends: what it has not taken of a static rate is dropped.

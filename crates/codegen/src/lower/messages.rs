@@ -101,7 +101,7 @@ impl<'a> Lower<'a> {
         let (cells, timed) = (args.len(), latency.is_some());
         self.code.messages.push(Message { portal, handler: send.handler, timed, shapes, cells });
         // Whoever delivers it says why it cannot be done.
-        self.code.sites.push(Site { span, why: Why(String::new()), whole: false });
+        self.code.sites.push(Site { span, why: Why(String::new()) });
         let site = self.code.sites.len() as u32 - 1;
         self.emit(St::Send { message, latency, args, site });
         Ok(())

@@ -83,7 +83,7 @@ pub(crate) fn lower(
     let declared = &program.streams[stream.0 as usize].params;
     lower.param_types = declared.iter().map(|(_, shaped)| shaped.ty.clone()).collect();
     lower.worth = worth;
-    lower.firing(&work.body)?;
+    lower.firing(work)?;
     Ok(lower.code)
 }
 
@@ -220,7 +220,8 @@ impl<'a> Lower<'a> {
     }
 
     /// The whole firing, and the check that it has given what it says.
-    fn firing(&mut self, body: &'a Body) -> Outcome<()> {
+    fn firing(&mut self, work: &'a hir::Work) -> Outcome<()> {
+        let body = &work.body;
         let end = self.label();
         if assigned::returns_early(&body.stmts) {
             self.make_even(end, true, true);
@@ -232,6 +233,7 @@ impl<'a> Lower<'a> {
         let mut stmts = std::mem::take(&mut self.out);
         strip(&mut stmts, end);
         self.code.body = if leaves(&stmts, end) { vec![St::Block(end, stmts)] } else { stmts };
+        self.span = work.span;
         self.check_taken();
         self.check_given();
         self.tell_moved();
@@ -248,7 +250,7 @@ impl<'a> Lower<'a> {
         }
         let why = format!("this firing pushes {{0}} items, but its rate says {said}");
         let wrong = self.compare(hir::BinaryOp::Ne, given.clone(), Ex::int(said));
-        self.check_as(wrong, why, vec![given], true);
+        self.check(wrong, why, vec![given]);
     }
 
     fn push_frame(&mut self, body: &'a Body, leave: Label, result: Option<Bind>) {
@@ -309,15 +311,11 @@ impl<'a> Lower<'a> {
 
     /// Fails if the condition holds.
     fn check(&mut self, condition: Ex, why: String, args: Vec<Ex>) {
-        self.check_as(condition, why, args, false);
-    }
-
-    fn check_as(&mut self, condition: Ex, why: String, args: Vec<Ex>, whole: bool) {
         if condition.constant() == Some(Scalar::Bool(false)) || !self.alive {
             return;
         }
         let dies = condition.constant() == Some(Scalar::Bool(true));
-        self.code.sites.push(Site { span: self.span, why: Why(why), whole });
+        self.code.sites.push(Site { span: self.span, why: Why(why) });
         self.emit(St::Check(condition, self.code.sites.len() as u32 - 1, args));
         if dies {
             self.alive = false;

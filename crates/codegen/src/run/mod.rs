@@ -46,7 +46,7 @@ use std::rc::Rc;
 use thalweg_lang::Diagnostic;
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::hir::Type;
-use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, counted, over_budget};
+use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, counted, counted_were, over_budget};
 use thalweg_lang::value::Value;
 
 /// A run.
@@ -338,11 +338,11 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
     };
     let why = refused.unwrap_or_else(|| {
         let why = site.why.0.replace("{0} items", &counted(args[0]));
+        let why = why.replace("{1} items were", &counted_were(args[1]));
         why.replace("{0}", &args[0].to_string()).replace("{1}", &args[1].to_string())
     });
-    let span = if site.whole { node.span } else { site.span };
     let message = format!("`{}`, in firing {}: {why}", node.name, failure.firing);
-    Stop::Fault(Box::new(Diagnostic::new(span, message)))
+    Stop::Fault(Box::new(Diagnostic::new(site.span, message)))
 }
 
 /// A node's code: of `prework`, of `work`, or of a handler.

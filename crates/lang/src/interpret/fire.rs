@@ -198,8 +198,9 @@ impl World {
             let handler = &code.handlers[letter.handler as usize];
             machine.run_function(handler, letter.args).map_err(|failure| self.failed(node, &failure))?;
         }
-        machine.run(&prework.unwrap_or(&code.work).body).map_err(|failure| self.failed(node, &failure))?;
-        host.end().map_err(|what| self.failed_at(node, ports.span, &what))?;
+        let work = prework.unwrap_or(&code.work);
+        machine.run(&work.body).map_err(|failure| self.failed(node, &failure))?;
+        host.end().map_err(|what| self.failed_at(node, work.span, &what))?;
         let idle = &self.idle[node.0 as usize];
         idle.set(if host.popped + host.pushed > 0 { 0 } else { idle.get() + 1 });
         Ok(Fired::Yes)

@@ -75,6 +75,11 @@ pub fn counted(items: i64) -> String {
     if items == 1 { "1 item".to_owned() } else { format!("{items} items") }
 }
 
+/// The same, with what follows in the past.
+pub fn counted_were(items: i64) -> String {
+    format!("{} {}", counted(items), if items == 1 { "was" } else { "were" })
+}
+
 impl Host for FilterHost<'_> {
     fn pop(&mut self) -> Result<Value, Fault> {
         if self.rates.pop.fixed().is_some_and(|pop| self.popped >= pop) {
@@ -89,10 +94,8 @@ impl Host for FilterHost<'_> {
     fn peek(&mut self, index: i32) -> Result<Value, Fault> {
         let beyond = |most: u32| i64::from(index) >= i64::from(most) - i64::from(self.popped);
         if index < 0 || self.rates.peek.most().is_some_and(beyond) {
-            let (popped, window) = (self.popped, self.rates.window());
-            return Err(Fault(format!(
-                "`peek({index})` after {popped} items were popped is outside of {window}"
-            )));
+            let (popped, window) = (counted_were(self.popped.into()), self.rates.window());
+            return Err(Fault(format!("`peek({index})` after {popped} popped is outside of {window}")));
         }
         let input = self.need(index as u64 + 1)?;
         Ok(self.world.channel(input).borrow()[index as usize].clone())

@@ -38,7 +38,7 @@ mod suspend;
 mod world;
 
 pub use deadlock::{Lack, deadlock, may_be_stuck};
-pub use host::counted;
+pub use host::{counted, counted_were};
 pub use room::{BUDGET, over_budget};
 
 use crate::Compiled;

@@ -1,10 +1,11 @@
 //! How many items code moves, as far as that is seen without executing it.
 
 use super::Resolver;
-use super::constant::rate;
+use super::constant::integer;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{Expr, ExprKind, Init, Place, Step, Stmt, StmtKind, Work};
+use crate::hir::{Expr, ExprKind, Init, Place, Rate, Step, Stmt, StmtKind, Work};
+use std::fmt::{self, Display, Formatter};
 
 /// At least, and at most where there is a bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -41,8 +42,8 @@ enum Moved {
 }
 
 impl Resolver<'_> {
-    /// Rates that are known against counts that are. Less may be taken than is declared: the rest is
-    /// dropped, and published programs do so.
+    /// Rates that are known against counts that are. Of a rate that is one number less may be taken: the
+    /// rest is dropped, and published programs do so.
     pub fn check_counts(&mut self, work: &ast::Work, resolved: &Work) {
         for what in [Moved::Push, Moved::Pop] {
             self.check_count(what, work, resolved);
@@ -50,29 +51,58 @@ impl Resolver<'_> {
     }
 
     fn check_count(&mut self, what: Moved, work: &ast::Work, resolved: &Work) {
-        let (word, verb, declared) = match what {
+        let (word, verb, rate) = match what {
             Moved::Push => ("push", "gives", &resolved.rates.push),
             Moved::Pop => ("pop", "takes", &resolved.rates.pop),
         };
         // That nothing may be done is said where it is done.
-        let Some(declared) = rate(declared).filter(|declared| *declared != 0) else { return };
-        let declared = u64::from(declared.unsigned_abs());
+        let Some(declared) = Declared::of(rate).filter(|declared| declared.max != Some(0)) else { return };
         let mut counter = Counter { what, leaves: false };
         let mut counted = counter.stmts(&resolved.body.stmts);
         if counter.leaves {
             counted.min = 0;
         }
         let exact = counted.max == Some(counted.min);
-        let found = match counted.max {
-            _ if counted.min > declared && exact => format!("{}", counted.min),
-            _ if counted.min > declared => format!("at least {}", counted.min),
-            Some(max) if max < declared && what == Moved::Push && exact => format!("{max}"),
-            Some(max) if max < declared && what == Moved::Push => format!("at most {max}"),
+        let drops = what == Moved::Pop && matches!(rate, Rate::Static(_));
+        let (count, bound) = match counted.max {
+            _ if declared.max.is_some_and(|most| counted.min > most) => (counted.min, "at least "),
+            Some(max) if declared.min.is_some_and(|least| max < least) && !drops => (max, "at most "),
             _ => return,
         };
+        let found = if exact { count.to_string() } else { format!("{bound}{count}") };
         let message = format!("the {word} rate of {} is {declared}, but it {verb} {found}", self.in_words());
         let error = Diagnostic::new(work.span, message).label(format!("{found} counted here"));
         self.error::<()>(error.hint("rates say how many items each firing moves"));
+    }
+}
+
+/// What a rate says: its bounds, as far as they are known.
+struct Declared {
+    min: Option<u64>,
+    max: Option<u64>,
+}
+
+impl Declared {
+    fn of(rate: &Rate) -> Option<Declared> {
+        let known = |bound: &Expr| integer(bound).map(|number| u64::from(number.unsigned_abs()));
+        let declared = match rate {
+            Rate::Static(count) => Declared { min: known(count), max: known(count) },
+            Rate::Dynamic { min, max, .. } => {
+                Declared { min: min.as_ref().map_or(Some(0), known), max: max.as_ref().and_then(known) }
+            }
+        };
+        (declared.min.is_some() || declared.max.is_some()).then_some(declared)
+    }
+}
+
+impl Display for Declared {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match (self.min, self.max) {
+            (Some(min), Some(max)) if min == max => write!(f, "{max}"),
+            (Some(min), Some(max)) => write!(f, "from {min} to {max}"),
+            (None, Some(max)) => write!(f, "{max} or less"),
+            (min, None) => write!(f, "{} or more", min.unwrap_or(0)),
+        }
     }
 }
 

@@ -152,6 +152,7 @@ impl<'a> Resolver<'a> {
         let body = body?;
         let resolved = hir::Work { rates, body, span: work.span };
         self.check_counts(work, &resolved);
+        self.check_looks(&resolved);
         Some((resolved, effects))
     }
 

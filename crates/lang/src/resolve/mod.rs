@@ -19,7 +19,7 @@
 //! | `expr`, `literal`, `place`, `operators`, `call`, `builtins` | expressions |
 //! | `stmt`, `assign`, `lists`, `message`, `creator` | statements |
 //! | `stream`, `filter`, `functions`, `surroundings`, `wires`, `flow` | streams |
-//! | `effects`, `rates`, `count` | what a filter's code does: state, and items against rates |
+//! | `effects`, `rates`, `count`, `window` | what a filter's code does: state, and items against rates |
 
 mod assign;
 mod builtins;
@@ -48,6 +48,7 @@ mod stmt;
 mod stream;
 mod surroundings;
 mod types;
+mod window;
 mod wires;
 
 use crate::ast;

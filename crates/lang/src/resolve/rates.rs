@@ -7,6 +7,7 @@ use super::frame::Where;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Rate, Rates, Type};
+use crate::interpret::counted;
 use crate::source::Span;
 use crate::value::Value;
 
@@ -104,7 +105,8 @@ impl<'a> Resolver<'a> {
         let (Some((pop, peek)), Some((index, span))) = (window, done.farthest) else { return };
         let window = pop.max(peek);
         if window > 0 && index >= window {
-            let message = format!("`peek({index})` where {} can look at {window} items", self.in_words());
+            let message =
+                format!("`peek({index})` where {} can look at {}", self.in_words(), counted(window.into()));
             let error = Diagnostic::new(span, message).label("this is beyond them");
             self.error::<()>(
                 error.hint(format!("declare how many are looked at: `peek {}`", i64::from(index) + 1)),

@@ -72,6 +72,43 @@ fn counts_that_are_seen_fit_the_rates() {
 }
 
 #[test]
+fn counts_that_are_seen_fit_ranges() {
+    for (rates, code) in [
+        ("pop 1 push [1, 2]", "push(pop()); if (n) push(1);"),
+        ("pop [1, 2] push 1", "push(pop());"),
+        ("pop [0, 1] push 1", "push(1);"),
+        ("pop [1, *] push [0, *]", "for (int i = 0; i < n; i++) push(pop());"),
+        ("pop [n, n + 1] push 1", "push(1);"),
+        ("pop 1 push [1, n]", "push(pop()); push(1); push(2);"),
+        ("pop * push 1", "push(1);"),
+    ] {
+        accepted(&filter(rates, code));
+    }
+    for (rates, code, message) in [
+        (
+            "pop 1 push [1, 2]",
+            "pop(); push(1); push(2); push(3);",
+            "push rate of `Test` is from 1 to 2, but it gives 3",
+        ),
+        ("pop [1, 2] push 1", "push(1);", "pop rate of `Test` is from 1 to 2, but it takes 0"),
+        ("pop 1 push [2, *]", "push(pop());", "push rate of `Test` is 2 or more, but it gives 1"),
+        ("pop [0, 1] push 1", "push(pop() + pop());", "pop rate of `Test` is from 0 to 1, but it takes 2"),
+        (
+            "pop [2, 4, 8] push 1",
+            "if (n) pop(); push(1);",
+            "pop rate of `Test` is from 2 to 8, but it takes at most 1",
+        ),
+        (
+            "pop 1 push [n, 1]",
+            "push(1); push(2); pop(); while (n) push(3);",
+            "push rate of `Test` is 1 or less, but it gives at least 2",
+        ),
+    ] {
+        refused(&filter(rates, code), &[&format!("the {message}")]);
+    }
+}
+
+#[test]
 fn rates_are_integers_that_are_not_negative() {
     accepted(&filter("pop n * 2 push 1 + 1", "push(pop()); push(1);"));
     refused(&filter("pop 1.5 push 1", "push(pop());"), &["an `int` is wanted here, not a `float`"]);
@@ -92,12 +129,59 @@ fn what_is_taken_is_looked_at_whatever_is_said() {
 
 #[test]
 fn looks_ahead_that_are_known_stay_in_the_window() {
-    accepted(&filter("pop 1 peek 3 push 1", "push(pop() + peek(1) + peek(2));"));
+    accepted(&filter("pop 1 peek 3 push 1", "push(pop() + peek(0) + peek(1));"));
     refused(
         &filter("pop 1 peek 3 push 1", "push(peek(3) + pop());"),
         &["`peek(3)` where `Test` can look at 3 items"],
     );
     refused(&filter("pop 2 push 1", "push(peek(2));"), &["`peek(2)` where `Test` can look at 2 items"]);
+}
+
+#[test]
+fn what_was_popped_before_a_look_counts() {
+    let beyond = |index: u32, popped: &str, window: &str| {
+        format!("`peek({index})` after {popped} popped, where `Test` can look at {window}")
+    };
+    for (rates, code, index, popped, window) in [
+        ("pop 1", "float x = pop(); push(x + peek(0));", 0, "1 item was", "1 item"),
+        ("pop 1 peek 3", "push(pop() + peek(1) + peek(2));", 2, "1 item was", "3 items"),
+        ("pop 2", "push(pop() - peek(0) + pop() * peek(0));", 0, "2 items were", "2 items"),
+        (
+            "pop 1",
+            "float x; if (n) x = pop(); else { x = 2; pop(); } push(x + peek(0));",
+            0,
+            "1 item was",
+            "1 item",
+        ),
+        (
+            "pop 1",
+            "float x = pop(); for (int i = 0; i < n; i++) x += peek(0); push(x);",
+            0,
+            "1 item was",
+            "1 item",
+        ),
+        ("pop [1, 2]", "pop(); pop(); push(peek(0));", 0, "2 items were", "2 items"),
+        ("pop 1", "push(pop() > 0 && peek(0) > 0 ? 1 : 2);", 0, "1 item was", "1 item"),
+    ] {
+        refused(&filter(&format!("{rates} push 1"), code), &[&beyond(index, popped, window)]);
+    }
+    for (rates, code) in [
+        ("pop 1", "push(peek(0) + pop());"),
+        ("pop 1", "float x = 0; if (n) x = pop(); push(x + peek(0));"),
+        ("pop 1", "float x = 0; if (n) { x = pop(); } else x = peek(0); push(x);"),
+        ("pop 2", "float x = 0; for (int i = 0; i < n; i++) x += peek(1 - 1) + pop(); push(x);"),
+        ("pop 1", "float x = n ? pop() : 0; push(x + peek(0));"),
+        ("pop n", "pop(); pop(); push(peek(0));"),
+        ("pop * peek [1, 2]", "pop(); push(peek(1));"),
+        ("pop 1 peek n", "pop(); push(peek(0));"),
+    ] {
+        accepted(&filter(&format!("{rates} push 1"), code));
+    }
+    // What is wrong for itself is told as that.
+    refused(
+        &filter("pop 1 push 1", "pop(); push(pop() + peek(0));"),
+        &["the pop rate of `Test` is 1, but it takes 2"],
+    );
 }
 
 #[test]

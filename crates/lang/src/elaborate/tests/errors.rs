@@ -7,7 +7,7 @@ fn rates_that_make_no_sense() {
         "void->void pipeline Main { add S(0-3); add F(2); add G(3); add T(); }
         void->int filter S(int n) { work push n { } }
         int->int filter F(int n) { work pop n peek 1 - n push 1 { for (int i = 0; i < n; i++) pop(); push(1); } }
-        int->int filter G(int n) { work pop [n, n - 1] push [2, 1, 4] { pop(); push(1); } }
+        int->int filter G(int n) { work pop [n, n - 1] push [2, 1, 4] { pop(); push(1); push(2); } }
         int->void filter T { work pop 1 { pop(); } }"
     ));
 }

@@ -20,7 +20,7 @@ fn floats_are_binary32() {
 
 #[test]
 fn operands_go_from_left_to_right() {
-    let script = fire("pop 1 push 1", "push(peek(0) + 10*pop() + 100*peek(0));", &[1, 2, 3]);
+    let script = fire("pop 1 peek 2 push 1", "push(peek(0) + 10*pop() + 100*peek(0));", &[1, 2, 3]);
     assert_eq!(script.pushed, [Value::Int(211)]);
     assert_eq!(script.log, ["peek 0", "pop", "peek 0", "push"]);
     let script = fire("pop 2 push 1", "push(pop() - pop()*1000);", &[5, 7]);

@@ -1,0 +1,156 @@
+//! Looks ahead from behind what the same firing has certainly taken.
+//!
+//! An index counts from the first item that has not been taken, so `peek(0)` after the only `pop` of
+//! `pop 1` is beyond what the rates say. Counted is the least that can have been taken on any way to a
+//! look: what a loop takes counts in none of its turns, and what functions take not at all.
+
+use super::Resolver;
+use super::constant::{integer, most};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Expr, ExprKind, Init, Place, Step, Stmt, StmtKind, Work};
+use crate::interpret::{counted, counted_were};
+use crate::source::Span;
+
+impl Resolver<'_> {
+    /// Looks of a firing against its window, where both are known.
+    pub fn check_looks(&mut self, work: &Work) {
+        let peek = work.rates.peek.as_ref().unwrap_or(&work.rates.pop);
+        let (Some(pop), Some(peek)) = (most(&work.rates.pop), most(peek)) else { return };
+        let mut walk = Walk { popped: 0, looks: Vec::new() };
+        walk.stmts(&work.body.stmts);
+        for Look { index, popped, span } in walk.looks {
+            let (needed, window) = (i64::from(index) + popped, i64::from(pop.max(peek)));
+            // What is too far without that, or follows too many `pop`s, is told as that.
+            if i64::from(index) < window && popped <= i64::from(pop) && needed >= window {
+                let error = beyond(&self.in_words(), index, popped, window, span);
+                self.error::<()>(error);
+            }
+        }
+    }
+}
+
+fn beyond(filter: &str, index: i32, popped: i64, window: i64, span: Span) -> Diagnostic {
+    let (before, can) = (counted_were(popped), counted(window));
+    let message = format!("`peek({index})` after {before} popped, where {filter} can look at {can}");
+    Diagnostic::new(span, message).label("this counts from what is not popped yet").hint(format!(
+        "look before popping, or declare how many are looked at: `peek {}`",
+        popped + i64::from(index) + 1
+    ))
+}
+
+/// A look with a constant index.
+struct Look {
+    index: i32,
+    /// The least that was taken before.
+    popped: i64,
+    span: Span,
+}
+
+struct Walk {
+    /// The least that has been taken where we are.
+    popped: i64,
+    looks: Vec<Look>,
+}
+
+impl Walk {
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Declare { init: Some(init), .. } => self.init(init),
+            StmtKind::Assign(place, value) | StmtKind::Update { place, value, .. } => {
+                self.place(place);
+                self.expr(value);
+            }
+            StmtKind::Expr(value) | StmtKind::Push(value) => self.expr(value),
+            StmtKind::Print(value, _) | StmtKind::Return(value) => {
+                value.iter().for_each(|value| self.expr(value))
+            }
+            StmtKind::Block(stmts) => self.stmts(stmts),
+            StmtKind::If(condition, first, second) => {
+                self.expr(condition);
+                self.either(|walk| walk.stmts(first), |walk| walk.stmts(second));
+            }
+            StmtKind::While(condition, body) => {
+                self.expr(condition);
+                self.perhaps(|walk| walk.stmts(body));
+            }
+            // A turn may be left before its end.
+            StmtKind::DoWhile(body, condition) => self.perhaps(|walk| {
+                walk.perhaps(|walk| walk.stmts(body));
+                walk.expr(condition);
+            }),
+            StmtKind::For { init, condition, step, body } => {
+                self.stmts(init);
+                condition.iter().for_each(|condition| self.expr(condition));
+                self.perhaps(|walk| {
+                    walk.perhaps(|walk| walk.stmts(body));
+                    walk.stmts(step);
+                });
+            }
+            StmtKind::Send(send) => send.args.iter().for_each(|arg| self.expr(arg)),
+            _ => {}
+        }
+    }
+
+    /// What may not be executed.
+    fn perhaps(&mut self, what: impl FnOnce(&mut Walk)) {
+        self.either(what, |_| ());
+    }
+
+    /// One or the other.
+    fn either(&mut self, first: impl FnOnce(&mut Walk), second: impl FnOnce(&mut Walk)) {
+        let before = self.popped;
+        first(self);
+        let after = std::mem::replace(&mut self.popped, before);
+        second(self);
+        self.popped = self.popped.min(after);
+    }
+
+    fn init(&mut self, init: &Init) {
+        match init {
+            Init::Value(value) => self.expr(value),
+            Init::List(inits) => inits.iter().for_each(|init| self.init(init)),
+        }
+    }
+
+    fn place(&mut self, place: &Place) {
+        for step in &place.path {
+            if let Step::Index(index) = step {
+                self.expr(index);
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Pop => self.popped += 1,
+            ExprKind::Peek(index) => {
+                self.expr(index);
+                if let Some(index) = integer(index).filter(|index| *index >= 0) {
+                    self.looks.push(Look { index, popped: self.popped, span: expr.span });
+                }
+            }
+            ExprKind::Read(place) | ExprKind::Step { place, .. } => self.place(place),
+            ExprKind::Unary(_, value) | ExprKind::Convert(value) => self.expr(value),
+            ExprKind::Binary(_, first, second) => {
+                self.expr(first);
+                self.expr(second);
+            }
+            ExprKind::And(first, second) | ExprKind::Or(first, second) => {
+                self.expr(first);
+                self.perhaps(|walk| walk.expr(second));
+            }
+            ExprKind::Ternary(condition, first, second) => {
+                self.expr(condition);
+                self.either(|walk| walk.expr(first), |walk| walk.expr(second));
+            }
+            ExprKind::Call(_, values) | ExprKind::Compose(values) => {
+                values.iter().for_each(|value| self.expr(value));
+            }
+            ExprKind::Constant(_) | ExprKind::Iter => {}
+        }
+    }
+}
