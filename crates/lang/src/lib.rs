@@ -25,6 +25,7 @@ pub mod picture;
 pub mod resolve;
 pub mod schedule;
 pub mod source;
+mod spelling;
 pub mod tree;
 pub mod value;
 

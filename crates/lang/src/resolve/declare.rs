@@ -59,11 +59,17 @@ impl<'a> Resolver<'a> {
     pub fn twice(&mut self, what: &str, name: &ast::Name, first: Option<Span>) {
         let Some(first) = first else { return };
         let message = format!("there are two {what}s `{}`", name.text);
+        let hint = match what {
+            "structure" | "stream" | "static variable" => {
+                "all files of a program share one name space: rename one of them"
+            }
+            _ => "give one of them another name",
+        };
         self.error::<()>(
             Diagnostic::new(name.span, message)
                 .label("declared again here")
                 .other(first, "declared here before")
-                .hint("all files of a program share one name space: rename one of them"),
+                .hint(hint),
         );
     }
 
@@ -172,6 +178,13 @@ impl<'a> Resolver<'a> {
     }
 
     fn no_top<T>(&mut self) -> Option<T> {
+        // It may be one whose types are wrong.
+        let unknown = |(stream, signature): (&ast::Stream, &Signature<'_>)| {
+            stream.types.is_some() && (signature.input.is_none() || signature.output.is_none())
+        };
+        if self.ast.streams.iter().zip(&self.signatures).any(unknown) {
+            return None;
+        }
         let last = self.ast.streams.last();
         let span =
             last.map_or(Span::default(), |stream| stream.name.as_ref().map_or(stream.span, |n| n.span));

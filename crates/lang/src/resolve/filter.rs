@@ -5,7 +5,7 @@ use super::effects::Effects;
 use super::frame::{Callable, Code, Where};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{self, Body, Callee};
+use crate::hir::{self, Body, Callee, Root};
 use crate::source::Span;
 
 /// A filter's functions, or handlers, and what each does.
@@ -69,8 +69,14 @@ impl<'a> Resolver<'a> {
         let mut fields = Vec::new();
         for field in &filter.fields {
             let (variable, resolved) = self.state_variable(field);
-            let twice = self.frame().add_field(variable);
-            self.twice("field", &field.name, twice);
+            let before = self.frame().add_field(variable);
+            self.comes_late(&field.name.text, field.name.span);
+            match before {
+                Some((Root::Param(_), param)) => {
+                    self.hides_parameter(&field.name.text, field.name.span, param)
+                }
+                before => self.twice("field", &field.name, before.map(|(_, first)| first)),
+            }
             fields.push(resolved);
         }
         fields.into_iter().collect()

@@ -55,6 +55,8 @@ pub(super) struct Code {
     scopes: Vec<HashMap<SmolStr, u32>>,
     /// How many of the locals are parameters.
     pub params: usize,
+    /// Names that were used where there is no such variable: in how many scopes, and which error says so.
+    pub missing: Vec<(SmolStr, usize, usize)>,
     /// Loops around where we are.
     pub loops: u32,
     /// What `return` gives; none where that is wrong.
@@ -71,11 +73,24 @@ impl Code {
             locals: Vec::new(),
             scopes: vec![HashMap::new()],
             params: 0,
+            missing: Vec::new(),
             loops: 0,
             result: Some(Type::Void),
             returned: false,
             effects: Effects::default(),
         }
+    }
+
+    /// Notes a name that cannot be found, with the number of the error about it.
+    pub fn misses(&mut self, name: &str, error: usize) {
+        self.missing.push((name.into(), self.scopes.len(), error));
+    }
+
+    /// Errors about a name that would have been found, had it been declared before.
+    pub fn missed(&self, name: &str) -> Vec<usize> {
+        let here =
+            |(missing, scopes, _): &&(SmolStr, usize, usize)| missing == name && *scopes == self.scopes.len();
+        self.missing.iter().filter(here).map(|(_, _, error)| *error).collect()
     }
 
     fn find(&self, name: &str) -> Option<u32> {
@@ -153,11 +168,11 @@ impl<'a> Frame<'a> {
         let root = Root::Param(self.params.len() as u32);
         let before = self.add_name(&variable, root);
         self.params.push(variable);
-        before
+        before.map(|(_, first)| first)
     }
 
-    /// Adds a field; where a field or parameter of its name is, if there is one.
-    pub fn add_field(&mut self, variable: Variable) -> Option<Span> {
+    /// Adds a field; which field or parameter has its name already, and where it is, if there is one.
+    pub fn add_field(&mut self, variable: Variable) -> Option<(Root, Span)> {
         let root = Root::Field(self.fields.len() as u32);
         let before = self.add_name(&variable, root);
         self.fields.push(variable);
@@ -172,10 +187,9 @@ impl<'a> Frame<'a> {
         before.map(|at| self.functions[at as usize].name.span)
     }
 
-    fn add_name(&mut self, variable: &Variable, root: Root) -> Option<Span> {
-        let before = self.names.get(&variable.name).copied();
-        self.names.insert(variable.name.clone(), root);
-        self.variable(before?).map(|variable| variable.span)
+    fn add_name(&mut self, variable: &Variable, root: Root) -> Option<(Root, Span)> {
+        let before = self.names.insert(variable.name.clone(), root)?;
+        self.variable(before).map(|variable| (before, variable.span))
     }
 
     /// What a root of this frame stands for; not of globals.
@@ -223,7 +237,10 @@ impl<'a> Resolver<'a> {
     pub fn scoped<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
         self.code().scopes.push(HashMap::new());
         let result = what(self);
-        self.code().scopes.pop();
+        let code = self.code();
+        code.scopes.pop();
+        let open = code.scopes.len();
+        code.missing.iter_mut().for_each(|(_, scopes, _)| *scopes = open.min(*scopes));
         result
     }
 
@@ -256,6 +273,7 @@ impl<'a> Resolver<'a> {
     /// Declares a local, or reports why it cannot be; its number all the same.
     pub fn declare_local(&mut self, variable: Variable) -> u32 {
         self.refuse_shadow(&variable);
+        self.comes_late(&variable.name, variable.span);
         let code = self.code();
         let at = code.locals.len() as u32;
         if let Some(scope) = code.scopes.last_mut() {
@@ -277,17 +295,27 @@ impl<'a> Resolver<'a> {
         let frame = self.frame();
         let name = &variable.name;
         let twice = frame.code.scopes.last().and_then(|scope| scope.get(name)).copied();
-        let (first, message) = match (twice, frame.names.get(name)) {
+        match (twice, frame.names.get(name)) {
             (Some(at), _) => {
-                (frame.code.locals[at as usize].span, format!("`{name}` is declared twice in one block"))
+                let first = frame.code.locals[at as usize].span;
+                self.hides(variable.span, first, format!("`{name}` is declared twice in one block"));
             }
             (None, Some(&Root::Param(at))) => {
-                (frame.params[at as usize].span, format!("`{name}` hides a parameter of the stream"))
+                let first = frame.params[at as usize].span;
+                self.hides_parameter(name, variable.span, first);
             }
-            _ => return,
-        };
+            _ => {}
+        }
+    }
+
+    /// Reports a local or a field with the name of a parameter.
+    pub fn hides_parameter(&mut self, name: &str, span: Span, param: Span) {
+        self.hides(span, param, format!("`{name}` hides a parameter of the stream"));
+    }
+
+    fn hides(&mut self, span: Span, first: Span, message: String) {
         self.error::<()>(
-            crate::Diagnostic::new(variable.span, message)
+            crate::Diagnostic::new(span, message)
                 .label("declared here")
                 .other(first, "declared here before")
                 .hint("give one of them another name"),

@@ -1,6 +1,6 @@
 //! Names and scopes.
 
-use crate::common::{accepted, hinted, refused, with_code, with_filter};
+use crate::common::{accepted, hinted, refused, resolved, with_code, with_filter};
 
 #[test]
 fn variables_are_found_in_their_scopes() {
@@ -102,6 +102,46 @@ fn names_in_a_filter_are_there_once() {
 }
 
 #[test]
+fn names_of_parameters_are_no_names_of_fields() {
+    let filter = |fields: &str| {
+        format!(
+            "void->void pipeline Main {{ add Make(1); add FileWriter<int>(\"out\"); }}
+             void->int filter Make(int n) {{ {fields} work push 1 {{ push(n); }} }}"
+        )
+    };
+    refused(&filter("int n;"), &["`n` hides a parameter of the stream"]);
+    hinted(&filter("int n;"), "give one of them another name");
+    hinted(&filter("int a; int a;"), "give one of them another name");
+}
+
+#[test]
+fn names_that_are_declared_later_are_told_with_their_place() {
+    let later = "a variable is declared before it is used";
+    let told = |text: &str| {
+        hinted(text, later);
+        let errors = resolved(text).expect_err("it is used before");
+        let (span, _) = errors[0].others[0];
+        assert!(errors[0].span.start < span.start && text[span.start as usize..].starts_with("late"));
+    };
+    told(&with_code("float x = late; float late = 1;"));
+    told(&with_code("if (1) { float x = late; } float late = 1;"));
+    told(&with_filter(
+        "float->float filter Test() { int n = late; int late; work pop 1 push 1 { push(pop()); } }",
+    ));
+    told("static { int A = late; int late = 1; } void->void pipeline Main { }");
+    told(
+        "void->void pipeline Main {
+            add void->int filter { work push 1 { push(late); } }; int late = 3; add FileWriter<int>(\"out\");
+        }",
+    );
+    // Elsewhere it is another variable.
+    for code in ["float x = late; { float late = 1; }", "{ float x = late; } { float late = 1; }"] {
+        let errors = resolved(&with_code(code)).expect_err("it is not there");
+        assert!(errors.len() == 1 && errors[0].others.is_empty(), "{code}");
+    }
+}
+
+#[test]
 fn a_mistake_is_told_once_and_the_rest_is_checked() {
     refused(
         &with_code("int a = nothing + 1; a = a + 1.5 * 2; float b = missing(a) + other; b = b;"),
@@ -112,6 +152,7 @@ fn a_mistake_is_told_once_and_the_rest_is_checked() {
             "there is no variable `other`",
         ],
     );
+    refused("Void->void pipeline Main { }", &["there is no type `Void`"]);
     // What is declared with a wrong type is known, and nothing more is said about it.
     refused(&with_code("Unknown x; x = 1; x.a = x[2];"), &["there is no type `Unknown`"]);
 }
