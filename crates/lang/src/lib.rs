@@ -51,9 +51,19 @@ pub struct Compiled {
 /// Compiles a program.
 ///
 /// # Errors
-/// What is wrong with it, as far as it can be seen at once: errors of one arrow hide those of the next.
+/// What is wrong with it, as far as it can be seen at once: errors of one arrow hide those of the next, but for
+/// mistakes in the syntax after which it was clear how to read on.
 pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
     compile_within(sources, &elaborate::Limits::default())
+}
+
+/// Errors of the syntax and what else is wrong, in the order of the text; of one place the first is told.
+fn together(mut errors: Vec<Diagnostic>, more: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let told: Vec<Span> = errors.iter().map(|error| error.span).collect();
+    errors.extend(more.into_iter().filter(|error| !told.contains(&error.span)));
+    errors.sort_by_key(|error| (error.span.file, error.span.start));
+    errors.truncate(parser::MAX_ERRORS);
+    errors
 }
 
 /// Compiles a program that may do so much while its streams are made.
@@ -62,10 +72,14 @@ pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
 /// What is wrong with it, as with [`compile`].
 pub fn compile_within(sources: &Sources, limits: &elaborate::Limits) -> Result<Compiled, Vec<Diagnostic>> {
     let (syntax, errors) = parse(sources);
-    if !errors.is_empty() {
+    if errors.iter().any(|error| !error.mended) {
         return Err(errors);
     }
-    let program = resolve::resolve(&syntax)?;
+    let program = resolve::resolve(&syntax);
+    if !errors.is_empty() {
+        return Err(together(errors, program.err().unwrap_or_default()));
+    }
+    let program = program?;
     let tree = elaborate::elaborate_within(&program, limits)?;
     tree::check_writers(&tree)?;
     let flat = flat::flatten(&tree);

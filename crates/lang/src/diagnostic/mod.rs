@@ -19,12 +19,15 @@ pub struct Diagnostic {
     pub others: Vec<(Span, String)>,
     /// What to do.
     pub hint: Option<String>,
+    /// The text was read on as it was meant, and nothing was left out: what else is wrong is so for itself.
+    pub mended: bool,
 }
 
 impl Diagnostic {
     /// An error at a place.
     pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { message: message.into(), span, label: String::new(), others: Vec::new(), hint: None }
+        let (message, label, others, hint) = (message.into(), String::new(), Vec::new(), None);
+        Diagnostic { message, span, label, others, hint, mended: false }
     }
 
     /// With words beside the excerpt.
@@ -43,6 +46,12 @@ impl Diagnostic {
     pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// As one after which nothing was left out.
+    #[must_use]
+    pub fn mended(self) -> Diagnostic {
+        Diagnostic { mended: true, ..self }
     }
 
     /// The error as text for people: message, excerpts, hint. In colours for a terminal.

@@ -1,5 +1,6 @@
 //! Statements that make streams and join them.
 
+use super::misspelt::STREAMS;
 use super::{Parsed, Parser};
 use crate::ast::{Creator, CreatorKind, Expr, Name, StmtKind, Type, Weights};
 use crate::diagnostic::Diagnostic;
@@ -10,6 +11,9 @@ impl Parser<'_> {
     pub(super) fn create(&mut self, kind: fn(Creator) -> StmtKind) -> Parsed<StmtKind> {
         self.bump();
         let start = self.span();
+        if self.ahead(1) == Kind::OpenBrace {
+            self.mend(&STREAMS);
+        }
         if !(self.at_stream_word() || super::recover::starts_type(self.kind())) {
             return self.unexpected("a stream");
         }
@@ -64,6 +68,7 @@ impl Parser<'_> {
     /// `'split' sj ';'` and `'join' sj ';'`
     pub(super) fn weights(&mut self, kind: fn(Weights) -> StmtKind) -> Parsed<StmtKind> {
         self.bump();
+        self.mend(&[Kind::Duplicate, Kind::RoundRobin]);
         let weights = match self.kind() {
             Kind::Duplicate => self.duplicate()?,
             Kind::RoundRobin => self.round_robin()?,

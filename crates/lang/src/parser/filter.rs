@@ -38,6 +38,7 @@ impl Parser<'_> {
     }
 
     fn part(&mut self, filter: &mut Filter) -> Parsed<()> {
+        self.mend_part();
         match self.kind() {
             Kind::Semicolon => {
                 self.bump();

@@ -23,6 +23,7 @@ impl Parser<'_> {
 
     fn item(&mut self, program: &mut Program) -> Parsed<()> {
         use Kind::{FeedbackLoop, Filter, Pipeline, SplitJoin, Stateful};
+        self.mend_item();
         match self.kind() {
             Kind::Struct => program.structs.push(self.structure()?),
             Kind::Native => program.natives.push(self.native()?),

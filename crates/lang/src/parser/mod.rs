@@ -2,8 +2,9 @@
 //!
 //! A function that cannot go on reports why, once, and answers `Failed`; whoever holds a list (the program,
 //! a filter's body, a block) goes on with its next element, which `recover` finds. What is merely missing,
-//! such as a `;`, is reported and taken as written. No token is looked at twice but for a fixed look ahead, and
-//! nesting is bounded, so any text is read in linear time and on a small stack.
+//! such as a `;`, is reported and taken as written, and so is a misspelt word (`misspelt`). No token is looked at
+//! twice but for a fixed look ahead, and nesting is bounded, so any text is read in linear time and on a small
+//! stack.
 
 mod creator;
 mod cursor;
@@ -11,6 +12,7 @@ mod expr;
 mod filter;
 mod item;
 mod literal;
+mod misspelt;
 mod rates;
 mod recover;
 mod simple;

@@ -16,7 +16,11 @@ impl Parser<'_> {
     }
 
     fn all_rates(&mut self, rates: &mut Rates) -> Parsed<()> {
-        while matches!(self.kind(), Kind::Push | Kind::Pop | Kind::Peek) {
+        loop {
+            self.mend(&[Kind::Push, Kind::Pop, Kind::Peek]);
+            if !matches!(self.kind(), Kind::Push | Kind::Pop | Kind::Peek) {
+                return Ok(());
+            }
             let word = self.kind();
             let start = self.bump();
             if self.lacks_rate() {
@@ -38,7 +42,6 @@ impl Parser<'_> {
             }
             self.comma_between_rates();
         }
-        Ok(())
     }
 
     /// Whether the next rate or the body comes instead of a number.

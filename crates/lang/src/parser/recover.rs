@@ -15,8 +15,10 @@ impl Parser<'_> {
         if !self.follows_from_another() {
             let message = format!("expected `;` after {after}, found {}", self.found());
             let error = Diagnostic::new(self.last(), message).label("a `;` is missing behind this");
-            let hint = self.hint();
-            self.report(Diagnostic { hint, ..error });
+            let nothing_lost =
+                self.at(Kind::CloseBrace) || self.on_new_line() || starts_statement(self.kind());
+            let (hint, mended) = (self.hint(), nothing_lost);
+            self.report(Diagnostic { hint, mended, ..error });
         }
         self.failed_at = Some(self.at);
         if !self.on_new_line() && !starts_statement(self.kind()) {

@@ -98,6 +98,7 @@ impl Parser<'_> {
         }
         let error = Diagnostic::new(value.span, "this statement does nothing");
         let compares = matches!(value.kind, ExprKind::Binary(BinaryOp::Eq, ..));
+        let error = error.mended();
         self.report(if compares { error.hint("`=` assigns, `==` compares") } else { error });
         Ok(())
     }

@@ -52,6 +52,7 @@ impl Parser<'_> {
     }
 
     fn stmt_kind(&mut self) -> Parsed<StmtKind> {
+        self.mend_statement();
         match self.kind() {
             Kind::Add => self.create(StmtKind::Add),
             Kind::Body => self.create(StmtKind::Body),
@@ -80,6 +81,11 @@ impl Parser<'_> {
 
     fn simple_stmt(&mut self) -> Parsed<StmtKind> {
         let kind = self.simple()?;
+        if let StmtKind::Expr(value) = &kind
+            && let Some(read) = self.condition_misspelt(value)
+        {
+            return read;
+        }
         let what = match kind {
             StmtKind::Declare(_) => "a declaration",
             StmtKind::Assign(..) => "an assignment",
@@ -114,7 +120,15 @@ impl Parser<'_> {
     fn if_stmt(&mut self) -> Parsed<StmtKind> {
         self.bump();
         let condition = self.condition("if")?;
+        self.branches(condition)
+    }
+
+    /// What is done where a condition holds, and where it does not.
+    pub(super) fn branches(&mut self, condition: Expr) -> Parsed<StmtKind> {
         let first = Box::new(self.stmt()?);
+        if self.ahead(1) == Kind::OpenBrace {
+            self.mend(&[Kind::Else]);
+        }
         let second = if self.eat(Kind::Else) { Some(Box::new(self.stmt()?)) } else { None };
         Ok(StmtKind::If(condition, first, second))
     }

@@ -1,5 +1,6 @@
 //! Streams: their heads, and the bodies of composites.
 
+use super::misspelt::STREAMS;
 use super::{Parsed, Parser};
 use crate::ast::{Composite, Param, Stream, StreamBody, Type};
 use crate::diagnostic::Diagnostic;
@@ -10,7 +11,7 @@ impl Parser<'_> {
     pub(super) fn named_stream(&mut self) -> Parsed<Stream> {
         let start = self.span();
         let types = if self.at_stream_word() { self.lost_types() } else { Some(self.stream_types()?) };
-        let stateful = self.eat(Kind::Stateful);
+        let stateful = self.stateful();
         let word = self.stream_word()?;
         let name = Some(self.name("the name of the stream")?);
         let params = self.optional_params()?;
@@ -22,7 +23,7 @@ impl Parser<'_> {
     pub(super) fn anonymous_stream(&mut self) -> Parsed<Stream> {
         let start = self.span();
         let types = if self.at_stream_word() { None } else { Some(self.stream_types()?) };
-        let stateful = self.eat(Kind::Stateful);
+        let stateful = self.stateful();
         let word = self.stream_word()?;
         self.no_name_here()?;
         let body = self.stream_body(word, stateful)?;
@@ -32,6 +33,13 @@ impl Parser<'_> {
     pub(super) fn at_stream_word(&self) -> bool {
         use Kind::{FeedbackLoop, Filter, Pipeline, SplitJoin, Stateful};
         matches!(self.kind(), Stateful | Filter | Pipeline | SplitJoin | FeedbackLoop)
+    }
+
+    fn stateful(&mut self) -> bool {
+        if self.ahead(1) == Kind::Filter {
+            self.mend(&[Kind::Stateful]);
+        }
+        self.eat(Kind::Stateful)
     }
 
     /// `type '->' type`
@@ -60,6 +68,7 @@ impl Parser<'_> {
 
     /// The word that says what a stream is: of composites, which; none for a filter.
     fn stream_word(&mut self) -> Parsed<Option<Composite>> {
+        self.mend(&STREAMS);
         let word = match self.kind() {
             Kind::Filter => None,
             Kind::Pipeline => Some(Composite::Pipeline),

@@ -61,7 +61,9 @@ impl<'a> Resolver<'a> {
         if name.text == "String" || name.text == "string" {
             return Some(Type::String);
         }
-        let names = self.tables.structs.keys().copied().chain(PRIMITIVES);
+        // What reads like a declaration may be a statement whose word is misspelt.
+        let words = ["add", "body", "loop", "return", "handler"];
+        let names = self.tables.structs.keys().copied().chain(PRIMITIVES).chain(words);
         let error = self.unknown("type", &name.text, name.span, names);
         self.error(error)
     }

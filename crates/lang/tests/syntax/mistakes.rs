@@ -45,6 +45,8 @@ mistakes! { in_work;
     step_of_a_value 2 "3++; ++f();"
     assignment_to_a_value 1 "f(x) = 3;"
     statement_without_effect 2 "x == 3; y;"
+    words_misspelt_in_statements 6
+        "whlie (x < 3) { x++; braek; }\n If (x) { y(); } esle { z(); }\n fro (int i = 0; i < 3; i++) { contineu; }"
     push_without_parentheses 1 "push 3;"
     pop_without_parentheses 1 "x = pop + 1;"
     list_assigned 1 "int[3] a; a = {1, {2}, 3};"
@@ -83,6 +85,12 @@ mistakes! { str::to_string;
     types_missing 1 "filter F { work pop 1 push 1 { push(pop()); } }"
     arrow_missing 1 "float float filter F { work { } }"
     word_misspelt 1 "int->int fliter F { work { x = 1; } }\nint->int filter G { work { } }\n"
+    words_misspelt_in_streams 9
+        "int->int splitjoin S {\n    splt duplicate;\n    Add A();\n    addd B() to p;\n    add piepline { add C(); }\n    \
+         adds Identity<int>();\n    ADD int->int filter { work { } }\n    join roundrobbin(1, 2);\n    enqueu 3;\n    jion roundrobin;\n}\n"
+    words_misspelt_in_filters 7
+        "int->int statefull filter F {\n    inti { x = 1; }\n    wrok pup 1 psuh 1 peke 2 { }\n    prewrok pop 1 { }\n}\n"
+    words_misspelt_at_the_top 4 "strcut S { int a; }\nstatc { int b; }\nhepler H { int f() { retrun 1; } }\n"
     commas_between_rates 1 "int->int filter F { work pop 1, push 1 { } }"
     rate_missing 1 "int->int filter F { work push pop 1 { x = 1; } }"
     rate_twice 1 "int->int filter F { work push [1, 2] pop 1 push 3 { } }"
