@@ -85,6 +85,9 @@ impl Elaborator<'_> {
 
     /// Takes room for good, or reports that there is none.
     pub(super) fn keep(&mut self, words: u64, span: Span) -> Option<()> {
+        if self.stopped {
+            return None;
+        }
         if self.budget.take(words) {
             return Some(());
         }
