@@ -12,7 +12,8 @@ use thalweg_lang::picture::{Form, draw};
 
 /// Draw a StreamIt program: its streams with their rates.
 ///
-/// Rates are given as pop/peek -> push, with `*` where each firing decides.
+/// Rates are given as peek/pop -> push, or as pop -> push where a filter looks at no more than it takes, with
+/// `*` where each firing decides.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg graph Radio.str Filters.str

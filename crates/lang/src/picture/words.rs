@@ -20,7 +20,12 @@ pub(super) fn of_node(tree: &Tree, node: &Node) -> Vec<String> {
 
 /// `peek/pop -> push`
 pub(super) fn rates(rates: Rates) -> String {
-    let peek = if rates.peek == rates.pop { String::new() } else { format!("{}/", rate(rates.peek)) };
+    let peek = match rates.peek {
+        peek if peek == rates.pop => String::new(),
+        // What is taken is looked at at least, which is as much as to say nothing.
+        Rate::Dynamic { min, average: None, max: None } if min == rates.pop.least() => "*/".to_owned(),
+        peek => format!("{}/", rate(peek)),
+    };
     format!("{peek}{} -> {}", rate(rates.pop), rate(rates.push))
 }
 

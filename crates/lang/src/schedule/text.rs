@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! region 0
+//!  repetitions
 //!   Main.Source 4
 //!   Main.Sum 1
 //!  init
@@ -13,7 +14,7 @@
 //!   Main.Source -> Main.Sum: 6
 //! ```
 //!
-//! First stand the nodes with their repetitions. A channel between regions is a `queue`.
+//! Repetitions are firings of each node in a steady state. A channel between regions is a `queue`.
 
 use super::{Phase, Region, Schedule};
 use crate::flat::Flat;
@@ -51,6 +52,7 @@ impl Display for Shown<'_> {
 
 impl Shown<'_> {
     fn region(&self, region: &Region, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, " repetitions")?;
         for (node, count) in region.nodes.iter().zip(&region.repetitions) {
             writeln!(f, "  {} {count}", self.flat.node(*node).name)?;
         }

@@ -40,10 +40,19 @@ fn as_nodes_and_channels() {
 
 #[test]
 fn windows_that_firings_decide() {
-    let three = Rate::Dynamic { min: 1, average: None, max: Some(3) };
-    let look = Draft::Filter("Look", None, Rates { peek: three, ..rates(1, 1, 1) });
-    let drawn = drawn(&tree(Pipeline("Main", vec![filter("A", 0, 1), look, filter("B", 1, 0)])), Form::Flat);
-    assert!(drawn.contains("[1,3]/1 -> 1") && drawn.matches("dynamic").count() == 1, "{drawn}");
+    for (least, most, words) in
+        [(1, Some(3), "[1,3]/1 -> 1"), (1, None, "*/1 -> 1"), (2, None, "[2,*]/1 -> 1")]
+    {
+        let peek = Rate::Dynamic { min: least, average: None, max: most };
+        let look = Draft::Filter("Look", None, Rates { peek, ..rates(1, 1, 1) });
+        let tree = tree(Pipeline("Main", vec![filter("A", 0, 1), look, filter("B", 1, 0)]));
+        let flat = drawn(&tree, Form::Flat);
+        assert!(flat.contains(&format!("Look: {words}\n")) && flat.matches("dynamic").count() == 1, "{flat}");
+        assert!(
+            drawn(&tree, Form::Tree).contains(words) && drawn(&tree, Form::Dot).contains(words),
+            "{words}"
+        );
+    }
 }
 
 #[test]
