@@ -108,6 +108,28 @@ fn errors_name_the_file_that_was_given() {
 }
 
 #[test]
+fn a_file_is_named_once() {
+    let folder = folder_with(COUNT);
+    fs::write(
+        folder.path().join("other.str"),
+        "int->int filter Other { work pop 1 push 1 { push(pop()); } }",
+    )
+    .unwrap();
+    symlink("other.str", folder.path().join("link.str")).unwrap();
+    assert!(run(folder.path(), &["other.str", "-i", "1"]).status.success());
+    for (again, name) in
+        [(["program.str", "-i1"], "program.str"), (["./program.str", "-i1"], "./program.str")]
+    {
+        let output = run(folder.path(), &again);
+        assert_eq!(
+            said(&output),
+            format!("error: {name} is named twice: name each file of a program once\n")
+        );
+    }
+    assert!(said(&run(folder.path(), &["other.str", "link.str"])).contains("link.str is named twice"));
+}
+
+#[test]
 fn standard_input_is_not_repeated() {
     for (program, arguments) in [(SCALE.to_owned(), &["--in", "-"][..]), (SCALE.replace("given", "-"), &[])] {
         let folder = folder_with(&program);

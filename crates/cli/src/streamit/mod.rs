@@ -17,8 +17,9 @@ pub(crate) use graph::Graph;
 pub(crate) use run::Run;
 
 use crate::standard;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use std::collections::HashSet;
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use thalweg_lang::parser::MAX_ERRORS;
@@ -49,7 +50,10 @@ impl Files {
     /// Reads and compiles the program; errors are printed where they stand in the source.
     fn compile(&self) -> Result<(Sources, Compiled)> {
         let mut sources = Sources::new();
+        let mut named = HashSet::new();
         for path in &self.files {
+            let new = named.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
+            ensure!(new, "{} is named twice: name each file of a program once", path.display());
             sources.read(path).with_context(|| format!("reading {}", path.display()))?;
         }
         match compile(&sources) {

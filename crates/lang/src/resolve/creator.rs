@@ -40,7 +40,7 @@ impl<'a> Resolver<'a> {
             let names = self.tables.streams.keys().copied().chain(BUILTIN);
             let mut error = self.unknown("stream", &name.text, name.span, names);
             if error.hint.is_none() {
-                error.hint = Some("if another file has it, name that file too: `check A.str B.str`".into());
+                error.hint = Some("if a file that is not named has it, name that one too: all files of a program are given together".into());
             }
             return self.error(error);
         };
