@@ -13,10 +13,10 @@ pub struct Limits {
     pub depth: u32,
 }
 
-/// 30 million steps, which take about a second, 2^28 words (a gigabyte), 2^18 streams, 500 of them in each other.
+/// 100 million steps, which take about four seconds, 2^28 words (a gigabyte), 2^18 streams, 500 of them in each other.
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { steps: 30_000_000, words: 1 << 28, streams: 1 << 18, depth: 500 }
+        Limits { steps: 100_000_000, words: 1 << 28, streams: 1 << 18, depth: 500 }
     }
 }
 
