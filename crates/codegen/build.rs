@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 /// What C is written by.
 const SOURCES: [&str; 2] = ["src", "../lang/src"];
 
+const LOCK: &str = "../../Cargo.lock";
+
 fn main() {
     let mut hasher = DefaultHasher::new();
     for folder in SOURCES {
@@ -15,6 +17,9 @@ fn main() {
             (file, text).hash(&mut hasher);
         }
     }
+    // Crates that it uses, by their versions.
+    println!("cargo::rerun-if-changed={LOCK}");
+    std::fs::read(LOCK).unwrap_or_default().hash(&mut hasher);
     println!("cargo::rustc-env=THALWEG_GENERATOR={:016x}", hasher.finish());
 }
 

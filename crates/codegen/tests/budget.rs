@@ -82,6 +82,22 @@ fn a_firing_may_take_more_than_its_queue_may_hold() {
     }
 }
 
+/// Places count in 32 bits.
+#[test]
+fn a_firing_that_takes_without_end_is_told_in_the_end() {
+    if !has_compiler("a_firing_that_takes_without_end_is_told_in_the_end") {
+        return;
+    }
+    let text = "void->void pipeline Main { add Count(); add Sum(); add FileWriter<int>(\"out\"); }
+        void->int filter Count() { int n; work push 1 { push(n++); } }
+        int->int filter Sum() { work pop * push * { int s = 0; while (true) { s += pop(); if (s == 77) push(s); } } }";
+    let config = Config { level: Level::Vectors, cache: Cache::None, compiler: None };
+    let native = build(&compiled(text), &config).unwrap();
+    let seen = run_on(&native, &Threads::new(1), &Memory::default(), Some(600_000_000));
+    let why = format!("{:?}", seen.end.expect_err("a firing of so many items"));
+    assert!(why.contains("`Main.Sum`") && why.contains("half a billion items in one firing"), "{why}");
+}
+
 /// At every level, in every mode and on threads a program gives so many items, within so many bytes.
 fn all_agree_within(text: &str, files: &Memory, items: usize, bytes: usize) {
     let program = compiled(text);

@@ -55,3 +55,12 @@ fn what_is_left_out_is_not_missed() {
         int->void filter B() { work pop 1 { 3; println(pop()); } }";
     assert_eq!(told(text), ["2: expected an expression, found `;`", "3: this statement does nothing"]);
 }
+
+#[test]
+fn functions_whose_names_are_nearly_words_are_functions() {
+    let text = "void->void pipeline Main { add A(); add B(); }
+        void->float filter A() { float s; void form(float2 v) { s = v.x + v.y; }
+            work push 1 { form(float2(1, 2)); push(s); } }
+        float->void filter B() { work pop 1 { println(pop()); } }";
+    assert!(compile(&Sources::of("test.str", text)).is_ok());
+}

@@ -13,6 +13,10 @@ use std::borrow::Cow;
 /// Firings in a row that move nothing after which a filter never will again, as the interpreter has it.
 pub(super) const IDLE: u32 = 1 << 16;
 
+/// The most that a firing may have taken, or given, where it waits or asks for room; a queue has twice as much room at the most, so
+/// places count in 32 bits.
+const MOST: u32 = 1 << 29;
+
 /// How firings of dynamic rates go on.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Way {
@@ -294,7 +298,7 @@ impl Writer<'_> {
     fn grow(&mut self, given: &str, more: u32) {
         self.line(format!("    to->written = to->mask + 1 - room + {given};"));
         let which = self.which;
-        self.line(format!("    if (env->more(env, to, {more}))"));
+        self.line(format!("    if ({given} > {MOST} || env->more(env, to, {more}))"));
         self.line(format!("        fail(env, node, {which}, UINT32_MAX, fields->fired + f + 1, 0, 0);"));
         self.find_out(given);
     }
@@ -320,6 +324,9 @@ impl Writer<'_> {
             self.line("}");
             return;
         }
+        self.line(format!("    if ({} > {MOST})", self.ex(taken)));
+        let which = self.which;
+        self.line(format!("        fail(env, node, {which}, UINT32_MAX, fields->fired + f + 1, 0, 0);"));
         self.line(format!("    from->read = from->written - have + {gone};"));
         self.line("    if (to)");
         self.line(format!("        to->written = to->mask + 1 - room + {given};"));

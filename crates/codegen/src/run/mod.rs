@@ -334,7 +334,10 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
     let node = &compiled.flat.nodes[failure.node as usize];
     let code = code(&native.codes, failure.node, failure.which);
     let Some(site) = code.and_then(|code| code.sites.get(failure.site as usize)) else {
-        return Stop::Output(format!("`{}` failed", node.name));
+        return Stop::Output(format!(
+            "`{}` moves more than half a billion items in one firing: let each firing take and give fewer",
+            node.name
+        ));
     };
     let why = refused.unwrap_or_else(|| {
         let why = site.why.0.replace("{0} items", &counted(args[0]));

@@ -5,6 +5,9 @@ use crate::plan::BEYOND;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Items that a queue may hold: firings count places in 32 bits.
+const MOST: u64 = 1 << 29;
+
 /// Bytes that queues may take, and take, in all runs that are parts of one.
 #[derive(Clone)]
 pub(super) struct Budget {
@@ -79,7 +82,7 @@ impl Queues {
         let (room, held) = ((queue.mask + 1) as u64, (queue.written - queue.read) as u64);
         let grows = held + more > room || (queue.read as u64) < held;
         let bytes = (2 * (held + more)).next_power_of_two() as usize * self.bytes[channel];
-        if grows && !self.budget.has(bytes) {
+        if grows && (!self.budget.has(bytes) || held + more > MOST) {
             self.over = Some((channel, held));
             return false;
         }

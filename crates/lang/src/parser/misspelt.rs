@@ -43,7 +43,8 @@ impl Parser<'_> {
     /// The same at the beginning of a statement, where what follows cannot follow a name.
     pub(super) fn mend_statement(&mut self) {
         use Kind::{
-            Arrow, Duplicate, False, Hex, Less, Number, Open, OpenBrace, RoundRobin, Semicolon, To, True,
+            Arrow, Duplicate, False, Float2, Float3, Float4, Hex, Less, Number, Open, OpenBrace, RoundRobin,
+            Semicolon, To, True,
         };
         let words: &[Kind] = match (self.ahead(1), self.ahead(2)) {
             (Kind::Name, Open | Less | To) => &CREATORS,
@@ -52,6 +53,8 @@ impl Parser<'_> {
             (Duplicate | RoundRobin, _) => &[Kind::Split, Kind::Join],
             (Number | Hex | True | False, _) => &[Kind::Enqueue, Kind::Return],
             (Semicolon, _) => &[Kind::Break, Kind::Continue, Kind::Return],
+            // These begin values too.
+            (Open, Float2 | Float3 | Float4) => return,
             (Open, kind) if types::primitive(kind).is_some() => &[Kind::For],
             (OpenBrace, _) => &[Kind::Do],
             _ => return,

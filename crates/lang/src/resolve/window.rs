@@ -2,7 +2,8 @@
 //!
 //! An index counts from the first item that has not been taken, so `peek(0)` after the only `pop` of
 //! `pop 1` is beyond what the rates say. Counted is the least that can have been taken on any way to a
-//! look: what a loop takes counts in none of its turns, and what functions take not at all.
+//! look: what a loop takes counts in none of its turns, and what functions take not at all. Looks under a
+//! condition are left out, since it may be there for them.
 
 use super::Resolver;
 use super::constant::{integer, most};
@@ -16,7 +17,7 @@ impl Resolver<'_> {
     pub fn check_looks(&mut self, work: &Work) {
         let peek = work.rates.peek.as_ref().unwrap_or(&work.rates.pop);
         let (Some(pop), Some(peek)) = (most(&work.rates.pop), most(peek)) else { return };
-        let mut walk = Walk { popped: 0, looks: Vec::new() };
+        let mut walk = Walk { popped: 0, certain: true, looks: Vec::new() };
         walk.stmts(&work.body.stmts);
         for Look { index, popped, span } in walk.looks {
             let (needed, window) = (i64::from(index) + popped, i64::from(pop.max(peek)));
@@ -49,6 +50,8 @@ struct Look {
 struct Walk {
     /// The least that has been taken where we are.
     popped: i64,
+    /// Whether we come there in any case.
+    certain: bool,
     looks: Vec<Look>,
 }
 
@@ -102,11 +105,11 @@ impl Walk {
 
     /// One or the other.
     fn either(&mut self, first: impl FnOnce(&mut Walk), second: impl FnOnce(&mut Walk)) {
-        let before = self.popped;
+        let before = (self.popped, std::mem::replace(&mut self.certain, false));
         first(self);
-        let after = std::mem::replace(&mut self.popped, before);
+        let after = std::mem::replace(&mut self.popped, before.0);
         second(self);
-        self.popped = self.popped.min(after);
+        (self.popped, self.certain) = (self.popped.min(after), before.1);
     }
 
     fn init(&mut self, init: &Init) {
@@ -129,7 +132,7 @@ impl Walk {
             ExprKind::Pop => self.popped += 1,
             ExprKind::Peek(index) => {
                 self.expr(index);
-                if let Some(index) = integer(index).filter(|index| *index >= 0) {
+                if let Some(index) = integer(index).filter(|index| *index >= 0 && self.certain) {
                     self.looks.push(Look { index, popped: self.popped, span: expr.span });
                 }
             }

@@ -153,15 +153,7 @@ fn what_was_popped_before_a_look_counts() {
             "1 item was",
             "1 item",
         ),
-        (
-            "pop 1",
-            "float x = pop(); for (int i = 0; i < n; i++) x += peek(0); push(x);",
-            0,
-            "1 item was",
-            "1 item",
-        ),
         ("pop [1, 2]", "pop(); pop(); push(peek(0));", 0, "2 items were", "2 items"),
-        ("pop 1", "push(pop() > 0 && peek(0) > 0 ? 1 : 2);", 0, "1 item was", "1 item"),
     ] {
         refused(&filter(&format!("{rates} push 1"), code), &[&beyond(index, popped, window)]);
     }
@@ -172,6 +164,10 @@ fn what_was_popped_before_a_look_counts() {
         ("pop 2", "float x = 0; for (int i = 0; i < n; i++) x += peek(1 - 1) + pop(); push(x);"),
         ("pop 1", "float x = n ? pop() : 0; push(x + peek(0));"),
         ("pop n", "pop(); pop(); push(peek(0));"),
+        // It may never come to that.
+        ("pop 1", "float x = pop(); for (int i = 0; i < n; i++) x += peek(0); push(x);"),
+        ("pop 1", "push(pop() > 0 && peek(0) > 0 ? 1 : 2);"),
+        ("pop 1", "float x = pop(); if (n > 3) x += peek(0); push(x);"),
         ("pop * peek [1, 2]", "pop(); push(peek(1));"),
         ("pop 1 peek n", "pop(); push(peek(0));"),
     ] {

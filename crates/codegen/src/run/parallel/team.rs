@@ -123,7 +123,7 @@ impl<'m> Caller<'_, 'm, '_> {
                 _ if under_way < self.threads.count => least.max(wanted / PART),
                 _ => wanted,
             };
-            if n >= enough {
+            if n >= enough.min(wanted) {
                 return Ok((n, More::Now));
             }
             if under_way > 0 {
