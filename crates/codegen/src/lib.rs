@@ -137,8 +137,6 @@ pub struct Native {
     budget: usize,
     level: Level,
     library: build::Library,
-    /// Threads that stay from one run to the next.
-    team: thalweg::Team,
 }
 
 impl Native {

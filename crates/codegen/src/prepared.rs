@@ -95,7 +95,6 @@ impl Prepared {
             budget: BUDGET as usize,
             level,
             library,
-            team: thalweg::Team::default(),
         }
     }
 }

@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{LEVELS, Memory, compiled, difference, floats, has_compiler, interpreted, run_native, run_on};
+use common::{Memory, compiled, difference, floats, has_compiler, interpreted, levels, run_native, run_on};
 use thalweg_codegen::{Cache, Config, Threads, build_as_long};
 
 fn agrees(text: &str, files: &Memory, iterations: Option<u64>) {
     let compiled = compiled(text);
     let meant = interpreted(&compiled, files, iterations);
     assert!(meant.end.is_ok(), "{:?}", meant.end);
-    for level in LEVELS {
+    for level in levels(text) {
         let config = Config { level, cache: Cache::None, compiler: None };
         let native = build_as_long(&compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
         let one = run_native(&native, files, iterations);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Memory, agree, compiled, floats, has_compiler, ints};
+use common::{Memory, agree, agree_each, compiled, floats, has_compiler, ints};
 use thalweg_codegen::{Level, source};
 
 /// A program of items of a type around a stream.
@@ -160,7 +160,7 @@ fn delays_before_splitters_and_joiners() {
                 for (int i = 0; i < pushes; i++) push(s - i); } work pop 3 push 3 { for (int i = 0; i < 3; i++) push(pop()); } }
             int->int filter Window() { work pop 3 push 6 peek 8 { for (int i = 0; i < 6; i++) push(peek(i) - peek(7)); for (int i = 0; i < 3; i++) pop(); } }",
         );
-        [0, 3, 7, 8, 41, 400, 5000].into_iter().for_each(|count| _ = agree(&text, &ints("in", count), None));
+        agree_each(&text, &[0, 3, 7, 8, 41, 400, 5000].map(|count| ints("in", count)));
     }
 }
 
@@ -191,7 +191,7 @@ fn rests_of_all_sizes() {
     if has_compiler("rests_of_all_sizes") {
         let text =
             around("float", &format!("float->float pipeline Middle {{ add Sums(6); add Sums(6); }} {SUMS}"));
-        (0..40).for_each(|blocks| _ = agree(&text, &floats("in", 6 * blocks + 1), None));
+        agree_each(&text, &(0..40).map(|blocks| floats("in", 6 * blocks + 1)).collect::<Vec<_>>());
     }
 }
 
@@ -201,8 +201,7 @@ fn rests_of_blocks_without_loops() {
         let text = around("int", &format!("int->int pipeline Middle {{ add Sort(32, true); }} {SORT}"));
         let c = source(&compiled(&text), Level::Vectors).unwrap();
         assert!(c.contains("straight_0_0("), "it has loops");
-        [0, 1, 2, 15, 16, 17, 31, 32, 33, 40].into_iter().for_each(|blocks| {
-            _ = agree(&text, &ints("in", 32 * blocks + 5), None);
-        });
+        let sizes = [0, 1, 2, 15, 16, 17, 31, 32, 33, 40].map(|blocks| ints("in", 32 * blocks + 5));
+        agree_each(&text, &sizes);
     }
 }

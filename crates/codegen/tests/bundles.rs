@@ -31,7 +31,7 @@ fn bundles(text: &str) -> Vec<usize> {
 fn check(name: &str, wanted: &[usize], text: &str, files: &Memory) {
     assert_eq!(bundles(text), wanted, "{text}");
     if has_compiler(name) {
-        let seen = agree_at(&[Level::Vectors], &compiled(text), text, files, None);
+        let seen = agree_at(&[Level::Vectors], &compiled(text), text, &[(files.clone(), None)]).remove(0);
         assert!(seen.end.is_ok() && seen.written.values().any(|items| !items.is_empty()), "{text}");
     }
 }
@@ -65,7 +65,7 @@ fn inputs_that_end_anywhere() {
     for items in [16, 17, 18, 31, 32, 33, 34, 47, 48, 49, 63, 64, 65, 95, 96, 97] {
         let files = floats("in", items);
         if has_compiler("inputs_that_end_anywhere") {
-            agree_at(&[Level::Vectors], &compiled(&text), &text, &files, None);
+            agree_at(&[Level::Vectors], &compiled(&text), &text, &[(files.clone(), None)]);
         }
     }
 }

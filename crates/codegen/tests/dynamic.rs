@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    Given, LEVELS, Memory, agree_runs, compiled, floats, has_compiler, interpreted, ints, see_with,
+    Given, Memory, agree_runs, compiled, floats, has_compiler, interpreted, ints, levels, see_with,
 };
 use std::io;
 use thalweg_codegen::{Cache, Config, Level, Threads};
@@ -24,7 +24,7 @@ fn ends(text: &str, made: fn(&str, usize) -> Memory) {
     for iterations in [0, 1, 2, 7, 40] {
         runs.push((made("in", 100), Some(iterations)));
     }
-    let seen = agree_runs(&LEVELS, &compiled, text, &runs);
+    let seen = agree_runs(&levels(text), &compiled, text, &runs);
     assert!(
         seen.iter().any(|seen| !seen.written.is_empty() || !seen.printed.is_empty() || seen.end.is_err()),
         "nothing to see:\n{text}"
@@ -249,7 +249,7 @@ fn a_source_of_dynamic_rates() {
         void->int filter Count() { int n; work push [0, 3] { for (int i = 0; i < n % 4; i++) push(n + i); n++; } }
         int->int filter Sum() { work pop 2 push 1 { push(pop() * 3 + pop()); } }";
     let runs: Vec<_> = [0, 1, 2, 5, 100, 10_000].map(|n| (Memory::default(), Some(n))).into();
-    agree_runs(&LEVELS, &compiled(text), text, &runs);
+    agree_runs(&levels(text), &compiled(text), text, &runs);
 }
 
 /// What a batch brings is few firings of the filters behind the queue, so these wait for more batches.
@@ -267,7 +267,7 @@ fn filters_behind_a_queue_that_take_many_items() {
     );
     let lengths = [4096, 9000, 20_000, 20_101, 50_000].map(|length| (ints("in", length), None));
     let counted = [1, 70, 9000, 20_000].map(|iterations| (ints("in", 50_000), Some(iterations)));
-    let seen = agree_runs(&LEVELS, &compiled(&text), &text, &[&lengths[..], &counted].concat());
+    let seen = agree_runs(&levels(&text), &compiled(&text), &text, &[&lengths[..], &counted].concat());
     assert!(seen.iter().any(|seen| seen.written["out"].len() > 10));
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{LEVELS, Memory, Seen, agree_runs, compiled, has_compiler, ints, run_on};
+use common::{Memory, Seen, agree_runs, compiled, has_compiler, ints, levels, run_on};
 use thalweg_codegen::{Cache, Config, Threads, build};
 
 fn around(inside: &str, rest: &str) -> String {
@@ -19,7 +19,7 @@ fn agree(text: &str) -> Seen {
     let runs = [0, 1, 2, 5, 100].map(|iterations| (ints("in", 40), Some(iterations)));
     let whole = [(ints("in", 40), None)];
     let runs: Vec<(Memory, Option<u64>)> = runs.into_iter().chain(whole).collect();
-    agree_runs(&LEVELS, &compiled, text, &runs).pop().expect("a run")
+    agree_runs(&levels(text), &compiled, text, &runs).pop().expect("a run")
 }
 
 macro_rules! deadlocks {
@@ -84,7 +84,7 @@ fn a_loop_that_grows_is_told_with_its_queue() {
         "int->int filter Mix { work pop 2 push 2 { int x = pop(); push(x); push(pop() + 1); } }
          int->int filter Twice { work pop 1 push * { int x = pop(); push(x); push(x); } }",
     );
-    for level in LEVELS {
+    for level in levels(&text) {
         let config = Config { level, cache: Cache::None, compiler: None };
         let native = build(&compiled(&text), &config).unwrap_or_else(|refusal| panic!("{refusal}"));
         let seen = run_on(&native.within(30_000), &Threads::new(1), &ints("in", 100_000), None);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{LEVELS, Memory, Seen, agree, agree_runs, compiled, has_compiler, ints};
+use common::{Memory, Seen, agree, agree_runs, compiled, has_compiler, ints, levels};
 
 /// A filter with functions between a file and another.
 fn around(filter: &str) -> String {
@@ -13,7 +13,7 @@ fn around(filter: &str) -> String {
 }
 
 fn check(text: &str, files: &Memory) -> Seen {
-    let seen = agree_runs(&LEVELS, &compiled(text), text, &[(files.clone(), None)]).remove(0);
+    let seen = agree_runs(&levels(text), &compiled(text), text, &[(files.clone(), None)]).remove(0);
     assert!(
         seen.written.values().any(|items| items.len() > 1) || seen.end.is_err(),
         "nothing to see:\n{text}"
@@ -126,7 +126,7 @@ fn calls_at_dynamic_rates() {
         let text = around(&format!("int->int filter Middle {{ {filter} }}"));
         let runs: Vec<_> = [0, 1, 2, 3, 7, 20, 64, 333].map(|count| (ints("in", count), None)).into();
         let compiled = compiled(&text);
-        let seen = agree_runs(&LEVELS, &compiled, &text, &runs);
+        let seen = agree_runs(&levels(&text), &compiled, &text, &runs);
         assert!(
             seen.iter().any(|seen| seen.written.values().any(|items| items.len() > 20) || seen.end.is_err())
         );

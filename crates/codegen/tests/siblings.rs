@@ -22,7 +22,7 @@ fn families(text: &str) -> usize {
 fn check(name: &str, least: usize, text: &str, files: &Memory) {
     assert!(families(text) >= least, "{} families:\n{text}", families(text));
     if has_compiler(name) {
-        let seen = agree_at(&[Level::Vectors], &compiled(text), text, files, None);
+        let seen = agree_at(&[Level::Vectors], &compiled(text), text, &[(files.clone(), None)]).remove(0);
         assert!(seen.end.is_ok() && seen.written.values().any(|items| !items.is_empty()), "{text}");
     }
 }

@@ -1,10 +1,10 @@
 //! The programs of the suite: native code does what the interpreter does.
 //!
-//! At the highest level, as compiling takes most of the time; at all with `THALWEG_LEVELS=all`.
+//! At the highest level, as compiling takes most of the time; at all with `THALWEG_LONG=1`.
 
 mod common;
 
-use common::{LEVELS, Memory, agree_at, has_compiler};
+use common::{LEVELS, Memory, agree_at, has_compiler, is_long};
 use std::sync::Arc;
 use thalweg_codegen::Level;
 use thalweg_lang::tree::Code;
@@ -21,14 +21,13 @@ fn the_suite_agrees() {
     if !has_compiler("the_suite_agrees") {
         return;
     }
-    let all = std::env::var("THALWEG_LEVELS").is_ok_and(|levels| levels == "all");
-    let levels = if all { &LEVELS[..] } else { &[Level::Vectors] };
+    let levels = if is_long() { &LEVELS[..] } else { &[Level::Vectors] };
     for program in PROGRAMS {
         let compiled = thalweg_lang::compile(&program.sources(&[]).unwrap()).unwrap();
         let files = Memory { any: Some(ITEMS), ..Memory::default() };
         let reads = compiled.tree.filters.iter().any(|filter| matches!(filter.code, Code::FileReader(_)));
         let iterations = (!reads).then_some(STATES);
-        let seen = agree_at(levels, &Arc::new(compiled), program.name, &files, iterations);
+        let seen = agree_at(levels, &Arc::new(compiled), program.name, &[(files, iterations)]).remove(0);
         let writes = seen.written.values().any(|items| !items.is_empty()) || !seen.printed.is_empty();
         assert!(seen.end.is_err() || writes, "{} writes nothing", program.name);
     }

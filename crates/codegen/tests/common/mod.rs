@@ -197,38 +197,61 @@ pub fn has_compiler(test: &str) -> bool {
     found
 }
 
+/// Whether the tests are to take as long as they like, as for `ci/long.sh`.
+pub fn is_long() -> bool {
+    std::env::var("THALWEG_LONG").is_ok_and(|long| long == "1")
+}
+
 pub const LEVELS: [Level; 3] = [Level::Plain, Level::Fused, Level::Vectors];
 
-/// Checks that native code at all levels does what the interpreter does; what that was.
+/// The levels that a program is checked at: the highest, which has the most to go wrong, and one of the others,
+/// by the program's text; all with `THALWEG_LONG=1`. Compiling C takes most of the tests' time.
+pub fn levels(text: &str) -> Vec<Level> {
+    if is_long() {
+        return LEVELS.to_vec();
+    }
+    let sum = text.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    vec![[Level::Plain, Level::Fused][(sum >> 16) as usize % 2], Level::Vectors]
+}
+
+/// Checks that native code at its levels does what the interpreter does; what that was.
 pub fn agree(text: &str, files: &Memory, iterations: Option<u64>) -> Seen {
     agree_compiled(&compiled(text), text, files, iterations)
 }
 
-/// The same of a program that has been compiled.
-pub fn agree_compiled(compiled: &Arc<Compiled>, name: &str, files: &Memory, iterations: Option<u64>) -> Seen {
-    agree_at(&LEVELS, compiled, name, files, iterations)
+/// The same for several files, for which each level is compiled once.
+pub fn agree_each(text: &str, all: &[Memory]) -> Vec<Seen> {
+    let runs: Vec<_> = all.iter().map(|files| (files.clone(), None)).collect();
+    agree_at(&levels(text), &compiled(text), text, &runs)
 }
 
-/// The same at some levels.
+/// The same of a program that has been compiled.
+pub fn agree_compiled(compiled: &Arc<Compiled>, name: &str, files: &Memory, iterations: Option<u64>) -> Seen {
+    agree_at(&levels(name), compiled, name, &[(files.clone(), iterations)]).remove(0)
+}
+
+/// The same at some levels, of several runs.
 pub fn agree_at(
     levels: &[Level],
     compiled: &Arc<Compiled>,
     name: &str,
-    files: &Memory,
-    iterations: Option<u64>,
-) -> Seen {
-    let meant = interpreted(compiled, files, iterations);
+    runs: &[(Memory, Option<u64>)],
+) -> Vec<Seen> {
+    let meant: Vec<Seen> =
+        runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();
     for level in levels.iter().copied() {
         let config = Config { level, cache: Cache::None, compiler: None };
         let native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
-        let done = run_native(&native, files, iterations);
-        assert!(meant == done, "at {level:?}:\n{name}\n{}", difference(&meant, &done));
-        let plain = [Threads::new(2), Threads { batch: Some(1), ..Threads::new(3) }];
-        let more = if level == Level::Vectors { every_policy() } else { Vec::new() };
-        for threads in plain.into_iter().chain(more) {
-            let done = run_on(&native, &threads, files, iterations);
-            assert!(meant == done, "at {level:?}, {threads:?}:\n{name}\n{}", difference(&meant, &done));
+        for ((files, iterations), meant) in runs.iter().zip(&meant) {
+            let done = run_native(&native, files, *iterations);
+            assert!(*meant == done, "at {level:?}:\n{name}\n{}", difference(meant, &done));
+            let plain = [Threads::new(2), Threads { batch: Some(1), ..Threads::new(3) }];
+            let more = if level == Level::Vectors { every_policy() } else { Vec::new() };
+            for threads in plain.into_iter().chain(more) {
+                let done = run_on(&native, &threads, files, *iterations);
+                assert!(*meant == done, "at {level:?}, {threads:?}:\n{name}\n{}", difference(meant, &done));
+            }
         }
     }
     meant

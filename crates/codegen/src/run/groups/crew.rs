@@ -104,9 +104,9 @@ impl<'c, 'a> Crew<'c, 'a> {
             let dealt = std::mem::take(&mut streams).into_iter().zip(&slots.parts).enumerate();
             for (copy, (stream, slot)) in dealt {
                 let name = format!("group {at}.{copy}");
-                let kernel = builder.kernel(&name, (input("in", stream),), (output("out"),));
-                let body = move |(rx,): (_,), (tx,): (_,)| self.work(group, slot, (rx, tx));
-                streams.push(kernel.stack(stack).blocking().coroutine(body).0);
+                let kernel = builder.kernel(&name, input("in", stream), output("out"));
+                let body = move |rx: _, tx: _| self.work(group, slot, (rx, tx));
+                streams.push(kernel.stack(stack).blocking().coroutine(body));
             }
         }
         let [stream] = deal(&mut builder, "order", (streams, 1), None)

@@ -2,7 +2,7 @@
 //!
 //! A batch is no more than places in files then, so there is nothing to hand from one to another: each thread takes
 //! the next of its own ([`shares`](super::shares)), the caller's as well, and what it does for one leaves it ready for
-//! the one behind. The others are threads that the program keeps from run to run.
+//! the one behind. The others come from the process's pool; one that comes late finds its share taken.
 //!
 //! What is written is what has been done from the beginning without a gap, to the first failure if there is one.
 
@@ -36,11 +36,7 @@ pub(super) struct Failure {
 
 impl Dealt<'_, '_> {
     /// Does all that is to be done; up to where it has been, and why no further if that is a failure.
-    pub(super) fn run(
-        self,
-        (team, threads): (&Team, usize),
-        around: &mut Surroundings<'_>,
-    ) -> (u64, Result<(), Stop>) {
+    pub(super) fn run(self, threads: usize, around: &mut Surroundings<'_>) -> (u64, Result<(), Stop>) {
         let Surroundings { interrupted, progress, .. } = around;
         let stops = || {
             let stopped = interrupted() || self.stopped.load(Ordering::Relaxed);
@@ -56,7 +52,7 @@ impl Dealt<'_, '_> {
             });
         };
         // Somebody may be in a firing that never ends.
-        team.beside(threads - 1, &others, own, || _ = stops());
+        Team::process().beside(threads - 1, &others, own, || _ = stops());
         let left = self.shares.first_left();
         match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(Failure { written, stop, .. }) if written <= left => (written, Err(stop)),

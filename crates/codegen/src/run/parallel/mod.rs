@@ -316,7 +316,7 @@ impl<'a> Work<'_, 'a> {
             done: AtomicU64::new(all.start),
             failure: Mutex::default(),
         };
-        let (written, end) = dealt.run((&layout.native.team, threads), around);
+        let (written, end) = dealt.run(threads, around);
         if end.is_ok() && written > all.start {
             let mut last = Batch::new(layout.no_set());
             last.first = written;
