@@ -4,23 +4,22 @@
 #   bash ci/fuzz.sh                                    60 s each
 #   SECONDS_EACH=3600 bash ci/fuzz.sh archive          one target, for an hour
 #
-# Needs a nightly toolchain, a C++ compiler and cargo-fuzz (cargo install cargo-fuzz), and skips
-# with a message where one is missing; it installs nothing. Inputs found are kept in fuzz/corpus/,
+# Needs a nightly toolchain, a C++ compiler and cargo-fuzz (cargo install cargo-fuzz); exits with
+# status 77 where one is missing. It installs nothing. Inputs found are kept in fuzz/corpus/,
 # failing ones in fuzz/artifacts/; where fuzz/seeds/ has some for a target, they come first.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/common.sh
+find_cargo
 
-if [ ! -f fuzz/Cargo.toml ]; then
-    echo "skipped: there are no fuzz targets"
-    exit 0
-fi
 if ! cargo +nightly --version >/dev/null 2>&1; then
-    echo "skipped: no nightly toolchain (rustup toolchain install nightly)"
-    exit 0
+    skip "no nightly toolchain" "rustup toolchain install nightly"
 fi
 if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
-    echo "skipped: no cargo-fuzz (cargo install cargo-fuzz)"
-    exit 0
+    skip "no cargo-fuzz" "cargo install cargo-fuzz"
+fi
+if ! command -v "${CXX:-c++}" >/dev/null; then
+    skip "no C++ compiler" "on Debian: apt-get install g++"
 fi
 
 targets=("$@")

@@ -4,14 +4,14 @@
 #   bash ci/miri.sh            all of them
 #   bash ci/miri.sh ring       those with `ring` in their name
 #
-# Needs a nightly toolchain with Miri, and skips with a message where there is none; it installs
-# nothing. To have it: rustup toolchain install nightly --component miri,rust-src
+# Needs a nightly toolchain with Miri; exits with status 77 where there is none. It installs nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/common.sh
+find_cargo
 
 if ! cargo +nightly miri --version >/dev/null 2>&1; then
-    echo "skipped: no Miri (rustup toolchain install nightly --component miri,rust-src)"
-    exit 0
+    skip "no nightly toolchain with Miri" "rustup toolchain install nightly --component miri,rust-src"
 fi
 
 # One seed each, for time. Tests read the clock and the folder they run in, hence no isolation.

@@ -10,15 +10,16 @@
 # Buffers and queues are the engine's own memory: its allocator is the sanitizer's, by LD_PRELOAD, so that these
 # have guarded edges too. Functions are small and many, hence -O1. Left out are checks of what is meant:
 # shifts, which have C's and the processor's meaning under -fwrapv, and pointers that count from nothing where
-# a node has no items. Skips with a message where GCC has no sanitizers.
+# a node has no items. Exits with status 77 where GCC has no sanitizers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/common.sh
+find_cargo
 
 gcc=${CC:-gcc}
 asan=$("$gcc" -print-file-name=libasan.so)
 if ! [ -f "$asan" ] || ! [ -f "$("$gcc" -print-file-name=libubsan.so)" ]; then
-    echo "skipped: $gcc has no sanitizers"
-    exit 0
+    skip "$gcc has no sanitizers" "install libasan and libubsan for $gcc, or set CC to a GCC that has them"
 fi
 
 tests=("$@")
@@ -29,7 +30,7 @@ select=()
 for test in "${tests[@]}"; do
     select+=(--test "$test")
 done
-export THALWEG_CASES="${THALWEG_CASES:-300}"
+export THALWEG_CASES="${THALWEG_CASES:-300}" THALWEG_LONG=1
 cargo test -p thalweg-codegen "${select[@]}" --no-run
 
 folder=$(mktemp -d)

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
-use crate::row::{Row, pin};
+use crate::row::{Row, median_of, once, pin};
 use crate::work::{Heavy, Work, fold, join};
 
 /// A chain of serial in-order stages. The first makes the items and the last folds them: all of them work.
@@ -50,6 +50,24 @@ impl Farm {
     pub fn split(&self) -> Row {
         let shares = equal_shares(self.items, self.threads, |i| self.work.steps(i));
         split(shares, |range| range.fold(0, |h, i| fold(h, self.work.run(i))))
+    }
+}
+
+/// A farm that lasts microseconds, and is run many times in a row: its time is the median of theirs.
+#[derive(Clone, Debug)]
+pub struct Small {
+    /// What each of them is.
+    pub farm: Farm,
+    /// How many there are.
+    pub jobs: u64,
+}
+
+impl Small {
+    /// The time of the work alone on one thread, divided by the threads.
+    pub fn split(&self) -> Row {
+        let Farm { items, work, threads } = &self.farm;
+        let row = median_of(self.jobs, || once(|| (0..*items).fold(0, |h, i| fold(h, work.run(i)))));
+        Row { seconds: row.seconds / *threads as f64, ..row }
     }
 }
 

@@ -51,6 +51,9 @@ struct Arguments {
     /// Measures the memory of processes in this process: what `kpn.bytes` runs
     #[arg(long, hide = true, num_args = 2, value_names = ["STYLE", "NODES"])]
     resident: Vec<String>,
+    /// Times the first thing that this process does: what `small.first` runs
+    #[arg(long, hide = true, num_args = 2, value_names = ["WHAT", "THREADS"])]
+    first: Vec<String>,
     #[command(subcommand)]
     other: Option<Other>,
 }
@@ -126,7 +129,11 @@ impl Measure {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let [style, nodes] = &arguments.resident[..] {
-        return resident(style, nodes);
+        let nodes = nodes.parse().map_err(|_| format!("{nodes}: not a number"));
+        return child(nodes.and_then(|nodes| figures::resident(style, nodes)));
+    }
+    if let [what, threads] = &arguments.first[..] {
+        return child(figures::first(what, threads));
     }
     match &arguments.other {
         _ if arguments.list => {
@@ -151,9 +158,9 @@ fn measure(options: Options, path: Option<PathBuf>, figures: impl FnOnce(&mut Se
     finish(&session, path)
 }
 
-fn resident(style: &str, nodes: &str) -> ExitCode {
-    let nodes = nodes.parse().map_err(|_| format!("{nodes}: not a number"));
-    match nodes.and_then(|nodes| figures::resident(style, nodes)) {
+/// A process that a figure has started to measure it.
+fn child(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thalweg::{Error, Options, ParallelExt, Sender, channel, from_blocking_iter, from_iter};
 
-use crate::jobs::{Chain, Farm};
+use crate::jobs::{Chain, Farm, Small};
 use crate::peers::CAPACITY;
 use crate::race::Outcome;
-use crate::row::{Row, timed};
+use crate::row::{Row, median_of, once, timed};
 use crate::variants::{WINDOW, first_round, outputs, peek, round};
 use crate::wait::until;
 use crate::work::fold;
@@ -106,6 +106,72 @@ pub fn farm_adaptor(job: &Farm) -> Outcome {
         let mut results = (0..job.items).par_map(move |i| work.run(i)).options(options.clone());
         results.try_for_each(|x| x.map(|x| *sum = fold(*sum, x)))
     })
+}
+
+/// A short farm as a chain: the time from the built graph to the report.
+pub fn small_chain(job: &Small) -> Outcome {
+    small_chains(job, job.farm.threads, |built, run| run - built)
+}
+
+/// The same on one thread.
+pub fn small_chain_alone(job: &Small) -> Outcome {
+    small_chains(job, 1, |built, run| run - built)
+}
+
+/// Its time together with that of building the graph.
+pub fn small_chain_built(job: &Small) -> Outcome {
+    small_chains(job, job.farm.threads, |_, run| run)
+}
+
+/// `count` makes the time that counts of the time until the graph is built and that until its run is over.
+fn small_chains(job: &Small, threads: usize, count: impl Fn(Duration, Duration) -> Duration) -> Outcome {
+    let (work, options, mut outcome) = (&*job.farm.work, Options::new().threads(threads), Ok(()));
+    let row = median_of(job.jobs, || {
+        let (start, mut sum) = (Instant::now(), 0);
+        let chain = from_iter(0..job.farm.items).par_map(|i| work.run(i));
+        let built = chain.for_each(|x| sum = fold(sum, x)).build();
+        let before = start.elapsed();
+        if let Err(error) = built.and_then(|graph| graph.run(&options)) {
+            outcome = Err(error.to_string());
+        }
+        (count(before, start.elapsed()), sum)
+    });
+    outcome.map(|()| Some(row))
+}
+
+/// A short farm as an adaptor of an iterator, from its making to its end.
+pub fn small_adaptor(job: &Small) -> Outcome {
+    let (options, mut outcome) = (Options::new().threads(job.farm.threads), Ok(()));
+    let row = median_of(job.jobs, || {
+        let work = job.farm.work.clone();
+        once(|| {
+            let (mut sum, results) = (0, (0..job.farm.items).par_map(move |i| work.run(i)));
+            for result in results.options(options.clone()) {
+                match result {
+                    Ok(x) => sum = fold(sum, x),
+                    Err(error) => outcome = Err(error.to_string()),
+                }
+            }
+            sum
+        })
+    });
+    outcome.map(|()| Some(row))
+}
+
+/// The time to drop an adaptor after its first item, of many.
+pub fn small_drop(job: &Small) -> Outcome {
+    let options = Options::new().threads(job.farm.threads);
+    Ok(Some(median_of(job.jobs, || {
+        let work = job.farm.work.clone();
+        let mut results = (0..u64::MAX).par_map(move |i| work.run(i)).options(options.clone());
+        let first = results.next().and_then(Result::ok).unwrap_or_default();
+        (once(|| drop_all(results)).0, first)
+    })))
+}
+
+fn drop_all(results: impl Iterator) -> u64 {
+    drop(results);
+    0
 }
 
 /// The farm with 0 to 3 outputs per item; see [`crate::variants::outputs`].

@@ -1,6 +1,6 @@
 //! One measurement: what a contestant did in one run.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
@@ -19,6 +19,27 @@ pub fn timed(run: impl FnOnce() -> u64) -> Row {
     let start = Instant::now();
     let checksum = run();
     Row { seconds: start.elapsed().as_secs_f64(), checksum }
+}
+
+/// Repeats a short job, one run after the other; the row has the median of their times.
+///
+/// Each job gives its own time, for what comes before it may not belong to it.
+pub fn median_of(jobs: u64, mut job: impl FnMut() -> (Duration, u64)) -> Row {
+    let (mut times, mut checksum) = (Vec::with_capacity(jobs as usize), 0);
+    for _ in 0..jobs.max(1) {
+        let (time, sum) = job();
+        times.push(time);
+        checksum = sum;
+    }
+    times.sort_unstable();
+    Row { seconds: times[times.len() / 2].as_secs_f64(), checksum }
+}
+
+/// The time that `run` takes, and its checksum.
+pub fn once(run: impl FnOnce() -> u64) -> (Duration, u64) {
+    let start = Instant::now();
+    let checksum = run();
+    (start.elapsed(), checksum)
 }
 
 /// Runs `body` on a thread that may use only `count` processors, as may all threads that it starts.

@@ -157,6 +157,11 @@ impl Heavy {
         Self { steps, zero: black_box(0) }
     }
 
+    /// The same work of about `ns` nanoseconds for every item.
+    pub fn even(ns: u64, calibration: &Calibration) -> Self {
+        Self { steps: vec![calibration.steps(ns as f64); Self::QUANTILES], zero: black_box(0) }
+    }
+
     /// The inverse of the distribution function, in units of W.
     fn quantile(u: f64) -> f64 {
         let tail = (Self::LOW / Self::HIGH).powf(Self::ALPHA);

@@ -78,11 +78,11 @@ pub fn aes(bytes: usize, workers: usize, passes: u32, mode: Mode) -> Job {
         result.set(sum);
     };
     for (i, (back, stream)) in backs.into_iter().zip(graph.process("hub", ins, outs, hub)).enumerate() {
-        let (done,) = graph.process(
+        let done = graph.process(
             &format!("worker{i}"),
-            (input("part", stream),),
-            (output("done"),),
-            move |(mut rx,): (Rx<Part>,), (mut tx,): (Tx<Box<[u8]>>,)| async move {
+            input("part", stream),
+            output("done"),
+            move |mut rx, mut tx| async move {
                 while let Some((first, mut part)) = rx.recv().await {
                     (0..passes).for_each(|pass| encrypt(&KEY, of_pass(mode, pass), first, &mut part));
                     tx.send(part).await;

@@ -1,7 +1,7 @@
 //! Two processes that send one message to and fro: each transaction is a send, a switch and a
 //! receive (section 4.5).
 
-use thalweg::{BlockingRx, BlockingTx, Builder, Rx, Tx, input, output};
+use thalweg::{Builder, input, output};
 
 use crate::job::{Job, Slot};
 
@@ -10,30 +10,21 @@ pub fn ping_pong(rounds: u64) -> Job {
     let (mut graph, slot) = (Builder::new(), Slot::default());
     let (back, pong) = graph.feedback([]);
     let result = slot.clone();
-    let (ping,) = graph.process(
-        "ping",
-        (input("in", pong),),
-        (output("out"),),
-        move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-            let mut value = 0;
-            for _ in 0..rounds {
-                tx.send(value).await;
-                let Some(answer) = rx.recv().await else { break };
-                value = answer;
-            }
-            result.set(value);
-        },
-    );
-    let (pong,) = graph.process(
-        "pong",
-        (input("in", ping.capacity(1)),),
-        (output("out"),),
-        |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+    let ping = graph.process("ping", input("in", pong), output("out"), move |mut rx, mut tx| async move {
+        let mut value = 0;
+        for _ in 0..rounds {
+            tx.send(value).await;
+            let Some(answer) = rx.recv().await else { break };
+            value = answer;
+        }
+        result.set(value);
+    });
+    let pong =
+        graph.process("pong", input("in", ping.capacity(1)), output("out"), |mut rx, mut tx| async move {
             while let Some(value) = rx.recv().await {
                 tx.send(value + 1).await;
             }
-        },
-    );
+        });
     graph.close(back, pong.capacity(1));
     Job::new(graph, slot, move || rounds)
 }
@@ -43,30 +34,20 @@ pub fn ping_pong_coroutines(rounds: u64) -> Job {
     let (mut graph, slot) = (Builder::new(), Slot::default());
     let (back, pong) = graph.feedback([]);
     let result = slot.clone();
-    let (ping,) = graph.coroutine(
-        "ping",
-        (input("in", pong),),
-        (output("out"),),
-        move |(mut rx,): (BlockingRx<u64>,), (mut tx,): (BlockingTx<u64>,)| {
-            let mut value = 0;
-            for _ in 0..rounds {
-                tx.send(value);
-                let Some(answer) = rx.recv() else { break };
-                value = answer;
-            }
-            result.set(value);
-        },
-    );
-    let (pong,) = graph.coroutine(
-        "pong",
-        (input("in", ping.capacity(1)),),
-        (output("out"),),
-        |(rx,): (BlockingRx<u64>,), (mut tx,): (BlockingTx<u64>,)| {
-            for value in rx {
-                tx.send(value + 1);
-            }
-        },
-    );
+    let ping = graph.coroutine("ping", input("in", pong), output("out"), move |mut rx, mut tx| {
+        let mut value = 0;
+        for _ in 0..rounds {
+            tx.send(value);
+            let Some(answer) = rx.recv() else { break };
+            value = answer;
+        }
+        result.set(value);
+    });
+    let pong = graph.coroutine("pong", input("in", ping.capacity(1)), output("out"), |rx, mut tx| {
+        for value in rx {
+            tx.send(value + 1);
+        }
+    });
     graph.close(back, pong.capacity(1));
     Job::new(graph, slot, move || rounds)
 }

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use thalweg::{Builder, Rx, Tx, input, output};
+use thalweg::{Builder, input, output};
 
 use crate::job::{Job, Slot, fold};
 
@@ -36,24 +36,20 @@ pub fn pipeline<const WORDS: usize>(
     assert!(stages >= 2 && WORDS > 0, "a pipeline has two stages at least, and a message one word");
     let (mut graph, slot) = (Builder::new(), Slot::default());
     let mut f = work.clone();
-    let (mut stream,) = graph.process(
-        "stage0",
-        (),
-        (output("out"),),
-        move |(), (mut tx,): (Tx<Message<WORDS>>,)| async move {
+    let mut stream =
+        graph.process("stage0", (), output::<Message<WORDS>>("out"), move |(), mut tx| async move {
             for i in 0..messages {
                 let value = f(i);
                 tx.send_with(|place| place.write(Message::new(value))).await;
             }
-        },
-    );
+        });
     for stage in 1..stages - 1 {
         let mut f = work.clone();
-        (stream,) = graph.process(
+        stream = graph.process(
             &format!("stage{stage}"),
-            (input("in", stream),),
-            (output("out"),),
-            move |(mut rx,): (Rx<Message<WORDS>>,), (mut tx,): (Tx<Message<WORDS>>,)| async move {
+            input("in", stream),
+            output("out"),
+            move |mut rx, mut tx| async move {
                 while let Some(message) = rx.recv_ref().await {
                     let value = f(message.0[0]);
                     tx.send_with(|place| message.pass(place, value)).await;
@@ -62,18 +58,13 @@ pub fn pipeline<const WORDS: usize>(
         );
     }
     let (mut f, result) = (work.clone(), slot.clone());
-    graph.process(
-        &format!("stage{}", stages - 1),
-        (input("in", stream),),
-        (),
-        move |(mut rx,): (Rx<Message<WORDS>>,), ()| async move {
-            let mut sum = 0;
-            while let Some(message) = rx.recv_ref().await {
-                sum = fold(sum, f(message.0[0]));
-            }
-            result.set(sum);
-        },
-    );
+    graph.process(&format!("stage{}", stages - 1), input("in", stream), (), move |mut rx, ()| async move {
+        let mut sum = 0;
+        while let Some(message) = rx.recv_ref().await {
+            sum = fold(sum, f(message.0[0]));
+        }
+        result.set(sum);
+    });
     Job::new(graph, slot, move || through(stages, messages, work))
 }
 

@@ -42,14 +42,14 @@ pub fn ring(nodes: usize, rounds: u64, order: Order) -> Job {
     for place in order.places(nodes) {
         let before = (place + nodes - 1) % nodes;
         let stream = work.stream(before);
-        let inputs = (input("in", stream.capacity(1)),);
-        let outputs = (output("out"),);
+        let inputs = input("in", stream.capacity(1));
+        let outputs = output("out");
         let out = if place == 0 {
             let result = slot.clone();
-            let first = move |(rx,), (tx,)| start(rx, tx, rounds, result);
-            work.graph.process("start", inputs, outputs, first).0
+            let first = move |rx, tx| start(rx, tx, rounds, result);
+            work.graph.process("start", inputs, outputs, first)
         } else {
-            work.graph.process("pass", inputs, outputs, |(rx,), (tx,)| pass(rx, tx)).0
+            work.graph.process("pass", inputs, outputs, pass)
         };
         work.give(place, out);
     }

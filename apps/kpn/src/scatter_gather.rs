@@ -37,11 +37,11 @@ pub fn scatter_gather(
     );
     for (i, (back, stream)) in backs.into_iter().zip(tasks).enumerate() {
         let mut work = work.clone();
-        let (answer,) = graph.process(
+        let answer = graph.process(
             &format!("worker{i}"),
-            (input("task", stream),),
-            (output("answer"),),
-            move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            input("task", stream),
+            output("answer"),
+            move |mut rx, mut tx| async move {
                 while let Some(task) = rx.recv().await {
                     tx.send(work(task)).await;
                 }

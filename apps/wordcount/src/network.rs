@@ -62,8 +62,8 @@ fn counted<'env, B: AsRef<[u8]> + Send + 'env>(
     let parts: Arc<Mutex<Vec<Vec<Ranked>>>> = Arc::default();
     let mut tables: Vec<Vec<_>> = (0..1 << bits).map(|_| Vec::new()).collect();
     for (i, stream) in blocks.into_iter().enumerate() {
-        let ins = (input("block", stream.capacity(WAITING)),);
-        let count = move |(rx,): (Rx<B>,), txs| counter(rx, txs, case);
+        let ins = input("block", stream.capacity(WAITING));
+        let count = move |rx: Rx<B>, txs| counter(rx, txs, case);
         let given = graph.process(&format!("counter{i}"), ins, outputs("table", 1 << bits), count);
         tables.iter_mut().zip(given).for_each(|(of, stream)| of.push(stream));
     }

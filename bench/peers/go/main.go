@@ -3,8 +3,9 @@
 //	go calibrate
 //	go chain STAGES ITEMS STEPS THREADS
 //	go farm ITEMS THREADS TABLE
+//	go small JOBS ITEMS THREADS TABLE
 //
-// Each prints the seconds of its timed region and the checksum.
+// Each prints the seconds of its timed region and the checksum; small those of the median of its jobs.
 package main
 
 import (
@@ -43,8 +44,13 @@ func run(args []string) (float64, uint64) {
 		threads := int(number(args[2]))
 		runtime.GOMAXPROCS(threads)
 		return farm(number(args[1]), threads, numbers(args[3]))
+	case len(args) == 5 && args[0] == "small":
+		threads := int(number(args[3]))
+		runtime.GOMAXPROCS(threads)
+		return small(number(args[1]), number(args[2]), threads, numbers(args[4]))
 	}
-	fmt.Fprintln(os.Stderr, "usage: go calibrate | chain STAGES ITEMS STEPS THREADS | farm ITEMS THREADS TABLE")
+	fmt.Fprintln(os.Stderr, "usage: go calibrate | chain STAGES ITEMS STEPS THREADS | farm ITEMS THREADS TABLE | "+
+		"small JOBS ITEMS THREADS TABLE")
 	os.Exit(2)
 	return 0, 0
 }

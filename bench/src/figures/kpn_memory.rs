@@ -83,28 +83,21 @@ fn ring(style: &str, nodes: usize, measure: impl FnOnce(u64) + Send + 'static) -
     let (back, stream): (Feedback<u64>, Stream<u64>) = graph.feedback([]);
     let coroutines = style == "coroutines";
     let mut stream = match coroutines {
-        true => graph.coroutine("start", (input("in", stream),), (output("out"),), |(mut rx,), (mut tx,)| {
+        true => graph.coroutine("start", input("in", stream), output("out"), |mut rx, mut tx| {
             tx.send(1);
             measure(rx.recv().unwrap_or(0));
         }),
-        false => graph.process(
-            "start",
-            (input("in", stream),),
-            (output("out"),),
-            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-                tx.send(1).await;
-                measure(rx.recv().await.unwrap_or(0));
-            },
-        ),
-    }
-    .0;
+        false => graph.process("start", input("in", stream), output("out"), |mut rx, mut tx| async move {
+            tx.send(1).await;
+            measure(rx.recv().await.unwrap_or(0));
+        }),
+    };
     for _ in 1..nodes {
-        let (inputs, outputs) = ((input("in", stream),), (output("out"),));
+        let (inputs, outputs) = (input("in", stream), output("out"));
         stream = match coroutines {
-            true => graph.coroutine("pass", inputs, outputs, |(rx,), (tx,)| pass_on(rx, tx)),
-            false => graph.process("pass", inputs, outputs, |(rx,), (tx,)| pass(rx, tx)),
-        }
-        .0;
+            true => graph.coroutine("pass", inputs, outputs, pass_on),
+            false => graph.process("pass", inputs, outputs, pass),
+        };
     }
     graph.close(back, stream);
     graph

@@ -13,6 +13,7 @@ mod kpn;
 mod kpn_memory;
 mod partition;
 mod report;
+mod small;
 mod streamit;
 mod streamit_threads;
 mod sweep;
@@ -20,6 +21,7 @@ mod variants;
 mod wordcount;
 
 pub use kpn_memory::child as resident;
+pub use small::child as first;
 pub use sweep::run as sweep;
 
 use crate::session::Session;
@@ -31,6 +33,7 @@ pub fn all(session: &mut Session) {
     farm::run(session);
     variants::run(session);
     report::run(session);
+    small::run(session);
     kpn::run(session);
     aes::run(session);
     kpn_memory::run(session);

@@ -17,6 +17,11 @@ impl Run {
         let found = self.notes.iter().find(|(known, _)| known == name);
         found.map_or("not recorded", |(_, value)| value)
     }
+
+    /// Whether it was a quick look, in which figures are of smaller sizes than their names say.
+    fn is_quick(&self) -> bool {
+        self.note("command").split_whitespace().any(|word| word == "--quick")
+    }
 }
 
 /// What somebody reached in a figure.
@@ -35,8 +40,8 @@ pub struct Value {
 pub struct Figure {
     /// Its name.
     pub name: String,
-    /// The run it is of, as a place in [`Data::runs`].
-    pub run: usize,
+    /// The run it is of, as a place in [`Data::runs`]; none where no full run has measured it.
+    pub run: Option<usize>,
     /// What stands behind its values.
     pub unit: String,
     /// Of everybody who took part.
@@ -50,6 +55,18 @@ pub struct Figure {
 }
 
 impl Figure {
+    fn not_measured(name: &str) -> Figure {
+        Figure {
+            name: name.into(),
+            run: None,
+            unit: String::new(),
+            values: Vec::new(),
+            target: "-".into(),
+            verdict: "-".into(),
+            noisy: false,
+        }
+    }
+
     /// The value of a contestant.
     pub fn of(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|value| value.name == name).map(|value| value.value)
@@ -76,19 +93,33 @@ pub struct Data {
 }
 
 impl Data {
-    /// Reads files, and puts them into the order of their dates.
+    /// Reads files, and puts them into the order of their dates. Of quick looks only the names of their
+    /// figures count: without a full run a figure is there, and not measured.
     pub fn read(paths: &[PathBuf]) -> Result<Data, String> {
         let mut files = paths.iter().map(|path| file(path)).collect::<Result<Vec<_>, _>>()?;
         files.sort_by_key(|(run, _)| (run.note("date").to_owned(), run.file.clone()));
+        let (quick, full): (Vec<_>, Vec<_>) = files.into_iter().partition(|(run, _)| run.is_quick());
         let mut data = Data::default();
-        for (run, text) in files {
+        for (run, text) in full {
             data.runs.push(run);
             data.add(&text).ok_or_else(|| {
                 format!("{}: a line is not of a result", data.runs[data.runs.len() - 1].file)
             })?;
         }
+        quick.iter().for_each(|(_, text)| data.name(text));
         data.figures.sort_by_key(|figure| order(&figure.name));
         Ok(data)
+    }
+
+    /// Takes in the figures that a quick look names, without its values.
+    fn name(&mut self, text: &str) {
+        for line in text.lines().filter(|line| line.starts_with("line\t")) {
+            let fields: Vec<_> = line.split('\t').collect();
+            let [_, name, .., target, _, _] = fields[..] else { continue };
+            if self.figures.iter().all(|figure| figure.name != name) {
+                self.figures.push(Figure { target: target.into(), ..Figure::not_measured(name) });
+            }
+        }
     }
 
     /// The figures whose names begin so.
@@ -146,10 +177,8 @@ impl Data {
     fn figure(&mut self, name: &str, run: usize) -> &mut Figure {
         let place = self.figures.iter().position(|figure| figure.name == name);
         let place = place.unwrap_or(self.figures.len());
-        if self.figures.get(place).is_none_or(|figure| figure.run != run) {
-            let (unit, target, verdict) = (String::new(), "-".into(), "-".into());
-            let new =
-                Figure { name: name.into(), run, unit, values: Vec::new(), target, verdict, noisy: false };
+        if self.figures.get(place).is_none_or(|figure| figure.run != Some(run)) {
+            let new = Figure { run: Some(run), ..Figure::not_measured(name) };
             self.figures.splice(place..(place + 1).min(self.figures.len()), [new]);
         }
         &mut self.figures[place]
@@ -209,8 +238,40 @@ mod tests {
             data.add(text).unwrap();
         }
         let [figure] = &data.figures[..] else { panic!("{data:?}") };
-        assert_eq!((figure.of("ours"), figure.of("go"), figure.run), (Some(3.0), None, 1));
+        assert_eq!((figure.of("ours"), figure.of("go"), figure.run), (Some(3.0), None, Some(1)));
         assert!(figure.noisy && figure.verdict == "short");
         assert!(data.add("value\ta\tours").is_none());
+    }
+
+    /// As of a ring of 10^6 processes, of which a quick look runs 10^4.
+    #[test]
+    fn a_quick_look_is_no_measurement() {
+        let run = |date: &str, options: &str, value: &str| {
+            format!(
+                "# date: {date}\n# command: cargo run -p thalweg-bench -- kpn.ring{options}\n\
+                 value\t{value}\tns\nline\tkpn.ring.t1\t9\t-\t-\t-\t<=25\tmet\tfalse\n"
+            )
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let read = |texts: &[String]| {
+            let paths = texts.iter().enumerate().map(|(at, text)| {
+                let path = folder.path().join(format!("{at}.tsv"));
+                fs::write(&path, text).unwrap();
+                path
+            });
+            Data::read(&paths.collect::<Vec<_>>()).unwrap()
+        };
+        let full = run("2026-01-01", "", "kpn.ring.t1\tours\tours\t191");
+        let quick = run("2026-01-02", " --quick --runs 5", "kpn.ring.t1\tours\tours\t40");
+
+        let data = read(&[full.clone(), quick.clone()]);
+        assert_eq!((data.runs.len(), data.figures.len()), (1, 1));
+        assert_eq!(data.figures[0].of("ours"), Some(191.0), "the newer run is a quick one");
+
+        let data = read(&[quick]);
+        let [figure] = &data.figures[..] else { panic!("{data:?}") };
+        assert!(figure.values.is_empty() && figure.run.is_none() && figure.verdict == "-");
+        let table = super::super::table::figures(&[figure], |_| unreachable!("of no run"));
+        assert!(table.ends_with("| `kpn.ring.t1` | not measured |  |  | ≤ 25 | - |\n"), "{table}");
     }
 }

@@ -75,6 +75,8 @@ fn pages(data: &Data) -> Vec<(String, String)> {
 const READING: &str = "\
 `cargo run --release -p thalweg-bench -- pages` makes this page from `bench/results` and `bench/paper`; do not edit it.
 Of a figure that was measured more than once the newest is shown; its run is named in the last column and below.
+Runs with `--quick` measure smaller sizes than the figures' names say, and do not count: a figure that only they
+have is not measured.
 Efficiency is the time of a perfect split of the same work over the same number of threads, divided by the time
 taken. What each figure is, and how it is measured, is in [bench/README.md](../../bench/README.md). The papers
 measured on other machines: theirs and ours stand beside each other, and are not a race.
@@ -82,7 +84,7 @@ measured on other machines: theirs and ours stand beside each other, and are not
 
 fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, String)>) -> String {
     let mut used: Vec<usize> =
-        sections.iter().flat_map(|section| figures(data, section)).map(|f| f.run).collect();
+        sections.iter().flat_map(|section| figures(data, section)).filter_map(|f| f.run).collect();
     used.sort_unstable();
     used.dedup();
     let number_of = |run| used.iter().position(|used| *used == run).map_or(0, |place| place + 1);

@@ -11,18 +11,19 @@ pub fn figures(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> Strin
         String::from("| figure | ours | peers | beside it | target | run |\n|---|---|---|---|---|---|\n");
     for figure in figures {
         let many = |role| join(&figure.with_role(role), &figure.unit);
+        let none = if figure.run.is_none() { "not measured" } else { "-" };
         let ours =
-            figure.with_role("ours").first().map_or("-".into(), |ours| number(ours.value, &figure.unit));
+            figure.with_role("ours").first().map_or(none.into(), |ours| number(ours.value, &figure.unit));
+        let run = figure.run.map_or("-".into(), |run| number_of(run).to_string());
         let target = figure.target.replace("<=", "≤ ").replace(">=", "≥ ");
         let target = if figure.verdict == "-" { target } else { format!("{target}: {}", figure.verdict) };
         let noisy = if figure.noisy { ", noisy" } else { "" };
         _ = writeln!(
             text,
-            "| `{}` | {ours} | {} | {} | {target} | {}{noisy} |",
+            "| `{}` | {ours} | {} | {} | {target} | {run}{noisy} |",
             figure.name,
             many("peer"),
             many("aside"),
-            number_of(figure.run),
         );
     }
     text

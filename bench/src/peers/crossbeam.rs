@@ -7,8 +7,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::CAPACITY;
 use super::link::Link;
-use crate::jobs::Farm;
-use crate::row::{Row, confined, timed};
+use crate::jobs::{Farm, Small};
+use crate::row::{Row, confined, median_of, once, timed};
 use crate::work::fold;
 
 /// crossbeam's channels.
@@ -31,20 +31,25 @@ impl Link for Crossbeam {
 
 /// The farm: a source thread, as many workers as threads, and a sink that puts results back in order.
 pub fn farm(job: &Farm) -> Row {
-    confined(job.threads, || {
-        timed(|| {
-            thread::scope(|scope| {
-                let (feed, tasks) = bounded::<u64>(CAPACITY);
-                let (done, results) = bounded::<(u64, u64)>(CAPACITY);
-                scope.spawn(move || (0..job.items).all(|i| feed.send(i).is_ok()));
-                for _ in 0..job.threads {
-                    let (tasks, done) = (tasks.clone(), done.clone());
-                    scope.spawn(move || tasks.iter().all(|i| done.send((i, job.work.run(i))).is_ok()));
-                }
-                drop((tasks, done));
-                in_order(results)
-            })
-        })
+    confined(job.threads, || timed(|| threads(job)))
+}
+
+/// A short farm, on threads that are started for it.
+pub fn small(job: &Small) -> Row {
+    median_of(job.jobs, || once(|| threads(&job.farm)))
+}
+
+fn threads(job: &Farm) -> u64 {
+    thread::scope(|scope| {
+        let (feed, tasks) = bounded::<u64>(CAPACITY);
+        let (done, results) = bounded::<(u64, u64)>(CAPACITY);
+        scope.spawn(move || (0..job.items).all(|i| feed.send(i).is_ok()));
+        for _ in 0..job.threads {
+            let (tasks, done) = (tasks.clone(), done.clone());
+            scope.spawn(move || tasks.iter().all(|i| done.send((i, job.work.run(i))).is_ok()));
+        }
+        drop((tasks, done));
+        in_order(results)
     })
 }
 

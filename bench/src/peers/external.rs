@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::jobs::{Chain, Farm};
+use crate::jobs::{Chain, Farm, Small};
 use crate::row::Row;
 
 /// Programs that can be built, and what is said when one is not there.
@@ -42,6 +42,12 @@ impl Program {
     /// Runs the farm.
     pub fn farm(&self, job: &Farm) -> Result<Row, String> {
         self.run(&[job.items.to_string(), job.threads.to_string(), job.work.table()])
+    }
+
+    /// Runs a short farm many times.
+    pub fn small(&self, job: &Small) -> Result<Row, String> {
+        let Farm { items, work, threads } = &job.farm;
+        self.run(&[job.jobs.to_string(), items.to_string(), threads.to_string(), work.table()])
     }
 
     /// Nanoseconds of one step of work, as this program's compiler made it.

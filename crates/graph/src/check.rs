@@ -69,6 +69,9 @@ pub enum Fault {
     },
 }
 
+/// Nodes of a cycle that a message names.
+const SHOWN: usize = 10;
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -107,7 +110,12 @@ impl fmt::Display for Fault {
                 write!(f, "rates of channel `{channel}` are inconsistent: {detail}")
             }
             Fault::DeadCycle { nodes, detail } => {
-                let round: Vec<&str> = nodes.iter().chain(nodes.first()).map(String::as_str).collect();
+                let more = nodes.len().saturating_sub(SHOWN);
+                let mut round: Vec<String> = nodes.iter().take(SHOWN).cloned().collect();
+                if more > 0 {
+                    round.push(format!("({more} more nodes)"));
+                }
+                round.extend(nodes.first().cloned());
                 write!(f, "the cycle {} waits for itself: {detail}", round.join(" -> "))
             }
         }

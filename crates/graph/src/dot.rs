@@ -1,7 +1,7 @@
 //! A graph as a drawing for Graphviz.
 //!
 //! A sequential node is a box, a parallel one a box with depth; a blocking node has a dashed
-//! outline, a merge is a trapezium. Rates stand at the ends of an edge, where they apply, with the
+//! outline and an unordered one a dotted one, a merge is a trapezium. Rates stand at the ends of an edge, where they apply, with the
 //! port's name where the node has several; initial items and the capacity stand in its middle.
 
 use crate::text::Peek;
@@ -36,7 +36,11 @@ fn outline(node: &Node) -> String {
         Kind::Parallel => "box3d",
         Kind::Process => "ellipse",
     };
-    let style = if node.blocking { ", style=dashed" } else { "" };
+    let style = match node {
+        Node { blocking: true, .. } => ", style=dashed",
+        Node { unordered: true, .. } => ", style=dotted",
+        _ => "",
+    };
     format!("shape={shape}{style}")
 }
 

@@ -172,8 +172,16 @@ pub struct Node {
     pub outputs: Vec<OutPort>,
     /// Waits for the outside world in its firings, and so has a thread of its own.
     pub blocking: bool,
+    /// A worker may begin with it, though it has inputs: policies treat it as a source at the start
+    /// (DANBI, section III-A1).
+    pub starting: bool,
     /// Chooses among its inputs by what has arrived, and so is not determinate.
     pub merge: bool,
+    /// Gives what a firing has pushed when that firing has ended, and so in an order that is not
+    /// determinate. Of a parallel node.
+    pub unordered: bool,
+    /// Workers that may fire it at the same time, where not all may. Of a parallel node.
+    pub workers: Option<u32>,
 }
 
 impl Node {
@@ -185,7 +193,10 @@ impl Node {
             inputs: Vec::new(),
             outputs: Vec::new(),
             blocking: false,
+            starting: false,
             merge: false,
+            unordered: false,
+            workers: None,
         }
     }
 

@@ -55,6 +55,15 @@ fn write_node(node: &Node, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if node.blocking {
         write!(f, ", blocking")?;
     }
+    if node.starting {
+        write!(f, ", starting")?;
+    }
+    if node.unordered {
+        write!(f, ", unordered")?;
+    }
+    if let Some(workers) = node.workers {
+        write!(f, ", at most {workers} workers")?;
+    }
     if node.merge {
         write!(f, ", merge")?;
     }

@@ -78,11 +78,12 @@ pub(crate) fn reselect<H: Host>(host: &mut H) -> Option<NodeId> {
 pub(crate) fn initial<H: Host>(worker: WorkerId, host: &mut H) -> NodeId {
     let graph = host.graph();
     let ours = |n: &NodeId| !graph.node(*n).blocking;
-    let starting = graph.node_ids().filter(ours).filter(|&n| graph.node(n).is_source()).nth(worker);
+    let starts = |n: NodeId| graph.node(n).is_source() || graph.node(n).starting;
+    let starting = graph.node_ids().filter(ours).filter(|&n| starts(n)).nth(worker);
     if let Some(node) = starting {
         return node;
     }
-    let others = |n: &NodeId| graph.node(*n).kind == Kind::Parallel && !graph.node(*n).is_source();
+    let others = |n: &NodeId| graph.node(*n).kind == Kind::Parallel && !starts(*n);
     let parallel: Vec<NodeId> = graph.node_ids().filter(ours).filter(others).collect();
     if parallel.is_empty() {
         let nodes = graph.nodes().len();
@@ -106,6 +107,14 @@ mod tests {
         let later: BTreeSet<NodeId> = (2..40).map(|w| initial(w, &mut host)).collect();
         assert!(later.iter().all(|&n| host.graph().node(n).kind == Kind::Parallel));
         assert_eq!(later.len(), 2, "both parallel nodes get chosen: {later:?}");
+    }
+
+    #[test]
+    fn a_kernel_with_inputs_may_be_a_starting_one() {
+        let mut graph = shapes::chain(4, 1).graph;
+        graph.node_mut(NodeId(2)).starting = true;
+        let mut host = Mock::new(graph);
+        assert_eq!([0, 1].map(|worker| initial(worker, &mut host)), [NodeId(0), NodeId(2)]);
     }
 
     #[test]

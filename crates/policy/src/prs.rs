@@ -29,6 +29,10 @@ impl Prs {
         Prs { c: c.max(1) }
     }
 
+    pub(crate) fn c(&self) -> u64 {
+        self.c
+    }
+
     fn probability(&self, waits: u64) -> f64 {
         (waits as f64 / self.c as f64).min(1.0)
     }

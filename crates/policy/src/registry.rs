@@ -129,6 +129,32 @@ policies! {
         "data-flow order with hysteresis for kernels; for processes work stealing that keeps pairs together";
 }
 
+/// A policy prints as the name, with settings, that [`dispatch`] makes it of again.
+macro_rules! named {
+    ($Policy:ty as $policy:ident => $($name:tt)*) => {
+        impl fmt::Display for $Policy {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let $policy = self;
+                write!(f, $($name)*)
+            }
+        }
+    };
+}
+
+named!(RandomStealing as _policy => "random");
+named!(Qes as _policy => "qes");
+named!(Pss as _policy => "pss");
+named!(Prs as policy => "prs:C={}", policy.c());
+named!(WorkStealing as policy => "{}", policy.name());
+named!(Auto as _policy => "auto");
+
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "partition:tau={}", self.tau())?;
+        self.apart().map_or(Ok(()), |apart| write!(f, ",apart={}", apart.div_ceil(1000)))
+    }
+}
+
 /// All names, the baseline first.
 pub fn names() -> impl Iterator<Item = &'static str> {
     POLICIES.iter().map(|about| about.name)
@@ -217,6 +243,27 @@ fn each(settings: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    /// What a policy prints as makes a policy again.
+    #[test]
+    fn a_policy_prints_as_its_name() {
+        assert_eq!(Prs::new(7).to_string(), "prs:C=7");
+        assert_eq!(Partition::new(0.25).at_least(10_000).to_string(), "partition:tau=0.25,apart=10");
+        let all: [&dyn fmt::Display; 8] = [
+            &RandomStealing,
+            &Qes,
+            &Pss,
+            &Prs::new(1000),
+            &WorkStealing::new(Place::Current),
+            &WorkStealing::new(Place::Last),
+            &Partition::default(),
+            &Auto,
+        ];
+        for (policy, name) in all.iter().zip(names()) {
+            assert!(policy.to_string().starts_with(name), "{policy}");
+            assert_eq!(dispatch(&policy.to_string(), Exists), Ok(()), "{policy}");
+        }
+    }
+
     use super::*;
 
     struct Exists;

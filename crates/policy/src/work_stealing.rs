@@ -58,6 +58,15 @@ pub struct Local {
 }
 
 impl WorkStealing {
+    /// Its name in the registry, where it has one.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.place {
+            Place::Current => "ws-cur",
+            Place::Last => "ws-last",
+            Place::Near => "ws-near",
+        }
+    }
+
     /// Work stealing where ready nodes join the queue that `place` says.
     pub const fn new(place: Place) -> WorkStealing {
         WorkStealing { place }

@@ -3,8 +3,8 @@
 //! The host itself fails a run that names a node which does not exist, or in which all workers
 //! sleep while some node is claimable (the law of [`Policy`]).
 
-use thalweg_graph::{Kind, NodeId};
-use thalweg_policy::virtual_host::{Failure, Model, Report, Settings, run, shapes};
+use thalweg_graph::{Kind, Link, NodeId};
+use thalweg_policy::virtual_host::{Cost, Failure, Model, Ratio, Report, Settings, run, shapes};
 use thalweg_policy::{Decision, Event, Policy, registry};
 
 /// A run as a visit of the registry.
@@ -116,6 +116,45 @@ fn one_worker_never_idles_while_it_runs() {
             let idle = report.decisions[..last.unwrap()].iter().filter(|e| e.decision == Decision::Idle);
             assert_eq!(idle.count(), 0, "{name} on {shape}");
             assert_eq!(report.fruitless, 0, "{name} on {shape}: claims without work");
+        }
+    }
+}
+
+/// A farm behind a source whose bursts leave the workers without work in between, and a second
+/// source that ends later.
+fn starving() -> Model {
+    let cost = Cost::Fixed(100);
+    let mut model = Model::new();
+    let bursts = [model.starving("bursts", &[1, 40, 3, 90]), model.starving("others", &[7, 7])];
+    let farm = model.parallel("farm", cost);
+    let (sink, other) = (model.sequential("sink", cost), model.sequential("other", cost));
+    let roomy = Link { capacity: Some(200), ..Link::default() };
+    model.join_rated((bursts[0], Ratio::ONE), (farm, Ratio::ONE), roomy);
+    model.join_rated((bursts[1], Ratio::ONE), (other, Ratio::ONE), roomy);
+    model.join(farm, sink);
+    model
+}
+
+#[test]
+fn bursts_find_every_policy_awake() {
+    for name in policies() {
+        for workers in [1, 2, 5] {
+            let settings = Settings { workers, ..Settings::default() };
+            let report = play(name, &starving(), settings);
+            assert_eq!(report.firings, [134, 14, 134, 134, 14], "{name}, {workers} workers");
+            let idle = report.decisions.iter().filter(|entry| entry.decision == Decision::Idle);
+            assert!(idle.count() >= 6, "{name}: four bursts and two ends find the workers idle");
+        }
+    }
+}
+
+/// What the engine knows of dynamic rates is enough to end.
+#[test]
+fn policies_run_without_foresight() {
+    for name in policies() {
+        for (shape, model) in shapes::all() {
+            let report = play(name, &model, Settings { foresight: false, workers: 3, ..Settings::default() });
+            assert_eq!(report.firings, reference(&model), "{name} on {shape}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! An activation costs one time stamp. One in [`crate::clock::SAMPLE`] also has stamps inside,
 //! and the proportions found there split the time of all.
 
-use crate::clock::{Laps, Ticks, ticks_per_ns};
+use crate::clock::{Laps, Ticks, ticks, ticks_per_ns};
 use std::time::{Duration, Instant};
 use thalweg_graph::ChannelId;
 use thalweg_trace::WorkerReport;
@@ -62,6 +62,19 @@ impl Account {
 
     pub(crate) fn start(&mut self) {
         self.started = Some((Instant::now(), thread_cpu_time()));
+    }
+
+    /// The same for a worker that no thread was needed for until now: it was parked.
+    pub(crate) fn start_late(&mut self, (began, at): (Instant, Ticks)) {
+        let parked = ticks().saturating_sub(at);
+        (self.stall, self.parked, self.parks) = (parked, parked, 1);
+        self.started = Some((began, thread_cpu_time()));
+    }
+
+    /// Of a worker that no thread was ever needed for.
+    pub(crate) fn absent(at: Ticks) -> Account {
+        let parked = ticks().saturating_sub(at);
+        Account { stall: parked, parked, parks: 1, ..Account::new(0) }
     }
 
     /// Finds the time the operating system kept the thread off its core against its will.

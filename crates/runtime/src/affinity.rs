@@ -1,6 +1,13 @@
 //! Workers pinned to cores, where the system lets them be.
 //!
 //! Pinning is a wish: where the system has no such thing, or refuses, the workers run unpinned.
+//!
+//! A pool thread works for runs of different callers. At the start of each job it takes over the cores that the
+//! caller may use ([`Cores`]), as a thread that the caller had started would.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The calling thread kept on one core; dropped, it may run again where it might before.
 #[derive(Debug)]
@@ -19,6 +26,31 @@ mod linux {
         match sched_getaffinity(None) {
             Ok(allowed) => (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect(),
             Err(_) => Vec::new(),
+        }
+    }
+
+    /// The cores that a thread may use.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Cores(Option<CpuSet>);
+
+    impl Cores {
+        /// Of the calling thread.
+        pub(crate) fn here() -> Cores {
+            Cores(sched_getaffinity(None).ok())
+        }
+
+        /// The calling thread may use them, and no others.
+        pub(crate) fn take_over(&self) {
+            if let (Some(cores), Ok(now)) = (&self.0, sched_getaffinity(None))
+                && *cores != now
+            {
+                // A thread that stays where it is still runs.
+                let _ = sched_setaffinity(None, cores);
+            }
+        }
+
+        pub(crate) fn count(&self) -> usize {
+            self.0.as_ref().map_or(0, |cores| cores.count() as usize)
         }
     }
 
@@ -43,7 +75,53 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::cores;
+pub(crate) use linux::{Cores, cores};
+
+/// The cores that a thread may use: nothing is known of them here.
+#[cfg(not(target_os = "linux"))]
+#[derive(Clone, Debug)]
+pub(crate) struct Cores;
+
+#[cfg(not(target_os = "linux"))]
+impl Cores {
+    pub(crate) fn here() -> Cores {
+        Cores
+    }
+
+    pub(crate) fn take_over(&self) {}
+
+    pub(crate) fn count(&self) -> usize {
+        0
+    }
+}
+
+/// The latest answer.
+static KNOWN: AtomicUsize = AtomicUsize::new(1);
+
+/// The latest answer of [`parallelism`], without asking the system.
+pub(crate) fn known_parallelism() -> usize {
+    KNOWN.load(Ordering::Relaxed)
+}
+
+/// How long an answer of the system holds: it reads files of control groups, which takes 30 us.
+const HOLDS: Duration = Duration::from_secs(1);
+
+/// Threads that the calling thread and those like it may run at once: [`thalweg_plan::threads`], asked again
+/// when the thread's cores differ from the last asker's, and once in a while.
+pub(crate) fn parallelism() -> usize {
+    static LAST: Mutex<Option<(usize, Instant, usize)>> = Mutex::new(None);
+    let (count, now) = (Cores::here().count(), Instant::now());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match *last {
+        Some((cores, at, threads)) if cores == count && now.duration_since(at) < HOLDS => threads,
+        _ => {
+            let threads = thalweg_plan::threads();
+            *last = Some((count, now, threads));
+            KNOWN.store(threads, Ordering::Relaxed);
+            threads
+        }
+    }
+}
 
 /// Cores that the calling thread may use; none where the system does not tell.
 #[cfg(not(target_os = "linux"))]

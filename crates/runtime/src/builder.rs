@@ -1,11 +1,12 @@
 //! Typed kernels in, a [`Network`] out.
 
-use crate::channel::{Grow, In, Layout, Meter, Out, Ring, Weigh};
+use crate::channel::{Grow, Layout, Meter, Ring, Weigh};
 use crate::coroutine::{STACK, Stacks, Wanted};
 use crate::error::BuildError;
-use crate::node::{AnyFrame, Body, Finish, FrameFn, IntoFlow, Parallel, Sequential};
-use crate::ports::{Inputs, Many, Outputs};
+use crate::node::{AnyFrame, Body, Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential};
+use crate::ports::{Inputs, Outputs};
 use crate::process::{Owner, Process};
+use crate::seal::EngineOnly;
 use crate::spec::{InputSpecs, OutputSpecs, input, output};
 use crate::sync::{AtomicUsize, Mutex, lock};
 use crate::{Glance, NotYet};
@@ -40,7 +41,7 @@ impl<T> Stream<T> {
         self
     }
 
-    /// Counts each item as so many bytes against the run's byte budget.
+    /// Counts each item as the bytes that `bytes` gives, against the run's byte budget.
     pub fn weigh(mut self, bytes: impl Fn(&T) -> usize + Send + Sync + 'static) -> Self {
         self.link.weighed = true;
         self.socket.set_weigh(Some(Arc::new(bytes)));
@@ -56,6 +57,8 @@ impl<T> Stream<T> {
 #[must_use = "a feedback channel needs a producer"]
 #[derive(Debug)]
 pub struct Feedback<T> {
+    /// Which builder's.
+    graph: usize,
     edge: usize,
     socket: Arc<Socket<T>>,
 }
@@ -152,6 +155,11 @@ pub(crate) struct MakeNode<'a> {
     pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
     /// The channel of its first weighed output.
     pub(crate) weighed: Option<ChannelId>,
+    /// Bytes that completed tickets may hold.
+    pub(crate) held: usize,
+    /// Of a parallel node, as the graph has them.
+    pub(crate) unordered: bool,
+    pub(crate) workers: Option<u32>,
     /// Those of the run's coroutines.
     pub(crate) stacks: &'a Stacks,
     /// Of a process's ends.
@@ -242,12 +250,22 @@ impl<'env> Builder<'env> {
             frame: None,
             finish: None,
             stack: STACK,
+            starting: false,
+            unordered: false,
+            workers: None,
         }
     }
 
     /// Adds a Kahn process: sequential code of its own state that receives and sends, and waits
     /// where there is nothing to receive or no room to send. It shares the workers with all other
     /// nodes; [`Kernel::blocking`] and [`Kernel::process`] give one a thread of its own.
+    ///
+    /// **One operation at a time.** A process must not poll two receives or sends at once (`select!`,
+    /// `join!`, `FuturesUnordered`), drop one that is pending (a timeout around `recv`), or poll one
+    /// with a waker of its own: such code can see which channel happens to be ready, and its result
+    /// would depend on timing. The process fails at the attempt, with a message that says so. To wait
+    /// for any of several inputs, use [`Builder::merge`], which says in the graph that it is not
+    /// determinate, or choose the input by data.
     ///
     /// A process ends when its future does. Then, or when it drops an end before, the stream of a
     /// [`Tx`](crate::Tx) ends, and an [`Rx`](crate::Rx) is read no more. It fails the run with an `Err`, or a panic.
@@ -257,12 +275,12 @@ impl<'env> Builder<'env> {
     ///
     /// let mut seen = Vec::new();
     /// let mut graph = Builder::new();
-    /// let (numbers,) = graph.process("count", (), (output("out"),), |(), (mut out,)| async move {
+    /// let numbers = graph.process("count", (), output("out"), |(), mut out| async move {
     ///     for i in 0..10u64 {
     ///         out.send(i).await;
     ///     }
     /// });
-    /// let (sums,) = graph.process("sum", (input("in", numbers),), (output("out"),), |(mut rx,), (mut tx,)| async move {
+    /// let sums = graph.process("sum", input("in", numbers), output("out"), |mut rx, mut tx| async move {
     ///     let mut sum = 0;
     ///     while let Some(i) = rx.recv().await {
     ///         sum += i;
@@ -311,17 +329,16 @@ impl<'env> Builder<'env> {
         S: Iterator + Send + 'env,
         S::Item: Send + 'env,
     {
-        let kernel = self.kernel(name, (), (output("out"),));
+        let kernel = self.kernel(name, (), output("out"));
         let kernel = if blocking { kernel.blocking() } else { kernel };
-        let (stream,) =
-            kernel.sequential(move |(): &mut (), (out,): &mut (Out<S::Item>,)| match items.next() {
-                Some(item) => {
-                    out.push(item);
-                    std::ops::ControlFlow::Continue(())
-                }
-                None => std::ops::ControlFlow::Break(()),
-            });
-        stream
+
+        kernel.sequential(move |(), out| match items.next() {
+            Some(item) => {
+                out.push(item);
+                std::ops::ControlFlow::Continue(())
+            }
+            None => std::ops::ControlFlow::Break(()),
+        })
     }
 
     /// An ending node: takes the items one by one, in order.
@@ -330,8 +347,7 @@ impl<'env> Builder<'env> {
         T: Send + 'env,
         R: IntoFlow + 'env,
     {
-        self.kernel(name, (input("in", stream),), ())
-            .sequential(move |(item,): &mut (In<T>,), (): &mut ()| take(item.pop()));
+        self.kernel(name, input("in", stream), ()).sequential(move |item, ()| take(item.pop()));
     }
 
     /// A channel whose producer comes later in the graph than its consumer, holding `initial`
@@ -343,15 +359,16 @@ impl<'env> Builder<'env> {
         let initial: VecDeque<T> = initial.into_iter().collect();
         let link = Link { initial: initial.len(), feedback: true, ..Link::default() };
         let stream = self.produce_with(None, initial, link);
-        (Feedback { edge: stream.edge, socket: stream.socket.clone() }, stream)
+        (Feedback { graph: self.number, edge: stream.edge, socket: stream.socket.clone() }, stream)
     }
 
     /// Makes `stream` the producer of a feedback channel.
     ///
     /// # Panics
-    /// Where `stream` is of another graph, or comes from a feedback channel itself.
+    /// Where `stream` or `feedback` is of another graph, or `stream` comes from a feedback channel itself.
     pub fn close<T>(&mut self, feedback: Feedback<T>, stream: Stream<T>) {
         assert!(stream.graph == self.number, "a feedback channel was given a stream of another graph");
+        assert!(feedback.graph == self.number, "a feedback channel of another graph was closed");
         assert!(
             !self.edges[stream.edge].link.feedback,
             "a feedback channel was closed with another's stream: pass it through a node"
@@ -378,7 +395,7 @@ impl<'env> Builder<'env> {
         assert!(streams.len() <= 64, "a merge has at most 64 inputs");
         let inputs: Vec<_> =
             streams.into_iter().enumerate().map(|(i, s)| input(&format!("in{i}"), s)).collect();
-        let mut kernel = self.kernel(name, inputs, (output("out"),));
+        let mut kernel = self.kernel(name, inputs, output("out"));
         let mut first = 0;
         kernel.frame = Some(Box::new(AnyFrame(move |inputs: &Vec<Glance<T>>, takes: &mut [usize]| {
             let count = inputs.len();
@@ -391,8 +408,9 @@ impl<'env> Builder<'env> {
             }
             inputs.iter().enumerate().filter(|(_, s)| !s.ended()).fold(0, |mask, (i, _)| mask | 1 << i)
         })));
-        let (stream,) = kernel.finish_sequential(
-            |inputs: &mut Many<In<T>>, (out,): &mut (Out<T>,)| {
+
+        kernel.finish_sequential(
+            |inputs, out| {
                 for input in inputs.iter_mut() {
                     while let Some(item) = input.try_pop() {
                         out.push(item);
@@ -400,8 +418,7 @@ impl<'env> Builder<'env> {
                 }
             },
             true,
-        );
-        stream
+        )
     }
 
     /// Sends each item round a loop until it is done; results come in the order of the items.
@@ -474,6 +491,29 @@ impl<'env> Builder<'env> {
         node.blocking = true;
     }
 
+    /// Lets the node added last give results in any order. See [`Kernel::unordered`].
+    ///
+    /// # Panics
+    /// Where there is no node yet, or the last one is not parallel.
+    pub fn unorder_last(&mut self) {
+        self.last_parallel().unordered = true;
+    }
+
+    /// Lets at most `workers` workers fire the node added last. See [`Kernel::workers`].
+    ///
+    /// # Panics
+    /// Where there is no node yet, or the last one is not parallel.
+    pub fn limit_last(&mut self, workers: u32) {
+        self.last_parallel().workers = Some(workers.max(1));
+    }
+
+    fn last_parallel(&mut self) -> &mut Node {
+        let last = self.last();
+        let node = self.graph.node_mut(last);
+        assert!(node.kind == Kind::Parallel, "kernel `{}` is not parallel", node.name);
+        node
+    }
+
     fn last(&self) -> NodeId {
         self.graph.node_ids().last().expect("a node was added")
     }
@@ -518,6 +558,10 @@ pub struct Kernel<'a, 'env, I: InputSpecs, O: OutputSpecs> {
     pub(crate) finish: Option<Finish<'env, O::Ports>>,
     /// Bytes, should it be a coroutine.
     pub(crate) stack: usize,
+    pub(crate) starting: bool,
+    /// Of a parallel kernel.
+    pub(crate) unordered: bool,
+    pub(crate) workers: Option<u32>,
 }
 
 impl<I: InputSpecs, O: OutputSpecs> std::fmt::Debug for Kernel<'_, '_, I, O> {
@@ -553,12 +597,43 @@ where
         self
     }
 
+    /// Lets a worker begin with this kernel though it has inputs, such as the items that a loop holds
+    /// at first. The result does not depend on it. (DANBI, section III-A1: the initial schedule of
+    /// `random`, `qes`, `pss` and `prs`.)
+    pub fn starting(mut self) -> Self {
+        self.starting = true;
+        self
+    }
+
+    /// Lets a parallel kernel give what a firing has pushed when that firing has ended, and not in
+    /// the order of the inputs. **Not determinate**: the result depends on timing. The graph marks
+    /// the node as unordered. A slow firing then delays no results but its own; those of at most
+    /// one reorder window overtake it.
+    ///
+    /// It has no effect on other kernels.
+    pub fn unordered(mut self) -> Self {
+        self.unordered = true;
+        self
+    }
+
+    /// Lets at most `most` workers fire a parallel kernel at the same time, at least one: for
+    /// firings that share something scarce, such as memory bandwidth or a licence.
+    ///
+    /// It has no effect on other kernels.
+    pub fn workers(mut self, most: u32) -> Self {
+        self.workers = Some(most.max(1));
+        self
+    }
+
     /// Called once after the last firing of a sequential kernel, to give what is left to give.
     /// Needs dynamic outputs.
     ///
     /// # Panics
     /// Where an output's rate is static: what a node gives last is not a firing.
-    pub fn finish(mut self, finish: impl FnOnce(&mut <O::Ports as Outputs>::Cursors) + Send + 'env) -> Self {
+    pub fn finish(
+        mut self,
+        finish: impl for<'f> FnOnce(&mut <O::Ports as Outputs>::Cursors<'f>) + Send + 'env,
+    ) -> Self {
         let node = self.outputs.declare(Node::sequential(""));
         assert!(
             node.outputs.iter().all(|port: &OutPort| port.push == Rate::Dynamic),
@@ -573,7 +648,12 @@ where
     pub fn sequential<R, F>(self, fire: F) -> O::Streams
     where
         R: IntoFlow + 'env,
-        F: FnMut(&mut <I::Ports as Inputs>::Cursors, &mut <O::Ports as Outputs>::Cursors) -> R + Send + 'env,
+        F: for<'f> FnMut(
+                &mut <I::Ports as Inputs>::Cursors<'f>,
+                &mut <O::Ports as Outputs>::Cursors<'f>,
+            ) -> R
+            + Send
+            + 'env,
     {
         self.finish_sequential(fire, false)
     }
@@ -581,15 +661,19 @@ where
     pub(crate) fn finish_sequential<R, F>(self, fire: F, merge: bool) -> O::Streams
     where
         R: IntoFlow + 'env,
-        F: FnMut(&mut <I::Ports as Inputs>::Cursors, &mut <O::Ports as Outputs>::Cursors) -> R + Send + 'env,
+        F: for<'f> FnMut(
+                &mut <I::Ports as Inputs>::Cursors<'f>,
+                &mut <O::Ports as Outputs>::Cursors<'f>,
+            ) -> R
+            + Send
+            + 'env,
     {
-        let Kernel { builder, name, inputs, outputs, blocking, frame, finish, .. } = self;
+        let Kernel { builder, name, inputs, outputs, blocking, frame, finish, starting, .. } = self;
         let mut node = outputs.declare(inputs.declare(Node::sequential(name), frame.is_some()));
-        node.blocking = blocking;
-        node.merge = merge;
+        (node.blocking, node.merge, node.starting) = (blocking, merge, starting);
         let id = builder.graph.add(node);
-        let ins = inputs.attach(builder, id);
-        let (streams, outs) = outputs.attach(builder, id);
+        let ins = inputs.attach(builder, id, EngineOnly(()));
+        let (streams, outs) = outputs.attach(builder, id, EngineOnly(()));
         builder
             .nodes
             .push(Some(Box::new(move |_| Box::new(Sequential::new(ins(), outs(), fire, finish, frame)))));
@@ -611,8 +695,8 @@ where
         let Kernel { builder, name, inputs, outputs, blocking, frame, finish, .. } = self;
         let itself = frame.is_none() && finish.is_none();
         let id = builder.add_process(name, &inputs, &outputs, blocking, itself);
-        let ins = inputs.attach(builder, id);
-        let (streams, outs) = outputs.attach(builder, id);
+        let ins = inputs.attach(builder, id, EngineOnly(()));
+        let (streams, outs) = outputs.attach(builder, id, EngineOnly(()));
         builder.nodes.push(Some(Box::new(move |make| {
             let (ins, outs) = (ins(), outs());
             Box::new(Process::new(body(ins.receivers(make.owner), outs.senders(make.owner))))
@@ -627,28 +711,30 @@ where
     /// Without inputs, and where the kernel is blocking or has a finishing function.
     pub fn parallel<R, F>(self, fire: F) -> O::Streams
     where
-        R: IntoFlow + 'env,
-        F: Fn(&mut <I::Ports as Inputs>::Cursors, &mut <O::Ports as Outputs>::Cursors) -> R
+        R: IntoResult + 'env,
+        F: for<'f> Fn(&mut <I::Ports as Inputs>::Cursors<'f>, &mut <O::Ports as Outputs>::Cursors<'f>) -> R
             + Send
             + Sync
             + 'env,
     {
-        let Kernel { builder, name, inputs, outputs, frame, blocking, finish, .. } = self;
+        let Kernel { builder, name, inputs, outputs, frame, blocking, finish, starting, .. } = self;
         assert!(!blocking, "kernel `{name}` is parallel: its firings share the workers");
         assert!(finish.is_none(), "kernel `{name}` is parallel: it has no last firing to finish after");
-        let node = outputs.declare(inputs.declare(Node::parallel(name), frame.is_some()));
+        let mut node = outputs.declare(inputs.declare(Node::parallel(name), frame.is_some()));
+        (node.unordered, node.workers, node.starting) = (self.unordered, self.workers, starting);
         assert!(
             !node.is_source(),
             "parallel kernel `{}` needs an input: tickets follow its items",
             node.name
         );
         let id = builder.graph.add(node);
-        let ins = inputs.attach(builder, id);
-        let (streams, outs) = outputs.attach(builder, id);
+        let ins = inputs.attach(builder, id, EngineOnly(()));
+        let (streams, outs) = outputs.attach(builder, id, EngineOnly(()));
         builder.nodes.push(Some(Box::new(move |make: MakeNode<'_>| {
-            let MakeNode { tickets, retired, weighed, .. } = make;
+            let MakeNode { tickets, retired, weighed, held, unordered, workers, .. } = make;
             let retired = retired.expect("made for a parallel node");
-            Box::new(Parallel::new(ins(), outs(), fire, frame, tickets, retired, weighed))
+            let limits = NodeLimits { tickets, weighed, held, workers, unordered };
+            Box::new(Parallel::new(ins(), outs(), fire, frame, retired, limits))
         })));
         streams
     }

@@ -1,8 +1,9 @@
 //! Threads of their own: nodes that wait for the outside world in their firings.
 
-use crate::clock::ticks;
+use crate::channel::Meter;
+use crate::clock::{ticks, ticks_per_ns};
 use crate::net::Net;
-use crate::node::{By, Cx, Waiting};
+use crate::node::{By, Cx, NO_NAP, Waiting};
 use crate::search;
 use crate::sleep::{Sleeper, Woken};
 use crate::sync::{Ordering, fence};
@@ -14,23 +15,41 @@ use thalweg_policy::Event;
 /// Operations of a process in an activation at most.
 const OPERATIONS: usize = 1 << 14;
 
-/// Runs one node until it ends or the run does. Publishes after every firing: what comes from
-/// outside must not wait for more to come.
+/// Nanoseconds of firings after which a kernel publishes that waits for nothing outside.
+const SLICE_NS: f64 = 10_000.0;
+/// Firings of such a slice at most, and slices of an activation.
+const SLICE: usize = 256;
+const SLICES: usize = 16;
+
+/// Runs one node until it ends or the run does. A blocking node publishes after every firing: what
+/// comes from outside must not wait for more to come. Others, which have a thread only because the
+/// run is one-to-one, publish by the time their firings take.
 pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant, Duration)>) {
     let cell = &net.nodes[node.index()];
     let Some(body) = &cell.body else { return };
     let mut rest = Rest::default();
-    // A process that nobody hears any more never waits: it must come by here to be told.
-    let budget = if cell.kind == Kind::Process { OPERATIONS } else { usize::MAX };
+    let slices = !net.graph.node(node).blocking && cell.kind != Kind::Process;
+    let mut slice = 1;
     let mut cx = Cx::new(net, By::Outsider);
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
-        cx.begin(node, &cell.state, (budget, 1), alerted);
+        let budget = match cell.kind {
+            // A process without a live consumer never waits: it must return here to see that.
+            Kind::Process => OPERATIONS,
+            _ if slices => slice * SLICES,
+            _ => usize::MAX,
+        };
+        cx.begin(node, &cell.state, (budget, slice), alerted);
         let from = ticks();
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
         cell.state.activations.fetch_add(1, Ordering::Relaxed);
-        cell.state.busy.fetch_add(ticks().saturating_sub(from), Ordering::Relaxed);
+        let spent = ticks().saturating_sub(from);
+        cell.state.busy.fetch_add(spent, Ordering::Relaxed);
+        if slices && cx.fired > 0 {
+            let each = spent as f64 / ticks_per_ns() / cx.fired as f64;
+            slice = ((SLICE_NS / each.max(1.0)) as usize).clamp(1, SLICE);
+        }
         if net.ready.is_told() || cell.kind == Kind::Process {
             net.changed_outside(node);
         }
@@ -56,18 +75,31 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
 /// How a thread of its own waits.
 ///
 /// Where the other side is fast, being woken for every item costs both more than the item does. So
-/// a thread that was woken soon after it fell asleep first naps the next time, for a set time and
-/// woken by nobody, and finds several items (or places) when it looks again. Where it finds few, or
-/// the other side waiting for it, as where nodes answer each other, it gives naps up for a while.
-/// An item after a pause waits for no nap; one in a stream may wait for [`NAP`]. What it gives shows
-/// in the bench's `farm.*`, as `ours(adaptor)`.
+/// a thread that was woken soon after it fell asleep first naps the next time: it sleeps for a set time, or until
+/// a quarter of the channel is there, or the other side has ended, and finds several items (or places) when it looks
+/// again. Where it finds few, or the other side waiting for it, as where nodes answer each other, it gives naps up for
+/// a while. An item after a pause waits for no nap; one in a stream may wait for [`NAP`]. What it gives shows
+/// in the bench's `farm.*` and `small.*`, as `ours(adaptor)`.
+///
+/// # Protocol
+///
+/// The node's wait word says what it lacks as ever, so that the searches see a node that could go on as one that can,
+/// and the thread counts as active. What ends the nap is the counter in `nap`. The handshake is that of
+/// `doze`: the thread sets `nap`, fences, and looks at the channel's counter before it sleeps; a changer moves the
+/// counter, fences, and reads `nap`. If the changer misses the nap, the thread's look sees the change.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     nap: Duration,
     /// Waits for which naps are given up, and those left of them.
     given_up: u32,
     left: u32,
+    /// Waits that begin with a look.
+    looks: u32,
 }
+
+/// Waits of a caller that begin with a look, and how long it is.
+const LOOKS: u32 = 2;
+const LOOK: Duration = Duration::from_micros(30);
 
 /// The longest nap, the first, and the shortest worth its switches.
 const NAP: Duration = Duration::from_micros(1000);
@@ -86,6 +118,12 @@ struct Found {
 }
 
 impl Rest {
+    /// For an end that a caller holds: the first items come, and a short run ends, before a thread that sleeps
+    /// would be awake.
+    pub(crate) fn looking() -> Rest {
+        Rest { looks: LOOKS, ..Rest::default() }
+    }
+
     /// Waits until the node's wait is over.
     pub(crate) fn take(
         &mut self,
@@ -97,8 +135,14 @@ impl Rest {
         if cfg!(loom) {
             return doze(net, node, sleeper, deadline); // a model has no clock
         }
+        if self.looks > 0 {
+            self.looks -= 1;
+            if look(net, node) {
+                return;
+            }
+        }
         if self.nap >= SHORTEST {
-            std::thread::sleep(self.nap);
+            nap(net, node, sleeper, self.nap);
             let found = found(net, node);
             self.judge(found.as_ref());
             if net.nodes[node.index()].state.satisfied(net, node) {
@@ -117,8 +161,8 @@ impl Rest {
     fn judge(&mut self, found: Option<&Found>) {
         let useful = found.filter(|found| found.count >= FEW && !found.overslept);
         self.nap = match useful {
-            // A quarter of a channel leaves the other side three to go on with.
-            Some(found) if found.count * 4 > found.capacity => self.nap / 2,
+            // It was rung at a quarter, and much has come since.
+            Some(found) if found.count * 2 > found.capacity => self.nap / 2,
             Some(found) if found.count * 8 < found.capacity => (self.nap * 2).min(NAP),
             Some(_) => self.nap,
             None => Duration::ZERO,
@@ -126,6 +170,43 @@ impl Rest {
         self.given_up = if self.nap < SHORTEST { (self.given_up * 2).clamp(16, 1 << 12) } else { 0 };
         self.left = self.given_up;
     }
+}
+
+/// Whether the node's wait is over soon.
+fn look(net: &Net<'_>, node: NodeId) -> bool {
+    let (state, from) = (&net.nodes[node.index()].state, Instant::now());
+    while from.elapsed() < LOOK {
+        if state.satisfied(net, node) || net.stopped() {
+            return true;
+        }
+        // What it waits for may need this core.
+        std::thread::yield_now();
+        (0..32).for_each(|_| std::hint::spin_loop());
+    }
+    false
+}
+
+/// Sleeps for a while, or until a quarter of the channel is there.
+fn nap(net: &Net<'_>, node: NodeId, sleeper: Sleeper, time: Duration) {
+    let state = &net.nodes[node.index()].state;
+    let until = match state.wait.read() {
+        Waiting::Items { channel, .. } => net.meter(channel).head() + quarter(net.meter(channel)),
+        Waiting::Room { channel, .. } => {
+            let meter = net.meter(channel);
+            (meter.tail() + quarter(meter)).saturating_sub(meter.capacity())
+        }
+        _ => return,
+    };
+    state.nap.store(until, Ordering::Relaxed);
+    fence(Ordering::SeqCst); // pairs with the changers' fence in `Net::changed`
+    if !state.nap_is_over(net, until) {
+        net.sleep.nap(sleeper, time);
+    }
+    state.nap.store(NO_NAP, Ordering::Relaxed);
+}
+
+fn quarter(meter: &Meter) -> usize {
+    (meter.capacity() / 4).max(FEW)
 }
 
 fn found(net: &Net<'_>, node: NodeId) -> Option<Found> {

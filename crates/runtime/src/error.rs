@@ -56,7 +56,8 @@ pub enum Error {
         /// Items a firing must give.
         rate: u32,
     },
-    /// Nodes wait for each other in a circle that no growth can open.
+    /// Nodes wait for each other in a cycle that no growth can open. The message names the first ten;
+    /// [`Deadlock::waits`] has all.
     #[error("deadlock: {0}")]
     Deadlock(Deadlock),
     /// [`crate::Handle::cancel`] was called, or an outside end was dropped.
@@ -132,14 +133,30 @@ pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("a value that is no text").to_owned()
 }
 
-/// A circle of waiting nodes, or nodes that wait for one.
+/// A cycle of nodes that wait for each other, or nodes that wait for such a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Deadlock {
-    /// Who waits for what, in the order of the circle.
+    /// What each node waits for, in the order of the cycle.
     pub waits: Vec<BlockedNode>,
-    /// A full channel could have grown, but for the byte budget.
+    /// The byte budget, where a full channel could have grown but for it.
     pub over_budget: Option<usize>,
+    /// An input from outside the cycle that holds items while the cycle waits for its own.
+    pub unread: Option<UnreadInput>,
 }
+
+/// An input that holds items for a node that waits for another input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnreadInput {
+    /// The node's name.
+    pub node: String,
+    /// The channel, as `a.out -> b.in`.
+    pub channel: String,
+}
+
+/// Nodes that the message about a cycle names.
+const SHOWN: usize = 10;
 
 /// A node and the channel it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,7 +175,7 @@ pub struct BlockedNode {
 
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, wait) in self.waits.iter().enumerate() {
+        for (i, wait) in self.waits.iter().take(SHOWN).enumerate() {
             let what = if wait.full { "room in" } else { "items on" };
             write!(
                 f,
@@ -170,9 +187,23 @@ impl fmt::Display for Deadlock {
                 wait.capacity
             )?;
         }
-        match self.over_budget {
-            Some(bytes) => write!(f, "; more room would exceed the byte budget of {bytes}"),
-            None => write!(f, "; give the cycle more initial items, or make a firing need less"),
+        if let Some(more) = self.waits.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+            write!(f, "; and {more} more nodes of the cycle")?;
+        }
+        if let Some(bytes) = self.over_budget {
+            return write!(f, "; more room would exceed the byte budget of {bytes}");
+        }
+        if let Some(UnreadInput { node, channel }) = &self.unread {
+            write!(f, "; meanwhile `{channel}` holds items for node `{node}`")?;
+        }
+        write!(f, "\nhelp: give the cycle more initial items, or make a firing need less")?;
+        match self.unread {
+            Some(_) => write!(
+                f,
+                "; if a node of it drops items on purpose, `Options::close_starved_loops` ends the loop and \
+                 discards its input"
+            ),
+            None => Ok(()),
         }
     }
 }

@@ -11,11 +11,11 @@ use thalweg_trace::{Growth, Limit};
 
 /// Bytes that channels may take in all, grown ones included, where no budget was given: nothing is
 /// unbounded by default.
-const GROWTH_UNASKED: usize = 1 << 30;
+const GROWTH_UNASKED: usize = 256 << 20;
 
 /// The same, for growth before a circle that starves, where an endless source would fill any
 /// channel; and the part of a budget for it, so that it leaves the rest to where room is sure to help.
-const FEED_UNASKED: usize = 16 << 20;
+pub(crate) const FEED_UNASKED: usize = 16 << 20;
 const FEED_PART: usize = 2;
 
 /// Doubles the smallest channel whose fullness keeps somebody from going on who waits for a circle

@@ -6,21 +6,19 @@
 //! `node`, growth and deadlock in `quiesce`.
 //!
 //! ```
-//! use thalweg_runtime::{Builder, Options, input, output};
+//! use thalweg_runtime::{Builder, Options, output};
 //!
 //! let mut seen = Vec::new();
 //! let mut graph = Builder::new();
 //! let numbers = graph.source("numbers", 0..10u64);
-//! let (even, odd) = graph
-//!     .kernel("split", (input("in", numbers),), (output("even"), output("odd")))
-//!     .sequential(|(number,), (even, odd)| {
+//! let (even, odd) =
+//!     graph.kernel("split", numbers, (output("even"), output("odd"))).sequential(|number, (even, odd)| {
 //!         let number = number.pop();
 //!         if number % 2 == 0 { even.push(number) } else { odd.push(number) }
 //!     });
 //! let sums = graph
-//!     .kernel("add", (input("even", even), input("odd", odd)), (output("sum").push(1),))
-//!     .parallel(|(even, odd), (sum,)| sum.push(even.pop() + odd.pop()))
-//!     .0;
+//!     .kernel("add", (even, odd), output("sum").push(1))
+//!     .parallel(|(even, odd), sum| sum.push(even.pop() + odd.pop()));
 //! graph.sink("collect", sums, |sum| seen.push(sum));
 //! graph.build()?.run(&Options::default().threads(2))?;
 //! assert_eq!(seen, [1, 5, 9, 13, 17]);
@@ -40,6 +38,7 @@ mod growth;
 mod homes;
 mod net;
 mod node;
+mod one;
 mod outlet;
 mod port;
 mod ports;
@@ -49,9 +48,11 @@ mod ready;
 mod relay;
 mod round;
 mod run;
+mod seal;
 mod search;
 mod sleep;
 mod spec;
+mod starve;
 mod suspects;
 mod sync;
 mod team;
@@ -64,12 +65,11 @@ mod worker;
 
 pub use builder::{Builder, Feedback, Kernel, Network, Stream};
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
-pub use coroutine::{BlockingRx, BlockingTx, Ends};
+pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
-pub use node::{Flow, IntoFlow};
+pub use node::{Flow, IntoFlow, IntoResult};
 pub use outlet::Outlet;
-pub use port::{Give, Input, Look, Take};
-pub use ports::{Inputs, Many, Outputs};
+pub use ports::{Many, Takes};
 pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
 pub use run::{Handle, Options, Prepared};
 pub use spec::{

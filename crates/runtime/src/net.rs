@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::channel::{Grow, Meter};
 use crate::error::Error;
-use crate::node::{Body, NodeState};
+use crate::node::{Body, NO_NAP, NodeState};
 use crate::process::Owners;
 use crate::ready::Ready;
 use crate::search::Search;
@@ -150,6 +150,8 @@ pub(crate) struct Net<'env> {
     pub(crate) stays: bool,
     /// For circles that wait while the rest goes on.
     pub(crate) search: Search,
+    /// Loops that starve end: see [`starve`](crate::starve).
+    pub(crate) closes_loops: bool,
 }
 
 impl std::ops::Deref for Net<'_> {
@@ -201,6 +203,7 @@ impl<'env> Net<'env> {
             spent: AtomicUsize::new(spent + dealt),
             fed: AtomicUsize::new(0),
             growths: Mutex::new(Vec::new()),
+            closes_loops: false,
             accounts: Mutex::new(Vec::new()),
         }
     }
@@ -382,7 +385,10 @@ impl<'env> Net<'env> {
     /// [`Net::changed`] for threads that are no workers.
     pub(crate) fn changed_outside(&self, node: NodeId) {
         fence(Ordering::SeqCst); // pairs with `Sleep::announce`, `doze`, and the protocol of `ready`
-        self.ring_peers(node);
+        let sleepers = self.nodes[node.index()].dedicated_peers || self.sleep.any_asleep();
+        if sleepers || self.ready.is_told() {
+            self.ring_peers(node);
+        }
     }
 
     /// Whether there is something for a worker to do.
@@ -407,16 +413,22 @@ impl<'env> Net<'env> {
     #[inline]
     pub(crate) fn changed(&self, node: NodeId) {
         fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
-        if self.nodes[node.index()].dedicated_peers || self.sleep.any_asleep() {
+        if self.sleep.any_asleep() {
             self.ring_peers(node);
+        } else if self.nodes[node.index()].dedicated_peers {
+            // Workers are awake: a policy that is notified hears of the others when the activation ends.
+            self.ring_dedicated_peers(node);
         }
     }
 
     #[cold]
+    fn ring_dedicated_peers(&self, node: NodeId) {
+        self.peers(node).for_each(|peer| self.ring_dedicated(peer));
+    }
+
+    #[cold]
     fn ring_peers(&self, node: NodeId) {
-        for peer in self.peers(node) {
-            self.ring_dedicated(peer);
-        }
+        self.ring_dedicated_peers(node);
         if self.ready.is_told() {
             return self.peers(node).for_each(|peer| self.tell_outside(peer));
         }
@@ -432,10 +444,13 @@ impl<'env> Net<'env> {
     /// Wakes the thread of a dedicated node if its wait is over.
     pub(crate) fn ring_dedicated(&self, node: NodeId) {
         let cell = &self.nodes[node.index()];
-        if let Some(sleeper) = cell.dedicated
-            && cell.state.dozing.load(Ordering::Relaxed)
-            && cell.state.satisfied(self, node)
-        {
+        let Some(sleeper) = cell.dedicated else { return };
+        let nap = cell.state.nap.load(Ordering::Relaxed);
+        let wakes = match nap {
+            NO_NAP => cell.state.dozing.load(Ordering::Relaxed) && cell.state.satisfied(self, node),
+            until => cell.state.nap_is_over(self, until),
+        };
+        if wakes {
             self.sleep.wake_dedicated(sleeper as Sleeper);
         }
     }
@@ -473,12 +488,16 @@ impl<'env> Net<'env> {
         }
     }
 
-    /// A worker that has given back the claim of a parallel node wakes another to claim there too.
+    /// A worker has given back the claim of a parallel node, of which it took at most `claimed` firings: it
+    /// wakes another worker to claim there too.
     #[inline]
-    pub(crate) fn share_claim(&self, node: NodeId) {
+    pub(crate) fn share_claim(&self, node: NodeId, claimed: usize) {
         if self.sleep.wants_waking() {
             fence(Ordering::SeqCst);
-            if self.claimable(node) {
+            // This worker sees to the node's end itself.
+            let all_claimed = |meter: &Meter| meter.ended() && meter.items() <= claimed;
+            let last = self.inputs(node).iter().any(|input| all_claimed(self.meter(*input)));
+            if !last && self.claimable(node) {
                 self.sleep.wake_one();
             }
         }
@@ -540,7 +559,7 @@ impl<'env> Net<'env> {
         let message = crate::panic_message(&*panic);
         self.fail(Error::Panic { node: self.graph.node(node).name.to_string(), message });
         // Those of the poll that panicked.
-        crate::process::end_streams(self.owners.of(node), true);
+        crate::process::end_streams(self.owners.of(node), crate::process::Cause::Failed);
     }
 
     pub(crate) fn fail_short(&self, node: NodeId, port: usize) {

@@ -1,15 +1,19 @@
 //! The end of a stream that the caller holds: an iterator over what a running network gives.
 
+use crate::affinity::Cores;
 use crate::builder::{Builder, Stream};
 use crate::channel::In;
 use crate::dedicated::Rest;
 use crate::error::Error;
 use crate::net::Net;
 use crate::port::{Input, Lack, Take};
+use crate::run::Caller;
 use crate::run::{Handle, Options, dismantle};
 use crate::sync::Ordering;
-use std::sync::Arc;
-use std::thread::{JoinHandle, ScopedJoinHandle};
+use crate::team::{Panic, Team};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 use thalweg_graph::NodeId;
 use thalweg_trace::Report;
@@ -21,8 +25,50 @@ type Outcome = Result<Report, Error>;
 
 /// The thread the run was started on.
 enum Runner<'scope> {
-    Own(JoinHandle<Outcome>),
+    Pooled(Arc<Ended>),
     Scoped(ScopedJoinHandle<'scope, Outcome>),
+}
+
+/// How a run on a thread of the pool has ended, once it has.
+#[derive(Default)]
+struct Ended {
+    how: Mutex<Option<Result<Outcome, Panic>>>,
+    bell: Condvar,
+}
+
+/// How long a caller that waits for the end looks before it sleeps.
+const LOOK: Duration = Duration::from_micros(20);
+
+impl Ended {
+    fn tell(&self, how: Result<Outcome, Panic>) {
+        *self.how.lock().unwrap_or_else(PoisonError::into_inner) = Some(how);
+        self.bell.notify_one();
+    }
+
+    /// Waits for the end, until then at most.
+    fn wait(&self, until: Option<Instant>) -> Option<Result<Outcome, Panic>> {
+        let start = Instant::now();
+        let mut how = self.how.lock().unwrap_or_else(PoisonError::into_inner);
+        while how.is_none() {
+            let now = Instant::now();
+            if now.duration_since(start) < LOOK {
+                drop(how);
+                std::thread::yield_now();
+                (0..32).for_each(|_| std::hint::spin_loop());
+                how = self.how.lock().unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            how = match until {
+                Some(until) if now >= until => return None,
+                Some(until) => {
+                    let waited = self.bell.wait_timeout(how, until - now);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.bell.wait(how).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        how.take()
+    }
 }
 
 /// An iterator over the items of a stream whose network runs meanwhile.
@@ -37,7 +83,7 @@ enum Runner<'scope> {
 /// end by itself; a scope waits for it.
 pub struct Outlet<'scope, T: Send> {
     // The cursor drops its items before the port says what is the ring's to drop.
-    cursor: In<T>,
+    cursor: In<'static, T>,
     port: Take<T>,
     /// Until the run has been finished.
     net: Option<Arc<Net<'scope>>>,
@@ -64,8 +110,14 @@ impl Builder<'static> {
         stream: Stream<T>,
         options: &Options,
     ) -> Result<Outlet<'static, T>, Error> {
-        self.start_by(stream, options, |name, prepared| {
-            std::thread::Builder::new().name(name).spawn(move || prepared.run()).map(Runner::Own)
+        self.start_by(stream, options, |prepared| {
+            let ended = Arc::new(Ended::default());
+            let (at_end, cores) = (ended.clone(), Cores::here());
+            let run = move || {
+                cores.take_over();
+                at_end.tell(catch_unwind(AssertUnwindSafe(|| prepared.run_as(Caller::Dedicated))));
+            };
+            Team::process().detach(Box::new(run)).map(|()| Runner::Pooled(ended))
         })
     }
 }
@@ -81,10 +133,10 @@ impl<'scope> Builder<'scope> {
         stream: Stream<T>,
         options: &Options,
     ) -> Result<Outlet<'scope, T>, Error> {
-        self.start_by(stream, options, |name, prepared| {
+        self.start_by(stream, options, |prepared| {
             std::thread::Builder::new()
-                .name(name)
-                .spawn_scoped(scope, move || prepared.run())
+                .name("thalweg-0".to_owned())
+                .spawn_scoped(scope, move || prepared.run_as(Caller::Dedicated))
                 .map(Runner::Scoped)
         })
     }
@@ -93,7 +145,7 @@ impl<'scope> Builder<'scope> {
         mut self,
         stream: Stream<T>,
         options: &Options,
-        spawn: impl FnOnce(String, crate::run::Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
+        spawn: impl FnOnce(crate::run::Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
     ) -> Result<Outlet<'scope, T>, Error> {
         let (node, socket) = self.external("outlet", stream);
         let prepared = self.build()?.prepare(options)?;
@@ -101,13 +153,13 @@ impl<'scope> Builder<'scope> {
         let port = Take::new(socket.ring(), socket.id(), limits);
         let (net, handle) = (prepared.net.clone(), prepared.handle());
         let cursor = port.cursor();
-        let runner = spawn("thalweg-0".to_owned(), prepared).map_err(Error::Thread)?;
+        let runner = spawn(prepared).map_err(Error::Thread)?;
         Ok(Outlet {
             cursor,
             port,
             net: Some(net),
             node,
-            rest: Rest::default(),
+            rest: Rest::looking(),
             runner: Some(runner),
             handle,
             outcome: None,
@@ -154,11 +206,11 @@ impl<T: Send> Outlet<'_, T> {
 
     fn join(&mut self) {
         if let Some(runner) = self.runner.take() {
-            let joined = match runner {
-                Runner::Own(thread) => thread.join(),
+            let ended = match runner {
+                Runner::Pooled(ended) => ended.wait(None).expect("it waits until the end"),
                 Runner::Scoped(thread) => thread.join(),
             };
-            self.outcome = Some(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            self.outcome = Some(ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
     }
 
@@ -218,14 +270,11 @@ impl<T: Send> Drop for Outlet<'_, T> {
             return;
         }
         self.handle.cancel();
-        if let Some(Runner::Own(thread)) = &self.runner {
-            let until = Instant::now() + PATIENCE;
-            while !thread.is_finished() {
-                if Instant::now() >= until {
-                    return; // it ends by itself, and nothing of it is borrowed
-                }
-                std::thread::sleep(Duration::from_micros(100));
+        if let Some(Runner::Pooled(ended)) = &self.runner {
+            if let Some(Err(panic)) = ended.wait(Some(Instant::now() + PATIENCE)) {
+                std::panic::resume_unwind(panic);
             }
+            return; // what has not ended ends by itself, and nothing of it is borrowed
         }
         self.join();
     }

@@ -3,11 +3,12 @@
 
 use crate::channel::{Glance, In, Limits, Meter, Out, Ring, View};
 use crate::process::{Owner, Rx, Tx};
+use crate::seal::Sealed;
 use std::sync::Arc;
 use thalweg_graph::ChannelId;
 
-/// A firing gets its cursors by reference and could exchange two of one type. Each cursor carries
-/// its own place, so nothing is misread before this is noticed.
+/// Two ports of one firing may have cursors of one type, which its code can swap: see
+/// [`crate::channel::In`].
 const EXCHANGED: &str = "a firing exchanged the cursors of two ports";
 
 /// What a claim lacks: the node waits for it.
@@ -48,10 +49,9 @@ impl Consumer {
     /// Looks again at what the producer has published.
     #[inline]
     pub(crate) fn refresh(&mut self) {
-        if !self.ended {
-            self.ended = self.meter.ended();
-            self.seen = if self.ended { self.meter.end_tail() } else { self.meter.tail() };
-        }
+        // An ended stream may be cut short: see `starve`.
+        self.ended = self.meter.ended();
+        self.seen = if self.ended { self.meter.end_tail() } else { self.meter.tail() };
     }
 
     #[inline]
@@ -145,32 +145,32 @@ impl Producer {
 }
 
 /// A consuming port.
-pub trait Input: Send {
+pub trait Input: Sealed + Send {
     /// What a firing sees.
-    type Cursor: Send;
+    type Cursor<'f>: Send;
     /// The items.
     type Item: Send;
 
     #[doc(hidden)]
     fn side(&mut self) -> &mut Consumer;
     #[doc(hidden)]
-    fn cursor(&self) -> Self::Cursor;
+    fn cursor(&self) -> Self::Cursor<'static>;
     /// Claims `items` items for the cursor; `see` are visible from the start.
     #[doc(hidden)]
-    fn open(&mut self, cursor: &mut Self::Cursor, items: usize);
+    fn open(&mut self, cursor: &mut Self::Cursor<'static>, items: usize);
     /// Claims `items` more, behind those the cursor is open for.
     #[doc(hidden)]
-    fn extend(&mut self, cursor: &mut Self::Cursor, items: usize);
+    fn extend(&mut self, cursor: &mut Self::Cursor<'static>, items: usize);
     #[doc(hidden)]
-    fn step(cursor: &mut Self::Cursor, limits: (usize, usize));
+    fn step(cursor: &mut Self::Cursor<'static>, limits: (usize, usize));
     #[doc(hidden)]
-    fn finish(cursor: &mut Self::Cursor);
+    fn finish(cursor: &mut Self::Cursor<'static>);
     /// Puts back what was claimed beyond the last firing (sequential nodes).
     #[doc(hidden)]
-    fn unclaim(&mut self, cursor: &mut Self::Cursor);
+    fn unclaim(&mut self, cursor: &mut Self::Cursor<'static>);
     /// Gives the slots of ended firings back to the producer.
     #[doc(hidden)]
-    fn release(&self, cursor: &Self::Cursor);
+    fn release(&self, cursor: &Self::Cursor<'static>);
     #[doc(hidden)]
     fn glance(&self) -> Glance<Self::Item>;
     /// A second handle for the side that releases in ticket order.
@@ -212,8 +212,12 @@ impl<T> Take<T> {
     }
 }
 
+impl<T> Sealed for Take<T> {}
+impl<T> Sealed for Look<T> {}
+impl<T> Sealed for Give<T> {}
+
 impl<T: Send> Input for Take<T> {
-    type Cursor = In<T>;
+    type Cursor<'f> = In<'f, T>;
     type Item = T;
 
     #[inline]
@@ -221,12 +225,13 @@ impl<T: Send> Input for Take<T> {
         &mut self.side
     }
 
-    fn cursor(&self) -> In<T> {
-        In::new()
+    fn cursor(&self) -> In<'static, T> {
+        In::new(self.ring.0.id())
     }
 
     #[inline]
-    fn open(&mut self, cursor: &mut In<T>, items: usize) {
+    fn open(&mut self, cursor: &mut In<'static, T>, items: usize) {
+        assert!(cursor.is_of(self.ring.0.id()) && cursor.is_spent(), "{EXCHANGED}");
         let start = self.side.next;
         self.side.next += items;
         // SAFETY: `[next, seen)` is published and unclaimed; `next` has moved on, so the cursor
@@ -234,32 +239,32 @@ impl<T: Send> Input for Take<T> {
         unsafe { cursor.open(self.ring.0.slots(), start, self.side.next) };
     }
 
-    fn extend(&mut self, cursor: &mut In<T>, items: usize) {
+    fn extend(&mut self, cursor: &mut In<'static, T>, items: usize) {
         self.side.next += items;
         // SAFETY: as in `open`; the new items follow those the cursor has.
         unsafe { cursor.extend(self.side.next) };
     }
 
     #[inline(always)]
-    fn step(cursor: &mut In<T>, (take, _): (usize, usize)) {
+    fn step(cursor: &mut In<'static, T>, (take, _): (usize, usize)) {
         cursor.step(take);
     }
 
     #[inline(always)]
-    fn finish(cursor: &mut In<T>) {
+    fn finish(cursor: &mut In<'static, T>) {
         cursor.finish();
     }
 
     #[inline]
-    fn unclaim(&mut self, cursor: &mut In<T>) {
-        assert!(cursor.is_on(self.ring.0.slots().0), "{EXCHANGED}");
+    fn unclaim(&mut self, cursor: &mut In<'static, T>) {
+        assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
         cursor.close();
         self.side.next = cursor.at();
     }
 
     #[inline]
-    fn release(&self, cursor: &In<T>) {
-        assert!(cursor.is_on(self.ring.0.slots().0), "{EXCHANGED}");
+    fn release(&self, cursor: &In<'static, T>) {
+        assert!(cursor.is_of(self.ring.0.id()) && cursor.is_spent(), "{EXCHANGED}");
         self.ring.0.release(cursor.at());
     }
 
@@ -296,7 +301,7 @@ impl<T> Look<T> {
 }
 
 impl<T: Send + Sync> Input for Look<T> {
-    type Cursor = View<T>;
+    type Cursor<'f> = View<'f, T>;
     type Item = T;
 
     #[inline]
@@ -304,44 +309,46 @@ impl<T: Send + Sync> Input for Look<T> {
         &mut self.side
     }
 
-    fn cursor(&self) -> View<T> {
-        View::new()
+    fn cursor(&self) -> View<'static, T> {
+        View::new(self.ring.0.id())
     }
 
     #[inline]
-    fn open(&mut self, cursor: &mut View<T>, items: usize) {
+    fn open(&mut self, cursor: &mut View<'static, T>, items: usize) {
+        assert!(cursor.is_of(self.ring.0.id()) && cursor.is_spent(), "{EXCHANGED}");
         let start = self.side.next;
         self.side.next += items;
         // SAFETY: the claim was granted only for firings whose whole windows are published, and
         // items are released in ticket order, by ended firings.
-        unsafe { cursor.open(self.ring.0.slots(), start, self.side.seen) };
+        unsafe { cursor.open(self.ring.0.slots(), (start, self.side.next), self.side.seen) };
     }
 
-    fn extend(&mut self, cursor: &mut View<T>, items: usize) {
+    fn extend(&mut self, cursor: &mut View<'static, T>, items: usize) {
         self.side.next += items;
         // SAFETY: as in `open`.
-        unsafe { cursor.extend(self.side.seen) };
+        unsafe { cursor.extend(self.side.next, self.side.seen) };
     }
 
     #[inline(always)]
-    fn step(cursor: &mut View<T>, (take, see): (usize, usize)) {
+    fn step(cursor: &mut View<'static, T>, (take, see): (usize, usize)) {
         cursor.step(Limits { take, see });
     }
 
     #[inline(always)]
-    fn finish(cursor: &mut View<T>) {
+    fn finish(cursor: &mut View<'static, T>) {
         cursor.finish();
     }
 
     #[inline]
-    fn unclaim(&mut self, cursor: &mut View<T>) {
-        assert!(cursor.is_on(self.ring.0.slots().0), "{EXCHANGED}");
+    fn unclaim(&mut self, cursor: &mut View<'static, T>) {
+        assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
+        cursor.close();
         self.side.next = cursor.at();
     }
 
     #[inline]
-    fn release(&self, cursor: &View<T>) {
-        assert!(cursor.is_on(self.ring.0.slots().0), "{EXCHANGED}");
+    fn release(&self, cursor: &View<'static, T>) {
+        assert!(cursor.is_of(self.ring.0.id()) && cursor.is_spent(), "{EXCHANGED}");
         // SAFETY: every firing that covers an item below `at` has ended, and release is in ticket
         // order, by one thread at a time.
         unsafe { self.ring.0.drop_and_release(cursor.at()) };
@@ -366,12 +373,20 @@ impl<T: Send + Sync> Input for Look<T> {
 pub struct Give<T> {
     ring: RingRef<T>,
     side: Producer,
+    /// Items of a firing, where the rate is static and the node unordered: then `side` takes the rate
+    /// for a dynamic one, as no place can be reserved.
+    unordered: Option<usize>,
 }
 
 impl<T: Send> Give<T> {
     pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, push: Option<usize>) -> Give<T> {
         let side = Producer::new(ring.meter.clone(), channel, push);
-        Give { ring: RingRef(ring), side }
+        Give { ring: RingRef(ring), side, unordered: None }
+    }
+
+    /// The node publishes tickets in any order.
+    pub(crate) fn unorder(&mut self) {
+        self.unordered = self.side.push.take();
     }
 
     #[inline]
@@ -393,21 +408,24 @@ impl<T: Send> Give<T> {
     }
 
     /// The cursor of a sequential node.
-    pub(crate) fn sequential_cursor(&self) -> Out<T> {
-        self.side.push.map_or_else(Out::overflowing, |push| Out::exact(push, None))
+    pub(crate) fn sequential_cursor(&self) -> Out<'static, T> {
+        let ring = self.ring.0.id();
+        self.side.push.map_or_else(|| Out::overflowing(ring), |push| Out::exact(ring, push, None))
     }
 
     /// The cursor of one ticket of a parallel node.
-    pub(crate) fn ticket_cursor(&self) -> Out<T> {
-        match self.side.push {
-            Some(push) => Out::exact(push, self.ring.0.weigh()),
-            None => Out::chunk(self.ring.0.weigh()),
+    pub(crate) fn ticket_cursor(&self) -> Out<'static, T> {
+        let (ring, weigh) = (self.ring.0.id(), self.ring.0.weigh());
+        match (self.side.push, self.unordered) {
+            (Some(push), _) => Out::exact(ring, push, weigh),
+            (None, Some(push)) => Out::exact_chunk(ring, push, weigh),
+            (None, None) => Out::chunk(ring, weigh),
         }
     }
 
     /// Points a sequential node's cursor at all the room there is.
     #[inline]
-    pub(crate) fn open_sequential(&mut self, cursor: &mut Out<T>) {
+    pub(crate) fn open_sequential(&mut self, cursor: &mut Out<'static, T>) {
         // SAFETY: slots `[next, limit)` are free and only this node writes to the channel; all
         // that was written before is published.
         unsafe { cursor.open(self.ring.0.slots(), self.side.next, self.side.limit.max(self.side.next)) };
@@ -428,7 +446,7 @@ impl<T: Send> Give<T> {
 
     /// Reserves the room of `firings` static firings for a ticket; a dynamic one gets its chunk.
     #[inline]
-    pub(crate) fn open_ticket(&mut self, cursor: &mut Out<T>, firings: usize) {
+    pub(crate) fn open_ticket(&mut self, cursor: &mut Out<'static, T>, firings: usize) {
         match self.side.push {
             Some(push) => {
                 let start = self.side.next;
@@ -437,24 +455,25 @@ impl<T: Send> Give<T> {
                 // `next` on.
                 unsafe { cursor.open(self.ring.0.slots(), start, self.side.next) };
             }
-            None => cursor.open_chunk(),
+            None => cursor.open_chunk(firings),
         }
     }
 
     /// Publishes what a sequential node wrote.
     #[inline]
-    pub(crate) fn publish_sequential(&mut self, cursor: &mut Out<T>) {
+    pub(crate) fn publish_sequential(&mut self, cursor: &mut Out<'static, T>) {
+        assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
         if cursor.at() != self.side.next {
-            assert!(cursor.is_at(self.ring.0.slots().0, self.side.next), "{EXCHANGED}");
-            self.ring.0.publish(self.side.next, cursor.at());
-            cursor.published();
-            self.side.next = cursor.at();
+            let (from, to) = cursor.hand_over();
+            debug_assert_eq!(from, self.side.next, "a cursor begins where its port stands");
+            self.side.next = to;
+            self.ring.0.publish(from, to);
         }
     }
 
     /// Moves overflow into the ring as far as there is room; says what the rest waits for.
     #[inline]
-    pub(crate) fn flush(&mut self, cursor: &mut Out<T>) -> Option<Lack> {
+    pub(crate) fn flush(&mut self, cursor: &mut Out<'static, T>) -> Option<Lack> {
         match cursor.overflow() {
             Some(items) if !items.is_empty() => self.flush_items(cursor),
             _ => None,
@@ -462,7 +481,7 @@ impl<T: Send> Give<T> {
     }
 
     #[cold]
-    fn flush_items(&mut self, cursor: &mut Out<T>) -> Option<Lack> {
+    fn flush_items(&mut self, cursor: &mut Out<'static, T>) -> Option<Lack> {
         self.ring.0.purge_if_gone();
         loop {
             self.side.refresh();
@@ -478,10 +497,11 @@ impl<T: Send> Give<T> {
             }
             let left = items.len();
             if at > start {
-                self.ring.0.publish(start, at);
                 self.side.next = at;
+                self.ring.0.publish(start, at);
             }
             if left == 0 {
+                cursor.shrink_overflow();
                 return None;
             }
             if !self.side.meter.gone() {
@@ -493,12 +513,12 @@ impl<T: Send> Give<T> {
     }
 
     /// Publishes what a finished ticket wrote, in ticket order. True if all of it is out.
-    pub(crate) fn publish_ticket(&self, cursor: &mut Out<T>) -> bool {
+    pub(crate) fn publish_ticket(&self, cursor: &mut Out<'static, T>) -> bool {
+        assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
         if self.side.push.is_some() {
-            let tail = self.side.meter.tail();
-            assert!(cursor.is_at(self.ring.0.slots().0, tail), "{EXCHANGED}");
-            self.ring.0.publish(tail, cursor.at());
-            cursor.published();
+            let (from, to) = cursor.hand_over();
+            debug_assert_eq!(from, self.side.meter.tail(), "tickets are published in order");
+            self.ring.0.publish(from, to);
             return true;
         }
         loop {
@@ -525,6 +545,7 @@ impl<T: Send> Give<T> {
     }
 
     pub(crate) fn twin(&self) -> Give<T> {
-        Give::new(self.ring.0.clone(), self.side.channel, self.side.push)
+        let twin = Give::new(self.ring.0.clone(), self.side.channel, self.side.push);
+        Give { unordered: self.unordered, ..twin }
     }
 }

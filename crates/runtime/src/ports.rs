@@ -4,45 +4,74 @@ use crate::channel::{Glance, Out};
 use crate::coroutine::Ends;
 use crate::port::{Give, Input, Lack};
 use crate::process::{Owner, Rx, Tx};
+use crate::seal::Sealed;
 
-/// The inputs of a node: a tuple of up to six ports, or a vector of equal ones.
-pub trait Inputs: Send {
+/// What a framing function answers: items to take from each input. A number for one input, an array
+/// for a tuple, a vector for a vector.
+pub trait Takes: Sealed {
+    /// By input.
+    fn by_input(&self) -> &[usize];
+}
+
+impl Sealed for usize {}
+impl<const N: usize> Sealed for [usize; N] {}
+
+impl Takes for usize {
+    fn by_input(&self) -> &[usize] {
+        std::slice::from_ref(self)
+    }
+}
+
+impl<const N: usize> Takes for [usize; N] {
+    fn by_input(&self) -> &[usize] {
+        self
+    }
+}
+
+impl Takes for Vec<usize> {
+    fn by_input(&self) -> &[usize] {
+        self
+    }
+}
+
+/// The inputs of a node: one port, a tuple of two to six, or a vector of equal ones.
+pub trait Inputs: Sealed + Send {
     /// One cursor for each.
-    type Cursors: Send;
+    type Cursors<'f>: Send;
     /// What a framing function gets.
     type Glances;
     /// Items to take from each, as a framing function says.
-    type Takes: AsRef<[usize]>;
+    type Takes: Takes;
     /// Items a firing takes from and sees on each.
     type Limits: Clone + Send + Sync;
     /// A process's ends.
     type Receivers: Ends + Send;
 
     #[doc(hidden)]
-    fn cursors(&self) -> Self::Cursors;
+    fn cursors(&self) -> Self::Cursors<'static>;
     #[doc(hidden)]
     fn firings(&mut self, limit: usize) -> Result<usize, Lack>;
     #[doc(hidden)]
-    fn open(&mut self, cursors: &mut Self::Cursors, firings: usize);
+    fn open(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize);
     /// Claims for one firing that takes `takes`.
     #[doc(hidden)]
-    fn open_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]);
+    fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]);
     /// Claims for one firing more, behind those the cursors are open for.
     #[doc(hidden)]
-    fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]);
+    fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]);
     #[doc(hidden)]
     fn rates(&mut self) -> Self::Limits;
     /// Limits of a firing that takes, and sees, `takes`.
     #[doc(hidden)]
     fn framed(takes: &[usize]) -> Self::Limits;
     #[doc(hidden)]
-    fn step(cursors: &mut Self::Cursors, limits: &Self::Limits);
+    fn step(cursors: &mut Self::Cursors<'static>, limits: &Self::Limits);
     #[doc(hidden)]
-    fn finish(cursors: &mut Self::Cursors);
+    fn finish(cursors: &mut Self::Cursors<'static>);
     #[doc(hidden)]
-    fn unclaim(&mut self, cursors: &mut Self::Cursors);
+    fn unclaim(&mut self, cursors: &mut Self::Cursors<'static>);
     #[doc(hidden)]
-    fn release(&self, cursors: &Self::Cursors);
+    fn release(&self, cursors: &Self::Cursors<'static>);
     #[doc(hidden)]
     fn glances(&self) -> Self::Glances;
     /// How far each was looked at in vain.
@@ -76,47 +105,47 @@ pub trait Inputs: Send {
     fn receivers(&self, owner: Owner) -> Self::Receivers;
 }
 
-/// The outputs of a node: a tuple of up to six ports, or a vector of equal ones.
-pub trait Outputs: Send {
+/// The outputs of a node: one port, a tuple of two to six, or a vector of equal ones.
+pub trait Outputs: Sealed + Send {
     /// One cursor for each.
-    type Cursors: Send;
+    type Cursors<'f>: Send;
     /// A process's ends.
     type Senders: Ends + Send;
 
     #[doc(hidden)]
-    fn sequential_cursors(&self) -> Self::Cursors;
+    fn sequential_cursors(&self) -> Self::Cursors<'static>;
     #[doc(hidden)]
-    fn ticket_cursors(&self) -> Self::Cursors;
+    fn ticket_cursors(&self) -> Self::Cursors<'static>;
     #[doc(hidden)]
     fn room(&mut self, limit: usize) -> Result<usize, Lack>;
     /// Whether a firing gave more than there was room for, and it is not all out yet.
     #[doc(hidden)]
-    fn pending(cursors: &Self::Cursors) -> bool;
+    fn pending(cursors: &Self::Cursors<'static>) -> bool;
     #[doc(hidden)]
-    fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack>;
+    fn flush(&mut self, cursors: &mut Self::Cursors<'static>) -> Option<Lack>;
     #[doc(hidden)]
-    fn open_sequential(&mut self, cursors: &mut Self::Cursors);
+    fn open_sequential(&mut self, cursors: &mut Self::Cursors<'static>);
     /// Free slots of the fullest dynamic output, and what to wait for where there are none; `None`
     /// where all rates are static. Parallel nodes only: their chunks have no place reserved, so
     /// `Parallel` counts firings under way against this.
     #[doc(hidden)]
     fn dynamic_room(&mut self) -> Option<(usize, Lack)>;
     #[doc(hidden)]
-    fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize);
+    fn open_ticket(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize);
     /// Begins a firing: room for a static one, and nothing spilled by those before it.
     #[doc(hidden)]
-    fn step(cursors: &mut Self::Cursors) -> bool;
+    fn step(cursors: &mut Self::Cursors<'static>) -> bool;
     /// Ends a firing: the index of a static output that was given too little, if any.
     #[doc(hidden)]
-    fn short(cursors: &Self::Cursors) -> Option<usize>;
+    fn short(cursors: &Self::Cursors<'static>) -> Option<usize>;
     #[doc(hidden)]
-    fn publish_sequential(&mut self, cursors: &mut Self::Cursors);
+    fn publish_sequential(&mut self, cursors: &mut Self::Cursors<'static>);
     #[doc(hidden)]
-    fn close_ticket(cursors: &mut Self::Cursors);
+    fn close_ticket(cursors: &mut Self::Cursors<'static>);
     #[doc(hidden)]
-    fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors) -> bool;
+    fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool;
     #[doc(hidden)]
-    fn unsent_bytes(cursors: &Self::Cursors) -> usize;
+    fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize;
     /// First index of an output that is not published.
     #[doc(hidden)]
     fn tail(&self, port: usize) -> usize;
@@ -127,6 +156,9 @@ pub trait Outputs: Send {
     /// There are outputs, and nobody reads any of them.
     #[doc(hidden)]
     fn all_gone(&self) -> bool;
+    /// Tickets are published in any order. Before there are cursors.
+    #[doc(hidden)]
+    fn unorder(&mut self);
     #[doc(hidden)]
     fn end(&self);
     #[doc(hidden)]
@@ -141,7 +173,7 @@ pub trait Outputs: Send {
 }
 
 /// The cold parts, which need no type of their own per arity.
-fn short_of<P: Input>(port: &mut P, take: usize) -> Option<Lack> {
+pub(crate) fn short_of<P: Input>(port: &mut P, take: usize) -> Option<Lack> {
     let side = port.side();
     let rate = side.rates.take;
     assert!(
@@ -154,7 +186,7 @@ fn short_of<P: Input>(port: &mut P, take: usize) -> Option<Lack> {
     (take > side.seen - side.next).then(|| side.lack(take))
 }
 
-fn lack_of<P: Input>(port: &mut P, wanted: usize) -> Option<Lack> {
+pub(crate) fn lack_of<P: Input>(port: &mut P, wanted: usize) -> Option<Lack> {
     port.side().refresh();
     let side = port.side();
     (wanted > side.seen - side.next && !side.ended).then(|| side.lack(wanted))
@@ -207,13 +239,13 @@ macro_rules! tuples {
     ($n:literal; $($P:ident $C:ident $i:tt),*) => {
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
         impl<$($P: Input),*> Inputs for ($($P,)*) {
-            type Cursors = ($($P::Cursor,)*);
+            type Cursors<'f> = ($($P::Cursor<'f>,)*);
             type Glances = ($(Glance<$P::Item>,)*);
             type Takes = [usize; $n];
             type Receivers = ($(Rx<$P::Item>,)*);
             type Limits = [(usize, usize); $n];
 
-            fn cursors(&self) -> Self::Cursors {
+            fn cursors(&self) -> Self::Cursors<'static> {
                 ($(self.$i.cursor(),)*)
             }
             #[inline]
@@ -223,16 +255,16 @@ macro_rules! tuples {
                 Ok(firings)
             }
             #[inline]
-            fn open(&mut self, cursors: &mut Self::Cursors, firings: usize) {
+            fn open(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize) {
                 $(
                     let items = self.$i.side().rates.take * firings;
                     self.$i.open(&mut cursors.$i, items);
                 )*
             }
-            fn open_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
+            fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]) {
                 $(self.$i.open(&mut cursors.$i, takes[$i]);)*
             }
-            fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
+            fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]) {
                 $(self.$i.extend(&mut cursors.$i, takes[$i]);)*
             }
             fn rates(&mut self) -> Self::Limits {
@@ -242,19 +274,19 @@ macro_rules! tuples {
                 [$((takes[$i], takes[$i])),*]
             }
             #[inline(always)]
-            fn step(cursors: &mut Self::Cursors, limits: &Self::Limits) {
+            fn step(cursors: &mut Self::Cursors<'static>, limits: &Self::Limits) {
                 $($P::step(&mut cursors.$i, limits[$i]);)*
             }
             #[inline(always)]
-            fn finish(cursors: &mut Self::Cursors) {
+            fn finish(cursors: &mut Self::Cursors<'static>) {
                 $($P::finish(&mut cursors.$i);)*
             }
             #[inline]
-            fn unclaim(&mut self, cursors: &mut Self::Cursors) {
+            fn unclaim(&mut self, cursors: &mut Self::Cursors<'static>) {
                 $(self.$i.unclaim(&mut cursors.$i);)*
             }
             #[inline]
-            fn release(&self, cursors: &Self::Cursors) {
+            fn release(&self, cursors: &Self::Cursors<'static>) {
                 $(self.$i.release(&cursors.$i);)*
             }
             fn glances(&self) -> Self::Glances {
@@ -293,13 +325,13 @@ macro_rules! tuples {
 
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
         impl<$($C: Send),*> Outputs for ($(Give<$C>,)*) {
-            type Cursors = ($(Out<$C>,)*);
+            type Cursors<'f> = ($(Out<'f, $C>,)*);
             type Senders = ($(Tx<$C>,)*);
 
-            fn sequential_cursors(&self) -> Self::Cursors {
+            fn sequential_cursors(&self) -> Self::Cursors<'static> {
                 ($(self.$i.sequential_cursor(),)*)
             }
-            fn ticket_cursors(&self) -> Self::Cursors {
+            fn ticket_cursors(&self) -> Self::Cursors<'static> {
                 ($(self.$i.ticket_cursor(),)*)
             }
             #[inline]
@@ -309,16 +341,16 @@ macro_rules! tuples {
                 Ok(firings)
             }
             #[inline]
-            fn pending(cursors: &Self::Cursors) -> bool {
+            fn pending(cursors: &Self::Cursors<'static>) -> bool {
                 false $(|| cursors.$i.overflows())*
             }
-            fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack> {
+            fn flush(&mut self, cursors: &mut Self::Cursors<'static>) -> Option<Lack> {
                 let mut stuck = None;
                 $(stuck = stuck.or(self.$i.flush(&mut cursors.$i));)*
                 stuck
             }
             #[inline]
-            fn open_sequential(&mut self, cursors: &mut Self::Cursors) {
+            fn open_sequential(&mut self, cursors: &mut Self::Cursors<'static>) {
                 $(self.$i.open_sequential(&mut cursors.$i);)*
             }
             fn dynamic_room(&mut self) -> Option<(usize, Lack)> {
@@ -326,32 +358,32 @@ macro_rules! tuples {
                 all.into_iter().flatten().min_by_key(|(room, _)| *room)
             }
             #[inline]
-            fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize) {
+            fn open_ticket(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize) {
                 $(self.$i.open_ticket(&mut cursors.$i, firings);)*
             }
             #[inline(always)]
-            fn step(cursors: &mut Self::Cursors) -> bool {
+            fn step(cursors: &mut Self::Cursors<'static>) -> bool {
                 true $(& cursors.$i.step())*
             }
             #[inline(always)]
-            fn short(cursors: &Self::Cursors) -> Option<usize> {
+            fn short(cursors: &Self::Cursors<'static>) -> Option<usize> {
                 $(if cursors.$i.is_short() { return Some($i); })*
                 None
             }
             #[inline]
-            fn publish_sequential(&mut self, cursors: &mut Self::Cursors) {
+            fn publish_sequential(&mut self, cursors: &mut Self::Cursors<'static>) {
                 $(self.$i.publish_sequential(&mut cursors.$i);)*
             }
-            fn close_ticket(cursors: &mut Self::Cursors) {
+            fn close_ticket(cursors: &mut Self::Cursors<'static>) {
                 $(cursors.$i.close_chunk();)*
             }
-            fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors) -> bool {
+            fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool {
                 match port {
                     $($i => self.$i.publish_ticket(&mut cursors.$i),)*
                     _ => true,
                 }
             }
-            fn unsent_bytes(cursors: &Self::Cursors) -> usize {
+            fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize {
                 0 $(+ cursors.$i.unsent_bytes())*
             }
             fn tail(&self, port: usize) -> usize {
@@ -368,6 +400,9 @@ macro_rules! tuples {
             }
             fn purge_if_gone(&self) {
                 $(self.$i.purge_if_gone();)*
+            }
+            fn unorder(&mut self) {
+                $(self.$i.unorder();)*
             }
             #[inline]
             fn all_gone(&self) -> bool {
@@ -393,7 +428,6 @@ macro_rules! tuples {
 }
 
 tuples!(0;);
-tuples!(1; A A 0);
 tuples!(2; A A 0, B B 1);
 tuples!(3; A A 0, B B 1, C C 2);
 tuples!(4; A A 0, B B 1, C C 2, D D 3);
@@ -401,30 +435,30 @@ tuples!(5; A A 0, B B 1, C C 2, D D 3, E E 4);
 tuples!(6; A A 0, B B 1, C C 2, D D 3, E E 4, F F 5);
 
 impl<P: Input> Inputs for Vec<P> {
-    type Cursors = Many<P::Cursor>;
+    type Cursors<'f> = Many<P::Cursor<'f>>;
     type Glances = Vec<Glance<P::Item>>;
     type Takes = Vec<usize>;
     type Limits = Vec<(usize, usize)>;
     type Receivers = Vec<Rx<P::Item>>;
 
-    fn cursors(&self) -> Self::Cursors {
+    fn cursors(&self) -> Self::Cursors<'static> {
         Many(self.iter().map(P::cursor).collect())
     }
     fn firings(&mut self, limit: usize) -> Result<usize, Lack> {
         self.iter_mut().try_fold(limit, |firings, port| port.side().firings(firings))
     }
-    fn open(&mut self, cursors: &mut Self::Cursors, firings: usize) {
+    fn open(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize) {
         for (port, cursor) in self.iter_mut().zip(cursors.iter_mut()) {
             let items = port.side().rates.take * firings;
             port.open(cursor, items);
         }
     }
-    fn open_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
+    fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]) {
         for ((port, cursor), take) in self.iter_mut().zip(cursors.iter_mut()).zip(takes) {
             port.open(cursor, *take);
         }
     }
-    fn extend_framed(&mut self, cursors: &mut Self::Cursors, takes: &[usize]) {
+    fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]) {
         for ((port, cursor), take) in self.iter_mut().zip(cursors.iter_mut()).zip(takes) {
             port.extend(cursor, *take);
         }
@@ -435,18 +469,18 @@ impl<P: Input> Inputs for Vec<P> {
     fn framed(takes: &[usize]) -> Self::Limits {
         takes.iter().map(|take| (*take, *take)).collect()
     }
-    fn step(cursors: &mut Self::Cursors, limits: &Self::Limits) {
+    fn step(cursors: &mut Self::Cursors<'static>, limits: &Self::Limits) {
         for (cursor, limit) in cursors.iter_mut().zip(limits) {
             P::step(cursor, *limit);
         }
     }
-    fn finish(cursors: &mut Self::Cursors) {
+    fn finish(cursors: &mut Self::Cursors<'static>) {
         cursors.iter_mut().for_each(P::finish);
     }
-    fn unclaim(&mut self, cursors: &mut Self::Cursors) {
+    fn unclaim(&mut self, cursors: &mut Self::Cursors<'static>) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.unclaim(cursor));
     }
-    fn release(&self, cursors: &Self::Cursors) {
+    fn release(&self, cursors: &Self::Cursors<'static>) {
         self.iter().zip(cursors.iter()).for_each(|(port, cursor)| port.release(cursor));
     }
     fn glances(&self) -> Self::Glances {
@@ -482,51 +516,51 @@ impl<P: Input> Inputs for Vec<P> {
 }
 
 impl<T: Send> Outputs for Vec<Give<T>> {
-    type Cursors = Many<Out<T>>;
+    type Cursors<'f> = Many<Out<'f, T>>;
     type Senders = Vec<Tx<T>>;
 
-    fn sequential_cursors(&self) -> Self::Cursors {
+    fn sequential_cursors(&self) -> Self::Cursors<'static> {
         Many(self.iter().map(Give::sequential_cursor).collect())
     }
-    fn ticket_cursors(&self) -> Self::Cursors {
+    fn ticket_cursors(&self) -> Self::Cursors<'static> {
         Many(self.iter().map(Give::ticket_cursor).collect())
     }
     fn room(&mut self, limit: usize) -> Result<usize, Lack> {
         self.iter_mut().try_fold(limit, |firings, port| port.side().room(firings))
     }
-    fn pending(cursors: &Self::Cursors) -> bool {
+    fn pending(cursors: &Self::Cursors<'static>) -> bool {
         cursors.iter().any(Out::overflows)
     }
-    fn flush(&mut self, cursors: &mut Self::Cursors) -> Option<Lack> {
+    fn flush(&mut self, cursors: &mut Self::Cursors<'static>) -> Option<Lack> {
         self.iter_mut()
             .zip(cursors.iter_mut())
             .fold(None, |stuck, (port, cursor)| stuck.or(port.flush(cursor)))
     }
-    fn open_sequential(&mut self, cursors: &mut Self::Cursors) {
+    fn open_sequential(&mut self, cursors: &mut Self::Cursors<'static>) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.open_sequential(cursor));
     }
     fn dynamic_room(&mut self) -> Option<(usize, Lack)> {
         self.iter_mut().filter_map(Give::dynamic_room).min_by_key(|(room, _)| *room)
     }
-    fn open_ticket(&mut self, cursors: &mut Self::Cursors, firings: usize) {
+    fn open_ticket(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.open_ticket(cursor, firings));
     }
-    fn step(cursors: &mut Self::Cursors) -> bool {
+    fn step(cursors: &mut Self::Cursors<'static>) -> bool {
         cursors.iter_mut().fold(true, |all, cursor| cursor.step() & all)
     }
-    fn short(cursors: &Self::Cursors) -> Option<usize> {
+    fn short(cursors: &Self::Cursors<'static>) -> Option<usize> {
         cursors.iter().position(Out::is_short)
     }
-    fn publish_sequential(&mut self, cursors: &mut Self::Cursors) {
+    fn publish_sequential(&mut self, cursors: &mut Self::Cursors<'static>) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.publish_sequential(cursor));
     }
-    fn close_ticket(cursors: &mut Self::Cursors) {
+    fn close_ticket(cursors: &mut Self::Cursors<'static>) {
         cursors.iter_mut().for_each(Out::close_chunk);
     }
-    fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors) -> bool {
+    fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool {
         self[port].publish_ticket(&mut cursors[port])
     }
-    fn unsent_bytes(cursors: &Self::Cursors) -> usize {
+    fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize {
         cursors.iter().map(Out::unsent_bytes).sum()
     }
     fn tail(&self, port: usize) -> usize {
@@ -537,6 +571,9 @@ impl<T: Send> Outputs for Vec<Give<T>> {
     }
     fn purge_if_gone(&self) {
         self.iter().for_each(Give::purge_if_gone);
+    }
+    fn unorder(&mut self) {
+        self.iter_mut().for_each(Give::unorder);
     }
     fn all_gone(&self) -> bool {
         !self.is_empty() && self.iter().all(|port| port.meter().gone())

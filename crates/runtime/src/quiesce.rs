@@ -1,27 +1,32 @@
 //! What the last thread awake does before it sleeps: nothing runs, nothing can, and it alone looks
 //! at the graph.
 //!
-//! What it sees is who waits for whom ([`waits`](crate::waits)). Then, in this order:
+//! It sees what each node waits for ([`waits`](crate::waits)), and does the first of these that it can:
 //!
-//! 1. A circle with a full channel: the smallest full one doubles, within the byte budget (Parks;
-//!    Geilen and Basten). Artificial deadlocks end here.
-//! 2. A circle that somebody waits for in front of a full channel: that channel doubles, as in 1, for
-//!    with room enough he would have gone on, and might bring what the circle lacks.
-//! 3. A circle whose outside inputs have all ended, there being some: its feedback channels end in
-//!    one step, and the loop drains.
-//! 4. Where a process awaits a future that is no channel's, nothing: it may set the rest going.
-//! 5. Otherwise a circle is a true deadlock, and the run fails, naming it.
+//! 1. In a cycle with a full channel, the smallest full channel doubles, within the byte budget
+//!    (Parks; Geilen and Basten). This ends artificial deadlocks.
+//! 2. A cycle that starves whatever the rest does, that an end of the graph waits for, and that has an
+//!    outside input which holds what one of its nodes needs, is a deadlock ([`starve`](crate::starve)):
+//!    the run fails and the error names both. (Where the options say so, such a loop ends instead,
+//!    before step 1.)
+//! 3. Where a node waits for a cycle in front of a full channel, that channel doubles, as in 1: with
+//!    more room the node would have gone on, and might bring what the cycle lacks.
+//! 4. A cycle whose outside inputs have all ended, there being some, ends: its feedback channels end
+//!    in one step, and the loop drains.
+//! 5. Where a process awaits a future that is no channel's, nothing: that future may set the rest going.
+//! 6. Any other cycle is a deadlock, and the run fails, naming it.
 //!
-//! There may be several circles, and what one lacks may come once another is opened: no circle is
-//! called a deadlock before 2 and 3 were tried on all. One through a merge is the last to be: the
-//! merge waits for any of its inputs, and another may be the one that matters.
+//! There may be several cycles, and what one lacks may come once another is opened: no cycle is
+//! called a deadlock in step 6 before the others were tried on all. One through a merge is the last to
+//! be: the merge waits for any of its inputs, and another may be the one that matters.
 
 use crate::error::Error;
-use crate::growth::{feed, open_full};
+use crate::growth::{FEED_UNASKED, feed, open_full};
 use crate::net::Net;
 use crate::node::Waiting;
+use crate::starve::{Unread, close, is_firm, outside_has_ended, unread_at_rest, unread_now};
 use crate::sync::{Ordering, fence};
-use crate::waits::{Circle, Edge, Waits, describe, edges};
+use crate::waits::{Circle, Edge, Waits, describe, describe_unread, edges};
 use thalweg_graph::{ChannelId, NodeId};
 
 /// Looks at the resting graph, and opens circles until something can go on; true if that is so or the
@@ -45,7 +50,7 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
             Ok(false) if net.graph.node_ids().any(|node| is_foreign(net, node) || has_lent(net, node)) => {
                 return false;
             }
-            Ok(false) => net.record(Error::Deadlock(describe(net, &waits.worst(starved(&waits)), None))),
+            Ok(false) => net.record(deadlock(net, &waits)),
             Err(error) => net.record(error),
         }
     }
@@ -62,15 +67,54 @@ fn starved(waits: &Waits) -> Vec<Circle> {
 /// # Errors
 /// As [`open_full`].
 fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
+    if net.closes_loops {
+        let starved = starved(waits);
+        let mut firm = starved.iter().filter(|circle| is_firm(circle));
+        if firm.any(|circle| close(net, circle, true)) {
+            return Ok(true);
+        }
+    }
     // SAFETY: this is the last thread awake of the run and it holds the sleep lock: nobody else
     // accesses a ring before it has come back through that lock.
     if unsafe { open_full(net, waits) }? {
         return Ok(true);
     }
     let starved = starved(waits);
+    if !net.closes_loops
+        && let Some((circle, unread)) = find_unread(&starved, |circle| unread_now(net, waits, circle))
+    {
+        return Err(Error::Deadlock(describe_unread(net, circle, unread)));
+    }
     // SAFETY: as above.
-    let fed = starved.iter().any(|circle| unsafe { feed(net, waits, circle) });
-    Ok(fed || starved.iter().any(|circle| end_feedback(net, circle)))
+    if starved.iter().any(|circle| unsafe { feed(net, waits, circle) }) {
+        return Ok(true);
+    }
+    if net.closes_loops {
+        return Ok(starved.iter().any(|circle| close(net, circle, true)));
+    }
+    let is_over = |circle: &&Circle| outside_has_ended(net, circle) && unread_at_rest(net, circle).is_none();
+    Ok(starved.iter().filter(is_over).any(|circle| close(net, circle, false)))
+}
+
+/// Names what can never go on.
+fn deadlock(net: &Net<'_>, waits: &Waits) -> Error {
+    let starved = starved(waits);
+    Error::Deadlock(match find_unread(&starved, |circle| unread_at_rest(net, circle)) {
+        Some((circle, unread)) => describe_unread(net, circle, unread),
+        None => {
+            let worst = waits.worst(starved);
+            let fed = waits.full_before(&worst).is_empty();
+            describe(net, &worst, (!fed).then(|| net.plan.budget.unwrap_or(FEED_UNASKED)))
+        }
+    })
+}
+
+/// The first cycle with an outside input that it cannot read.
+fn find_unread(
+    circles: &[Circle],
+    unread: impl Fn(&[(NodeId, Edge)]) -> Option<Unread>,
+) -> Option<(&Circle, Unread)> {
+    circles.iter().find_map(|circle| unread(circle).map(|unread| (circle, unread)))
 }
 
 /// Whether a process waits for a future of its own.
@@ -83,30 +127,4 @@ fn is_foreign(net: &Net<'_>, node: NodeId) -> bool {
 fn has_lent(net: &Net<'_>, node: NodeId) -> bool {
     let lent = |channel: &ChannelId| net.rings[channel.index()].is_lent() && !net.meter(*channel).gone();
     net.nodes[node.index()].state.is_done() && net.inputs(node).iter().any(lent)
-}
-
-/// Ends the feedback channels of the loop that a circle runs through, if its outside inputs have
-/// ended and there are some.
-fn end_feedback(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
-    let components = net.components();
-    let inside = |node: NodeId| components.of(node) == components.of(circle[0].0);
-    let entering = |id: &ChannelId| {
-        let channel = net.graph.channel(*id);
-        inside(channel.to.0) && !inside(channel.from.0)
-    };
-    let mut outside = net.graph.channel_ids().filter(entering).peekable();
-    if outside.peek().is_none() || !outside.all(|id| net.meter(id).ended()) {
-        return false;
-    }
-    let mut closed = false;
-    for id in net.graph.channel_ids() {
-        let channel = net.graph.channel(id);
-        let feedback = channel.link.feedback && inside(channel.to.0) && inside(channel.from.0);
-        if feedback && !net.meter(id).ended() {
-            net.meter(id).end();
-            net.nodes[channel.to.0.index()].state.alert.store(true, Ordering::Relaxed);
-            closed = true;
-        }
-    }
-    closed
 }

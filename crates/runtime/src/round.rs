@@ -12,7 +12,7 @@
 //! does not: `step` keeps no state, and results leave in the order of the items' numbers.
 
 use crate::builder::{Builder, Stream};
-use crate::channel::{Glance, In, Out};
+use crate::channel::Glance;
 use crate::node::AnyFrame;
 use crate::spec::{input, output};
 use std::collections::VecDeque;
@@ -87,7 +87,7 @@ where
     )));
     let mut order = Reorder { first: 0, next: 0, waiting: VecDeque::new() };
     let (round, results) = gate.finish_sequential(
-        move |(new, back): &mut (In<S>, In<Verdict<R, S>>), (round, out): &mut (Out<Numbered<S>>, Out<R>)| {
+        move |(new, back), (round, out)| {
             while let Some((number, verdict)) = back.try_pop() {
                 match verdict {
                     ControlFlow::Continue(state) => round.push((number, state)),
@@ -107,9 +107,9 @@ where
         },
         false,
     );
-    let (verdicts,) = graph
-        .kernel(name, (input("in", round.capacity(in_flight)),), (output("out").push(1),))
-        .parallel(move |(state,): &mut (In<Numbered<S>>,), (out,): &mut (Out<_>,)| {
+    let verdicts = graph
+        .kernel(name, input("in", round.capacity(in_flight)), output("out").push(1))
+        .parallel(move |state, out| {
             let (number, state) = state.pop();
             out.push((number, step(state)));
         });

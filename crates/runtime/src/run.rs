@@ -1,17 +1,20 @@
 //! From a network to its report: plan, rings, nodes, threads.
 
-use crate::account::duration;
-use crate::affinity::{Pinned, cores};
+use crate::account::{Account, duration};
+use crate::affinity::{Cores, Pinned, cores, parallelism};
 use crate::builder::{MakeNode, MakeRing, Network};
 use crate::channel::Layout;
+use crate::clock::{calibrate, ticks};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::homes::Homes;
 use crate::net::{Need, Net, NodeCell, Signals};
 use crate::node::NodeState;
-use crate::process::{apart, drop_all};
-use crate::sync::{Ordering, lock};
+use crate::process::{Cause, apart, drop_all};
+use crate::sync::{Mutex, Ordering, lock};
+use crate::team::{Team, name_thread};
 use crate::worker::{EngineHost, Habits, Pace, Worker};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,6 +40,7 @@ pub struct Options {
     unaccounted: bool,
     pinned: bool,
     one_to_one: bool,
+    closes_loops: bool,
 }
 
 impl Options {
@@ -51,15 +55,17 @@ impl Options {
         self
     }
 
-    /// Scheduling policy by name: see [`thalweg_policy::registry::names`].
-    pub fn policy(mut self, name: &str) -> Self {
-        self.policy = Some(name.to_owned());
+    /// Scheduling policy: a name with settings (`"prs:C=1000"`, see [`thalweg_policy::registry::names`]), or
+    /// a policy of this crate (`Prs::new(1000)`), which prints as its name. For a policy of your own
+    /// see [`Prepared::run_under`].
+    pub fn policy(mut self, policy: impl std::fmt::Display) -> Self {
+        self.policy = Some(policy.to_string());
         self
     }
 
     /// Bytes that channels may take: their slots, what weighed items stand for, and growth. A
     /// parallel node may exceed it by one firing of each worker. Where nothing is said, weights
-    /// limit nothing, and channels grow while all of them take at most 1 GiB (into a loop that
+    /// limit nothing, and channels grow while all of them take at most 256 MiB (into a loop that
     /// starves, 16 MiB).
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);
@@ -114,6 +120,15 @@ impl Options {
         self
     }
 
+    /// Ends a loop that starves, and discards what its outside inputs hold and still get, where the
+    /// run would fail with [`Error::Deadlock`] otherwise: for loops whose nodes drop items on purpose.
+    /// The loop ends when nothing else in the graph can go on, so beside an endless source that does
+    /// not feed it, it waits.
+    pub fn close_starved_loops(mut self) -> Self {
+        self.closes_loops = true;
+        self
+    }
+
     /// Keeps each worker on one core, of those that the calling thread may use, where the system
     /// lets it. Good for a machine that does nothing else: a worker whose core is wanted by another
     /// program then waits for it. With more workers than cores nobody is pinned.
@@ -145,12 +160,12 @@ impl Options {
 
     /// Worker threads that a run by these options has.
     pub fn workers(&self) -> usize {
-        self.threads.unwrap_or_else(thalweg_plan::threads)
+        self.threads.unwrap_or_else(parallelism)
     }
 
     fn wishes(&self) -> Wishes {
         Wishes {
-            threads: self.threads,
+            threads: Some(self.workers()),
             policy: self.policy.clone(),
             budget: self.budget,
             capacity: self.capacity,
@@ -211,6 +226,7 @@ impl<'env> Network<'env> {
     /// As [`Options::check`], and channels larger than can be made.
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         options.check()?;
+        calibrate();
         let plan = Plan::new(&self.graph, &options.wishes());
         let Network { graph, rings, nodes: makers, stacks } = self;
         let stacks = Stacks::new(&stacks)?;
@@ -225,6 +241,7 @@ impl<'env> Network<'env> {
             let node = graph.node(id);
             node.blocking || (own && node.kind != Kind::Parallel)
         };
+        let held_bytes = share_held(&graph, &plan);
         let mut sleepers = plan.threads..;
         let own = graph.node_ids().filter(|id| dedicated(*id)).count();
         // Before there are ends, which may be dropped as soon as they are made.
@@ -245,10 +262,14 @@ impl<'env> Network<'env> {
             let dedicated_peers = peers.any(dedicated);
             let weighed = outputs.find(|channel| graph.channel(*channel).link.weighed);
             let (retired, owner) = (state.retired().cloned(), signals.owners.of(id));
-            let make = MakeNode { tickets: tickets(plan.threads), retired, weighed, stacks: &stacks, owner };
+            let tickets = tickets(plan.threads);
+            let (unordered, workers) = (data.unordered, data.workers);
+            let held = held_bytes;
+            let make =
+                MakeNode { tickets, retired, weighed, held, unordered, workers, stacks: &stacks, owner };
             let body = maker.map(|maker| maker(make));
             let needs = match &body {
-                Some(body) if !body.is_framed() => needs(data),
+                Some(body) if !body.is_framed() && !data.unordered => needs(data),
                 _ => Vec::new(),
             };
             let stays = body.as_ref().is_some_and(|body| body.stays()) && !dedicated(id);
@@ -263,8 +284,9 @@ impl<'env> Network<'env> {
                 dedicated_peers,
             });
         }
-        let net = Arc::new(Net::new(graph, plan, nodes, rings, signals));
-        Ok(Prepared { net, options: options.clone() })
+        let mut net = Net::new(graph, plan, nodes, rings, signals);
+        net.closes_loops = options.closes_loops;
+        Ok(Prepared { net: Arc::new(net), options: options.clone() })
     }
 }
 
@@ -310,6 +332,16 @@ fn needs(node: &thalweg_graph::Node) -> Vec<Need> {
     items.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
+/// Bytes that completed tickets of one parallel node may hold in its reorder window, beyond which it
+/// makes no claim: a share of the budget, or of [`HELD_UNASKED`].
+fn share_held(graph: &Graph, plan: &Plan) -> usize {
+    let nodes = graph.nodes().iter().filter(|node| node.kind == Kind::Parallel).count().max(1);
+    plan.budget.map_or(HELD_UNASKED, |budget| budget / 2) / nodes
+}
+
+/// Bytes that reorder windows may hold where no budget was given.
+const HELD_UNASKED: usize = 256 << 20;
+
 /// Deals the byte budget, less the rings' own slots and a quarter kept for growth, to the
 /// channels whose items are weighed.
 fn share_budget(graph: &Graph, plan: &Plan, rings: &[crate::builder::MadeRing<'_>]) {
@@ -338,13 +370,14 @@ impl Visit for Known {
 struct Go<'a, 'env> {
     net: &'a Net<'env>,
     options: &'a Options,
+    caller: Caller,
 }
 
 impl Visit for Go<'_, '_> {
     type Out = ();
 
     fn visit<P: Policy>(self, policy: &P) {
-        run_with(self.net, self.options, policy);
+        run_with(self.net, self.options, policy, self.caller);
     }
 }
 
@@ -364,10 +397,25 @@ fn begin<'a, P: Policy>(
     (host, local)
 }
 
-/// Starts all threads, works as worker 0, and returns when all have ended.
-pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) {
+/// What the thread that runs a network does itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Caller {
+    /// It is worker 0.
+    Worker,
+    /// It runs the first node that has a thread of its own, if there is one. Then it is a worker that was
+    /// summoned and has not come yet, or waits for the end. So a graph that begins with such a node needs one thread
+    /// less. Without such a node it is worker 0.
+    Dedicated,
+}
+
+/// Runs the network to its end, on this thread and as many more as are needed.
+///
+/// Nodes with a thread of their own have it from the start. Workers other than the caller get theirs when the
+/// first wake-up asks for them: see `sleep`.
+pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, caller: Caller) {
+    let began = (Instant::now(), ticks());
     let threads = net.plan.threads;
-    let deadline = options.deadline.and_then(|time| Instant::now().checked_add(time).map(|at| (at, time)));
+    let deadline = options.deadline.and_then(|time| began.0.checked_add(time).map(|at| (at, time)));
     let told = policy.is_told(&net.graph);
     if told {
         if policy.has_homes(&net.graph) {
@@ -378,48 +426,91 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P) 
         }
     }
     let pace = if options.counted { Pace::Counted } else { Pace::Timed };
-    // Spinning takes a core from whoever would end the wait if there is none to spare.
-    let spin = threads > 1 && threads <= thalweg_plan::threads();
-    let begun: Vec<_> = (0..threads).map(|worker| begin(net, options, policy, worker, told)).collect();
+    // Spinning takes a core from the thread that would end the wait if there is none to spare.
+    let spin = threads > 1 && threads <= parallelism();
+    let begun: Vec<_> =
+        (0..threads).map(|worker| Mutex::new(Some(begin(net, options, policy, worker, told)))).collect();
     if told {
         net.tell_from_now_on();
     }
     let stamped = !options.unaccounted || deadline.is_some() || net.ready.homes().is_some();
-    let habits = Habits { pace, spin, stamped, deadline };
-    let mut workers: Vec<Worker<'_, P>> =
-        begun.into_iter().map(|(host, local)| Worker::new(host, policy, local, habits)).collect();
-    let first = workers.remove(0);
+    let yields = net.nodes.iter().any(|node| node.dedicated.is_some());
+    let habits = Habits { pace, spin, yields, stamped, deadline };
     let cores = if options.pinned { cores() } else { Vec::new() };
     let core = |worker: usize| cores.get(worker).copied().filter(|_| threads <= cores.len());
-    std::thread::scope(|scope| {
-        for node in net.graph.node_ids() {
-            let cell = &net.nodes[node.index()];
-            if let (Some(sleeper), Some(_), false) = (cell.dedicated, &cell.body, net.stopped()) {
-                let name = net.graph.node(node).name.to_string();
-                let thread = std::thread::Builder::new().name(name);
-                if let Err(error) = thread.spawn_scoped(scope, move || {
-                    crate::dedicated::run(net, node, sleeper as usize, deadline);
-                }) {
-                    return net.fail(Error::Thread(error));
+    let work = |index: usize, late: bool| {
+        let Some((host, local)) = lock(&begun[index]).take() else { return };
+        let _pinned = core(index).map(Pinned::to);
+        let account = Worker::new(host, policy, local, habits).run(late.then_some(began));
+        lock(&net.accounts).push((index, account));
+    };
+    let has_thread = |id: &NodeId| net.nodes[id.index()].body.is_some();
+    let own: Vec<(usize, NodeId)> = net
+        .graph
+        .node_ids()
+        .filter(has_thread)
+        .filter_map(|id| Some((net.nodes[id.index()].dedicated? as usize, id)))
+        .collect();
+    let here = Cores::here();
+    let run_own = |node: NodeId, sleeper: usize| {
+        name_thread(net.graph.node(node).name.as_ref());
+        crate::dedicated::run(net, node, sleeper, deadline);
+    };
+    let job = |sleeper: usize| {
+        here.take_over();
+        if sleeper < threads {
+            name_thread(&format!("thalweg-{sleeper}"));
+            return work(sleeper, true);
+        }
+        if let Some((_, node)) = own.iter().find(|(at, _)| *at == sleeper) {
+            run_own(*node, sleeper);
+        }
+    };
+    let refused = |error| net.fail(Error::Thread(error));
+    let mine = own.first().filter(|_| caller == Caller::Dedicated);
+    let run = || {
+        for (sleeper, _) in own.iter().skip(usize::from(mine.is_some())) {
+            if !net.stopped() {
+                net.sleep.roster.summon(*sleeper);
+            }
+        }
+        let first = usize::from(mine.is_none());
+        net.sleep.begin_unseated(first..threads);
+        wake_first(net, first..threads, deadline.is_some());
+        match mine {
+            Some((sleeper, node)) => {
+                run_own(*node, *sleeper);
+                // A short stream is over before the worker that it has woken is there: this thread is.
+                match net.sleep.roster.take_over(|number| number < threads) {
+                    Some(worker) => job(worker),
+                    None => net.sleep.wait_for_end(*sleeper),
                 }
             }
-        }
-        for worker in workers.into_iter().take_while(|_| !net.stopped()) {
-            let name = format!("thalweg-{}", worker.host.worker);
-            let work = move || {
-                let index = worker.host.worker;
-                let _pinned = core(index).map(Pinned::to);
-                let account = worker.run();
-                lock(&net.accounts).push((index, account));
-            };
-            if let Err(error) = std::thread::Builder::new().name(name).spawn_scoped(scope, work) {
-                return net.fail(Error::Thread(error));
+            None => {
+                if caller == Caller::Dedicated {
+                    name_thread("thalweg-0");
+                }
+                work(0, false);
             }
         }
-        let _pinned = core(0).map(Pinned::to);
-        let account = first.run();
-        lock(&net.accounts).push((0, account));
-    });
+    };
+    net.sleep.roster.with(Team::process(), &job, &refused, run, None::<fn()>);
+    let absent = |worker: &usize| lock(&begun[*worker]).is_some();
+    let accounts = (0..threads).filter(absent).map(|worker| (worker, Account::absent(began.1)));
+    lock(&net.accounts).extend(accounts);
+}
+
+/// Wakes those of the workers without a thread that cannot wait for a change: the ones with something in a queue
+/// that is theirs alone; where the caller is none, one for what is claimable; and one where a clock must be
+/// looked at though the caller be in a long firing.
+fn wake_first(net: &Net<'_>, unseated: Range<usize>, has_deadline: bool) {
+    if net.ready.homes().is_some() {
+        unseated.clone().filter(|worker| net.ready.any_for(*worker)).for_each(|w| net.sleep.wake_worker(w));
+    }
+    let by_clock = has_deadline || net.search.is_on();
+    if by_clock || (unseated.start == 0 && net.any_work(0)) {
+        net.sleep.wake_one();
+    }
 }
 
 impl Prepared<'_> {
@@ -438,9 +529,13 @@ impl Prepared<'_> {
     /// # Errors
     /// [`Error`] says why the run ended before its time.
     pub fn run(self) -> Result<Report, Error> {
+        self.run_as(Caller::Worker)
+    }
+
+    pub(crate) fn run_as(self, caller: Caller) -> Result<Report, Error> {
         let started = Instant::now();
         if self.net.live.load(Ordering::Relaxed) > 0 {
-            let go = Go { net: &self.net, options: &self.options };
+            let go = Go { net: &self.net, options: &self.options, caller };
             apart(|| dispatch(&self.net.plan.policy, go))
                 .map_err(|unknown| Error::Options(unknown.to_string()))?;
         }
@@ -454,7 +549,7 @@ impl Prepared<'_> {
     pub fn run_under<P: Policy>(self, policy: &P) -> Result<Report, Error> {
         let started = Instant::now();
         if self.net.live.load(Ordering::Relaxed) > 0 {
-            apart(|| run_with(&self.net, &self.options, policy));
+            apart(|| run_with(&self.net, &self.options, policy, Caller::Worker));
         }
         outcome(self.net, started.elapsed())
     }
@@ -483,7 +578,7 @@ fn drop_bodies(net: &mut Net<'_>) {
     for node in net.graph.node_ids() {
         let body = net.nodes[node.index()].body.take();
         if let Err(panic) =
-            catch_unwind(AssertUnwindSafe(|| drop_all(net.owners.of(node), true, || drop(body))))
+            catch_unwind(AssertUnwindSafe(|| drop_all(net.owners.of(node), Cause::Failed, || drop(body))))
         {
             net.fail_panic(node, panic);
         }

@@ -46,8 +46,9 @@ use crate::error::Error;
 use crate::growth::{feed, open_full};
 use crate::net::Net;
 use crate::node::{Held, NodeState, Waiting};
+use crate::starve::unread_now;
 use crate::sync::{AtomicUsize, Ordering, fence};
-use crate::waits::{Circle, Edge, Waits, describe, edges};
+use crate::waits::{Circle, Edge, Waits, describe, describe_unread, edges};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
@@ -103,6 +104,11 @@ impl Search {
             searches: AtomicUsize::new(0),
             ends: ends.into(),
         }
+    }
+
+    /// Whether the graph has no node that the run is for.
+    pub(crate) fn has_no_ends(&self) -> bool {
+        self.ends.is_empty()
     }
 
     /// Whether there is anything to look for.
@@ -375,12 +381,18 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
         return Ok(Verdict::Unwanted);
     }
     let starved: Vec<Circle> = waits.circles(false).collect();
+    if !net.closes_loops
+        && let Some((circle, unread)) =
+            starved.iter().find_map(|c| unread_now(net, &waits, c).map(|unread| (c, unread)))
+    {
+        return Err(Error::Deadlock(describe_unread(net, circle, unread)));
+    }
     // SAFETY: as above.
     let fed = starved.iter().any(|circle| unsafe { feed(net, &waits, circle) });
     if fed {
         return Ok(Verdict::Grown);
     }
-    if starved.iter().any(|circle| may_end(net, circle[0].0)) {
+    if net.closes_loops || starved.iter().any(|circle| may_end(net, circle[0].0)) {
         return Ok(Verdict::Fine);
     }
     Err(Error::Deadlock(describe(net, &waits.worst(starved), None)))

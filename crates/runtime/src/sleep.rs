@@ -33,11 +33,30 @@
 //! waker who adds the woken. So a thread that brings it to 0 knows that nothing changes until it
 //! acts, and examines the graph alone (`quiesce`).
 //!
+//! **Workers without a thread.** All workers but the caller's begin *unseated*: announced and committed, as if they had
+//! fallen asleep before the run began, but without a thread. What a changer does is the same: it takes the
+//! worker off the list and counts it active. Then, instead of ringing, it *summons* a thread of the pool
+//! ([`Roster`]), which answers the ring when it arrives ([`Sleep::arrive`]).
+//!
+//! | worker is | in `asleep` | counted active | entered by | left by |
+//! |---|---|---|---|---|
+//! | unseated | yes | no | caller, `begin_unseated` | a waker: summoned |
+//! | summoned | no | yes, by the waker | a waker, under the mutex | the thread that arrives: awake, searching |
+//! | awake | no | yes | arrival, ring, withdrawal | `announce` |
+//! | announced | yes | yes | itself | itself, or a waker: rung |
+//! | asleep | yes | no | itself, `commit` | a waker: rung; itself at the timeout and at the end |
+//!
+//! No unseated worker has looked at the graph, so the caller must be active, or wake one, after
+//! `begin_unseated`: an active worker looks before it sleeps. A worker that is never summoned is never active,
+//! and nothing waits for it. A run that ends while a worker is summoned does not wait for it either: the roster
+//! revokes the call.
+//!
 //! A dedicated thread sleeps for one node only. Its node's flag `dozing` takes the place
 //! of the announcement; changers look at it for neighbours that are dedicated. (`waiting`, under
 //! the mutex, says only whether the waker must count it active.)
 
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
+use crate::team::Roster;
 use crossbeam_utils::CachePadded;
 
 /// Bit 0 of the word: a woken worker is looking for work. The rest: workers announced asleep.
@@ -56,6 +75,10 @@ struct State {
     rung: Vec<bool>,
     /// Waiting, for dedicated threads.
     waiting: Vec<bool>,
+    /// Asleep without a thread, for workers.
+    unseated: Vec<bool>,
+    /// Waits on its bell.
+    parked: Vec<bool>,
     over: bool,
 }
 
@@ -65,6 +88,8 @@ pub(crate) struct Sleep {
     word: CachePadded<AtomicUsize>,
     state: Mutex<State>,
     bells: Vec<Condvar>,
+    /// Where threads are summoned for workers that have none.
+    pub(crate) roster: Roster,
 }
 
 /// How a worker left its bed.
@@ -90,9 +115,42 @@ impl Sleep {
                 asleep: Vec::new(),
                 rung: vec![false; threads],
                 waiting: vec![false; threads],
+                unseated: vec![false; threads],
+                parked: vec![false; threads],
                 over: false,
             }),
             bells: (0..threads).map(|_| Condvar::new()).collect(),
+            roster: Roster::default(),
+        }
+    }
+
+    /// These workers begin asleep, without threads; the first is woken first. While the roster is open.
+    pub(crate) fn begin_unseated(&self, workers: std::ops::Range<Sleeper>) {
+        let mut state = lock(&self.state);
+        state.active -= workers.len();
+        self.word.fetch_add(SLEEPER * workers.len(), Ordering::Relaxed);
+        for worker in workers.rev() {
+            state.asleep.push(worker);
+            state.unseated[worker] = true;
+        }
+        drop(state);
+        fence(Ordering::SeqCst); // as in `announce`
+    }
+
+    /// A thread has come for a worker that was summoned, which is searching from now on.
+    pub(crate) fn arrive(&self, worker: Sleeper) {
+        lock(&self.state).rung[worker] = false;
+    }
+
+    /// Rings a sleeper that was counted active, or summons a thread for it.
+    fn ring(&self, sleeper: Sleeper, mut state: MutexGuard<'_, State>) {
+        let unseated = std::mem::take(&mut state.unseated[sleeper]);
+        let parked = state.parked[sleeper];
+        drop(state);
+        if unseated {
+            self.roster.summon(sleeper);
+        } else if parked {
+            self.bells[sleeper].notify_one();
         }
     }
 
@@ -168,20 +226,21 @@ impl Sleep {
         mut state: MutexGuard<'a, State>,
         timeout: Option<std::time::Duration>,
     ) -> (MutexGuard<'a, State>, bool) {
-        while !state.rung[sleeper] && !state.over {
+        let mut timed_out = false;
+        state.parked[sleeper] = true;
+        while !state.rung[sleeper] && !state.over && !timed_out {
             match timeout {
                 Some(timeout) => {
                     let waited = self.bells[sleeper].wait_timeout(state, timeout);
                     let (after, waited) = waited.unwrap_or_else(|poison| poison.into_inner());
                     state = after;
-                    if waited.timed_out() {
-                        return (state, true);
-                    }
+                    timed_out = waited.timed_out();
                 }
                 None => state = self.bells[sleeper].wait(state).unwrap_or_else(|poison| poison.into_inner()),
             }
         }
-        (state, false)
+        state.parked[sleeper] = false;
+        (state, timed_out)
     }
 
     #[cfg(loom)]
@@ -191,24 +250,25 @@ impl Sleep {
         mut state: MutexGuard<'a, State>,
         _timeout: Option<std::time::Duration>,
     ) -> (MutexGuard<'a, State>, bool) {
+        state.parked[sleeper] = true;
         while !state.rung[sleeper] && !state.over {
             state = self.bells[sleeper].wait(state).unwrap();
         }
+        state.parked[sleeper] = false;
         (state, false)
     }
 
     /// Wakes the worker that fell asleep last, unless one is searching already. True if it did.
     pub(crate) fn wake_one(&self) -> bool {
         let mut state = lock(&self.state);
-        if self.word.load(Ordering::Relaxed) & SEARCHING != 0 {
+        if self.word.load(Ordering::Relaxed) & SEARCHING != 0 || state.over {
             return false;
         }
         let Some(worker) = state.asleep.pop() else { return false };
         state.rung[worker] = true;
         state.active += 1;
         self.word.fetch_sub(SLEEPER - SEARCHING, Ordering::Relaxed);
-        drop(state);
-        self.bells[worker].notify_one();
+        self.ring(worker, state);
         true
     }
 
@@ -217,14 +277,14 @@ impl Sleep {
     /// so for both, and one more may be woken than need be.)
     pub(crate) fn wake_worker(&self, worker: Sleeper) {
         let mut state = lock(&self.state);
-        let Some(at) = state.asleep.iter().position(|asleep| *asleep == worker) else { return };
+        let at = state.asleep.iter().position(|asleep| *asleep == worker);
+        let Some(at) = at.filter(|_| !state.over) else { return };
         state.asleep.remove(at);
         state.rung[worker] = true;
         state.active += 1;
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
         self.word.fetch_or(SEARCHING, Ordering::Relaxed);
-        drop(state);
-        self.bells[worker].notify_one();
+        self.ring(worker, state);
     }
 
     /// A searching worker has found work.
@@ -263,6 +323,14 @@ impl Sleep {
         if timed_out { Woken::TimedOut } else { Woken::Over }
     }
 
+    /// A dedicated thread sleeps for a while, or until it is rung, and counts as active meanwhile: what its node
+    /// waits for may be there.
+    pub(crate) fn nap(&self, sleeper: Sleeper, time: std::time::Duration) {
+        let state = lock(&self.state);
+        let mut state = self.wait(sleeper, state, Some(time)).0;
+        state.rung[sleeper] = false;
+    }
+
     /// Wakes a dedicated thread, or makes its next wait return at once.
     pub(crate) fn wake_dedicated(&self, sleeper: Sleeper) {
         let mut state = lock(&self.state);
@@ -271,8 +339,7 @@ impl Sleep {
             if state.waiting[sleeper] {
                 state.active += 1;
             }
-            drop(state);
-            self.bells[sleeper].notify_one();
+            self.ring(sleeper, state);
         }
     }
 
@@ -286,7 +353,21 @@ impl Sleep {
 
     /// The run is over: everybody wakes, nobody sleeps again.
     pub(crate) fn end(&self) {
-        lock(&self.state).over = true;
-        self.bells.iter().for_each(Condvar::notify_all);
+        let mut state = lock(&self.state);
+        state.over = true;
+        for (bell, parked) in self.bells.iter().zip(&state.parked) {
+            if *parked {
+                bell.notify_all();
+            }
+        }
+    }
+
+    /// Waits for the end of the run, in the place of a dedicated thread that has left.
+    pub(crate) fn wait_for_end(&self, sleeper: Sleeper) {
+        let mut state = lock(&self.state);
+        while !state.over {
+            state.rung[sleeper] = false;
+            state = self.wait(sleeper, state, None).0;
+        }
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::builder::{Builder, Stream};
 use crate::channel::Limits;
+use crate::one::One;
 use crate::port::{Give, Input, Look, Take};
 use crate::ports::{Inputs, Outputs};
+use crate::seal::{EngineOnly, Sealed};
 use std::marker::PhantomData;
 use thalweg_graph::{InPort, Item, Node, NodeId, OutPort, Rate};
 
@@ -82,16 +84,17 @@ impl<T> GiveSpec<T> {
 }
 
 /// One declared input.
-pub trait InputSpec {
+pub trait InputSpec: Sealed {
     /// The port it becomes.
     type Port: Input;
     #[doc(hidden)]
-    fn declare(&self, dynamic: bool) -> InPort;
+    fn declare(&self, at: Option<usize>, dynamic: bool) -> InPort;
     #[doc(hidden)]
     fn attach<'env>(
         self,
         builder: &mut Builder<'env>,
         to: (NodeId, usize),
+        only: EngineOnly,
     ) -> impl FnOnce() -> Self::Port + Send + use<'env, Self>
     where
         Self: 'env;
@@ -110,10 +113,14 @@ fn limits(port: &InPort) -> Limits {
     Limits { take: port.pop.fixed().unwrap_or(0) as usize, see: port.peek as usize }
 }
 
+impl<T> Sealed for TakeSpec<T> {}
+impl<T> Sealed for LookSpec<T> {}
+impl<T> Sealed for GiveSpec<T> {}
+
 impl<T: Send> InputSpec for TakeSpec<T> {
     type Port = Take<T>;
 
-    fn declare(&self, dynamic: bool) -> InPort {
+    fn declare(&self, _at: Option<usize>, dynamic: bool) -> InPort {
         let pop = pop_rate(self.pop, dynamic);
         InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(pop.fixed().unwrap_or(1))
     }
@@ -122,6 +129,7 @@ impl<T: Send> InputSpec for TakeSpec<T> {
         self,
         builder: &mut Builder<'env>,
         to: (NodeId, usize),
+        _: EngineOnly,
     ) -> impl FnOnce() -> Take<T> + Send + use<'env, T>
     where
         Self: 'env,
@@ -135,7 +143,7 @@ impl<T: Send> InputSpec for TakeSpec<T> {
 impl<T: Send + Sync> InputSpec for LookSpec<T> {
     type Port = Look<T>;
 
-    fn declare(&self, dynamic: bool) -> InPort {
+    fn declare(&self, _at: Option<usize>, dynamic: bool) -> InPort {
         let pop = pop_rate(self.pop, dynamic);
         let least = pop.fixed().unwrap_or(1);
         let peek = if dynamic { least } else { self.peek.max(least) };
@@ -146,6 +154,7 @@ impl<T: Send + Sync> InputSpec for LookSpec<T> {
         self,
         builder: &mut Builder<'env>,
         to: (NodeId, usize),
+        _: EngineOnly,
     ) -> impl FnOnce() -> Look<T> + Send + use<'env, T>
     where
         Self: 'env,
@@ -156,8 +165,33 @@ impl<T: Send + Sync> InputSpec for LookSpec<T> {
     }
 }
 
+impl<T> Sealed for Stream<T> {}
+
+/// An input without a name of its own, whose firings take items: see [`input`].
+impl<T: Send> InputSpec for Stream<T> {
+    type Port = Take<T>;
+
+    fn declare(&self, at: Option<usize>, dynamic: bool) -> InPort {
+        let name = at.map_or_else(|| "in".to_owned(), |at| format!("in{at}"));
+        let pop = pop_rate(None, dynamic);
+        InPort::new(name, Item::of::<T>()).pop(pop).peek(pop.fixed().unwrap_or(1))
+    }
+
+    fn attach<'env>(
+        self,
+        builder: &mut Builder<'env>,
+        to: (NodeId, usize),
+        only: EngineOnly,
+    ) -> impl FnOnce() -> Take<T> + Send + use<'env, T>
+    where
+        Self: 'env,
+    {
+        InputSpec::attach(input("", self), builder, to, only)
+    }
+}
+
 /// One declared output.
-pub trait OutputSpec {
+pub trait OutputSpec: Sealed {
     /// The items.
     type Item: Send;
     #[doc(hidden)]
@@ -183,8 +217,15 @@ fn give<'env, T: Send + 'env>(
     (stream, move || Give::new(socket.ring(), socket.id(), push))
 }
 
-/// All inputs of a kernel: a tuple of up to six, or a vector of equal ones.
-pub trait InputSpecs {
+/// All inputs of a kernel: one, a tuple of up to six, or a vector of equal ones.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of inputs",
+    label = "not inputs",
+    note = "a kernel's inputs are a stream, `input(\"a\", stream)`, `window(\"a\", stream)`, a tuple of two to six of \
+            these, a `Vec` of equal ones, or `()`",
+    note = "items must be `Send`, and those of a `window` `Sync` as well"
+)]
+pub trait InputSpecs: Sealed {
     /// The ports they become.
     type Ports: Inputs;
     #[doc(hidden)]
@@ -194,13 +235,19 @@ pub trait InputSpecs {
         self,
         builder: &mut Builder<'env>,
         node: NodeId,
+        only: EngineOnly,
     ) -> impl FnOnce() -> Self::Ports + Send + use<'env, Self>
     where
         Self: 'env;
 }
 
-/// All outputs of a kernel: a tuple of up to six, or a vector of equal ones.
-pub trait OutputSpecs {
+/// All outputs of a kernel: one, a tuple of up to six, or a vector of equal ones.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of outputs",
+    label = "not outputs",
+    note = "a kernel's outputs are `output(\"a\")`, a tuple of two to six of these, a `Vec` of equal ones, or `()`"
+)]
+pub trait OutputSpecs: Sealed {
     /// The ports they become.
     type Ports: Outputs;
     /// What the builder hands back.
@@ -212,6 +259,7 @@ pub trait OutputSpecs {
         self,
         builder: &mut Builder<'env>,
         node: NodeId,
+        only: EngineOnly,
     ) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, Self>)
     where
         Self: 'env;
@@ -224,14 +272,14 @@ macro_rules! tuples {
             type Ports = ($($S::Port,)*);
 
             fn declare(&self, mut node: Node, dynamic: bool) -> Node {
-                $(node = node.input(self.$i.declare(dynamic));)*
+                $(node = node.input(self.$i.declare(Some($i), dynamic));)*
                 node
             }
-            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId) -> impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>
+            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId, only: EngineOnly) -> impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>
     where
         Self: 'env,
     {
-                $(let $s = self.$i.attach(builder, (node, $i));)*
+                $(let $s = self.$i.attach(builder, (node, $i), only);)*
                 move || ($($s(),)*)
             }
         }
@@ -245,7 +293,7 @@ macro_rules! tuples {
                 $(node = node.output(self.$i.declare());)*
                 node
             }
-            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>)
+            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId, only: EngineOnly) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>)
     where
         Self: 'env,
     {
@@ -257,29 +305,79 @@ macro_rules! tuples {
 }
 
 tuples!();
-tuples!(A a 0);
 tuples!(A a 0, B b 1);
 tuples!(A a 0, B b 1, C c 2);
 tuples!(A a 0, B b 1, C c 2, D d 3);
 tuples!(A a 0, B b 1, C c 2, D d 3, E e 4);
 tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
 
-impl<S: InputSpec> InputSpecs for Vec<S> {
-    type Ports = Vec<S::Port>;
+macro_rules! one_input {
+    ($Spec:ident, $($bound:tt)*) => {
+        impl<T: $($bound)*> InputSpecs for $Spec<T> {
+            type Ports = One<<Self as InputSpec>::Port>;
 
-    fn declare(&self, node: Node, dynamic: bool) -> Node {
-        self.iter().fold(node, |node, spec| node.input(spec.declare(dynamic)))
+            fn declare(&self, node: Node, dynamic: bool) -> Node {
+                node.input(InputSpec::declare(self, None, dynamic))
+            }
+            fn attach<'env>(
+                self,
+                builder: &mut Builder<'env>,
+                node: NodeId,
+                only: EngineOnly,
+            ) -> impl FnOnce() -> Self::Ports + Send + use<'env, T>
+            where
+                Self: 'env,
+            {
+                let make = InputSpec::attach(self, builder, (node, 0), only);
+                move || One(make())
+            }
+        }
+    };
+}
+
+one_input!(Stream, Send);
+one_input!(TakeSpec, Send);
+one_input!(LookSpec, Send + Sync);
+
+impl<T: Send> OutputSpecs for GiveSpec<T> {
+    type Ports = One<Give<T>>;
+    type Streams = Stream<T>;
+
+    fn declare(&self, node: Node) -> Node {
+        node.output(OutputSpec::declare(self))
     }
     fn attach<'env>(
         self,
         builder: &mut Builder<'env>,
         node: NodeId,
+        _: EngineOnly,
+    ) -> (Stream<T>, impl FnOnce() -> Self::Ports + Send + use<'env, T>)
+    where
+        Self: 'env,
+    {
+        let (stream, make) = give::<T>(builder, (node, 0), self.push);
+        (stream, move || One(make()))
+    }
+}
+
+impl<S: InputSpec> InputSpecs for Vec<S> {
+    type Ports = Vec<S::Port>;
+
+    fn declare(&self, node: Node, dynamic: bool) -> Node {
+        let ports = self.iter().enumerate();
+        ports.fold(node, |node, (i, spec)| node.input(spec.declare(Some(i), dynamic)))
+    }
+    fn attach<'env>(
+        self,
+        builder: &mut Builder<'env>,
+        node: NodeId,
+        only: EngineOnly,
     ) -> impl FnOnce() -> Self::Ports + Send + use<'env, S>
     where
         Self: 'env,
     {
         let made: Vec<_> =
-            self.into_iter().enumerate().map(|(i, spec)| spec.attach(builder, (node, i))).collect();
+            self.into_iter().enumerate().map(|(i, spec)| spec.attach(builder, (node, i), only)).collect();
         move || made.into_iter().map(|make| make()).collect()
     }
 }
@@ -295,6 +393,7 @@ impl<S: OutputSpec> OutputSpecs for Vec<S> {
         self,
         builder: &mut Builder<'env>,
         node: NodeId,
+        _: EngineOnly,
     ) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, S>)
     where
         Self: 'env,

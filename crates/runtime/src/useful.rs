@@ -8,6 +8,19 @@
 //! Each strongly connected component counts its wanted nodes and the channels by which it leads to
 //! components of use. Who takes the last off cancels the members and takes one off the component at
 //! the other end of each channel that comes in: all of it together in time proportional to the graph.
+//!
+//! # What a cancelled node may observe
+//!
+//! Members are cancelled one after the other while workers activate them. A member in the middle of an
+//! activation must not observe that another has ended, since by Kahn's semantics that one goes on.
+//!
+//! - *A cancelled node never ends its streams* (`Sequential::end`, `Parallel::end_when_retired`,
+//!   `process::Cause::Cancelled`). Their consumers wait, as for any item that has not come.
+//! - *No consumer waits for ever.* A component is cancelled only when no channel leads from it to a
+//!   component that is not. So when a node is cancelled, every consumer of its outputs has been
+//!   cancelled by the same call, or ends by itself, or has left. Each cancelled consumer has its alert set
+//!   after its flag, and ends at its next activation, whatever it waits for.
+//! - That a cancelled node *leaves* its inputs cannot be observed: a send to it succeeds and discards.
 
 use crate::net::Net;
 use crate::sync::{Ordering, fence};

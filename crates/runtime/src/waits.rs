@@ -4,9 +4,10 @@
 //! each open input), towards the producer where items lack and towards the consumer where room
 //! lacks; and of a parallel node, one for each output whose publication is stuck.
 
-use crate::error::{BlockedNode, Deadlock};
+use crate::error::{BlockedNode, Deadlock, UnreadInput};
 use crate::net::{Need, Net};
 use crate::node::{UNSTUCK, Waiting};
+use crate::starve::{Unread, is_firm};
 use crate::sync::Ordering;
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, NodeId};
@@ -17,7 +18,7 @@ pub(crate) struct Edge {
     pub(crate) channel: ChannelId,
     pub(crate) full: bool,
     /// One of several that would do.
-    any: bool,
+    pub(crate) any: bool,
     pub(crate) to: NodeId,
 }
 
@@ -154,9 +155,25 @@ impl Waits {
     /// Channels whose fullness keeps somebody waiting who in turn waits for the circle: with more room
     /// there he would go on, and what he does then might be what the circle waits for.
     pub(crate) fn full_before(&self, circle: &[(NodeId, Edge)]) -> Vec<ChannelId> {
+        let leads = self.leads_to(circle, |_| true);
+        let leading = |leads: &[bool], edge: &Edge| self.at(edge.to).is_some_and(|to| leads[to]);
+        let edges = self.edges.iter().flatten();
+        edges.filter(|edge| edge.full && leading(&leads, edge)).map(|edge| edge.channel).collect()
+    }
+
+    /// The nodes of a cycle, and those that wait for its items, or for items of such, and for nothing
+    /// else.
+    pub(crate) fn starved_by(&self, circle: &[(NodeId, Edge)]) -> impl Iterator<Item = NodeId> {
+        let leads = self.leads_to(circle, |edge| !edge.full && !edge.any);
+        self.nodes.iter().zip(leads).filter(|(_, leads)| *leads).map(|(node, _)| *node)
+    }
+
+    /// By place: whether edges that pass a test lead from the node to a cycle.
+    fn leads_to(&self, circle: &[(NodeId, Edge)], test: impl Fn(&Edge) -> bool) -> Vec<bool> {
         let mut waiting = vec![Vec::new(); self.nodes.len()];
         for (from, edges) in self.edges.iter().enumerate() {
-            edges.iter().filter_map(|edge| self.at(edge.to)).for_each(|to| waiting[to].push(from));
+            let edges = edges.iter().filter(|edge| test(edge));
+            edges.filter_map(|edge| self.at(edge.to)).for_each(|to| waiting[to].push(from));
         }
         let mut leads = vec![false; self.nodes.len()];
         let mut open: Vec<usize> = circle.iter().filter_map(|(node, _)| self.at(*node)).collect();
@@ -165,16 +182,13 @@ impl Waits {
                 open.extend(&waiting[at]);
             }
         }
-        let leading = |leads: &[bool], edge: &Edge| self.at(edge.to).is_some_and(|to| leads[to]);
-        let edges = self.edges.iter().flatten();
-        edges.filter(|edge| edge.full && leading(&leads, edge)).map(|edge| edge.channel).collect()
+        leads
     }
 
     /// The circle to name: one that no merge could get out of, if there is such a one. Nothing can
     /// go on where nothing waits in a circle, too, and then all that waits is named.
     pub(crate) fn worst(&self, circles: Vec<Circle>) -> Circle {
-        let firm = |circle: &Circle| circle.iter().all(|(_, edge)| !edge.any);
-        let at = circles.iter().position(firm).unwrap_or(0);
+        let at = circles.iter().position(|circle| is_firm(circle)).unwrap_or(0);
         circles.into_iter().nth(at).unwrap_or_else(|| self.all())
     }
 
@@ -186,6 +200,20 @@ impl Waits {
 
 /// A circle in words.
 pub(crate) fn describe(net: &Net<'_>, circle: &[(NodeId, Edge)], over_budget: Option<usize>) -> Deadlock {
+    describe_with(net, circle, over_budget, None)
+}
+
+/// A starving loop in words, with an outside input that it cannot read.
+pub(crate) fn describe_unread(net: &Net<'_>, circle: &[(NodeId, Edge)], unread: Unread) -> Deadlock {
+    describe_with(net, circle, None, Some(unread))
+}
+
+fn describe_with(
+    net: &Net<'_>,
+    circle: &[(NodeId, Edge)],
+    over_budget: Option<usize>,
+    unread: Option<Unread>,
+) -> Deadlock {
     let waits = circle
         .iter()
         .map(|(node, edge)| BlockedNode {
@@ -196,5 +224,9 @@ pub(crate) fn describe(net: &Net<'_>, circle: &[(NodeId, Edge)], over_budget: Op
             capacity: net.meter(edge.channel).capacity(),
         })
         .collect();
-    Deadlock { waits, over_budget }
+    let unread = unread.map(|unread| UnreadInput {
+        node: net.graph.node(unread.node).name.to_string(),
+        channel: net.graph.channel_name(unread.channel),
+    });
+    Deadlock { waits, over_budget, unread }
 }

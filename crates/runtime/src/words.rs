@@ -104,8 +104,12 @@ impl Net<'_> {
 
     /// Ends of a process that has ended are of no use any more, wherever they are: their streams end,
     /// and nobody will read. But not while a message of the channel is still lent out.
+    ///
+    /// A cancelled node's streams stay open: see [`useful`](crate::useful).
     pub(crate) fn end_ends(&self, node: NodeId) {
-        self.outputs(node).iter().for_each(|channel| self.meter(*channel).end());
+        if !self.nodes[node.index()].state.is_cancelled() {
+            self.outputs(node).iter().for_each(|channel| self.meter(*channel).end());
+        }
         let inputs = self.inputs(node).iter().filter(|channel| !self.meter(**channel).gone());
         let unused = inputs.filter(|channel| !self.rings[channel.index()].is_lent());
         unused.for_each(|channel| self.meter(*channel).leave());

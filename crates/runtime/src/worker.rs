@@ -25,6 +25,8 @@ const ACTIVATION_NS: u64 = 50_000;
 const SLICE_NS: u64 = 15_000;
 /// Time that a claim of a parallel node is made for.
 const CLAIM_NS: u64 = 60_000;
+/// Time that a claim of a parallel node is worth, however little there is to be shared.
+const LEAST_NS: u64 = 5_000;
 /// Firings in an activation at most, however short they are.
 const MOST: u64 = 1 << 14;
 /// Ticks of an activation so long that noting its pace costs nothing beside it; of shorter ones
@@ -195,6 +197,9 @@ pub(crate) struct Habits {
     pub(crate) pace: Pace,
     /// Look for work a while before going to sleep.
     pub(crate) spin: bool,
+    /// Offer the core to others meanwhile: some nodes have threads of their own, which may have been woken and wait
+    /// for it.
+    pub(crate) yields: bool,
     /// Read the clock after every activation.
     pub(crate) stamped: bool,
     /// When the run is to end, and how long that was from its start.
@@ -257,12 +262,19 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Works until the run is over.
-    pub(crate) fn run(mut self) -> Account {
+    /// Works until the run is over. `late`, for a worker that was summoned: when the run began.
+    pub(crate) fn run(mut self, late: Option<(Instant, Ticks)>) -> Account {
         let net = self.host.net;
         // However this worker ends, the run must not wait for it.
         let _over = Over(net, self.host.worker);
-        self.account.start();
+        match late {
+            Some(began) => {
+                self.account.start_late(began);
+                net.sleep.arrive(self.host.worker);
+                self.searching = true;
+            }
+            None => self.account.start(),
+        }
         let by = if self.told { By::Teller(self.host.worker) } else { By::Worker };
         let mut cx = Cx::new(net, by);
         // Once, and not for each activation: the first panic ends the run.
@@ -301,10 +313,8 @@ impl<'a, P: Policy> Worker<'a, P> {
                         (last, now) = self.relay(cx, next, now);
                     }
                 }
-                Decision::Idle => {
-                    now = self.idle(now);
-                    last = None;
-                }
+                // `last` stays: the policy is asked again with it.
+                Decision::Idle => now = self.idle(now),
             }
         }
     }
@@ -315,11 +325,12 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.look_at.min(self.ends_at)
     }
 
-    /// The deadline, in ticks.
+    /// When to look at the deadline, in ticks: not far from now, for early in a process the rate of ticks is
+    /// known to a few per cent only.
     fn deadline(&self, now: Ticks) -> Ticks {
         self.habits.deadline.map_or(Ticks::MAX, |(at, _)| {
-            let left = at.saturating_duration_since(Instant::now()).as_nanos() as f64;
-            now.saturating_add((left * self.ticks_per_ns) as u64)
+            let left = at.saturating_duration_since(Instant::now()).min(search::PATIENCE);
+            now.saturating_add((left.as_nanos() as f64 * self.ticks_per_ns) as u64)
         })
     }
 
@@ -328,6 +339,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     fn on_time(&mut self, now: Ticks) {
         if now > self.ends_at {
             self.check_deadline();
+            self.ends_at = self.deadline(now);
         }
         if now >= self.look_at {
             let net = self.host.net;
@@ -445,8 +457,27 @@ impl<'a, P: Policy> Worker<'a, P> {
     pub(crate) fn batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
         match cell.state.batch.load(Ordering::Relaxed) {
             0 => self.first_batch(cell, node),
-            batch => ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize),
+            batch => {
+                let (budget, slice) = ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize);
+                (budget, if cell.kind == Kind::Parallel { self.share_of(cell, node, slice) } else { slice })
+            }
         }
+    }
+
+    /// Firings of a claim of a parallel node: of what there is, a part that leaves the other workers as much,
+    /// so that all end at about the same time; but no less than is worth a claim. (Guided self-scheduling:
+    /// Polychronopoulos and Kuck, 1987.)
+    #[inline(never)] // once for a claim; inlined it would slow the activations of processes
+    fn share_of(&self, cell: &NodeCell<'_>, node: NodeId, slice: usize) -> usize {
+        let pace = u64::from(cell.state.pace.load(Ordering::Relaxed));
+        let least = LEAST_NS * 16 / pace.max(1);
+        if self.habits.pace == Pace::Counted || slice as u64 <= least {
+            return slice;
+        }
+        let net = self.host.net;
+        let items = net.inputs(node).iter().map(|input| net.meter(*input).items()).min();
+        let share = items.map_or(usize::MAX, |items| items / (2 * net.threads()));
+        slice.min(share.max(least as usize)).max(1)
     }
 
     #[cold]
@@ -544,6 +575,9 @@ impl<'a, P: Policy> Worker<'a, P> {
             }
             if !self.habits.spin || ticks() > until {
                 return false;
+            }
+            if self.habits.yields {
+                std::thread::yield_now();
             }
             for _ in 0..32 {
                 std::hint::spin_loop();

@@ -1,7 +1,8 @@
 //! Linear graphs, written as a chain of calls.
 
 use crate::{
-    Builder, Error, In, IntoFlow, Network, Options, Out, Outlet, Report, Stream, View, input, output, window,
+    Builder, Error, IntoFlow, IntoResult, Network, Options, Out, Outlet, Report, Stream, View, input, output,
+    window,
 };
 use std::ops::ControlFlow;
 use thalweg_runtime::Flow as Outcome;
@@ -42,8 +43,8 @@ where
 {
     let mut graph = Builder::new();
     let mut items = items.into_iter();
-    let kernel = graph.kernel("source", (), (output("out"),));
-    let (stream,) = kernel.sequential(move |(): &mut (), (out,): &mut (Out<T>,)| match items.next() {
+    let kernel = graph.kernel("source", (), output("out"));
+    let stream = kernel.sequential(move |(), out| match items.next() {
         Some(Ok(item)) => {
             out.push(item);
             Outcome::More
@@ -89,6 +90,25 @@ impl<'env, T: Send + 'env> Chain<'env, T> {
     /// Where the stage is parallel.
     pub fn blocking(mut self) -> Self {
         self.graph.block_last();
+        self
+    }
+
+    /// Lets the last stage, a parallel one, give each result when it is there, and not in the order of
+    /// the items. **Not determinate.** See [`Kernel::unordered`](crate::Kernel::unordered).
+    ///
+    /// # Panics
+    /// Where the stage is not parallel.
+    pub fn unordered(mut self) -> Self {
+        self.graph.unorder_last();
+        self
+    }
+
+    /// Lets at most `most` workers run the last stage, a parallel one, at the same time.
+    ///
+    /// # Panics
+    /// Where the stage is not parallel.
+    pub fn workers(mut self, most: u32) -> Self {
+        self.graph.limit_last(most);
         self
     }
 
@@ -160,19 +180,19 @@ impl<'env, T: Send + 'env> Chain<'env, T> {
     /// With size 0.
     pub fn chunks(mut self, size: usize) -> Chain<'env, Vec<T>> {
         assert!(size > 0, "a chunk has at least one item");
-        let ins = (input("in", self.stream),);
-        let kernel = self.graph.kernel("chunks", ins, (output("out").push(1),)).framed(move |(items,)| {
+        let ins = input("in", self.stream);
+        let kernel = self.graph.kernel("chunks", ins, output("out").push(1)).framed(move |items| {
             if items.peek(size - 1)?.is_some() {
-                return Ok(Some([size]));
+                return Ok(Some(size));
             }
             // The stream ends within this chunk: count what there is.
             let mut left = 0;
             while items.peek(left)?.is_some() {
                 left += 1;
             }
-            Ok((left > 0).then_some([left]))
+            Ok((left > 0).then_some(left))
         });
-        let (stream,) = kernel.sequential(|(items,): &mut (In<T>,), (out,): &mut (Out<Vec<T>>,)| {
+        let stream = kernel.sequential(|items, out| {
             let mut chunk = Vec::with_capacity(items.len());
             while let Some(item) = items.try_pop() {
                 chunk.push(item);
@@ -234,9 +254,8 @@ impl<'env, T: Send + 'env> Chain<'env, T> {
         U: Send + 'env,
         R: IntoFlow + 'env,
     {
-        let kernel = self.graph.kernel(name, (input("in", self.stream),), (rated(push),));
-        let (stream,) =
-            kernel.sequential(move |(items,): &mut (In<T>,), (out,): &mut (Out<U>,)| f(items.pop(), out));
+        let kernel = self.graph.kernel(name, input("in", self.stream), rated(push));
+        let stream = kernel.sequential(move |items, out| f(items.pop(), out));
         Chain { graph: self.graph, stream }
     }
 
@@ -248,11 +267,10 @@ impl<'env, T: Send + 'env> Chain<'env, T> {
     ) -> Chain<'env, U>
     where
         U: Send + 'env,
-        R: IntoFlow + 'env,
+        R: IntoResult + 'env,
     {
-        let kernel = self.graph.kernel(name, (input("in", self.stream),), (rated(push),));
-        let (stream,) =
-            kernel.parallel(move |(items,): &mut (In<T>,), (out,): &mut (Out<U>,)| f(items.pop(), out));
+        let kernel = self.graph.kernel(name, input("in", self.stream), rated(push));
+        let stream = kernel.parallel(move |items, out| f(items.pop(), out));
         Chain { graph: self.graph, stream }
     }
 
@@ -336,10 +354,9 @@ impl<'env, T: Send + Sync + 'env> Chain<'env, T> {
         pop: u32,
         mut f: impl FnMut(&mut View<T>) -> U + Send + 'env,
     ) -> Chain<'env, U> {
-        let ins = (window("in", self.stream).pop(pop).peek(peek),);
-        let kernel = self.graph.kernel("windows", ins, (output("out").push(1),));
-        let (stream,) =
-            kernel.sequential(move |(items,): &mut (View<T>,), (out,): &mut (Out<U>,)| out.push(f(items)));
+        let ins = window("in", self.stream).pop(pop).peek(peek);
+        let kernel = self.graph.kernel("windows", ins, output("out").push(1));
+        let stream = kernel.sequential(move |items, out| out.push(f(items)));
         Chain { graph: self.graph, stream }
     }
 
@@ -350,10 +367,9 @@ impl<'env, T: Send + Sync + 'env> Chain<'env, T> {
         pop: u32,
         f: impl Fn(&mut View<T>) -> U + Send + Sync + 'env,
     ) -> Chain<'env, U> {
-        let ins = (window("in", self.stream).pop(pop).peek(peek),);
-        let kernel = self.graph.kernel("par_windows", ins, (output("out").push(1),));
-        let (stream,) =
-            kernel.parallel(move |(items,): &mut (View<T>,), (out,): &mut (Out<U>,)| out.push(f(items)));
+        let ins = window("in", self.stream).pop(pop).peek(peek);
+        let kernel = self.graph.kernel("par_windows", ins, output("out").push(1));
+        let stream = kernel.parallel(move |items, out| out.push(f(items)));
         Chain { graph: self.graph, stream }
     }
 }

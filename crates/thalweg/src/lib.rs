@@ -39,16 +39,33 @@ mod scope;
 pub use chain::{Chain, Flow, from_blocking_iter, from_iter, from_try_iter};
 pub use iter::{Ordered, ParallelExt};
 pub use scope::{Scope, scope};
-pub use thalweg_graph as graph;
-pub use thalweg_policy as policy;
 pub use thalweg_runtime::{
-    BlockedNode, BlockingRx, BlockingTx, BuildError, Builder, Deadlock, Ends, Error, Feedback, Give,
-    GiveSpec, Glance, Handle, In, Input, InputSpec, InputSpecs, Inputs, IntoFlow, Kernel, Look, LookSpec,
-    Many, Message, Network, NotYet, Options, Out, Outlet, OutputSpec, OutputSpecs, Outputs, Prepared,
-    Receiver, Recv, RecvRef, Report, Rx, Sender, Sending, Stream, Take, TakeSpec, Team, Tx, View, channel,
-    input, output, window,
+    BlockedNode, BlockingRx, BlockingTx, BuildError, Builder, Deadlock, Error, Feedback, GiveSpec, Glance,
+    Handle, In, InputSpec, InputSpecs, IntoFlow, IntoResult, Kernel, LookSpec, Many, Message, Network,
+    NotYet, Options, Out, Outlet, OutputSpec, OutputSpecs, Prepared, Receiver, Recv, RecvRef, Report, Rx,
+    Sender, Sending, Stream, TakeSpec, Team, Tx, View, channel, input, output, window,
 };
-pub use thalweg_trace as trace;
+
+/// Graphs as data: nodes, ports, rates and channels.
+pub mod graph {
+    pub use thalweg_graph::{
+        Channel, ChannelId, Fault, Graph, InPort, InShape, Item, Kind, Link, Node, NodeId, OutPort, OutShape,
+        Port, Rate,
+    };
+}
+
+/// Scheduling policies, and what a policy of your own implements.
+pub mod policy {
+    pub use thalweg_policy::{
+        Auto, Decision, Event, Host, Occupancy, Partition, Policy, Prs, Pss, Qes, RandomStealing, Recorded,
+        WorkStealing, WorkerId, auto, dealt, partition, record, registry, virtual_host, work_stealing,
+    };
+}
+
+/// What a run reports.
+pub mod trace {
+    pub use thalweg_trace::{ChannelReport, Growth, Limit, NodeReport, Report, WorkerReport};
+}
 
 /// The README's programs, compiled and run as tests.
 #[cfg(doctest)]

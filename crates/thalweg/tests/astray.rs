@@ -20,7 +20,7 @@ use thalweg::policy::{
     Decision, Event, Host, Policy, WorkerId,
     work_stealing::{Place, WorkStealing},
 };
-use thalweg::{Builder, Error, In, Message, Options, Out, Report, Rx, Stream, Tx, input, output};
+use thalweg::{Builder, Error, Message, Options, Report, Rx, Stream, Tx, input, output};
 
 type Gift = Box<dyn Any + Send>;
 
@@ -83,20 +83,18 @@ impl Drop for Opens {
 /// A process that sends ten messages; its end opens the gate.
 fn ten(graph: &mut Builder<'static>, gate: &Gate) -> Stream<u64> {
     let opens = Opens(gate.clone());
-    graph
-        .process("ten", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
-            let _opens = opens;
-            for i in 0..10 {
-                tx.send(i).await;
-            }
-        })
-        .0
+    graph.process("ten", (), output("out"), |(), mut tx| async move {
+        let _opens = opens;
+        for i in 0..10 {
+            tx.send(i).await;
+        }
+    })
 }
 
 /// A process that receives all there is and then opens the gate.
 fn listen(graph: &mut Builder<'static>, stream: Stream<u64>, gate: &Gate) {
     let gate = gate.clone();
-    graph.process("listen", (input("in", stream),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+    graph.process("listen", input("in", stream), (), |mut rx, ()| async move {
         while rx.recv().await.is_some() {}
         gate.open();
     });
@@ -111,7 +109,7 @@ async fn lent(rx: Rx<u64>) -> Message<'static, u64> {
 fn a_sending_end_dropped_on_another_thread_ends_its_stream() {
     everywhere("sending end", |gate| {
         let (mut graph, open) = (Builder::new(), gate.clone());
-        let (out,) = graph.process("owner", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+        let out = graph.process("owner", (), output("out"), |(), mut tx| async move {
             tx.send(1).await;
             drop_later(tx);
             open.await;
@@ -126,7 +124,7 @@ fn a_receiving_end_dropped_on_another_thread_frees_its_sender() {
     everywhere("receiving end", |gate| {
         let (mut graph, open) = (Builder::new(), gate.clone());
         let stream = ten(&mut graph, gate);
-        graph.process("owner", (input("in", stream),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+        graph.process("owner", input("in", stream), (), |mut rx, ()| async move {
             rx.recv().await;
             drop_later(rx);
             open.await;
@@ -138,13 +136,11 @@ fn a_receiving_end_dropped_on_another_thread_frees_its_sender() {
 /// Two messages: the second finds room when the first, which was lent out, is taken.
 fn two(graph: &mut Builder<'static>, gate: &Gate) -> Stream<u64> {
     let gate = gate.clone();
-    graph
-        .process("two", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
-            tx.send(1).await;
-            tx.send(2).await;
-            gate.open();
-        })
-        .0
+    graph.process("two", (), output("out"), |(), mut tx| async move {
+        tx.send(1).await;
+        tx.send(2).await;
+        gate.open();
+    })
 }
 
 #[test]
@@ -154,7 +150,7 @@ fn a_message_dropped_on_another_thread_makes_room() {
             let (mut graph, open) = (Builder::new(), gate.clone());
             let stream = two(&mut graph, gate);
             let stream = if weighed { stream.weigh(|_| 100) } else { stream };
-            graph.process("owner", (input("in", stream),), (), |(rx,): (Rx<u64>,), ()| async move {
+            graph.process("owner", input("in", stream), (), |rx, ()| async move {
                 drop_later(lent(rx).await);
                 open.await;
             });
@@ -170,7 +166,7 @@ fn a_weighed_message_dropped_on_another_thread_makes_room() {
     let report = run("by weight", &options, |gate| {
         let (mut graph, open) = (Builder::new(), gate.clone());
         let stream = two(&mut graph, gate).weigh(|_| 1 << 20);
-        graph.process("owner", (input("in", stream),), (), |(rx,): (Rx<u64>,), ()| async move {
+        graph.process("owner", input("in", stream), (), |rx, ()| async move {
             drop_later(lent(rx).await);
             open.await;
         });
@@ -184,9 +180,9 @@ fn give_away(graph: &mut Builder<'static>, gate: &Gate, kind: usize) -> Stream<G
     let (open, stream) = (gate.clone(), if kind == 2 { two(graph, gate) } else { ten(graph, gate) });
     let (out, gifts) = graph.process(
         "owner",
-        (input("in", stream),),
+        input("in", stream),
         (output("out"), output("gifts")),
-        move |(rx,): (Rx<u64>,), (tx, mut gifts): (Tx<u64>, Tx<Gift>)| async move {
+        move |rx, (tx, mut gifts): (Tx<u64>, Tx<Gift>)| async move {
             let (mut kept, mut others): (Vec<Gift>, Vec<Gift>) = (Vec::new(), Vec::new());
             match kind {
                 0 => _ = (others.push(Box::new(tx)), kept.push(Box::new(rx))),
@@ -214,7 +210,7 @@ fn what_another_process_drops_is_told_of() {
             let (mut graph, open) = (Builder::new(), gate.clone());
             busy(&mut graph, gate);
             let gifts = give_away(&mut graph, gate, kind);
-            graph.process("taker", (input("in", gifts),), (), |(mut rx,): (Rx<Gift>,), ()| async move {
+            graph.process("taker", input("in", gifts), (), |mut rx, ()| async move {
                 drop(rx.recv().await);
                 open.await;
             });
@@ -241,14 +237,13 @@ fn what_a_kernel_drops_is_told_of() {
 fn what_is_dropped_before_the_run_begins_is_told_of() {
     everywhere("before", |gate| {
         let (mut graph, open, opens) = (Builder::new(), gate.clone(), Opens(gate.clone()));
-        let (stream,) =
-            graph.process("endless", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
-                let _opens = opens;
-                for i in 0.. {
-                    tx.send(i).await;
-                }
-            });
-        graph.process("owner", (input("in", stream),), (), |(_unused,): (Rx<u64>,), ()| async move {
+        let stream = graph.process("endless", (), output("out"), |(), mut tx| async move {
+            let _opens = opens;
+            for i in 0.. {
+                tx.send(i).await;
+            }
+        });
+        graph.process("owner", input("in", stream), (), |_unused, ()| async move {
             open.await;
         });
         graph
@@ -263,14 +258,9 @@ fn ends_that_outlive_their_process_end_with_it() {
             let (mut graph, open) = (Builder::new(), gate.clone());
             let never = Gate::default();
             let stream = ten(&mut graph, if sending { &never } else { gate });
-            let (out,) = graph.process(
-                "owner",
-                (input("in", stream),),
-                (output("out"),),
-                move |(rx,): (Rx<u64>,), (tx,): (Tx<u64>,)| async move {
-                    std::mem::forget((rx, tx));
-                },
-            );
+            let out = graph.process("owner", input("in", stream), output("out"), move |rx, tx| async move {
+                std::mem::forget((rx, tx));
+            });
             listen(&mut graph, out, if sending { gate } else { &never });
             graph.process("waits", (), (), |(), ()| open);
             graph
@@ -293,15 +283,14 @@ fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
     let report = run("forgotten message", &Options::new().threads(2).capacity(1), |gate| {
         let (mut graph, open, opens) = (Builder::new(), gate.clone(), Opens(gate.clone()));
         let (counts, counted, begun) = (counts.clone(), counted.clone(), begun.clone());
-        let (out,) =
-            graph.process("three", (), (output("out"),), |(), (mut tx,): (Tx<Counts>,)| async move {
-                let _opens = opens;
-                for _ in 0..3 {
-                    counted.fetch_add(1, Ordering::Relaxed);
-                    tx.send(Counts(counts.clone())).await;
-                }
-            });
-        graph.process("owner", (input("in", out),), (), |(mut rx,): (Rx<Counts>,), ()| async move {
+        let out = graph.process("three", (), output("out"), |(), mut tx| async move {
+            let _opens = opens;
+            for _ in 0..3 {
+                counted.fetch_add(1, Ordering::Relaxed);
+                tx.send(Counts(counts.clone())).await;
+            }
+        });
+        graph.process("owner", input("in", out), (), |mut rx, ()| async move {
             std::mem::forget(rx.recv_ref().await);
             begun.send(drop_later(rx)).unwrap();
             open.await;
@@ -328,7 +317,7 @@ fn an_end_used_in_another_process_is_refused_by_name() {
             (output("out"), output("gifts")),
             |(), (tx, mut gifts): (Tx<u64>, Tx<Tx<u64>>)| async move { gifts.send(tx).await },
         );
-        graph.process("taker", (input("in", gifts),), (), |(mut rx,): (Rx<Tx<u64>>,), ()| async move {
+        graph.process("taker", input("in", gifts), (), |mut rx, ()| async move {
             rx.recv().await.expect("one").send(1).await;
         });
         graph.sink("sink", out, drop);
@@ -347,7 +336,7 @@ fn an_end_used_in_another_run_is_refused() {
     let open = Gate::default();
     let (give, take) = mpsc::channel();
     let mut one = Builder::new();
-    let (out,) = one.process("owner", (), (output("out"),), move |(), (tx,): (Tx<u64>,)| async move {
+    let out = one.process("owner", (), output("out"), move |(), tx| async move {
         give.send(tx).unwrap();
         open.await;
     });
@@ -355,7 +344,7 @@ fn an_end_used_in_another_run_is_refused() {
     let one = std::thread::spawn(move || one.build().unwrap().run(&Options::new()));
     let mut tx = take.recv().unwrap();
     let mut two = Builder::new();
-    let (out,) = two.process("thief", (), (output("out"),), move |(), (own,): (Tx<u64>,)| async move {
+    let out = two.process("thief", (), output::<u64>("out"), move |(), own| async move {
         tx.send(1).await;
         drop(own);
     });
@@ -376,17 +365,16 @@ fn a_thread_that_panics_with_an_end_fails_the_run() {
         let ends = heard.clone();
         let error = run("panics", &Options::new().threads(1 + round % 2), |gate| {
             let (mut graph, open, ends) = (Builder::new(), gate.clone(), ends.clone());
-            let (out,) =
-                graph.process("owner", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
-                    std::thread::spawn(move || {
-                        silence();
-                        let mut send = std::pin::pin!(tx.send(1));
-                        let cx = &mut std::task::Context::from_waker(std::task::Waker::noop());
-                        let _ = std::future::Future::poll(send.as_mut(), cx);
-                    });
-                    open.await;
+            let out = graph.process("owner", (), output("out"), |(), mut tx| async move {
+                std::thread::spawn(move || {
+                    silence();
+                    let mut send = std::pin::pin!(tx.send(1));
+                    let cx = &mut std::task::Context::from_waker(std::task::Waker::noop());
+                    let _ = std::future::Future::poll(send.as_mut(), cx);
                 });
-            graph.process("listen", (input("in", out),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+                open.await;
+            });
+            graph.process("listen", input("in", out), (), |mut rx, ()| async move {
                 while rx.recv().await.is_some() {}
                 ends.fetch_add(1, Ordering::Relaxed);
             });
@@ -403,7 +391,7 @@ fn a_thread_that_panics_with_an_end_fails_the_run() {
 /// What a run gives that is made inside of a poll.
 fn inner() -> u64 {
     let (sum, mut inner) = (Mutex::new(0), Builder::new());
-    let (out,) = inner.process("inner", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+    let out = inner.process("inner", (), output("out"), |(), mut tx| async move {
         tx.send(7).await;
     });
     inner.sink("sink", out, |item: u64| *sum.lock().unwrap() += item);
@@ -419,14 +407,14 @@ fn a_run_inside_of_a_poll_ends_no_stream_of_the_outer_one() {
     let ends = heard.clone();
     let error = run("nested", &Options::new().threads(2).policy("random"), |_| {
         let (mut graph, ends) = (Builder::new(), ends.clone());
-        let (out,) = graph.process("owner", (), (output("out"),), |(), (tx,): (Tx<u64>,)| async move {
+        let out = graph.process("owner", (), output::<u64>("out"), |(), tx| async move {
             drop(tx);
             let sum = inner();
             std::thread::sleep(Duration::from_millis(20));
             silence();
             assert_ne!(sum, 7, "on purpose");
         });
-        graph.process("listen", (input("in", out),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+        graph.process("listen", input("in", out), (), |mut rx, ()| async move {
             while rx.recv().await.is_some() {}
             ends.fetch_add(1, Ordering::Relaxed);
         });
@@ -474,17 +462,15 @@ fn what_is_dropped_while_a_policy_begins_is_told_once() {
     for threads in [1, 2, 4] {
         let (mut graph, given) = (Builder::new(), Arc::new(Mutex::new(None)));
         let give = given.clone();
-        let (out,) = graph.process("owner", (), (output("out"),), move |(), (tx,): (Tx<u64>,)| {
+        let out = graph.process("owner", (), output::<u64>("out"), move |(), tx| {
             *give.lock().unwrap() = Some(Box::new(tx) as Gift);
             async {}
         });
-        let (doubled,) = graph.kernel("double", (input("in", out),), (output("out"),)).parallel(
-            |(items,): &mut (In<u64>,), (doubled,): &mut (Out<u64>,)| {
-                while let Some(item) = items.try_pop() {
-                    doubled.push(2 * item);
-                }
-            },
-        );
+        let doubled = graph.kernel("double", input("in", out), output("out")).parallel(|items, doubled| {
+            while let Some(item) = items.try_pop() {
+                doubled.push(2 * item);
+            }
+        });
         graph.sink("count", doubled, |_| ());
         let options = Options::new().threads(threads);
         let prepared = graph.build().unwrap().prepare(&options).unwrap();

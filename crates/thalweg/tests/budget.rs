@@ -14,7 +14,7 @@ use support::item::Ledger;
 use support::spec::mix;
 use support::watchdog::watch;
 use thalweg::trace::Limit;
-use thalweg::{Chain, Error, In, Options, Out, Report, from_iter, input, output};
+use thalweg::{Chain, Error, Options, Report, from_iter, input, output};
 
 /// Bytes of the largest item.
 const MOST: usize = 4000;
@@ -158,24 +158,22 @@ fn growth_keeps_the_budget() {
             let ledger = Ledger::new();
             let (mut graph, items) = heavy(400, &ledger).into_parts();
             let make = again(&ledger);
-            let (a, b) = graph.kernel("fan", (input("in", items),), (output("a"), output("b"))).sequential(
-                move |(items,): &mut (In<Heavy>,), (a, b): &mut (Out<usize>, Out<Heavy>)| {
+            let (a, b) = graph.kernel("fan", input("in", items), (output("a"), output("b"))).sequential(
+                move |items, (a, b)| {
                     let item = items.pop();
                     a.push(item.bytes);
                     b.push(make(item));
                 },
             );
             let mut kept = Vec::new();
-            let (late,) = graph.kernel("hoard", (input("in", a),), (output("out"),)).sequential(
-                move |(items,): &mut (In<usize>,), (out,): &mut (Out<usize>,)| {
-                    kept.push(items.pop());
-                    if kept.len() == hoard {
-                        out.extend(kept.drain(..));
-                    }
-                },
-            );
+            let late = graph.kernel("hoard", input("in", a), output("out")).sequential(move |items, out| {
+                kept.push(items.pop());
+                if kept.len() == hoard {
+                    out.extend(kept.drain(..));
+                }
+            });
             graph.kernel("meet", (input("late", late), input("soon", b.weigh(weight))), ()).sequential(
-                |(late, soon): &mut (In<usize>, In<Heavy>), (): &mut ()| {
+                |(late, soon), ()| {
                     assert_eq!(late.pop(), soon.pop().bytes);
                 },
             );

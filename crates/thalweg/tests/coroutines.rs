@@ -14,7 +14,7 @@ use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
 use thalweg::graph::{Graph, Kind, NodeId};
 use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
-use thalweg::{BlockingRx, BlockingTx, Builder, Error, In, Options, Out, Rx, Stream, Tx, input, output};
+use thalweg::{BlockingRx, BlockingTx, Builder, Error, Options, Stream, input, output};
 
 /// Every policy, 1 to 4 workers and a thread for each process, tiny and usual channels.
 fn everywhere(check: impl Fn(&Options)) {
@@ -32,13 +32,11 @@ fn everywhere(check: impl Fn(&Options)) {
 }
 
 fn count(graph: &mut Builder<'static>, name: &str, to: u64) -> Stream<u64> {
-    graph
-        .coroutine(name, (), (output("out"),), move |(), (mut out,): (BlockingTx<u64>,)| {
-            for i in 0..to {
-                out.send(i);
-            }
-        })
-        .0
+    graph.coroutine(name, (), output("out"), move |(), mut out| {
+        for i in 0..to {
+            out.send(i);
+        }
+    })
 }
 
 #[test]
@@ -46,32 +44,22 @@ fn both_ways_to_write_a_process_mix_with_kernels() {
     everywhere(|options| {
         let mut graph = Builder::new();
         let numbers = count(&mut graph, "numbers", 600);
-        let (doubled,) = graph.process(
-            "double",
-            (input("in", numbers),),
-            (output("out"),),
-            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+        let doubled =
+            graph.process("double", input("in", numbers), output("out"), |mut rx, mut tx| async move {
                 while let Some(i) = rx.recv().await {
                     tx.send(2 * i).await;
                 }
-            },
-        );
-        let (squares,) = graph.kernel("square", (input("in", doubled),), (output("out").push(1),)).parallel(
-            |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+            });
+        let squares =
+            graph.kernel("square", input("in", doubled), output("out").push(1)).parallel(|items, out| {
                 let item = items.pop();
                 out.push(item * item);
-            },
-        );
-        let (pairs,) = graph.coroutine(
-            "pair",
-            (input("in", squares),),
-            (output("out"),),
-            |(mut rx,): (BlockingRx<u64>,), (mut tx,): (BlockingTx<u64>,)| {
-                while let (Some(a), Some(b)) = (rx.recv(), rx.recv()) {
-                    tx.send(a + b);
-                }
-            },
-        );
+            });
+        let pairs = graph.coroutine("pair", input("in", squares), output("out"), |mut rx, mut tx| {
+            while let (Some(a), Some(b)) = (rx.recv(), rx.recv()) {
+                tx.send(a + b);
+            }
+        });
         let items: Vec<u64> = graph.start(pairs, options).unwrap().collect();
         let squares: Vec<u64> = (0..600u64).map(|i| 4 * i * i).collect();
         assert_eq!(items, squares.chunks(2).map(|pair| pair[0] + pair[1]).collect::<Vec<_>>());
@@ -85,25 +73,19 @@ fn a_ring_passes_its_token() {
         let (end, mut stream) = graph.feedback([]);
         let last = Arc::new(AtomicUsize::new(0));
         let seen = last.clone();
-        (stream,) = graph.coroutine(
-            "first",
-            (input("in", stream),),
-            (output("out"),),
-            move |(mut rx,), (mut tx,)| {
-                tx.send(0u64);
-                for _ in 0..rounds {
-                    let token: u64 = rx.recv().unwrap();
-                    seen.store(token as usize, Ordering::Relaxed);
-                    tx.send(token + 1);
-                }
-            },
-        );
+        stream = graph.coroutine("first", input("in", stream), output("out"), move |mut rx, mut tx| {
+            tx.send(0u64);
+            for _ in 0..rounds {
+                let token: u64 = rx.recv().unwrap();
+                seen.store(token as usize, Ordering::Relaxed);
+                tx.send(token + 1);
+            }
+        });
         for i in 1..nodes {
             let name = format!("p{i}");
-            (stream,) =
-                graph.coroutine(&name, (input("in", stream),), (output("out"),), |(rx,), (mut tx,)| {
-                    rx.for_each(|token| tx.send(token + 1));
-                });
+            stream = graph.coroutine(&name, input("in", stream), output("out"), |rx, mut tx| {
+                rx.for_each(|token| tx.send(token + 1));
+            });
         }
         graph.close(end, stream);
         graph.build().unwrap().run(options).unwrap();
@@ -115,23 +97,18 @@ fn a_ring_passes_its_token() {
 fn large_messages_stay_where_they_lie() {
     everywhere(|options| {
         let mut graph = Builder::new();
-        let (blocks,) = graph.coroutine("fill", (), (output("out"),), |(), (mut tx,)| {
+        let blocks = graph.coroutine("fill", (), output("out"), |(), mut tx| {
             for i in 0..100 {
                 tx.send_with(|place| place.write([i; 256]));
             }
         });
-        let (sums,) = graph.coroutine(
-            "sum",
-            (input("in", blocks),),
-            (output("out"),),
-            |(mut rx,): (BlockingRx<[u64; 256]>,), (mut tx,)| {
-                while let Some(block) = rx.recv_ref() {
-                    let sum = block.iter().sum::<u64>();
-                    drop(block);
-                    tx.send(sum);
-                }
-            },
-        );
+        let sums = graph.coroutine("sum", input("in", blocks), output("out"), |mut rx, mut tx| {
+            while let Some(block) = rx.recv_ref() {
+                let sum = block.iter().sum::<u64>();
+                drop(block);
+                tx.send(sum);
+            }
+        });
         let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
         assert_eq!(items, (0..100).map(|i| 256 * i).collect::<Vec<_>>());
     });
@@ -165,11 +142,11 @@ const ITEMS: u64 = 300;
 fn bound(graph: &mut Builder<'static>) -> Stream<u64> {
     let mut stream = count(graph, "numbers", ITEMS);
     for stage in 0..STAGES {
-        let (passed,) = graph
-            .kernel(&format!("pass{stage}"), (input("in", stream),), (output("out").push(1),))
-            .parallel(|(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| out.push(items.pop() % 1000));
+        let passed = graph
+            .kernel(&format!("pass{stage}"), input("in", stream), output("out").push(1))
+            .parallel(|items, out| out.push(items.pop() % 1000));
         let name = format!("sum{stage}");
-        (stream,) = graph.coroutine(&name, (input("in", passed),), (output("out"),), |(rx,), (mut tx,)| {
+        stream = graph.coroutine(&name, input("in", passed), output("out"), |rx, mut tx| {
             let sum = Bound::new();
             for item in rx {
                 tx.send(sum.add(item));
@@ -278,7 +255,7 @@ fn a_receiver_that_leaves_is_not_noticed() {
                 done.send(300);
             },
         );
-        graph.coroutine("leave", (input("in", items),), (), |(rx,): (BlockingRx<Counted>,), ()| {
+        graph.coroutine("leave", input("in", items), (), |rx, ()| {
             rx.take(5).enumerate().for_each(|(i, item)| assert_eq!(item.value(), i as u64));
         });
         let got: Vec<u64> = graph.start(done, options).unwrap().collect();
@@ -293,13 +270,13 @@ fn an_endless_closure_ends_with_its_last_receiver() {
     everywhere(|options| {
         let (ledger, mut graph) = (Ledger::new(), Builder::new());
         let (make, own) = (ledger.clone(), ledger.clone());
-        let (endless,) = graph.coroutine("endless", (), (output("out"),), move |(), (mut tx,)| {
+        let endless = graph.coroutine("endless", (), output("out"), move |(), mut tx| {
             let _kept = Counted::make(0, &own);
             for i in 0.. {
                 tx.send(Counted::make(i, &make));
             }
         });
-        graph.coroutine("leave", (input("in", endless),), (), |(rx,): (BlockingRx<Counted>,), ()| {
+        graph.coroutine("leave", input("in", endless), (), |rx, ()| {
             assert_eq!(rx.take(5).map(|item| item.value()).sum::<u64>(), 10);
         });
         graph.build().unwrap().run(options).unwrap();
@@ -308,11 +285,9 @@ fn an_endless_closure_ends_with_its_last_receiver() {
 }
 
 fn echo(graph: &mut Builder<'static>, name: &str, stream: Stream<u64>) -> Stream<u64> {
-    graph
-        .coroutine(name, (input("in", stream),), (output("out"),), |(rx,), (mut tx,)| {
-            rx.for_each(|item: u64| tx.send(item));
-        })
-        .0
+    graph.coroutine(name, input("in", stream), output("out"), |rx, mut tx| {
+        rx.for_each(|item: u64| tx.send(item));
+    })
 }
 
 #[test]
@@ -347,10 +322,9 @@ fn an_artificial_deadlock_is_resolved() {
                 (0..200).for_each(|i| b.send(i));
             },
         );
-        let (sums,) =
-            graph.coroutine("add", (input("b", b), input("a", a)), (output("out"),), |(b, a), (mut tx,)| {
-                b.zip(a).for_each(|(b, a)| tx.send(a + b));
-            });
+        let sums = graph.coroutine("add", (input("b", b), input("a", a)), output("out"), |(b, a), mut tx| {
+            b.zip(a).for_each(|(b, a)| tx.send(a + b));
+        });
         let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
         assert_eq!(items, (0..200).map(|i| 2 * i).collect::<Vec<_>>());
     });
@@ -371,19 +345,19 @@ impl Drop for Last {
 /// dropped. Both have something to drop.
 fn endless(graph: &mut Builder<'static>, ledger: &Arc<Ledger>) -> Stream<Counted> {
     let (make, own, kept) = (ledger.clone(), ledger.clone(), ledger.clone());
-    let (items,) = graph.coroutine("make", (), (output("out"),), move |(), (mut tx,)| {
+    let items = graph.coroutine("make", (), output("out"), move |(), mut tx| {
         let _kept = Counted::make(0, &own);
         for i in 0.. {
             tx.send(Counted::make(i, &make));
         }
     });
-    let pass = move |(rx,), (tx,): (BlockingTx<Counted>,)| {
+    let pass = move |rx, tx: BlockingTx<Counted>| {
         let (_kept, mut last) = (Counted::make(0, &kept), Last(rx, tx));
         while let Some(item) = last.0.recv() {
             last.1.send(item);
         }
     };
-    graph.coroutine("pass", (input("in", items),), (output("out"),), pass).0
+    graph.coroutine("pass", input("in", items), output("out"), pass)
 }
 
 /// Runs it into a process that ends as `end` does after some items, and gives the error.
@@ -391,7 +365,7 @@ fn failing(options: &Options, end: fn() -> Result<(), String>) -> Error {
     silence();
     let (ledger, mut graph) = (Ledger::new(), Builder::new());
     let items = endless(&mut graph, &ledger);
-    graph.coroutine("culprit", (input("in", items),), (), move |(rx,): (BlockingRx<Counted>,), ()| {
+    graph.coroutine("culprit", input("in", items), (), move |rx, ()| {
         let kept: Vec<Counted> = rx.take(10).collect();
         assert_eq!(kept.len(), 10);
         end()
@@ -419,19 +393,14 @@ fn a_panic_with_ends_to_drop_is_told_once() {
     for options in [Options::new().threads(1), Options::new().threads(2)] {
         let (ledger, mut graph) = (Ledger::new(), Builder::new());
         let items = endless(&mut graph, &ledger);
-        let (passed,) = graph.coroutine(
-            "culprit",
-            (input("in", items),),
-            (output("out"),),
-            |(rx,), (tx,): (BlockingTx<Counted>,)| {
-                let mut last = Last(rx, tx);
-                let caught = std::panic::catch_unwind(|| panic!("nobody hears this"));
-                assert!(caught.is_err() && last.0.recv().is_some());
-                if caught.is_err() {
-                    panic!("this one is heard");
-                }
-            },
-        );
+        let passed = graph.coroutine("culprit", input("in", items), output("out"), |rx, tx| {
+            let mut last = Last(rx, tx);
+            let caught = std::panic::catch_unwind(|| panic!("nobody hears this"));
+            assert!(caught.is_err() && last.0.recv().is_some());
+            if caught.is_err() {
+                panic!("this one is heard");
+            }
+        });
         graph.sink("sink", passed, drop);
         let error = watch("a panic", || graph.build().unwrap().run(&options)).unwrap_err();
         assert!(matches!(&error, Error::Panic { message, .. } if message.contains("heard")), "{error}");
@@ -470,7 +439,7 @@ fn who_catches_the_end_meets_it_again() {
     let (ledger, mut graph, caught) = (Ledger::new(), Builder::new(), Arc::new(AtomicUsize::new(0)));
     let items = endless(&mut graph, &ledger);
     let count = caught.clone();
-    graph.coroutine("stubborn", (input("in", items),), (), move |(mut rx,): (BlockingRx<Counted>,), ()| {
+    graph.coroutine("stubborn", input("in", items), (), move |mut rx, ()| {
         let mut receive = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| rx.recv())).is_err();
         (0..3).for_each(|_| while !receive() {});
         count.fetch_add(1, Ordering::Relaxed);
@@ -491,7 +460,7 @@ fn ends_are_of_use_in_their_own_coroutine_alone() {
     silence();
     let mut graph = Builder::new();
     let (one, two) = (count(&mut graph, "one", 3), count(&mut graph, "two", 3));
-    let (done,) = graph.coroutine("loses", (input("in", one),), (output("done"),), |(rx,), (mut tx,)| {
+    let done = graph.coroutine("loses", input("in", one), output("done"), |rx, mut tx| {
         LOST.set(Some(rx));
         tx.send(());
     });
@@ -504,7 +473,7 @@ fn ends_are_of_use_in_their_own_coroutine_alone() {
     assert!(error.to_string().contains("another process"), "{error}");
     let mut graph = Builder::new();
     let one = count(&mut graph, "one", 3);
-    graph.coroutine("loses", (input("in", one),), (), |(rx,), ()| LOST.set(Some(rx)));
+    graph.coroutine("loses", input("in", one), (), |rx, ()| LOST.set(Some(rx)));
     graph.build().unwrap().run(&Options::new().threads(1)).unwrap();
     let outside = std::panic::catch_unwind(|| LOST.take().expect("on this thread").recv());
     let message = text(outside.expect_err("there is no coroutine here"));
@@ -520,8 +489,8 @@ fn text(panic: Box<dyn std::any::Any + Send>) -> String {
 fn a_run_within_a_coroutine() {
     let mut graph = Builder::new();
     let numbers = count(&mut graph, "numbers", 20);
-    let sums = graph.kernel("sums", (input("in", numbers),), (output("out"),)).stack(1 << 20).coroutine(
-        |(rx,), (mut tx,)| {
+    let sums =
+        graph.kernel("sums", input("in", numbers), output("out")).stack(1 << 20).coroutine(|rx, mut tx| {
             for to in rx {
                 let mut inner = Builder::new();
                 let numbers = count(&mut inner, "numbers", to);
@@ -531,9 +500,8 @@ fn a_run_within_a_coroutine() {
                 inner.build().unwrap().run(&Options::new().threads(1)).unwrap();
                 tx.send(*sum.lock().unwrap());
             }
-        },
-    );
-    let got: Vec<u64> = watch("inner", || graph.start(sums.0, &Options::new().threads(2)).unwrap().collect());
+        });
+    let got: Vec<u64> = watch("inner", || graph.start(sums, &Options::new().threads(2)).unwrap().collect());
     assert_eq!(got, (0..20u64).map(|to| to * to.saturating_sub(1) / 2).collect::<Vec<_>>());
 }
 

@@ -59,18 +59,16 @@ fn a_run_cancelled_before_it_begins_fires_nothing() {
 /// Sums what it gets and gives the sum at the end.
 fn summed(graph: &mut Builder<'static>, fails_at: Option<u64>) -> thalweg::Stream<u64> {
     let numbers = graph.source("numbers", 0..10u64);
-    graph
-        .kernel("sum", (input("in", numbers),), (output("out"),))
-        .finish(|(out,): &mut (Out<u64>,)| out.push(1000))
-        .sequential(move |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+    graph.kernel("sum", input("in", numbers), output("out")).finish(|out| out.push(1000)).sequential(
+        move |items, out| {
             let item = items.pop();
             if fails_at == Some(item) {
                 return Err(format!("{PLANTED} error"));
             }
             out.push(item);
             Ok(())
-        })
-        .0
+        },
+    )
 }
 
 #[test]
@@ -95,13 +93,12 @@ fn a_finishing_function_is_not_called_after_a_failure() {
 fn a_drained_source_is_finished() {
     let mut graph = Builder::new();
     let mut next = 0;
-    let (numbers,) = graph
-        .kernel("numbers", (), (output("out"),))
-        .finish(|(out,): &mut (Out<u64>,)| out.push(u64::MAX))
-        .sequential(move |(): &mut (), (out,): &mut (Out<u64>,)| {
+    let numbers = graph.kernel("numbers", (), output("out")).finish(|out| out.push(u64::MAX)).sequential(
+        move |(), out| {
             out.push(next);
             next += 1;
-        });
+        },
+    );
     let mut outlet = graph.start(numbers, &Options::new().threads(2)).unwrap();
     let handle = outlet.handle();
     assert_eq!(outlet.next(), Some(0));
@@ -121,12 +118,12 @@ fn a_group_that_the_end_cuts_short_is_left_alone() {
         let make = ledger.clone();
         let items = graph.source("items", (0..11u64).map(move |value| Counted::make(value, &make)));
         let kernel = graph
-            .kernel("triple", (input("in", items),), (output("out"),))
-            .framed(|(items,)| Ok(items.peek(0)?.map(|_| [3])));
-        let sum = |(items,): &mut (In<Counted>,), (out,): &mut (Out<u64>,)| {
+            .kernel("triple", input("in", items), output("out"))
+            .framed(|items| Ok(items.peek(0)?.map(|_| 3)));
+        let sum = |items: &mut In<Counted>, out: &mut Out<u64>| {
             out.push((0..3).map(|_| items.pop().value()).sum());
         };
-        let (sums,) = if parallel { kernel.parallel(sum) } else { kernel.sequential(sum) };
+        let sums = if parallel { kernel.parallel(sum) } else { kernel.sequential(sum) };
         let got = Arc::new(Mutex::new(Vec::new()));
         let to = got.clone();
         graph.sink("sums", sums, move |sum| to.lock().unwrap().push(sum));
@@ -145,12 +142,12 @@ fn a_framing_function_keeps_to_static_rates() {
         let mut graph = Builder::new();
         let (sizes, items) = (graph.source("sizes", 0..10u64), graph.source("items", 0..100u64));
         let kernel = graph
-            .kernel("groups", (input("size", sizes).pop(1), input("item", items)), (output("out").push(1),))
+            .kernel("groups", (input("size", sizes).pop(1), input("item", items)), output("out").push(1))
             .framed(move |(sizes, _)| Ok(sizes.peek(0)?.map(|size| [takes, *size as usize])));
-        let sum = |(_, items): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| {
+        let sum = |(_, items): &mut (In<u64>, In<u64>), out: &mut Out<u64>| {
             out.push(std::iter::from_fn(|| items.try_pop()).sum::<u64>());
         };
-        let (sums,) = if parallel { kernel.parallel(sum) } else { kernel.sequential(sum) };
+        let sums = if parallel { kernel.parallel(sum) } else { kernel.sequential(sum) };
         let mut all = 0;
         graph.sink("sums", sums, |sum| all += sum);
         let network = graph.build().unwrap();

@@ -14,7 +14,7 @@ use proptest::test_runner::TestCaseError;
 use std::time::Duration;
 use support::build::name;
 use support::case::{Case, Fate, Leave, Outcome, case, run};
-use support::inject::{Fault, Kind, PLANTED};
+use support::inject::{Fault, Kind, PLANTED, silence};
 use support::item::Counted;
 use support::reference::reference;
 use support::runner::for_each;
@@ -138,6 +138,42 @@ fn a_drained_run_finishes_what_its_sources_gave() {
         drained.sources.iter_mut().zip(outcome.given).for_each(|(source, given)| source.items = given);
         let expected = reference(&drained).expect("no more than without the drain");
         is_complete(&outcome, &expected)
+    });
+}
+
+/// A sink, and the items after which it leaves.
+fn departure() -> impl Strategy<Value = (usize, usize)> {
+    (any::<u8>(), 1..60usize).prop_map(|(sink, after)| (usize::from(sink), after))
+}
+
+#[test]
+fn a_sink_that_leaves_takes_nothing_from_the_others() {
+    for_each(15, (case(), departure()), |(mut case, (sink, after))| {
+        let Some(mut expected) = reference(&case.spec) else { return Ok(()) };
+        case.way.outlet = false;
+        let sink = sink % expected.len();
+        expected[sink].truncate(after);
+        let fate = Fate { depart: Some((sink, after)), ..Fate::default() };
+        is_complete(&play(&case, fate, &case.way.options())?, &expected)
+    });
+}
+
+#[test]
+fn an_item_whose_drop_panics_fails_the_run_and_every_item_is_dropped_once() {
+    silence();
+    for_each(15, (case(), departure(), any::<bool>(), 0..200u32), |(mut case, leaves, departs, drops)| {
+        let Some(expected) = reference(&case.spec) else { return Ok(()) };
+        case.way.outlet = false;
+        let depart = departs.then_some((leaves.0 % expected.len(), leaves.1));
+        let fate = Fate { depart, fuse: Some(drops), ..Fate::default() };
+        let outcome = play(&case, fate, &case.way.options())?;
+        match &outcome.end {
+            Ok(_) => {}
+            Err(Error::Panic { message, .. }) if message.starts_with(PLANTED) => {}
+            Err(_) if outcome.is_over_budget() => {}
+            Err(error) => prop_assert!(false, "not the planted panic: {error}"),
+        }
+        is_prefix(&outcome, &expected)
     });
 }
 

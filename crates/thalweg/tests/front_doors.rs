@@ -1,6 +1,6 @@
 //! A chain and the builder give the same graph, and so the same text, plan and result.
 
-use thalweg::{Builder, In, Options, Out, from_iter, input, output, window};
+use thalweg::{Builder, Options, from_iter, input, output, window};
 
 #[test]
 fn a_chain_and_the_builder_give_the_same_graph() {
@@ -18,17 +18,15 @@ fn a_chain_and_the_builder_give_the_same_graph() {
 
     let mut graph = Builder::new();
     let numbers = graph.source("numbers", 0..100u64).capacity(32);
-    let (sums,) = graph
-        .kernel("sums", (window("in", numbers).pop(1).peek(4),), (output("out").push(1),))
-        .parallel(|(window,), (out,): &mut (Out<u64>,)| out.push(window.as_slice().iter().sum()));
-    let (sieved,) = graph.kernel("sieve", (input("in", sums),), (output("out"),)).sequential(
-        |(sums,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
-            let sum = sums.pop();
-            if sum % 3 != 0 {
-                out.push(sum);
-            }
-        },
-    );
+    let sums = graph
+        .kernel("sums", window("in", numbers).pop(1).peek(4), output::<u64>("out").push(1))
+        .parallel(|window, out| out.push(window.as_slice().iter().sum()));
+    let sieved = graph.kernel("sieve", input("in", sums), output("out")).sequential(|sums, out| {
+        let sum = sums.pop();
+        if sum % 3 != 0 {
+            out.push(sum);
+        }
+    });
     graph.sink("end", sieved, |_| {});
     let built = graph.build().unwrap();
 
@@ -62,23 +60,23 @@ fn a_framing_function_cannot_spin() {
     let mut graph = Builder::new();
     let items = graph.source("items", 0..10u64);
     graph
-        .kernel("far", (input("in", items),), ())
-        .framed(|(items,)| items.peek(usize::MAX).map(|_| None))
-        .sequential(|(_,): &mut (In<u64>,), (): &mut ()| {});
+        .kernel("far", input("in", items), ())
+        .framed(|items| items.peek(usize::MAX).map(|_| None))
+        .sequential(|_, ()| {});
     graph.build().unwrap().run(&Options::new()).unwrap();
 
     let mut graph = Builder::new();
     let (items, mut stale) = (graph.source("items", 0..10u64), None);
     graph
-        .kernel("stale", (input("in", items),), ())
-        .framed(move |(items,)| match stale {
+        .kernel("stale", input("in", items), ())
+        .framed(move |items| match stale {
             Some(stale) => Err(stale),
             None => {
                 stale = items.peek(100).err();
                 items.peek(100).map(|_| None)
             }
         })
-        .sequential(|(_,): &mut (In<u64>,), (): &mut ()| {});
+        .sequential(|_, ()| {});
     let error = graph.build().unwrap().run(&Options::new()).unwrap_err();
     assert!(error.to_string().contains("node `stale` panicked"), "{error}");
 }
@@ -128,8 +126,8 @@ fn scoped_adaptors_take_options() {
 fn a_parallel_kernel_is_not_blocking() {
     let mut graph = Builder::new();
     let items = graph.source("items", 0..10u64);
-    let kernel = graph.kernel("both", (input("in", items),), ()).blocking();
-    kernel.parallel(|(items,): &mut (In<u64>,), (): &mut ()| _ = items.try_pop());
+    let kernel = graph.kernel("both", input("in", items), ()).blocking();
+    kernel.parallel(|items, ()| _ = items.try_pop());
 }
 
 #[test]
@@ -138,7 +136,7 @@ fn ports_of_one_name_are_refused() {
     let (a, b) = (graph.source("a", 0..10u64), graph.source("b", 0..10u64));
     graph
         .kernel("zip", (input("in", a), input("in", b)), ())
-        .sequential(|(a, b): &mut (In<u64>, In<u64>), (): &mut ()| assert_eq!(a.pop(), b.pop()));
+        .sequential(|(a, b), ()| assert_eq!(a.pop(), b.pop()));
     let error = graph.build().unwrap_err().to_string();
     assert!(error.contains("node `zip` has two ports of the name `in`"), "{error}");
 }

@@ -13,7 +13,7 @@ fn cpu_time() -> Duration {
 
 #[test]
 fn a_run_that_waits_a_second_uses_less_than_ten_milliseconds() {
-    // The first run of a process finds out how fast its clocks tick.
+    // The first run of a process starts its threads.
     from_blocking_iter(0..1).for_each(|_| {}).run(&Options::new().threads(4)).unwrap();
     for threads in [1, 4] {
         let options = Options::new().threads(threads);

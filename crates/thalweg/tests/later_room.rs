@@ -4,34 +4,24 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use thalweg::{Builder, Options, Rx, Tx, input, output};
+use thalweg::{Builder, Options, Rx, input, output};
 
 /// Two processes that answer each other until the flag is set.
 fn chatter(graph: &mut Builder<'static>, flag: &Arc<AtomicBool>) {
     let f = flag.clone();
     let (loop_, back) = graph.feedback::<u64>([]);
-    let (there,) = graph.process(
-        "ping",
-        (input("in", back),),
-        (output("out"),),
-        |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-            let mut i = 0;
-            while !f.load(Ordering::Relaxed) {
-                tx.send(i).await;
-                i = rx.recv().await.unwrap() + 1;
-            }
-        },
-    );
-    let (here,) = graph.process(
-        "pong",
-        (input("in", there),),
-        (output("out"),),
-        |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-            while let Some(i) = rx.recv().await {
-                tx.send(i).await;
-            }
-        },
-    );
+    let there = graph.process("ping", input("in", back), output("out"), |mut rx, mut tx| async move {
+        let mut i = 0;
+        while !f.load(Ordering::Relaxed) {
+            tx.send(i).await;
+            i = rx.recv().await.unwrap() + 1;
+        }
+    });
+    let here = graph.process("pong", input("in", there), output("out"), |mut rx, mut tx| async move {
+        while let Some(i) = rx.recv().await {
+            tx.send(i).await;
+        }
+    });
     graph.close(loop_, here);
 }
 
@@ -46,7 +36,7 @@ fn a_sender_that_waits_for_bytes_is_told_when_there_are_enough() {
     let flag = Arc::new(AtomicBool::new(false));
     let mut graph = Builder::new();
     chatter(&mut graph, &flag);
-    let (heavy,) = graph.process("heavy", (), (output("out"),), |(), (mut tx,): (Tx<usize>,)| async move {
+    let heavy = graph.process("heavy", (), output("out"), |(), mut tx| async move {
         for _ in 0..10 {
             for _ in 0..5 {
                 tx.send(1).await;
@@ -55,7 +45,7 @@ fn a_sender_that_waits_for_bytes_is_told_when_there_are_enough() {
         }
     });
     let heavy = heavy.weigh(|i: &usize| *i);
-    let (tick,) = graph.process("tick", (), (output("out"),), |(), (mut tx,): (Tx<usize>,)| async move {
+    let tick = graph.process("tick", (), output("out"), |(), mut tx| async move {
         for i in 0..60 {
             tx.send(i).await;
         }
@@ -90,12 +80,12 @@ fn forgotten_with(threads: usize) {
     let flag = Arc::new(AtomicBool::new(false));
     let mut graph = Builder::new();
     chatter(&mut graph, &flag);
-    let (data,) = graph.process("data", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+    let data = graph.process("data", (), output("out"), |(), mut tx| async move {
         for i in 0..100 {
             tx.send(i).await;
         }
     });
-    let (tick,) = graph.process("tick", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+    let tick = graph.process("tick", (), output("out"), |(), mut tx| async move {
         for i in 0..200 {
             tx.send(i).await;
         }
@@ -126,35 +116,27 @@ fn forgotten_with(threads: usize) {
 #[test]
 fn a_run_that_fails_in_a_poll_leaves_the_poll_its_own() {
     let mut graph = Builder::new();
-    let (t,) = graph.process("t", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+    let t = graph.process("t", (), output("out"), |(), mut tx| async move {
         for i in 0..10 {
             tx.send(i).await;
         }
     });
     let t = t.capacity(1);
-    graph.process("outer", (input("in", t),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+    graph.process("outer", input("in", t), (), |mut rx, ()| async move {
         rx.recv().await;
         let mut inner = Builder::new();
         let mut last = None;
         for i in 0..5 {
-            let (out,) = inner.process(
-                &format!("src{i}"),
-                (),
-                (output("out"),),
-                |(), (mut tx,): (Tx<u64>,)| async move {
-                    tx.send(1).await;
-                },
-            );
+            let out = inner.process(&format!("src{i}"), (), output("out"), |(), mut tx| async move {
+                tx.send(1).await;
+            });
             if let Some(prev) = last.replace(out) {
-                inner.process(
-                    &format!("sink{i}"),
-                    (input("in", prev),),
-                    (),
-                    |(mut rx,): (Rx<u64>,), ()| async move { while rx.recv().await.is_some() {} },
-                );
+                inner.process(&format!("sink{i}"), input("in", prev), (), |mut rx, ()| async move {
+                    while rx.recv().await.is_some() {}
+                });
             }
         }
-        inner.process("bad", (input("in", last.unwrap()),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+        inner.process("bad", input("in", last.unwrap()), (), |mut rx, ()| async move {
             let _m = rx.recv_ref().await;
             if _m.is_some() {
                 panic!("inner");
@@ -174,7 +156,7 @@ fn a_process_may_end_while_another_thread_has_its_message() {
     let flag = Arc::new(AtomicBool::new(false));
     let f = flag.clone();
     let mut graph = Builder::new();
-    let (out,) = graph.process("many", (), (output("out"),), move |(), (mut tx,): (Tx<u64>,)| async move {
+    let out = graph.process("many", (), output("out"), move |(), mut tx| async move {
         let _f = OnDrop(f);
         for i in 0..5 {
             tx.send(i).await;
@@ -186,7 +168,7 @@ fn a_process_may_end_while_another_thread_has_its_message() {
             if flag.load(Ordering::Relaxed) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
         })
     });
-    graph.process("owner", (input("in", out),), (), |(rx,): (Rx<u64>,), ()| async move {
+    graph.process("owner", input("in", out), (), |rx, ()| async move {
         let guard = Box::leak(Box::new(rx)).recv_ref().await.unwrap();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(30));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use support::watchdog::watch;
-use thalweg::{Builder, Error, In, Options, Out, Report, Rx, Stream, Tx, input, output};
+use thalweg::{Builder, Error, Options, Report, Rx, Stream, Tx, input, output};
 
 /// Every policy with one, two and four workers, and a thread for each node; and what runs beside,
 /// which is nothing that keeps a worker busy where the policy may give that all its time.
@@ -64,40 +64,38 @@ fn crossed_processes(graph: &mut Builder<'static>) -> Stream<u64> {
             one.send(MANY).await;
         },
     );
-    let (sum,) = graph.process(
+
+    graph.process(
         "taker",
         (input("many", many), input("one", one)),
-        (output("sum"),),
-        |(mut many, mut one): (Rx<u64>, Rx<u64>), (mut out,): (Tx<u64>,)| async move {
+        output("sum"),
+        |(mut many, mut one): (Rx<u64>, Rx<u64>), mut out| async move {
             let mut sum = one.recv().await.unwrap_or(0);
             while let Some(item) = many.recv().await {
                 sum += item;
             }
             out.send(sum).await;
         },
-    );
-    sum
+    )
 }
 
 fn crossed_kernels(graph: &mut Builder<'static>) -> Stream<u64> {
     let numbers = graph.source("numbers", 0..=MANY);
-    let (many, one) = graph
-        .kernel("giver", (input("in", numbers),), (output("many"), output("one")))
-        .parallel(|(items,): &mut (In<u64>,), (many, one): &mut (Out<u64>, Out<u64>)| match items.pop() {
+    let (many, one) = graph.kernel("giver", input("in", numbers), (output("many"), output("one"))).parallel(
+        |items, (many, one)| match items.pop() {
             MANY => one.push(MANY),
             item => many.push(item),
-        });
-    let ins = (input("many", many).pop(MANY as u32), input("one", one).pop(1));
-    let (sum,) = graph.kernel("taker", ins, (output("sum").push(1),)).sequential(
-        |(many, one): &mut (In<u64>, In<u64>), (out,): &mut (Out<u64>,)| {
-            let mut sum = one.pop();
-            while let Some(item) = many.try_pop() {
-                sum += item;
-            }
-            out.push(sum);
         },
     );
-    sum
+    let ins = (input("many", many).pop(MANY as u32), input("one", one).pop(1));
+
+    graph.kernel("taker", ins, output("sum").push(1)).sequential(|(many, one), out| {
+        let mut sum = one.pop();
+        while let Some(item) = many.try_pop() {
+            sum += item;
+        }
+        out.push(sum);
+    })
 }
 
 fn opened(beside: Beside, crossed: fn(&mut Builder<'static>) -> Stream<u64>, options: &Options) -> Report {
@@ -125,29 +123,27 @@ fn a_full_circle_of_processes_is_opened_beside_what_runs() {
 /// Its middle holds each message where it lies until it has sent it on, so it gives the place back in
 /// another turn than it received in.
 fn held_messages(graph: &mut Builder<'static>) -> Stream<u64> {
-    let (numbers,) = graph.process("giver", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
+    let numbers = graph.process("giver", (), output("out"), |(), mut tx| async move {
         for i in 0..=MANY {
             tx.send(i).await;
         }
     });
-    let (ins, outs) = ((input("in", numbers.capacity(1)),), (output("out"),));
-    let (held,) =
-        graph.process("holder", ins, outs, |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-            while let Some(number) = rx.recv_ref().await {
-                tx.send(*number).await;
-                drop(number);
-            }
-        });
-    let (ins, outs) = ((input("in", held.capacity(1)),), (output("sum"),));
-    let (sum,) =
-        graph.process("adder", ins, outs, |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-            let mut sum = 0;
-            while let Some(number) = rx.recv().await {
-                sum += number;
-            }
-            tx.send(sum).await;
-        });
-    sum
+    let (ins, outs) = (input("in", numbers.capacity(1)), output("out"));
+    let held = graph.process("holder", ins, outs, |mut rx, mut tx| async move {
+        while let Some(number) = rx.recv_ref().await {
+            tx.send(*number).await;
+            drop(number);
+        }
+    });
+    let (ins, outs) = (input("in", held.capacity(1)), output("sum"));
+
+    graph.process("adder", ins, outs, |mut rx, mut tx| async move {
+        let mut sum = 0;
+        while let Some(number) = rx.recv().await {
+            sum += number;
+        }
+        tx.send(sum).await;
+    })
 }
 
 #[test]
@@ -163,24 +159,22 @@ fn a_place_given_back_in_a_later_turn_is_told_of() {
 fn run_ring_beside(graph: &mut Builder<'static>, nodes: usize, over: Arc<AtomicBool>) {
     let (back, mut ring) = graph.feedback([]);
     for _ in 0..nodes {
-        let (ins, outs) = ((input("in", ring),), (output("out"),));
-        (ring,) =
-            graph.process("pass", ins, outs, |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-                while let Some(token) = rx.recv().await {
-                    tx.send(token).await;
-                }
-            });
-    }
-    let (ins, outs) = ((input("in", ring),), (output("out"),));
-    let (out,) =
-        graph.process("start", ins, outs, |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-            tx.send(0).await;
-            while let Some(token) = rx.recv().await
-                && !over.load(Ordering::Relaxed)
-            {
-                tx.send(token + 1).await;
+        let (ins, outs) = (input("in", ring), output("out"));
+        ring = graph.process("pass", ins, outs, |mut rx, mut tx| async move {
+            while let Some(token) = rx.recv().await {
+                tx.send(token).await;
             }
         });
+    }
+    let (ins, outs) = (input("in", ring), output("out"));
+    let out = graph.process("start", ins, outs, |mut rx, mut tx| async move {
+        tx.send(0).await;
+        while let Some(token) = rx.recv().await
+            && !over.load(Ordering::Relaxed)
+        {
+            tx.send(token + 1).await;
+        }
+    });
     graph.close(back, out);
 }
 
@@ -212,25 +206,20 @@ fn a_full_circle_of_kernels_is_opened_beside_what_runs() {
 
 /// One channel is a circle by itself where a firing wants more than it holds.
 fn hoard(graph: &mut Builder<'static>, name: &str, numbers: Stream<u64>) -> Stream<u64> {
-    let kernel = graph.kernel(name, (input("in", numbers),), (output("sum").push(1),));
-    let kernel = kernel.framed(|(items,)| Ok(items.peek(MANY as usize)?.map(|_| [MANY as usize + 1])));
-    let sum = |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
-        out.push(std::iter::from_fn(|| items.try_pop()).sum());
-    };
-    kernel.sequential(sum).0
+    let kernel = graph.kernel(name, input("in", numbers), output("sum").push(1));
+    let kernel = kernel.framed(|items| Ok(items.peek(MANY as usize)?.map(|_| MANY as usize + 1)));
+    kernel.sequential(|items, out| out.push(std::iter::from_fn(|| items.try_pop()).sum::<u64>()))
 }
 
 /// Who gives to both needs room on both.
 fn two_hoards(graph: &mut Builder<'static>) -> Stream<u64> {
     let numbers = graph.source("numbers", 0..=MANY);
     let outs = (output("a").push(1), output("b").push(1));
-    let (a, b) = graph.kernel("fan", (input("in", numbers),), outs).sequential(
-        |(items,): &mut (In<u64>,), (a, b): &mut (Out<u64>, Out<u64>)| {
-            let item = items.pop();
-            a.push(item);
-            b.push(item);
-        },
-    );
+    let (a, b) = graph.kernel("fan", input("in", numbers), outs).sequential(|items, (a, b)| {
+        let item = items.pop();
+        a.push(item);
+        b.push(item);
+    });
     let (a, b) = (hoard(graph, "first", a), hoard(graph, "second", b));
     graph.sink("other", b, |_| ());
     a
@@ -260,11 +249,11 @@ fn nothing_grows_without_a_circle() {
                 }
             },
         );
-        let (sum,) = graph.process(
+        let sum = graph.process(
             "join",
             (input("a", a), input("b", b)),
-            (output("out"),),
-            |(mut a, mut b): (Rx<u64>, Rx<u64>), (mut out,): (Tx<u64>,)| async move {
+            output("out"),
+            |(mut a, mut b): (Rx<u64>, Rx<u64>), mut out| async move {
                 while let (Some(a), Some(b)) = (a.recv().await, b.recv().await) {
                     out.send(a + b).await;
                 }
@@ -297,25 +286,20 @@ fn shy_pair(graph: &mut Builder<'static>, wanted: bool, over: Option<Arc<AtomicB
     let (end, back) = graph.feedback([]);
     let (there, out) = graph.process(
         "ping",
-        (input("in", back),),
+        input("in", back),
         (output("there"), output("out")),
-        |(mut rx,): (Rx<u64>,), (mut there, mut out): (Tx<u64>, Tx<u64>)| async move {
+        |mut rx, (mut there, mut out): (Tx<u64>, Tx<u64>)| async move {
             while let Some(item) = rx.recv().await {
                 there.send(item).await;
                 out.send(item).await;
             }
         },
     );
-    let (back,) = graph.process(
-        "pong",
-        (input("in", there),),
-        (output("back"),),
-        |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-            while let Some(item) = rx.recv().await {
-                tx.send(item).await;
-            }
-        },
-    );
+    let back = graph.process("pong", input("in", there), output("back"), |mut rx, mut tx| async move {
+        while let Some(item) = rx.recv().await {
+            tx.send(item).await;
+        }
+    });
     graph.close(end, back);
     let ticks =
         graph.blocking_source("ticks", (0u64..).inspect(|_| std::thread::sleep(Duration::from_micros(100))));
@@ -371,9 +355,9 @@ fn a_message_in_hand_outlives_the_growth_of_its_channel() {
         let (end, back) = graph.feedback([]);
         let (lists, echoed) = graph.process(
             "giver",
-            (input("in", back),),
+            input("in", back),
             (output("lists"), output("echoed")),
-            |(mut rx,): (Rx<u64>,), (mut lists, mut echoed): (Tx<[u64; 21]>, Tx<u64>)| async move {
+            |mut rx, (mut lists, mut echoed): (Tx<[u64; 21]>, Tx<u64>)| async move {
                 for list in 0..40u64 {
                     lists.send(std::array::from_fn(|i| list * 21 + i as u64)).await;
                 }
@@ -383,11 +367,11 @@ fn a_message_in_hand_outlives_the_growth_of_its_channel() {
                 }
             },
         );
-        let (back,) = graph.process(
+        let back = graph.process(
             "taker",
-            (input("lists", lists.capacity(2)),),
-            (output("out"),),
-            |(mut rx,): (Rx<[u64; 21]>,), (mut tx,): (Tx<u64>,)| async move {
+            input("lists", lists.capacity(2)),
+            output("out"),
+            |mut rx, mut tx| async move {
                 while let Some(mut list) = rx.recv_ref().await {
                     // Into the channel's own storage, across awaits.
                     for item in list.iter_mut() {

@@ -4,7 +4,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
-use thalweg::{BlockingTx, Builder, Options, input, output};
+use thalweg::{Builder, Options, input, output};
 
 /// Tells a child that it is one.
 const CHILD: &str = "THALWEG_OVERFLOWS";
@@ -33,12 +33,12 @@ fn child(name: &str) -> Output {
 /// A network in which the coroutine `greedy` goes so deep, on so large a stack.
 fn run(levels: u64, bytes: Option<usize>, options: &Options) -> u64 {
     let mut graph = Builder::new();
-    let (numbers,) = graph.coroutine("modest", (), (output("out"),), |(), (mut tx,)| {
+    let numbers = graph.coroutine("modest", (), output("out"), |(), mut tx| {
         (0..10).for_each(|i: u64| tx.send(i));
     });
-    let kernel = graph.kernel("greedy", (input("in", numbers),), (output("out"),));
+    let kernel = graph.kernel("greedy", input("in", numbers), output("out"));
     let kernel = if let Some(bytes) = bytes { kernel.stack(bytes) } else { kernel };
-    let (sums,) = kernel.coroutine(move |(rx,), (mut tx,): (BlockingTx<u64>,)| {
+    let sums = kernel.coroutine(move |rx, mut tx| {
         rx.for_each(|i| tx.send(if i == 5 { deep(levels) } else { 1 }));
     });
     graph.start(sums, options).unwrap().sum()

@@ -12,7 +12,7 @@ use std::time::Duration;
 use support::inject::silence;
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::{Builder, Error, In, Options, Out, Rx, Stream, Tx, input, output};
+use thalweg::{Builder, Error, Options, Rx, Stream, Tx, input, output};
 
 /// Every policy, 1 to 4 workers, tiny and usual channels.
 fn everywhere(check: impl Fn(&Options)) {
@@ -28,13 +28,11 @@ fn everywhere(check: impl Fn(&Options)) {
 }
 
 fn count(graph: &mut Builder<'static>, name: &str, to: u64) -> Stream<u64> {
-    graph
-        .process(name, (), (output("out"),), move |(), (mut out,): (Tx<u64>,)| async move {
-            for i in 0..to {
-                out.send(i).await;
-            }
-        })
-        .0
+    graph.process(name, (), output("out"), move |(), mut out| async move {
+        for i in 0..to {
+            out.send(i).await;
+        }
+    })
 }
 
 #[test]
@@ -43,21 +41,16 @@ fn the_network_of_the_paper_computes_its_formula() {
     everywhere(|options| {
         let mut graph = Builder::new();
         let (one, two) = (count(&mut graph, "one", 500), count(&mut graph, "two", 500));
-        let (doubled,) = graph.process(
-            "double",
-            (input("in", one),),
-            (output("out"),),
-            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-                while let Some(i) = rx.recv().await {
-                    tx.send(2 * i).await;
-                }
-            },
-        );
-        let (sums,) = graph.process(
+        let doubled = graph.process("double", input("in", one), output("out"), |mut rx, mut tx| async move {
+            while let Some(i) = rx.recv().await {
+                tx.send(2 * i).await;
+            }
+        });
+        let sums = graph.process(
             "add",
             (input("a", doubled), input("b", two)),
-            (output("out"),),
-            |(mut a, mut b): (Rx<u64>, Rx<u64>), (mut tx,): (Tx<u64>,)| async move {
+            output("out"),
+            |(mut a, mut b): (Rx<u64>, Rx<u64>), mut tx| async move {
                 while let (Some(a), Some(b)) = (a.recv().await, b.recv().await) {
                     tx.send(a + b).await;
                 }
@@ -73,22 +66,16 @@ fn processes_and_kernels_share_a_graph() {
     everywhere(|options| {
         let mut graph = Builder::new();
         let numbers = count(&mut graph, "numbers", 1000);
-        let (squares,) = graph.kernel("square", (input("in", numbers),), (output("out").push(1),)).parallel(
-            |(items,): &mut (In<u64>,), (out,): &mut (Out<u64>,)| {
+        let squares =
+            graph.kernel("square", input("in", numbers), output("out").push(1)).parallel(|items, out| {
                 let item = items.pop();
                 out.push(item * item);
-            },
-        );
-        let (pairs,) = graph.process(
-            "pair",
-            (input("in", squares),),
-            (output("out"),),
-            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
-                while let (Some(a), Some(b)) = (rx.recv().await, rx.recv().await) {
-                    tx.send(a + b).await;
-                }
-            },
-        );
+            });
+        let pairs = graph.process("pair", input("in", squares), output("out"), |mut rx, mut tx| async move {
+            while let (Some(a), Some(b)) = (rx.recv().await, rx.recv().await) {
+                tx.send(a + b).await;
+            }
+        });
         let items: Vec<u64> = graph.start(pairs, options).unwrap().collect();
         assert_eq!(items, (0..500u64).map(|i| 4 * i * i + (2 * i + 1).pow(2)).collect::<Vec<_>>());
     });
@@ -101,25 +88,21 @@ fn a_ring_passes_its_token() {
         let (end, mut stream) = graph.feedback([]);
         let last = Arc::new(AtomicUsize::new(0));
         let seen = last.clone();
-        (stream,) = graph.process(
-            "first",
-            (input("in", stream),),
-            (output("out"),),
-            move |(mut rx,), (mut tx,)| async move {
+        stream =
+            graph.process("first", input("in", stream), output("out"), move |mut rx, mut tx| async move {
                 tx.send(0u64).await;
                 for _ in 0..rounds {
                     let token: u64 = rx.recv().await.unwrap();
                     seen.store(token as usize, Ordering::Relaxed);
                     tx.send(token + 1).await;
                 }
-            },
-        );
+            });
         for i in 1..nodes {
-            (stream,) = graph.process(
+            stream = graph.process(
                 &format!("p{i}"),
-                (input("in", stream),),
-                (output("out"),),
-                |(mut rx,), (mut tx,)| async move {
+                input("in", stream),
+                output("out"),
+                |mut rx, mut tx| async move {
                     while let Some(token) = rx.recv().await {
                         tx.send(token + 1).await;
                     }
@@ -136,24 +119,18 @@ fn a_ring_passes_its_token() {
 fn large_messages_stay_where_they_lie() {
     everywhere(|options| {
         let mut graph = Builder::new();
-        let (blocks,) =
-            graph.process("fill", (), (output("out"),), |(), (mut tx,): (Tx<[u64; 256]>,)| async move {
-                for i in 0..100 {
-                    tx.send_with(|place| place.write([i; 256])).await;
-                }
-            });
-        let (sums,) = graph.process(
-            "sum",
-            (input("in", blocks),),
-            (output("out"),),
-            |(mut rx,): (Rx<[u64; 256]>,), (mut tx,)| async move {
-                while let Some(block) = rx.recv_ref().await {
-                    let sum = block.iter().sum::<u64>();
-                    drop(block);
-                    tx.send(sum).await;
-                }
-            },
-        );
+        let blocks = graph.process("fill", (), output("out"), |(), mut tx| async move {
+            for i in 0..100 {
+                tx.send_with(|place| place.write([i; 256])).await;
+            }
+        });
+        let sums = graph.process("sum", input("in", blocks), output("out"), |mut rx, mut tx| async move {
+            while let Some(block) = rx.recv_ref().await {
+                let sum = block.iter().sum::<u64>();
+                drop(block);
+                tx.send(sum).await;
+            }
+        });
         let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
         assert_eq!(items, (0..100).map(|i| 256 * i).collect::<Vec<_>>());
     });
@@ -176,7 +153,7 @@ fn a_receiver_that_leaves_is_not_noticed() {
                 done.send(300).await;
             },
         );
-        graph.process("leave", (input("in", items),), (), |(mut rx,): (Rx<Counted>,), ()| async move {
+        graph.process("leave", input("in", items), (), |mut rx, ()| async move {
             for i in 0..5 {
                 assert_eq!(rx.recv().await.unwrap().value(), i);
             }
@@ -193,17 +170,13 @@ fn an_endless_process_ends_with_its_last_receiver() {
     everywhere(|options| {
         let mut graph = Builder::new();
         let endless = count(&mut graph, "endless", u64::MAX);
-        let (passed,) = graph.process(
-            "pass",
-            (input("in", endless),),
-            (output("out"),),
-            |(mut rx,): (Rx<u64>,), (mut tx,)| async move {
+        let passed =
+            graph.process("pass", input("in", endless), output("out"), |mut rx, mut tx| async move {
                 while let Some(i) = rx.recv().await {
                     tx.send(i).await;
                 }
-            },
-        );
-        graph.process("leave", (input("in", passed),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+            });
+        graph.process("leave", input("in", passed), (), |mut rx, ()| async move {
             for i in 0..5 {
                 assert_eq!(rx.recv().await, Some(i));
             }
@@ -235,14 +208,14 @@ fn a_cancelled_process_is_dropped_in_its_place() {
     everywhere(|options| {
         let (noted, mut graph) = (Arc::new(AtomicUsize::new(0)), Builder::new());
         let told = noted.clone();
-        let (endless,) = graph.process("endless", (), (output("out"),), move |(), (mut tx,)| async move {
+        let endless = graph.process("endless", (), output("out"), move |(), mut tx| async move {
             let noted = Noted(AtomicUsize::new(0), told);
             let _notes = Notes(&noted);
             for i in 0u64.. {
                 tx.send(i).await;
             }
         });
-        graph.process("leave", (input("in", endless),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+        graph.process("leave", input("in", endless), (), |mut rx, ()| async move {
             for i in 0..5 {
                 assert_eq!(rx.recv().await, Some(i));
             }
@@ -261,28 +234,19 @@ fn a_ring_without_an_end_is_not_cancelled() {
         let (end, back) = graph.feedback([]);
         let ended = Arc::new(AtomicUsize::new(0));
         let one = ended.clone();
-        let (there,) = graph.process(
-            "one",
-            (input("in", back),),
-            (output("out"),),
-            move |(rx,): (Rx<u64>,), (mut tx,)| async move {
-                tx.send(1u64).await;
-                drop((rx, tx));
-                one.fetch_add(1, Ordering::Relaxed);
-            },
-        );
+        let there = graph.process("one", input("in", back), output("out"), move |rx, mut tx| async move {
+            tx.send(1u64).await;
+            drop((rx, tx));
+            one.fetch_add(1, Ordering::Relaxed);
+        });
         let two = ended.clone();
-        let (again,) = graph.process(
-            "two",
-            (input("in", there),),
-            (output("out"),),
-            move |(mut rx,): (Rx<u64>,), (mut tx,)| async move {
+        let again =
+            graph.process("two", input("in", there), output("out"), move |mut rx, mut tx| async move {
                 while let Some(i) = rx.recv().await {
                     tx.send(i).await;
                 }
                 two.fetch_add(1, Ordering::Relaxed);
-            },
-        );
+            });
         graph.close(end, again);
         graph.build().unwrap().run(options).unwrap();
         assert_eq!(ended.load(Ordering::Relaxed), 2);
@@ -293,27 +257,17 @@ fn a_ring_without_an_end_is_not_cancelled() {
 fn a_process_that_waits_for_itself_is_named() {
     everywhere(|options| {
         let mut graph = Builder::new();
-        let (end, back) = graph.feedback([]);
-        let (there,) = graph.process(
-            "hen",
-            (input("egg", back),),
-            (output("hen"),),
-            |(mut rx,): (Rx<u64>,), (mut tx,)| async move {
-                while let Some(egg) = rx.recv().await {
-                    tx.send(egg).await;
-                }
-            },
-        );
-        let (again,) = graph.process(
-            "egg",
-            (input("hen", there),),
-            (output("egg"),),
-            |(mut rx,): (Rx<u64>,), (mut tx,)| async move {
-                while let Some(hen) = rx.recv().await {
-                    tx.send(hen).await;
-                }
-            },
-        );
+        let (end, back) = graph.feedback::<u64>([]);
+        let there = graph.process("hen", input("egg", back), output("hen"), |mut rx, mut tx| async move {
+            while let Some(egg) = rx.recv().await {
+                tx.send(egg).await;
+            }
+        });
+        let again = graph.process("egg", input("hen", there), output("egg"), |mut rx, mut tx| async move {
+            while let Some(hen) = rx.recv().await {
+                tx.send(hen).await;
+            }
+        });
         graph.close(end, again);
         match graph.build().unwrap().run(options) {
             Err(Error::Deadlock(deadlock)) => {
@@ -344,11 +298,11 @@ fn an_artificial_deadlock_is_resolved() {
                 }
             },
         );
-        let (sums,) = graph.process(
+        let sums = graph.process(
             "add",
             (input("b", b), input("a", a)),
-            (output("out"),),
-            |(mut b, mut a): (Rx<u64>, Rx<u64>), (mut tx,)| async move {
+            output("out"),
+            |(mut b, mut a): (Rx<u64>, Rx<u64>), mut tx| async move {
                 while let (Some(b), Some(a)) = (b.recv().await, a.recv().await) {
                     tx.send(a + b).await;
                 }
@@ -371,17 +325,17 @@ where
         "slow",
         std::iter::repeat_with(|| std::thread::sleep(Duration::from_millis(2))).take(3),
     );
-    let (late,) = graph.kernel("late", (input("in", two), input("when", slow)), (output("out"),)).sequential(
-        |(items, when): &mut (In<u64>, In<()>), (out,): &mut (Out<u64>,)| {
+    let late = graph.kernel("late", (input("in", two), input("when", slow)), output("out")).sequential(
+        |(items, when), out| {
             when.pop();
             out.push(items.pop());
         },
     );
-    let (out,) = graph.process(
+    let out = graph.process(
         "culprit",
         (input("a", one), input("late", late)),
-        (output("out"),),
-        |(a, late), (tx,): (Tx<u64>,)| async move {
+        output::<u64>("out"),
+        |(a, late), tx| async move {
             body(a, late).await;
             drop(tx);
         },
@@ -447,22 +401,17 @@ fn what_never_wakes_is_found_out() {
 fn who_wakes_itself_is_polled_again() {
     silence();
     let mut graph = Builder::new();
-    let (end, back) = graph.feedback([]);
-    let (out,) = graph.process(
-        "restless",
-        (input("in", back),),
-        (output("out"),),
-        |(mut rx,): (Rx<u64>,), (tx,): (Tx<u64>,)| async move {
-            let (mut polls, mut receive) = (0, Box::pin(rx.recv()));
-            std::future::poll_fn(|cx| {
-                polls += 1;
-                cx.waker().wake_by_ref();
-                if polls == 2 { Poll::Ready(()) } else { receive.as_mut().poll(cx).map(drop) }
-            })
-            .await;
-            drop(tx);
-        },
-    );
+    let (end, back) = graph.feedback::<u64>([]);
+    let out = graph.process("restless", input("in", back), output("out"), |mut rx, tx| async move {
+        let (mut polls, mut receive) = (0, Box::pin(rx.recv()));
+        std::future::poll_fn(|cx| {
+            polls += 1;
+            cx.waker().wake_by_ref();
+            if polls == 2 { Poll::Ready(()) } else { receive.as_mut().poll(cx).map(drop) }
+        })
+        .await;
+        drop(tx);
+    });
     graph.close(end, out);
     let error = watch("restless", || graph.build().unwrap().run(&Options::new())).unwrap_err().to_string();
     assert!(error.contains("was dropped"), "{error}");
@@ -498,13 +447,12 @@ fn foreign_futures_are_waited_for() {
     for policy in thalweg::policy::registry::names() {
         for threads in [1, 2] {
             let mut graph = Builder::new();
-            let (ticks,) =
-                graph.process("clock", (), (output("out"),), |(), (mut tx,): (Tx<u64>,)| async move {
-                    for i in 0..10 {
-                        Timer { ready: Arc::default(), started: false }.await;
-                        tx.send(i).await;
-                    }
-                });
+            let ticks = graph.process("clock", (), output("out"), |(), mut tx| async move {
+                for i in 0..10 {
+                    Timer { ready: Arc::default(), started: false }.await;
+                    tx.send(i).await;
+                }
+            });
             let options = Options::new().policy(policy).threads(threads);
             let items: Vec<u64> = watch("timer", || graph.start(ticks, &options).unwrap().collect());
             assert_eq!(items, (0..10).collect::<Vec<_>>());
@@ -512,15 +460,20 @@ fn foreign_futures_are_waited_for() {
     }
 }
 
+/// The name by which the system's tools know this thread, where there is a way to ask.
+fn thread_name() -> String {
+    std::fs::read_to_string("/proc/thread-self/comm").map_or("own".into(), |name| name.trim_end().into())
+}
+
 #[test]
 fn a_blocking_process_has_a_thread_of_its_own() {
     everywhere(|options| {
         let mut graph = Builder::new();
         let numbers = count(&mut graph, "numbers", 50);
-        let (named,) = graph.kernel("own", (input("in", numbers),), (output("out"),)).blocking().process(
-            |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<String>,)| async move {
+        let named = graph.kernel("own", input("in", numbers), output("out")).blocking().process(
+            |mut rx, mut tx| async move {
                 while rx.recv().await.is_some() {
-                    tx.send(std::thread::current().name().unwrap_or_default().to_owned()).await;
+                    tx.send(thread_name()).await;
                 }
             },
         );
@@ -535,7 +488,7 @@ fn a_process_fails_with_its_error() {
     everywhere(|options| {
         let mut graph = Builder::new();
         let numbers = count(&mut graph, "numbers", 50);
-        graph.process("strict", (input("in", numbers),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+        graph.process("strict", input("in", numbers), (), |mut rx, ()| async move {
             while let Some(i) = rx.recv().await {
                 if i == 7 {
                     return Err("seven");
@@ -554,7 +507,7 @@ fn a_failure_is_not_heard_as_the_end_of_a_stream() {
     for round in 0..400 {
         let panics = round % 2 == 0;
         let mut graph = Builder::new();
-        let fail = move |(), (mut tx,): (Tx<u64>,)| async move {
+        let fail = move |(), mut tx: Tx<u64>| async move {
             tx.send(1).await;
             if panics {
                 silence();
@@ -562,14 +515,14 @@ fn a_failure_is_not_heard_as_the_end_of_a_stream() {
             }
             Err::<(), _>("on purpose")
         };
-        let (numbers,) = graph.process("fails", (), (output("out"),), fail);
+        let numbers = graph.process("fails", (), output("out"), fail);
         let heard = Arc::new(AtomicUsize::new(0));
         let end = heard.clone();
-        let listen = move |(mut rx,): (Rx<u64>,), ()| async move {
+        let listen = move |mut rx: Rx<u64>, ()| async move {
             while rx.recv().await.is_some() {}
             end.fetch_add(1, Ordering::Relaxed);
         };
-        graph.process("listens", (input("in", numbers),), (), listen);
+        graph.process("listens", input("in", numbers), (), listen);
         let threads = 1 + round % 3;
         let options = Options::new().threads(threads);
         let options = if round % 5 == 0 { options.one_to_one() } else { options };
@@ -581,7 +534,7 @@ fn a_failure_is_not_heard_as_the_end_of_a_stream() {
 #[test]
 fn a_waker_may_be_used_by_reference_on_another_thread() {
     let mut graph = Builder::new();
-    let body = |(), (mut tx,): (Tx<u64>,)| async move {
+    let body = |(), mut tx: Tx<u64>| async move {
         let mut polled = false;
         std::future::poll_fn(|cx| {
             if std::mem::replace(&mut polled, true) {
@@ -594,7 +547,7 @@ fn a_waker_may_be_used_by_reference_on_another_thread() {
         .await;
         tx.send(7).await;
     };
-    let (out,) = graph.process("woken", (), (output("out"),), body);
+    let out = graph.process("woken", (), output("out"), body);
     let mut seen = 0;
     graph.sink("sink", out, |item| seen += item);
     watch("woken from another thread", || graph.build().unwrap().run(&Options::new()).unwrap());

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use support::network::{Fate, Net, fate, net, run};
+use support::network::{Expected, Fate, Net, expected, net, run};
 use support::runner::for_each;
 use support::watchdog::watch;
 use thalweg::{Error, Options};
@@ -28,9 +28,18 @@ fn way() -> impl Strategy<Value = Options> {
         })
 }
 
-fn check(net: &Net, options: &Options, expected: &Fate) -> Result<usize, TestCaseError> {
+fn check(net: &Net, options: &Options, expected: &Expected) -> Result<usize, TestCaseError> {
     let (end, got) = watch(format!("{options:?} {net:#?}"), || run(net, options));
-    match (end, expected) {
+    for (process, (got, state)) in got.iter().zip(&expected.states).enumerate() {
+        prop_assert!(
+            got.is_none() || got == state,
+            "process {} ended with {:?}, not {:?}",
+            process,
+            got,
+            state
+        );
+    }
+    match (end, &expected.fate) {
         (Ok(report), Fate::Ends(states)) => {
             for (got, state) in got.iter().zip(states).filter(|(_, state)| state.is_some()) {
                 prop_assert_eq!(got, state);
@@ -52,8 +61,8 @@ fn check(net: &Net, options: &Options, expected: &Fate) -> Result<usize, TestCas
 fn networks_do_what_the_reference_does() {
     let (ended, waited, grown) = (Cell::new(0u32), Cell::new(0u32), Cell::new(0u32));
     for_each(60, (net(), way()), |(net, options)| {
-        let expected = fate(&net);
-        let count = if matches!(expected, Fate::Ends(_)) { &ended } else { &waited };
+        let expected = expected(&net);
+        let count = if matches!(expected.fate, Fate::Ends(_)) { &ended } else { &waited };
         count.set(count.get() + 1);
         let growths = check(&net, &options, &expected)?;
         grown.set(grown.get() + u32::from(growths > 0));

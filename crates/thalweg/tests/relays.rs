@@ -32,11 +32,11 @@ fn everywhere(check: impl Fn(&Options)) {
 fn pair(graph: &mut Builder<'static>, name: &str, stop: &Arc<AtomicBool>) {
     let (back, answers) = graph.feedback([]);
     let stop = stop.clone();
-    let (calls,) = graph.process(
+    let calls = graph.process(
         &format!("{name} calls"),
-        (input("in", answers),),
-        (output("out"),),
-        move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+        input("in", answers),
+        output("out"),
+        move |mut rx, mut tx| async move {
             let mut value = 0;
             while !stop.load(Ordering::Relaxed) {
                 tx.send(value).await;
@@ -44,11 +44,11 @@ fn pair(graph: &mut Builder<'static>, name: &str, stop: &Arc<AtomicBool>) {
             }
         },
     );
-    let (answers,) = graph.process(
+    let answers = graph.process(
         &format!("{name} answers"),
-        (input("in", calls),),
-        (output("out"),),
-        |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+        input("in", calls),
+        output("out"),
+        |mut rx, mut tx| async move {
             while let Some(value) = rx.recv().await {
                 tx.send(value + 1).await;
             }
@@ -58,13 +58,11 @@ fn pair(graph: &mut Builder<'static>, name: &str, stop: &Arc<AtomicBool>) {
 }
 
 fn source(graph: &mut Builder<'static>, messages: u64) -> Stream<u64> {
-    let (stream,) =
-        graph.process("source", (), (output("out"),), move |(), (mut tx,): (Tx<u64>,)| async move {
-            for i in 0..messages {
-                tx.send(i).await;
-            }
-        });
-    stream
+    graph.process("source", (), output("out"), move |(), mut tx| async move {
+        for i in 0..messages {
+            tx.send(i).await;
+        }
+    })
 }
 
 #[test]
@@ -74,7 +72,7 @@ fn a_pipeline_has_its_turn_beside_pairs_that_never_rest() {
         pair(&mut graph, "one", &stop);
         pair(&mut graph, "two", &stop);
         let stream = source(&mut graph, 300);
-        graph.process("sink", (input("in", stream),), (), move |(mut rx,): (Rx<u64>,), ()| async move {
+        graph.process("sink", input("in", stream), (), move |mut rx, ()| async move {
             for i in 0..300 {
                 assert_eq!(rx.recv().await, Some(i));
             }
@@ -131,26 +129,26 @@ fn network(turns: &Turns) -> Builder<'static> {
     let mut graph = Builder::new();
     let stage = |graph: &mut Builder<'static>, number: usize, stream: Stream<u64>| {
         let turns = turns.clone();
-        let (stream,) = graph.process(
+
+        graph.process(
             &format!("stage {number}"),
-            (input("in", stream),),
-            (output("out"),),
-            move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            input("in", stream),
+            output("out"),
+            move |mut rx, mut tx| async move {
                 while let Some(value) = rx.recv().await {
                     turns.lock().unwrap().push(number);
                     tx.send(value).await;
                 }
             },
-        );
-        stream
+        )
     };
     let (back, round) = graph.feedback([0, 1]);
     let round = (10..15).fold(round, |stream, number| stage(&mut graph, number, stream));
     let (round, left) = graph.process(
         "taker",
-        (input("in", round),),
+        input("in", round),
         (output("back"), output("out")),
-        |(mut rx,): (Rx<u64>,), (mut back, mut out): (Tx<u64>, Tx<u64>)| async move {
+        |mut rx, (mut back, mut out): (Tx<u64>, Tx<u64>)| async move {
             for _ in 0..400 {
                 let value = rx.recv().await.unwrap();
                 back.send(value + 1).await;

@@ -31,7 +31,7 @@ where
         net.stage("IT", Stage::It, [prediction, scaled], move |step, rxs, txs| rebuild(size, step, rxs, txs));
     let [again_me, again_mc, shown] =
         net.stage("filter", Stage::Filter, [rebuilt], move |step, rxs, txs| filter(size, step, rxs, txs));
-    net.graph.process("picture", (input("in", shown),), (), |(mut rx,): (Rx<u64>,), ()| async move {
+    net.graph.process("picture", input("in", shown), (), |mut rx, ()| async move {
         while rx.recv().await.is_some() {}
     });
     let result = slot.clone();
@@ -113,17 +113,17 @@ where
     fn worker(&mut self, name: &str, stage: Stage, worker: usize, task: Stream<u64>) -> Stream<u64> {
         let (workers, share) = (self.size.workers, self.size.share(stage, self.frame));
         let mut work = self.work.clone();
-        let (answer,) = self.graph.process(
+
+        self.graph.process(
             &format!("{name}-worker{worker}"),
-            (input("task", task),),
-            (output("answer"),),
-            move |(mut rx,): (Rx<u64>,), (mut tx,): (Tx<u64>,)| async move {
+            input("task", task),
+            output("answer"),
+            move |mut rx, mut tx| async move {
                 while let Some(task) = rx.recv().await {
                     tx.send(worked(&mut work, share, task, worker, workers)).await;
                 }
             },
-        );
-        answer
+        )
     }
 }
 

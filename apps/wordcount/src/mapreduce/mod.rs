@@ -73,16 +73,16 @@ pub fn map_reduce<'t>(
     let (mut graph, parts) = (Builder::new(), Arc::new(Mutex::new(Vec::new())));
     let mut runs: Vec<Vec<_>> = (0..shape.reducers).map(|_| Vec::new()).collect();
     for (i, blocks) in memory(&mut graph, text, shape.block, shape.mappers).into_iter().enumerate() {
-        let map = move |(rx,): (Rx<&'t [u8]>,), txs| mapper(rx, txs, case);
+        let map = move |rx: Rx<&'t [u8]>, txs| mapper(rx, txs, case);
         let outs = outputs("run", shape.reducers);
-        let given = graph.process(&format!("mapper{i}"), (input("block", blocks),), outs, map);
+        let given = graph.process(&format!("mapper{i}"), input("block", blocks), outs, map);
         runs.iter_mut().zip(given).for_each(|(to, stream)| to.push(stream));
     }
     let mut ranked = Vec::new();
     for (i, runs) in runs.into_iter().enumerate() {
         let ins: Vec<_> = runs.into_iter().enumerate().map(|(i, s)| input(&format!("run{i}"), s)).collect();
-        let reduce = |rxs, (tx,): (Tx<Vec<Ranked>>,)| reducer(rxs, tx);
-        let (part,) = graph.process(&format!("reducer{i}"), ins, (output("ranked"),), reduce);
+        let reduce = |rxs, tx: Tx<Vec<Ranked>>| reducer(rxs, tx);
+        let part = graph.process(&format!("reducer{i}"), ins, output("ranked"), reduce);
         ranked.push(input(&format!("ranked{i}"), part));
     }
     let collected = parts.clone();

@@ -87,6 +87,17 @@ impl Partition {
     }
 }
 
+impl Partition {
+    pub(crate) fn tau(&self) -> f64 {
+        self.tau
+    }
+
+    /// Nanoseconds between partitions at least, where that is set.
+    pub(crate) fn apart(&self) -> Option<u64> {
+        self.least
+    }
+}
+
 impl Default for Partition {
     fn default() -> Partition {
         Partition::new(DEFAULT_TAU)

@@ -1,13 +1,13 @@
 //! Workers in virtual time.
 
 use super::view::{Notes, View, Worker};
-use super::world::{Claim, World};
+use super::world::{Claim, World, neighbours};
 use super::{Failure, Model, Report, Settings};
 use crate::record::Entry;
-use crate::{Decision, Event, Policy, WorkerId};
+use crate::{Decision, Event, Host, Policy, WorkerId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use thalweg_graph::{Graph, Kind, NodeId};
+use thalweg_graph::{Kind, NodeId};
 
 /// Runs a model under a policy until all nodes have ended.
 ///
@@ -15,6 +15,7 @@ use thalweg_graph::{Graph, Kind, NodeId};
 /// The policy broke a law, or the model cannot end.
 pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
     let mut clock = Clock::new(model, *settings);
+    let homes = policy.has_homes(&model.graph);
     let begins = |node: NodeId| usize::from(clock.world.claimable(node));
     clock.tokens = policy.is_told(&model.graph).then(|| model.graph.node_ids().map(begins).collect());
     let mut locals: Vec<P::Local> =
@@ -24,6 +25,9 @@ pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<
     }
     for _ in 0..settings.steps {
         let Some((worker, step)) = clock.advance() else {
+            if clock.arrive(homes) {
+                continue;
+            }
             return clock.close();
         };
         match step {
@@ -58,6 +62,8 @@ struct Clock<'m> {
     notes: Notes,
     /// Tokens of each node, where the policy is told.
     tokens: Option<Vec<usize>>,
+    /// What starving sources have still to give, the next round last.
+    arrivals: Vec<Vec<(NodeId, u64)>>,
     /// Decisions since a node became claimable or was activated.
     waits: Vec<u64>,
     report: Report,
@@ -68,7 +74,7 @@ impl<'m> Clock<'m> {
         let (workers, nodes) = (settings.workers, model.graph.nodes().len());
         let window = if settings.window == 0 { 2 * workers } else { settings.window };
         Clock {
-            world: World::new(model, window),
+            world: World::new(model, window, settings.foresight),
             settings,
             workers: (0..workers).map(|worker| Worker::new(settings.seed, worker)).collect(),
             heap: BinaryHeap::new(),
@@ -77,6 +83,7 @@ impl<'m> Clock<'m> {
             owners: vec![None; nodes],
             notes: Notes::new(nodes),
             tokens: None,
+            arrivals: model.arrivals().into_iter().rev().collect(),
             waits: vec![0; nodes],
             report: Report {
                 makespan: 0,
@@ -111,6 +118,43 @@ impl<'m> Clock<'m> {
         let Reverse((time, _, worker, step)) = self.heap.pop()?;
         self.now = time;
         Some((worker, step))
+    }
+
+    /// All workers sleep: what comes from outside arrives, round by round, until some node is claimable
+    /// and its workers are awake. False where nothing is left to come.
+    fn arrive(&mut self, homes: bool) -> bool {
+        while let Some(round) = self.arrivals.pop() {
+            for (source, firings) in round {
+                self.world.arrive(source, firings);
+                self.report.firings[source.index()] += firings;
+                self.tell_outside(source, homes);
+            }
+            self.report.makespan = self.now;
+            self.wake();
+            if !self.heap.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Makes tokens of nodes that an arrival has made claimable, where the policy is told.
+    fn tell_outside(&mut self, source: NodeId, homes: bool) {
+        for node in neighbours(self.world.graph(), source) {
+            let most = self.most_tokens(node);
+            let Some(tokens) = &mut self.tokens else { return };
+            if tokens[node.index()] < most && self.world.claimable(node) {
+                tokens[node.index()] += 1;
+                match self.view(0).home(node).filter(|_| homes) {
+                    Some(home) => self.workers[home].queue.push_back(node),
+                    None => self.notes.outside.push_back(node),
+                }
+            }
+        }
+    }
+
+    fn most_tokens(&self, node: NodeId) -> usize {
+        if self.world.graph().node(node).kind == Kind::Parallel { self.workers.len() } else { 1 }
     }
 
     /// Nobody has anything to do: why?
@@ -156,7 +200,7 @@ impl<'m> Clock<'m> {
         tokens[node.index()] -= 1;
         let graph = self.world.graph();
         for other in neighbours(graph, node).into_iter().chain([node]) {
-            let most = if graph.node(other).kind == Kind::Parallel { self.workers.len() } else { 1 };
+            let most = self.most_tokens(other);
             let token = &mut self.tokens.as_mut().expect("told")[other.index()];
             if *token < most && self.world.claimable(other) {
                 *token += 1;
@@ -235,6 +279,7 @@ impl<'m> Clock<'m> {
         self.notes.used[node.index()] += claim.cost;
         self.report.makespan = self.now;
         if left == 0 {
+            self.world.announce(node);
             self.world.release(node);
             return self.leave(worker, node, Event::Budget, 0);
         }
@@ -277,12 +322,4 @@ impl<'m> Clock<'m> {
         (self.workers[worker].asleep, self.workers[worker].idle) = (false, 0);
         self.schedule(self.settings.wake, worker, Step::Ask);
     }
-}
-
-/// Producers and consumers of a node, in order of its ports.
-fn neighbours(graph: &Graph, node: NodeId) -> Vec<NodeId> {
-    let data = graph.node(node);
-    let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
-    let outputs = data.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
-    inputs.chain(outputs).collect()
 }

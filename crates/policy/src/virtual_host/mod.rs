@@ -20,9 +20,10 @@
 //! channel stops it. An activation of a parallel node runs the firings it has claimed; they are
 //! published in ticket order, through a reorder window of bounded length. An idle worker is asked
 //! [`Settings::patience`] times, then sleeps until something is published. A node whose input has
-//! ended must be activated once more to end itself.
+//! ended must be activated once more to end itself. A source on a thread of its own gives its next
+//! burst when all workers sleep ([`Model::starving`]).
 //!
-//! What is not: nodes with a thread of their own, growth of channels, failures.
+//! What is not: other nodes with a thread of their own, growth of channels, failures.
 
 mod clock;
 mod model;

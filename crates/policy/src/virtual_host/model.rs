@@ -80,6 +80,8 @@ pub struct NodeModel {
     pub cost: Cost,
     /// Firings of a source before it ends; others end with their input.
     pub firings: u64,
+    /// Of a source on a thread of its own ([`Model::starving`]): the firings of each burst.
+    pub bursts: Vec<u64>,
     /// Items taken, by input.
     pub pops: Vec<Ratio>,
     /// Items given, by output.
@@ -114,6 +116,29 @@ impl Model {
         self.add(Node::sequential(name), firings, cost)
     }
 
+    /// Adds a source on a thread of its own that lets the workers starve: it gives items in bursts,
+    /// and the next burst arrives when no worker has anything to do. Its end is an arrival, too.
+    ///
+    /// Arrivals come in rounds, until a round makes some node claimable: in round `i` every such
+    /// source gives its burst `i`, in order of nodes; after the last burst of all, each round ends
+    /// one source. A burst must fit into the source's channels.
+    pub fn starving(&mut self, name: &str, bursts: &[u64]) -> NodeId {
+        let id = self.add(Node::sequential(name), bursts.iter().sum(), Cost::Fixed(0));
+        self.graph.node_mut(id).blocking = true;
+        self.nodes[id.index()].bursts = bursts.to_vec();
+        id
+    }
+
+    /// Arrivals of the sources that let the workers starve: for each round, the sources, and the
+    /// firings of their bursts; 0 for the end.
+    pub fn arrivals(&self) -> Vec<Vec<(NodeId, u64)>> {
+        let sources = || self.graph.node_ids().filter(|id| self.graph.node(*id).blocking);
+        let bursts = |id: NodeId| &self.nodes[id.index()].bursts;
+        let rounds = sources().map(|id| bursts(id).len()).max().unwrap_or(0);
+        let round = |i: usize| sources().filter_map(move |id| Some((id, *bursts(id).get(i)?))).collect();
+        (0..rounds).map(round).chain(sources().map(|id| vec![(id, 0)])).collect()
+    }
+
     /// Adds a sequential node.
     pub fn sequential(&mut self, name: &str, cost: Cost) -> NodeId {
         self.add(Node::sequential(name), 0, cost)
@@ -125,7 +150,13 @@ impl Model {
     }
 
     fn add(&mut self, node: Node, firings: u64, cost: Cost) -> NodeId {
-        self.nodes.push(NodeModel { cost, firings, pops: Vec::new(), pushes: Vec::new() });
+        self.nodes.push(NodeModel {
+            cost,
+            firings,
+            bursts: Vec::new(),
+            pops: Vec::new(),
+            pushes: Vec::new(),
+        });
         self.graph.add(node)
     }
 

@@ -29,6 +29,9 @@ pub struct Settings {
     pub run: u64,
     /// Most runs of a parallel node that are claimed and not published; 0 is twice the workers.
     pub window: usize,
+    /// Whether the host knows what the next firing of a sequential node with dynamic rates moves.
+    /// Without, it knows what the engine knows: what the latest activation lacked. See `world`.
+    pub foresight: bool,
     /// Most events of the whole run.
     pub steps: u64,
 }
@@ -49,6 +52,7 @@ impl Default for Settings {
             slice: 64,
             run: 16,
             window: 0,
+            foresight: true,
             steps: 100_000_000,
         }
     }

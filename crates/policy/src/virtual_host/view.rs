@@ -43,17 +43,24 @@ impl Worker {
     }
 }
 
-/// For policies whose nodes have homes.
+/// What workers share, beside the world.
 pub(super) struct Notes {
     /// By node.
     pub(super) homes: Vec<Option<WorkerId>>,
     pub(super) used: Vec<u64>,
     pub(super) ledger: Option<Ledger>,
+    /// Tokens that no worker has made, for any worker.
+    pub(super) outside: VecDeque<NodeId>,
 }
 
 impl Notes {
     pub(super) fn new(nodes: usize) -> Notes {
-        Notes { homes: vec![None; nodes], used: vec![0; nodes], ledger: Some(Ledger::default()) }
+        Notes {
+            homes: vec![None; nodes],
+            used: vec![0; nodes],
+            ledger: Some(Ledger::default()),
+            outside: VecDeque::new(),
+        }
     }
 }
 
@@ -88,10 +95,10 @@ impl Host for View<'_, '_> {
         self.workers[to].rung = self.workers[to].asleep;
     }
     fn pop(&mut self) -> Option<NodeId> {
-        self.workers[self.worker].queue.pop_front()
+        self.notes.outside.pop_front().or_else(|| self.workers[self.worker].queue.pop_front())
     }
     fn pop_newest(&mut self) -> Option<NodeId> {
-        self.workers[self.worker].queue.pop_back()
+        self.workers[self.worker].queue.pop_back().or_else(|| self.notes.outside.pop_front())
     }
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         self.workers[from].queue.pop_front()

@@ -1,6 +1,17 @@
 //! Channels and nodes of a virtual run: what can be claimed, and what publication changes.
 //!
 //! Invariant, of each channel: `items + taken + reserved <= capacity` while its reader lives.
+//!
+//! Without foresight ([`Settings::foresight`](super::Settings)) a sequential node with dynamic ports, which is
+//! *blind*, is as the engine has it (`runtime/src/node`):
+//!
+//! - it is claimable by what its latest activation has noted: the one thing that it lacked, or, where the
+//!   budget was spent, what the next firing is known to lack (of dynamic inputs nothing is known); a node
+//!   that has not run, or a neighbour of which has ended since, is claimable,
+//! - a dynamic output needs room for one item before each firing, whether it gives one or none,
+//! - a node with dynamic inputs looks at its outputs first, then at the inputs in order.
+//!
+//! A blind firing gives a dynamic output one item at most: beyond, the engine spills, which is not modelled.
 
 use super::{Model, NodeModel};
 use crate::{Event, Occupancy, WorkerId};
@@ -48,6 +59,19 @@ struct Node {
     window: VecDeque<Run>,
     /// Runs published so far: the number of the window's front.
     published: u64,
+    /// What the latest activation noted, of a blind node.
+    wait: Wait,
+    /// A neighbour has ended since the node was activated.
+    alert: bool,
+}
+
+/// What a blind node waits for.
+#[derive(Clone, Copy, Debug, Default)]
+enum Wait {
+    #[default]
+    Nothing,
+    Items(ChannelId, usize),
+    Room(ChannelId, usize),
 }
 
 /// Firings claimed together.
@@ -72,8 +96,10 @@ pub(super) struct Claim {
 
 /// Why a node cannot fire now.
 enum Lack {
-    Items(ChannelId),
-    Room(ChannelId),
+    /// The channel has fewer items than this.
+    Items(ChannelId, usize),
+    /// The channel has less room than this.
+    Room(ChannelId, usize),
     /// An input has ended, or a source has fired as often as it should.
     End,
 }
@@ -87,10 +113,11 @@ pub(super) struct World<'m> {
     window: usize,
     /// Nodes that have not ended.
     alive: usize,
+    foresight: bool,
 }
 
 impl<'m> World<'m> {
-    pub(super) fn new(model: &'m Model, window: usize) -> World<'m> {
+    pub(super) fn new(model: &'m Model, window: usize, foresight: bool) -> World<'m> {
         let channel = |id: ChannelId| Channel {
             capacity: model.capacity_of(id),
             items: model.graph.channel(id).link.initial,
@@ -108,7 +135,19 @@ impl<'m> World<'m> {
             alive: nodes.len(),
             nodes,
             model,
+            foresight,
         }
+    }
+
+    /// Whether what is known of the next firing is what the latest activation noted.
+    fn is_blind(&self, id: NodeId) -> bool {
+        let node = self.graph().node(id);
+        let dynamic = node.outputs.iter().any(|port| port.push.fixed().is_none()) || self.is_framed(id);
+        !self.foresight && dynamic && !self.model.is_parallel(id)
+    }
+
+    fn is_framed(&self, id: NodeId) -> bool {
+        self.graph().node(id).inputs.iter().any(|port| port.pop.fixed().is_none())
     }
 
     pub(super) fn graph(&self) -> &'m Graph {
@@ -136,13 +175,27 @@ impl<'m> World<'m> {
     /// Whether an activation would fire, or end the node.
     pub(super) fn claimable(&self, id: NodeId) -> bool {
         let node = &self.nodes[id.index()];
-        if node.ended || self.is_held(id) || node.window.len() >= self.window {
+        let outside = self.graph().node(id).blocking;
+        if outside || node.ended || self.is_held(id) || node.window.len() >= self.window {
             return false;
+        }
+        if self.is_blind(id) {
+            return node.alert || self.is_over(node.wait);
         }
         match self.lack(id, &Tally::default(), node.ticket) {
             None => true,
             Some(Lack::End) => node.window.is_empty(),
             Some(_) => false,
+        }
+    }
+
+    fn is_over(&self, wait: Wait) -> bool {
+        match wait {
+            Wait::Nothing => true,
+            Wait::Items(id, items) => {
+                self.channels[id.index()].items >= items || self.channels[id.index()].closed
+            }
+            Wait::Room(id, room) => self.channels[id.index()].room() >= room,
         }
     }
 
@@ -152,19 +205,48 @@ impl<'m> World<'m> {
 
     /// Takes a sequential node for an activation; ends at once where that cannot be.
     pub(super) fn hold(&mut self, id: NodeId) -> Result<(), Event> {
-        if self.nodes[id.index()].ended {
+        if self.nodes[id.index()].ended || self.graph().node(id).blocking {
             return Err(Event::Done);
         }
         if self.is_held(id) {
             return Err(Event::Refused);
         }
-        self.nodes[id.index()].held = true;
+        let node = &mut self.nodes[id.index()];
+        (node.held, node.alert) = (true, false);
         Ok(())
     }
 
     /// Gives a node back.
     pub(super) fn release(&mut self, id: NodeId) {
         self.nodes[id.index()].held = false;
+    }
+
+    /// A node that the worker holds has spent its budget, and notes what it lacks for more.
+    pub(super) fn announce(&mut self, id: NodeId) {
+        let lack = match self.is_framed(id) {
+            true => self.lack_of_room(id, &Tally::default(), self.nodes[id.index()].ticket),
+            false => self.lack(id, &Tally::default(), self.nodes[id.index()].ticket),
+        };
+        self.note(id, lack.as_ref());
+    }
+
+    fn note(&mut self, id: NodeId, lack: Option<&Lack>) {
+        self.nodes[id.index()].wait = match lack {
+            Some(Lack::Items(channel, items)) => Wait::Items(*channel, *items),
+            Some(Lack::Room(channel, room)) => Wait::Room(*channel, *room),
+            Some(Lack::End) | None => Wait::Nothing,
+        };
+    }
+
+    /// A source outside the workers gives a burst of firings, or ends.
+    pub(super) fn arrive(&mut self, id: NodeId, firings: u64) {
+        if firings == 0 {
+            self.end(id);
+            return;
+        }
+        let claim = self.claim(id, firings, WorkerId::MAX).expect("a burst fits into its channels");
+        assert_eq!(claim.firings, firings, "a burst fits into its channels");
+        self.finish(id, claim.run, WorkerId::MAX);
     }
 
     /// Claims up to `most` firings of a node the worker holds, or says why there are none. Ends
@@ -186,9 +268,11 @@ impl<'m> World<'m> {
         if firings > 0 {
             return Ok(self.take(id, tally, firings, worker));
         }
+        self.note(id, lack.as_ref());
+        let node = &self.nodes[id.index()];
         Err(match lack.expect("at least one firing is asked for") {
-            Lack::Items(channel) => Event::Empty(channel),
-            Lack::Room(channel) => Event::Full(channel),
+            Lack::Items(channel, _) => Event::Empty(channel),
+            Lack::Room(channel, _) => Event::Full(channel),
             Lack::End if node.window.is_empty() => self.end(id),
             Lack::End => Event::Waiting,
         })
@@ -200,6 +284,10 @@ impl<'m> World<'m> {
         if node.is_source() && ticket >= model.firings {
             return Some(Lack::End);
         }
+        let framed = self.is_framed(id) && self.is_blind(id);
+        if framed && let Some(lack) = self.lack_of_room(id, tally, ticket) {
+            return Some(lack);
+        }
         let mut empty = None;
         for (i, port) in node.inputs.iter().enumerate() {
             let id = port.channel.expect("models join all ports");
@@ -210,16 +298,27 @@ impl<'m> World<'m> {
                 if channel.closed {
                     return Some(Lack::End);
                 }
-                empty = empty.or(Some(Lack::Items(id)));
+                empty = empty.or(Some(Lack::Items(id, of(&tally.pops, i) + need)));
+                if framed {
+                    break;
+                }
             }
         }
         if empty.is_some() {
             return empty;
         }
+        self.lack_of_room(id, tally, ticket)
+    }
+
+    fn lack_of_room(&self, id: NodeId, tally: &Tally, ticket: u64) -> Option<Lack> {
+        let (model, node) = (&self.model.nodes[id.index()], self.graph().node(id));
+        let blind = self.is_blind(id);
         for (i, port) in node.outputs.iter().enumerate() {
             let id = port.channel.expect("models join all ports");
-            if self.channels[id.index()].room() < of(&tally.pushes, i) + model.pushes[i].at(ticket) {
-                return Some(Lack::Room(id));
+            let push = model.pushes[i].at(ticket);
+            let need = if blind && port.push.fixed().is_none() { push.max(1) } else { push };
+            if self.channels[id.index()].room() < of(&tally.pushes, i) + need {
+                return Some(Lack::Room(id, of(&tally.pushes, i) + need));
             }
         }
         None
@@ -268,6 +367,9 @@ impl<'m> World<'m> {
     fn end(&mut self, id: NodeId) -> Event {
         self.nodes[id.index()].ended = true;
         self.alive -= 1;
+        for peer in neighbours(self.graph(), id) {
+            self.nodes[peer.index()].alert = true;
+        }
         let node = self.model.graph.node(id);
         for port in &node.inputs {
             let channel = &mut self.channels[port.channel.expect("joined").index()];
@@ -278,6 +380,14 @@ impl<'m> World<'m> {
         }
         Event::Done
     }
+}
+
+/// Producers and consumers of a node, in order of its ports.
+pub(super) fn neighbours(graph: &Graph, node: NodeId) -> Vec<NodeId> {
+    let data = graph.node(node);
+    let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
+    let outputs = data.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
+    inputs.chain(outputs).collect()
 }
 
 /// Items that the firings of a claim move, by port; without ports for no firings.
@@ -315,7 +425,7 @@ mod tests {
 
     /// A farm whose source has published `items`.
     fn farm(items: u64, window: usize, model: &Model) -> World<'_> {
-        let mut world = World::new(model, window);
+        let mut world = World::new(model, window, true);
         world.hold(NodeId(0)).unwrap();
         let run = world.claim(NodeId(0), items, 0).unwrap().run;
         world.finish(NodeId(0), run, 0);
@@ -349,7 +459,7 @@ mod tests {
     #[test]
     fn a_held_sequential_node_refuses() {
         let model = shapes::chain(2, 1);
-        let mut world = World::new(&model, 1);
+        let mut world = World::new(&model, 1, true);
         world.hold(NodeId(0)).unwrap();
         assert_eq!(world.hold(NodeId(0)), Err(Event::Refused));
         assert!(!world.claimable(NodeId(0)));
@@ -360,7 +470,7 @@ mod tests {
     #[test]
     fn channels_stop_claims_and_ends_flow_downstream() {
         let model = shapes::chain_of(2, 5, 1).capacity(3);
-        let mut world = World::new(&model, 1);
+        let mut world = World::new(&model, 1, true);
         assert_eq!(world.claim(NodeId(1), 9, 0).unwrap_err(), Event::Empty(ChannelId(0)));
         let mut passed = 0;
         while !world.has_ended() {

@@ -3,11 +3,33 @@
 //!
 //! A cursor is pointed at a claimed stretch of a ring once, then stepped from firing to firing.
 //! It owns what lies between its position and the end of the stretch it was given.
+//!
+//! # Why safe code cannot mix cursors up
+//!
+//! A firing has its cursors by `&mut`, so it can swap or replace one with any other of the same
+//! type. The engine releases and publishes by a cursor's position, so a cursor of another ring
+//! would free slots that hold live items. Two rules prevent that:
+//!
+//! - **Brand.** Each cursor type has an invariant lifetime `'f`, and a kernel's code must accept
+//!   every `'f` (`for<'f> FnMut(&mut In<'f, T>, ..)`). The compiler therefore treats the cursors of
+//!   two firings, or of a firing and one of a nested run, as different types. (The engine keeps
+//!   its cursors as `'static`; kernel code cannot learn that.)
+//! - **Identity.** Two ports of one firing share `'f` and may share `T`. Each cursor remembers the
+//!   ring that it was made for ([`RingId`]). The engine compares it where it points a cursor at a
+//!   stretch, and where it acts on a position; there it also asks that the cursor has come to the
+//!   end of its stretch, as one that was swapped and swapped back may have not. Otherwise the node
+//!   panics. Between these places each cursor works on its own stretch alone, wherever it lies.
 
-use super::ring::Weigh;
+use super::ring::{Weigh, drop_slots};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+
+/// Makes a cursor invariant in the lifetime of its firing.
+type Brand<'f> = PhantomData<fn(&'f ()) -> &'f ()>;
+
+/// Tells the rings of all live runs apart: the address of a ring's counters.
+pub(crate) type RingId = *const super::Meter;
 
 /// How much of a port the next firing may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +44,7 @@ pub(crate) struct Limits {
 ///
 /// What the firing leaves is dropped when it ends: a firing always moves as far as its rate says.
 #[derive(Debug)]
-pub struct In<T> {
+pub struct In<'f, T> {
     slots: *mut T,
     mask: usize,
     at: usize,
@@ -30,14 +52,18 @@ pub struct In<T> {
     firing_end: usize,
     /// End of the claimed stretch.
     claim_end: usize,
+    ring: RingId,
+    firing: Brand<'f>,
 }
 
 // SAFETY: a cursor is the only way to the items of its stretch, and they may move between threads.
-unsafe impl<T: Send> Send for In<T> {}
+unsafe impl<T: Send> Send for In<'_, T> {}
 
-impl<T> In<T> {
-    pub(crate) fn new() -> In<T> {
-        In { slots: std::ptr::null_mut(), mask: 0, at: 0, firing_end: 0, claim_end: 0 }
+impl<T> In<'_, T> {
+    /// A cursor for a port of `ring`, open for nothing.
+    pub(crate) fn new(ring: RingId) -> Self {
+        let slots = std::ptr::null_mut();
+        In { slots, mask: 0, at: 0, firing_end: 0, claim_end: 0, ring, firing: PhantomData }
     }
 
     /// Points the cursor at items `[start, end)`, which it then owns.
@@ -58,10 +84,10 @@ impl<T> In<T> {
         self.claim_end = end;
     }
 
-    /// Whether this cursor walks the ring whose first slot is `slots`.
+    /// Whether this cursor was made for `ring`.
     #[inline]
-    pub(crate) fn is_on(&self, slots: *mut T) -> bool {
-        self.slots == slots || self.slots.is_null()
+    pub(crate) fn is_of(&self, ring: RingId) -> bool {
+        self.ring == ring
     }
 
     /// Index of the first item not taken.
@@ -76,18 +102,31 @@ impl<T> In<T> {
         self.firing_end = (self.at + take).min(self.claim_end);
     }
 
-    /// Drops what the firing left.
+    /// Drops what the firing left: all of it, also where a drop panics.
     #[inline]
     pub(crate) fn finish(&mut self) {
-        while self.at < self.firing_end {
-            drop(self.take());
+        if self.at < self.firing_end {
+            self.drop_to(self.firing_end);
         }
+    }
+
+    #[inline]
+    fn drop_to(&mut self, end: usize) {
+        let from = std::mem::replace(&mut self.at, end);
+        // SAFETY: items `[from, end)` are this cursor's, and the position is past them already.
+        unsafe { drop_slots((self.slots, self.mask), from, end) };
     }
 
     /// Gives up what lies beyond the last firing: it was claimed and is not needed.
     #[inline]
     pub(crate) fn close(&mut self) {
         self.claim_end = self.firing_end;
+    }
+
+    /// Whether all items of the stretch are taken.
+    #[inline]
+    pub(crate) fn is_spent(&self) -> bool {
+        self.at == self.claim_end
     }
 
     #[inline(always)]
@@ -142,11 +181,11 @@ impl<T> In<T> {
     }
 }
 
-impl<T> Drop for In<T> {
-    /// A firing that panicked leaves items behind; they were claimed, so nobody else drops them.
+impl<T> Drop for In<'_, T> {
+    /// A firing that panicked leaves items behind; the claim made them this cursor's.
     fn drop(&mut self) {
-        while self.at < self.claim_end {
-            drop(self.take());
+        if self.at < self.claim_end {
+            self.drop_to(self.claim_end);
         }
     }
 }
@@ -161,49 +200,74 @@ fn over_pop() -> ! {
 ///
 /// The engine drops the items once no firing covers them.
 #[derive(Debug)]
-pub struct View<T> {
+pub struct View<'f, T> {
     slots: *mut T,
     mask: usize,
     at: usize,
     take: usize,
     see: usize,
-    /// End of what is published and claimed for this view's firings to see.
+    /// End of the items that leave the window with the stretch's firings.
+    claim_end: usize,
+    /// End of what is published and may be seen.
     end: usize,
     scratch: Vec<T>,
+    ring: RingId,
+    firing: Brand<'f>,
 }
 
 // SAFETY: several views may read one item at a time, so items must be shareable; they are dropped
 // by the engine, on any thread.
-unsafe impl<T: Send + Sync> Send for View<T> {}
+unsafe impl<T: Send + Sync> Send for View<'_, T> {}
 
-impl<T> View<T> {
-    pub(crate) fn new() -> View<T> {
-        View { slots: std::ptr::null_mut(), mask: 0, at: 0, take: 0, see: 0, end: 0, scratch: Vec::new() }
+impl<T> View<'_, T> {
+    /// A view for a port of `ring`, open for nothing.
+    pub(crate) fn new(ring: RingId) -> Self {
+        let (slots, scratch) = (std::ptr::null_mut(), Vec::new());
+        let firing = PhantomData;
+        View { slots, mask: 0, at: 0, take: 0, see: 0, claim_end: 0, end: 0, scratch, ring, firing }
     }
 
-    /// Points the view at the stretch that starts at `start`; items below `end` may be seen.
+    /// Points the view at the stretch `[start, claim_end)`; items below `end` may be seen.
     ///
     /// # Safety
     /// Items `[start, end)` are published and not released until the last of the stretch's firings
     /// has ended; `slots` stays valid as long.
     #[inline]
-    pub(crate) unsafe fn open(&mut self, slots: (*mut T, usize), start: usize, end: usize) {
+    pub(crate) unsafe fn open(
+        &mut self,
+        slots: (*mut T, usize),
+        (start, claim_end): (usize, usize),
+        end: usize,
+    ) {
         (self.slots, self.mask) = slots;
-        (self.at, self.take, self.see, self.end) = (start, 0, 0, end);
+        (self.at, self.take, self.see) = (start, 0, 0);
+        (self.claim_end, self.end) = (claim_end, end);
     }
 
-    /// Moves the end of what may be seen on to `end`.
+    /// Moves the ends of the stretch and of what may be seen on.
     ///
     /// # Safety
     /// As for `open`, of the items up to `end`.
-    pub(crate) unsafe fn extend(&mut self, end: usize) {
-        self.end = end;
+    pub(crate) unsafe fn extend(&mut self, claim_end: usize, end: usize) {
+        (self.claim_end, self.end) = (claim_end, end);
     }
 
-    /// Whether this view walks the ring whose first slot is `slots`.
+    /// Gives up what lies beyond the last firing.
     #[inline]
-    pub(crate) fn is_on(&self, slots: *mut T) -> bool {
-        self.slots == slots || self.slots.is_null()
+    pub(crate) fn close(&mut self) {
+        self.claim_end = self.at;
+    }
+
+    /// Whether all items of the stretch have left the window.
+    #[inline]
+    pub(crate) fn is_spent(&self) -> bool {
+        self.at == self.claim_end
+    }
+
+    /// Whether this view was made for `ring`.
+    #[inline]
+    pub(crate) fn is_of(&self, ring: RingId) -> bool {
+        self.ring == ring
     }
 
     #[inline]
@@ -213,8 +277,8 @@ impl<T> View<T> {
 
     #[inline]
     pub(crate) fn step(&mut self, limits: Limits) {
-        let most = self.end - self.at;
-        (self.take, self.see) = (limits.take.min(most), limits.see.min(most));
+        self.take = limits.take.min(self.claim_end - self.at);
+        self.see = limits.see.min(self.end - self.at);
     }
 
     #[inline]
@@ -267,7 +331,7 @@ impl<T> View<T> {
     }
 }
 
-impl<T: Copy> View<T> {
+impl<T: Copy> View<'_, T> {
     /// The window as one slice. Where it wraps round the ring it is copied, which happens to one
     /// window in `capacity / window` of them.
     #[inline]
@@ -288,7 +352,7 @@ impl<T: Copy> View<T> {
     }
 }
 
-impl<T> std::ops::Index<usize> for View<T> {
+impl<T> std::ops::Index<usize> for View<'_, T> {
     type Output = T;
 
     fn index(&self, offset: usize) -> &T {
@@ -301,7 +365,8 @@ enum Spill<T> {
     /// Sequential, dynamic rate: what one firing gave beyond the room there was.
     Overflow(VecDeque<T>),
     /// Parallel, dynamic rate: all that a claim's firings give; the first `sent` were moved on.
-    Chunk { items: Vec<T>, sent: usize, weigh: Option<Weigh<T>> },
+    /// `exact`: the rate is static, and the chunk has room for what it says (unordered nodes).
+    Chunk { items: Vec<T>, sent: usize, weigh: Option<Weigh<T>>, exact: bool },
     /// Static rate: there is room for exactly what the rate says.
     Exact { weigh: Option<Weigh<T>> },
 }
@@ -310,6 +375,20 @@ enum Spill<T> {
 type Place<T> = (*mut T, usize, usize);
 
 impl<T> Spill<T> {
+    /// Drops the items of a closed chunk.
+    fn drop_chunk(&mut self) {
+        if let Spill::Chunk { items, sent, .. } = self {
+            let (mut rest, done) = (std::mem::take(items), std::mem::take(sent));
+            let end = rest.len();
+            // SAFETY: elements `[done, end)` are initialised and those before were moved out; with
+            // length 0 the vector drops none itself, and frees its buffer also where a drop panics.
+            unsafe {
+                rest.set_len(0);
+                drop_slots((rest.as_mut_ptr(), usize::MAX), done, end);
+            }
+        }
+    }
+
     /// Takes an item that `place` has no room for; gives the place to go on at.
     #[cold]
     #[inline(never)]
@@ -318,6 +397,10 @@ impl<T> Spill<T> {
             Spill::Overflow(items) => {
                 items.push_back(item);
                 place
+            }
+            Spill::Chunk { exact: true, .. } | Spill::Exact { .. } => {
+                drop(item);
+                panic!("pushed more items than the firing's rate says: raise the port's push rate");
             }
             Spill::Chunk { items, .. } => {
                 // SAFETY: the first `at` elements were written through `slots`, this vector's own
@@ -330,19 +413,18 @@ impl<T> Spill<T> {
                 unsafe { items.set_len(0) };
                 place
             }
-            Spill::Exact { .. } => {
-                drop(item);
-                panic!("pushed more items than the firing's rate says: raise the port's push rate");
-            }
         }
     }
 }
+
+/// Bytes that an empty chunk keeps for the next ticket: a window has many.
+const KEPT: usize = 4096;
 
 /// Push rate of an output whose firings give any number.
 const DYNAMIC: usize = usize::MAX;
 
 /// The room a firing fills on one output, in order.
-pub struct Out<T> {
+pub struct Out<'f, T> {
     slots: *mut T,
     mask: usize,
     at: usize,
@@ -354,35 +436,43 @@ pub struct Out<T> {
     /// Behind a pointer, so that the cold path does not take the address of the fields above:
     /// in a firing's inner loop they live in registers.
     spill: Box<Spill<T>>,
+    ring: RingId,
+    firing: Brand<'f>,
 }
 
-impl<T> std::fmt::Debug for Out<T> {
+impl<T> std::fmt::Debug for Out<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Out").field("at", &self.at).field("limit", &self.limit).finish_non_exhaustive()
     }
 }
 
 // SAFETY: a cursor is the only way to the items it wrote, and they may move between threads.
-unsafe impl<T: Send> Send for Out<T> {}
+unsafe impl<T: Send> Send for Out<'_, T> {}
 
-impl<T> Out<T> {
-    fn with(push: usize, spill: Spill<T>) -> Out<T> {
-        Out { slots: std::ptr::null_mut(), mask: 0, at: 0, limit: 0, base: 0, push, spill: Box::new(spill) }
+impl<T> Out<'_, T> {
+    fn with(ring: RingId, push: usize, spill: Spill<T>) -> Self {
+        let (slots, spill) = (std::ptr::null_mut(), Box::new(spill));
+        Out { slots, mask: 0, at: 0, limit: 0, base: 0, push, spill, ring, firing: PhantomData }
     }
 
     /// For a sequential node with a dynamic rate.
-    pub(crate) fn overflowing() -> Out<T> {
-        Out::with(DYNAMIC, Spill::Overflow(VecDeque::new()))
+    pub(crate) fn overflowing(ring: RingId) -> Self {
+        Out::with(ring, DYNAMIC, Spill::Overflow(VecDeque::new()))
     }
 
     /// For a parallel node with a dynamic rate.
-    pub(crate) fn chunk(weigh: Option<Weigh<T>>) -> Out<T> {
-        Out::with(DYNAMIC, Spill::Chunk { items: Vec::new(), sent: 0, weigh })
+    pub(crate) fn chunk(ring: RingId, weigh: Option<Weigh<T>>) -> Self {
+        Out::with(ring, DYNAMIC, Spill::Chunk { items: Vec::new(), sent: 0, weigh, exact: false })
+    }
+
+    /// For an unordered parallel node with a static rate: a place in the ring cannot be reserved.
+    pub(crate) fn exact_chunk(ring: RingId, push: usize, weigh: Option<Weigh<T>>) -> Self {
+        Out::with(ring, push, Spill::Chunk { items: Vec::new(), sent: 0, weigh, exact: true })
     }
 
     /// For a static rate.
-    pub(crate) fn exact(push: usize, weigh: Option<Weigh<T>>) -> Out<T> {
-        Out::with(push, Spill::Exact { weigh })
+    pub(crate) fn exact(ring: RingId, push: usize, weigh: Option<Weigh<T>>) -> Self {
+        Out::with(ring, push, Spill::Exact { weigh })
     }
 
     /// Points the cursor at slots `[at, limit)` of a ring; it owns what it writes there.
@@ -395,10 +485,13 @@ impl<T> Out<T> {
         (self.at, self.limit, self.base) = (at, limit, at);
     }
 
-    /// Points the cursor at its own empty chunk.
-    pub(crate) fn open_chunk(&mut self) {
-        let Spill::Chunk { items, sent, .. } = &mut *self.spill else { unreachable!("not a chunk") };
+    /// Points the cursor at its own empty chunk, for `firings` firings.
+    pub(crate) fn open_chunk(&mut self, firings: usize) {
+        let Spill::Chunk { items, sent, exact, .. } = &mut *self.spill else { unreachable!("not a chunk") };
         debug_assert!(items.is_empty() && *sent == 0);
+        if *exact {
+            items.reserve_exact(self.push * firings);
+        }
         (self.slots, self.mask) = (items.as_mut_ptr(), usize::MAX);
         (self.at, self.limit, self.base) = (0, items.capacity(), 0);
     }
@@ -426,30 +519,16 @@ impl<T> Out<T> {
         self.at
     }
 
-    /// Whether what is unpublished starts at `base` of the ring whose first slot is `slots`.
+    /// Whether this cursor was made for `ring`.
     #[inline]
-    pub(crate) fn is_at(&self, slots: *mut T, base: usize) -> bool {
-        self.slots == slots && self.base == base
+    pub(crate) fn is_of(&self, ring: RingId) -> bool {
+        self.ring == ring
     }
 
-    /// What was written up to here is published: it is the channel's from now on.
+    /// Hands over the items written and not published: `[from, to)`. They are the caller's.
     #[inline]
-    pub(crate) fn published(&mut self) {
-        self.base = self.at;
-    }
-
-    /// Takes back the slots of published items that their consumer will never read.
-    ///
-    /// # Safety
-    /// Items `[base, at)` are unpublished and `tail` stands at `base`.
-    #[inline]
-    pub(crate) unsafe fn discard(&mut self) {
-        let end = self.at;
-        self.at = self.base;
-        for i in self.base..end {
-            // SAFETY: written by this cursor and not published.
-            unsafe { self.slots.add(i & self.mask).drop_in_place() };
-        }
+    pub(crate) fn hand_over(&mut self) -> (usize, usize) {
+        (std::mem::replace(&mut self.base, self.at), self.at)
     }
 
     /// Whether there are items that had no room.
@@ -464,6 +543,16 @@ impl<T> Out<T> {
         match &mut *self.spill {
             Spill::Overflow(items) => Some(items),
             _ => None,
+        }
+    }
+
+    /// Gives back the memory of a large overflow that is empty again.
+    pub(crate) fn shrink_overflow(&mut self) {
+        if let Spill::Overflow(items) = &mut *self.spill
+            && items.is_empty()
+            && items.capacity().saturating_mul(size_of::<T>()) > KEPT
+        {
+            *items = VecDeque::new();
         }
     }
 
@@ -486,19 +575,24 @@ impl<T> Out<T> {
         }
     }
 
-    /// Bytes of what a ticket wrote and is not published, where items are weighed.
+    /// Bytes of what a ticket wrote and is not published: where items are weighed what they weigh, and
+    /// where they are not those of its own memory.
     pub(crate) fn unsent_bytes(&self) -> usize {
         match &*self.spill {
             Spill::Exact { weigh: Some(weigh) } => (self.base..self.at)
                 // SAFETY: slots `[base, at)` were written by this cursor and not published.
                 .map(|i| weigh(unsafe { &*self.slots.add(i & self.mask) }))
-                .sum(),
-            Spill::Chunk { weigh: Some(weigh), .. } => self.unsent().iter().map(|item| weigh(item)).sum(),
+                .fold(0, usize::saturating_add),
+            Spill::Chunk { weigh: Some(weigh), .. } => {
+                self.unsent().iter().map(|item| weigh(item)).fold(0, usize::saturating_add)
+            }
+            Spill::Chunk { items, weigh: None, .. } => items.capacity().saturating_mul(size_of::<T>()),
             _ => 0,
         }
     }
 
-    /// Moves up to `room` items of a closed chunk to the slots from `at`; says how many.
+    /// Moves up to `room` items of a closed chunk to the slots from `at`; says how many. They are the
+    /// caller's from then on.
     ///
     /// # Safety
     /// Slots `[at, at + room)` are empty and the caller's.
@@ -521,16 +615,11 @@ impl<T> Out<T> {
             // SAFETY: all items were moved out.
             unsafe { items.set_len(0) };
             *sent = 0;
+            if items.capacity().saturating_mul(size_of::<T>()) > KEPT {
+                *items = Vec::new();
+            }
         }
         count
-    }
-
-    /// Drops the items of a closed chunk.
-    pub(crate) fn drop_chunk(&mut self) {
-        if let Spill::Chunk { items, sent, .. } = &mut *self.spill {
-            let (rest, done) = (std::mem::take(items), std::mem::take(sent));
-            drop_tail(rest, done);
-        }
     }
 
     /// Gives one item.
@@ -550,7 +639,7 @@ impl<T> Out<T> {
     }
 }
 
-impl<T> Extend<T> for Out<T> {
+impl<T> Extend<T> for Out<'_, T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
         for item in items {
             self.push(item);
@@ -558,25 +647,21 @@ impl<T> Extend<T> for Out<T> {
     }
 }
 
-/// Drops the elements of `items` from `sent` on; those before were moved out.
-fn drop_tail<T>(mut items: Vec<T>, sent: usize) {
-    let len = items.len();
-    // SAFETY: elements `[sent, len)` are initialised, and with length 0 the vector drops none.
-    unsafe {
-        items.set_len(0);
-        for i in sent..len {
-            items.as_mut_ptr().add(i).drop_in_place();
-        }
-    }
-}
-
-impl<T> Drop for Out<T> {
+impl<T> Drop for Out<'_, T> {
     /// Written and unpublished items are still this cursor's.
     fn drop(&mut self) {
-        // SAFETY: `[base, at)` was written by this cursor and not published; for a chunk that is
+        struct Chunk<'a, T>(&'a mut Spill<T>);
+        impl<T> Drop for Chunk<'_, T> {
+            fn drop(&mut self) {
+                self.0.drop_chunk();
+            }
+        }
+        let (from, to) = self.hand_over();
+        // Also where one of the items written panics as it is dropped.
+        let _chunk = Chunk(&mut self.spill);
+        // SAFETY: `[from, to)` was written by this cursor and not published; for a chunk that is
         // open they lie in the vector's buffer, whose length is 0 (`spill`, `open_chunk`).
-        unsafe { self.discard() };
-        self.drop_chunk();
+        unsafe { drop_slots((self.slots, self.mask), from, to) };
     }
 }
 

@@ -120,6 +120,19 @@ impl Meter {
         }
     }
 
+    /// Ends the stream at an item that the consumer has not taken: what comes after it does not
+    /// count. While neither end is active.
+    pub(crate) fn cut(&self, end: usize) {
+        self.end.store(end, Ordering::Relaxed);
+        self.ended.store(true, Ordering::Release);
+    }
+
+    /// Items in the channel that the consumer will get.
+    pub(crate) fn deliverable(&self) -> usize {
+        let tail = if self.ended() { self.end_tail() } else { self.tail() };
+        tail.saturating_sub(self.head())
+    }
+
     #[inline]
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)

@@ -132,23 +132,37 @@ impl<T> Sender<T> {
         let (slots, mask) = self.slots;
         let start = self.next & mask;
         let first = count.min(mask + 1 - start);
-        let mut written = 0;
+        let mut written = Written { sender: self, count: 0 };
         for (slot, item) in (start..start + first).zip(&mut items) {
             // SAFETY: slots `[next, next + count)` are free and this side's; the first `first` of
             // them lie from `start` on.
             unsafe { slots.add(slot).write(item) };
-            written += 1;
+            written.count += 1;
         }
-        for (slot, item) in (0..count - first).zip(items) {
+        // An iterator that has ended may go on: what it gives then would leave a gap.
+        let rest = if written.count == first { count - first } else { 0 };
+        for (slot, item) in (0..rest).zip(items) {
             // SAFETY: as above; the rest lie at the beginning of the ring.
             unsafe { slots.add(slot).write(item) };
-            written += 1;
+            written.count += 1;
         }
-        if written > 0 {
-            self.next += written;
-            self.ring.meter.publish(self.next);
+        written.count
+    }
+}
+
+/// Publishes what was written when it is dropped, also where the iterator panics.
+struct Written<'a, T> {
+    sender: &'a mut Sender<T>,
+    count: usize,
+}
+
+impl<T> Drop for Written<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.count > 0 {
+            self.sender.next += self.count;
+            self.sender.ring.meter.publish(self.sender.next);
         }
-        written
     }
 }
 
@@ -246,5 +260,49 @@ impl<T: Copy> Receiver<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.meter().leave();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Gives nothing at first, and then more than it should, though it says how many there are.
+    struct Broken(Vec<Option<Box<u64>>>);
+
+    impl Iterator for Broken {
+        type Item = Box<u64>;
+
+        fn next(&mut self) -> Option<Box<u64>> {
+            self.0.pop().flatten()
+        }
+
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (4, Some(4))
+        }
+    }
+
+    impl ExactSizeIterator for Broken {}
+
+    #[test]
+    fn an_iterator_that_ends_and_goes_on_leaves_no_gap() {
+        for gap in 0..4 {
+            let (mut tx, mut rx) = channel(4);
+            assert_eq!(tx.push_iter([Box::new(1), Box::new(2)].into_iter()), 2);
+            assert_eq!([rx.pop(), rx.pop()], [Some(Box::new(1)), Some(Box::new(2))]);
+            let mut items: Vec<Option<Box<u64>>> = (0..6).map(|i| Some(Box::new(i))).collect();
+            items.insert(items.len() - gap, None);
+            let pushed = tx.push_iter(Broken(items));
+            assert_eq!(std::iter::from_fn(|| rx.pop()).count(), pushed);
+            assert_eq!(pushed, if gap < 2 { gap } else { gap.min(4) });
+        }
+    }
+
+    #[test]
+    fn what_an_iterator_gave_before_it_panicked_is_sent() {
+        let (mut tx, mut rx) = channel(4);
+        let items = [1, 2, 3].map(Box::new).into_iter().inspect(|item| assert!(**item != 3));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tx.push_iter(items))).is_err());
+        assert_eq!([rx.pop(), rx.pop(), rx.pop()], [Some(Box::new(1)), Some(Box::new(2)), None]);
     }
 }

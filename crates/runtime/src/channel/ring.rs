@@ -1,5 +1,6 @@
 //! The storage of a channel.
 
+use super::cursor::RingId;
 use super::meter::{Layout, Meter};
 use crate::sync::UnsafeCell;
 use std::alloc::Layout as Memory;
@@ -28,14 +29,13 @@ const LINES: usize = 128;
 impl<T> Storage<T> {
     fn new(size: usize, weighed: bool) -> Storage<T> {
         let layout = Self::layout(size);
-        let slots = match layout.size() {
-            0 => layout.dangling_ptr().as_ptr(),
-            // SAFETY: the layout's size is not zero.
-            _ => unsafe { std::alloc::alloc(layout) },
-        };
-        if slots.is_null() {
+        // SAFETY: the layout's size is not zero.
+        let memory = unsafe { std::alloc::alloc(layout) };
+        if memory.is_null() {
             std::alloc::handle_alloc_error(layout);
         }
+        // SAFETY: within the allocation.
+        let slots = unsafe { memory.add(Self::offset()) };
         let totals = match weighed {
             true => Box::into_raw(vec![0usize; size].into_boxed_slice()).cast(),
             false => std::ptr::null_mut(),
@@ -43,9 +43,19 @@ impl<T> Storage<T> {
         Storage { slots: std::ptr::slice_from_raw_parts_mut(slots.cast(), size), totals, before: None }
     }
 
+    /// Where the slots lie in their memory. Items without a size lie *inside* an allocation of their
+    /// own, so that no other value of the type, which may lie at the end of another allocation, has
+    /// the address of a slot: `Tx::send_with` tells by the address that a slot was written.
+    fn offset() -> usize {
+        if size_of::<T>() == 0 { align_of::<T>() } else { 0 }
+    }
+
     /// Slots of more than a few lines begin on a line of their own: two slices side by side, one
     /// being written and one being read, then share none where their sizes are whole lines.
     fn layout(size: usize) -> Memory {
+        if size_of::<T>() == 0 {
+            return Memory::from_size_align(2 * Self::offset(), Self::offset()).expect("a small layout");
+        }
         let layout = Memory::array::<T>(size).expect("a ring that fits the address space");
         let align = if layout.size() >= 4 * LINES { LINES } else { 1 };
         layout.align_to(align).expect("a power of two").pad_to_align()
@@ -55,10 +65,8 @@ impl<T> Storage<T> {
 impl<T> Drop for Storage<T> {
     fn drop(&mut self) {
         let layout = Self::layout(self.slots.len());
-        if layout.size() > 0 {
-            // SAFETY: allocated in `new` with this layout, and freed only here.
-            unsafe { std::alloc::dealloc(self.slots.cast(), layout) };
-        }
+        // SAFETY: allocated in `new` with this layout, and freed only here.
+        unsafe { std::alloc::dealloc(self.slots.cast::<u8>().sub(Self::offset()), layout) };
         if !self.totals.is_null() {
             let totals = std::ptr::slice_from_raw_parts_mut(self.totals, self.slots.len());
             // SAFETY: it came from `Box::into_raw` in `new`, as long as the slots, and is freed only here.
@@ -222,7 +230,12 @@ impl<T> Ring<T> {
         self.weigh.as_ref().map_or(0, |weigh| weigh(item))
     }
 
-    /// Publishes `[from, to)`, whose slots the caller has written. Producing side only.
+    /// Publishes items `[from, to)`, which the caller has written and counts as handed over: the
+    /// ring owns them from the call on. Producing side only.
+    ///
+    /// Two calls of the user's code may panic here: what weighs an item, before anything is
+    /// published (the ring then drops the items), and the drop of an item whose consumer has left,
+    /// after. So the caller moves its own position past the items *before* this call.
     #[inline]
     pub(crate) fn publish(&self, from: usize, to: usize) {
         if self.weigh.is_some() {
@@ -232,6 +245,12 @@ impl<T> Ring<T> {
         if self.meter.gone() {
             self.purge();
         }
+    }
+
+    /// What tells this ring from all others.
+    #[inline]
+    pub(crate) fn id(&self) -> RingId {
+        Arc::as_ptr(&self.meter)
     }
 
     /// Drops all there is: the consumer has left, so both ends are the producing side's.
@@ -265,6 +284,14 @@ impl<T> Ring<T> {
 
     #[cold]
     fn add_weights(&self, from: usize, to: usize) {
+        struct Unpublished<'a, T>(&'a Ring<T>, usize, usize);
+        impl<T> Drop for Unpublished<'_, T> {
+            fn drop(&mut self) {
+                // SAFETY: weighing has panicked, so the items are not published and are the ring's.
+                unsafe { self.0.drop_items(self.1, self.2) };
+            }
+        }
+        let unpublished = Unpublished(self, from, to);
         let (slots, mask) = self.slots();
         let totals = self.totals();
         let mut total = self.meter.bytes_published();
@@ -276,6 +303,7 @@ impl<T> Ring<T> {
             // SAFETY: `totals` has as many entries as slots, owned like them.
             unsafe { totals.add(i & mask).write(total) };
         }
+        std::mem::forget(unpublished);
         self.meter.set_bytes_published(total);
     }
 
@@ -336,24 +364,34 @@ impl<T> Ring<T> {
     /// # Safety
     /// The slots hold items, the caller owns them, and nobody reads them afterwards.
     pub(crate) unsafe fn drop_items(&self, from: usize, to: usize) {
-        if !std::mem::needs_drop::<T>() {
-            return;
-        }
-        let (slots, mask) = self.slots();
-        let (mut next, mut panicked) = (from, None);
-        while next < to {
-            let dropping = catch_unwind(AssertUnwindSafe(|| {
-                while next < to {
-                    next += 1;
-                    // SAFETY: by this function's contract; each once, also after a panic.
-                    unsafe { slots.add((next - 1) & mask).drop_in_place() };
-                }
-            }));
-            panicked = panicked.or(dropping.err());
-        }
-        if let Some(panic) = panicked.filter(|_| !std::thread::panicking()) {
-            resume_unwind(panic);
-        }
+        // SAFETY: by this function's contract.
+        unsafe { drop_slots(self.slots(), from, to) };
+    }
+}
+
+/// Drops items `[from, to)` in the slots of a ring, of which there are `mask + 1`: all of them, and
+/// then panics if one did (unless the thread is unwinding already).
+///
+/// # Safety
+/// The slots hold items, the caller owns them, and nothing reads them afterwards.
+#[inline]
+pub(super) unsafe fn drop_slots<T>((slots, mask): (*mut T, usize), from: usize, to: usize) {
+    if !std::mem::needs_drop::<T>() {
+        return;
+    }
+    let (mut next, mut panicked) = (from, None);
+    while next < to {
+        let dropping = catch_unwind(AssertUnwindSafe(|| {
+            while next < to {
+                next += 1;
+                // SAFETY: by this function's contract; each once, also after a panic.
+                unsafe { slots.add((next - 1) & mask).drop_in_place() };
+            }
+        }));
+        panicked = panicked.or(dropping.err());
+    }
+    if let Some(panic) = panicked.filter(|_| !std::thread::panicking()) {
+        resume_unwind(panic);
     }
 }
 
@@ -380,11 +418,22 @@ pub(crate) trait Grow: Send + Sync {
 
     /// Whether a message is lent out.
     fn is_lent(&self) -> bool;
+
+    /// Ends the stream where its consumer stands. While neither end is active.
+    fn cut(&self);
 }
 
 impl<T: Send> Grow for Ring<T> {
     fn is_lent(&self) -> bool {
         !self.known.lent.load(Ordering::Acquire).is_null()
+    }
+
+    fn cut(&self) {
+        let lent = is_address(self.known.lent.load(Ordering::Acquire));
+        let end = self.meter.head() + usize::from(lent);
+        // So that a receiving process looks at the meter again.
+        self.known.seen.store(end, Ordering::Relaxed);
+        self.meter.cut(end);
     }
 
     unsafe fn grow(&self, capacity: usize, keep: bool) {

@@ -6,6 +6,7 @@ use super::{Ends, Staying};
 use crate::builder::{Builder, Kernel, MakeNode};
 use crate::node::IntoFlow;
 use crate::ports::{Inputs, Outputs};
+use crate::seal::EngineOnly;
 use crate::spec::{InputSpecs, OutputSpecs};
 
 /// The receiving ends of a coroutine with inputs `I`.
@@ -35,12 +36,12 @@ impl<'env> Builder<'env> {
     ///
     /// let mut seen = Vec::new();
     /// let mut graph = Builder::new();
-    /// let (numbers,) = graph.coroutine("count", (), (output("out"),), |(), (mut out,)| {
+    /// let numbers = graph.coroutine("count", (), output("out"), |(), mut out| {
     ///     for i in 0..10u64 {
     ///         out.send(i);
     ///     }
     /// });
-    /// let (sums,) = graph.coroutine("sum", (input("in", numbers),), (output("out"),), |(rx,), (mut tx,)| {
+    /// let sums = graph.coroutine("sum", input("in", numbers), output("out"), |rx, mut tx| {
     ///     let mut sum = 0;
     ///     for i in rx {
     ///         sum += i;
@@ -84,11 +85,11 @@ where
         R: IntoFlow + 'env,
         F: FnOnce(Receivers<I>, Senders<O>) -> R + Send + 'env,
     {
-        let Kernel { builder, name, inputs, outputs, blocking, frame, finish, stack } = self;
+        let Kernel { builder, name, inputs, outputs, blocking, frame, finish, stack, .. } = self;
         let itself = frame.is_none() && finish.is_none();
         let id = builder.add_process(name, &inputs, &outputs, blocking, itself);
-        let ins = inputs.attach(builder, id);
-        let (streams, outs) = outputs.attach(builder, id);
+        let ins = inputs.attach(builder, id, EngineOnly(()));
+        let (streams, outs) = outputs.attach(builder, id, EngineOnly(()));
         *builder.stacks.entry(stack).or_default() += 1;
         builder.nodes.push(Some(Box::new(move |make: MakeNode<'_>| {
             let (rxs, txs) = (ins().receivers(make.owner), outs().senders(make.owner));

@@ -2,6 +2,7 @@
 
 use super::fiber::wait;
 use crate::process::{Message, Rx, Tx};
+use crate::seal::Sealed;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -86,12 +87,15 @@ impl<T: Send> BlockingTx<T> {
 }
 
 /// Ends of a process as a coroutine has them.
-pub trait Ends {
+pub trait Ends: Sealed {
     /// The same ends, with operations that wait.
     type Blocking;
     #[doc(hidden)]
     fn blocking(self) -> Self::Blocking;
 }
+
+impl<T> Sealed for Rx<T> {}
+impl<T> Sealed for Tx<T> {}
 
 impl<T> Ends for Rx<T> {
     type Blocking = BlockingRx<T>;
@@ -131,7 +135,6 @@ macro_rules! tuples {
 }
 
 tuples!();
-tuples!(A 0);
 tuples!(A 0, B 1);
 tuples!(A 0, B 1, C 2);
 tuples!(A 0, B 1, C 2, D 3);

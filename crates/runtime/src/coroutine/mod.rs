@@ -54,7 +54,7 @@ pub(crate) use stack::{BYTES as STACK, Stacks, Wanted};
 
 use crate::net::{Net, NodeCell};
 use crate::node::{Body, Cx, Flow, Held, NOBODY, NodeState};
-use crate::process::{Process, drop_all};
+use crate::process::{Cause, Process, drop_all};
 use crate::sync::{AtomicBool, Ordering};
 use fiber::Fiber;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -190,8 +190,9 @@ impl Net<'_> {
     /// Drops a node's code, if it must be dropped by this thread.
     pub(crate) fn leave_node(&self, node: NodeId) {
         if let Some(body) = &self.nodes[node.index()].body
-            && let Err(panic) =
-                catch_unwind(AssertUnwindSafe(|| drop_all(self.owners.of(node), true, || body.leave())))
+            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| {
+                drop_all(self.owners.of(node), Cause::Failed, || body.leave())
+            }))
         {
             self.fail_panic(node, panic);
         }

@@ -107,6 +107,10 @@ impl Grow for Room {
         false
     }
 
+    fn cut(&self) {
+        unreachable!("no loop is closed here");
+    }
+
     // SAFETY: there are no slots to keep pointers to; the capacity is an atomic.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.0.set_capacity(capacity);
@@ -155,8 +159,8 @@ fn run(dedicated: NodeId) {
         now: 0,
         starting: false,
     };
-    let habits = Habits { pace: Pace::Counted, spin: false, stamped: true, deadline: None };
-    Worker::new(host, &First, (), habits).run();
+    let habits = Habits { pace: Pace::Counted, spin: false, yields: false, stamped: true, deadline: None };
+    Worker::new(host, &First, (), habits).run(None);
     other.join().unwrap();
     assert!(net.take_failure().is_none(), "the run failed");
     assert!(net.nodes.iter().all(|node| node.state.is_done()));

@@ -64,7 +64,8 @@ fn ends(initial: usize, cells: &Arc<Cells>) -> (Give<Item>, Consumer, Arc<Ring<I
     let ring = Arc::new(Ring::new(CAPACITY, Layout::Apart, initial, None));
     let give = Give::new(ring.clone(), ChannelId(0), Some(1));
     let port = Take::new(ring.clone(), ChannelId(0), Limits { take: 1, see: 1 });
-    let consumer = Consumer { cursor: In::new(), slots: Slots(ring.slots()), port, ring: ring.clone() };
+    let consumer =
+        Consumer { cursor: In::new(ring.id()), slots: Slots(ring.slots()), port, ring: ring.clone() };
     (give, consumer, ring)
 }
 
@@ -76,7 +77,7 @@ unsafe impl Send for Slots {}
 /// A consuming node, reduced to its port.
 struct Consumer {
     // As in a node: the cursor drops its items before the port says what is the ring's to drop.
-    cursor: In<Item>,
+    cursor: In<'static, Item>,
     port: Take<Item>,
     slots: Slots,
     ring: Arc<Ring<Item>>,

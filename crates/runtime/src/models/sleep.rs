@@ -12,6 +12,7 @@ use crate::channel::{Layout, Meter};
 use crate::claim::Claim;
 use crate::sleep::{Sleep, Sleeper, Woken};
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, fence};
+use crate::team::Team;
 use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
@@ -276,6 +277,30 @@ fn loom_sleep_dozes_until_changed() {
         }
         world.leave();
         dedicated.join().unwrap();
+        world.assert_over();
+    });
+}
+
+/// A worker that begins without a thread: the caller's changes summon one, it arrives as a searcher, and it or the
+/// caller takes the items. The caller may be done before it arrives.
+///
+/// Mutations that fail: `begin_unseated` that leaves the workers active; `ring` that does not summon; `arrive`
+/// that leaves `rung` set.
+#[test]
+fn loom_sleep_summons_a_thread() {
+    check(|| {
+        let (world, team) = (Places::new(2, 2, 0), Team::default());
+        let job = |worker| {
+            world.sleep.arrive(worker);
+            world.work(worker, true);
+        };
+        let own = || {
+            world.sleep.begin_unseated(1..2);
+            world.give(0);
+            world.give(1);
+            world.work(0, false);
+        };
+        world.sleep.roster.with(&team, &job, &|_| {}, own, None::<fn()>);
         world.assert_over();
     });
 }

@@ -12,7 +12,7 @@
 mod parallel;
 mod sequential;
 
-pub(crate) use parallel::Parallel;
+pub(crate) use parallel::{NodeLimits, Parallel};
 pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};
 
 use crate::channel::Meter;
@@ -41,9 +41,45 @@ pub enum Flow {
 
 /// What a kernel may return: nothing, a [`std::ops::ControlFlow`] that ends the node, or a
 /// `Result` of either.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot return `{Self}`",
+    label = "returns `{Self}`",
+    note = "a kernel returns `()`, `ControlFlow<()>` (`Break` ends the node), or a `Result` of either; \
+            results leave through its outputs: `out.push(..)`"
+)]
 pub trait IntoFlow {
     /// The same as a [`Flow`].
     fn into_flow(self) -> Flow;
+}
+
+/// What a parallel kernel may return: nothing, or a `Result<(), E>`. It cannot end its node: its
+/// firings overlap, so none of them is the last.
+#[diagnostic::on_unimplemented(
+    message = "a parallel kernel cannot return `{Self}`",
+    label = "returns `{Self}`",
+    note = "a parallel kernel returns `()` or `Result<(), E>`; results leave through its outputs: `out.push(..)`",
+    note = "only a sequential kernel can end its node (`ControlFlow`): firings of a parallel one overlap"
+)]
+pub trait IntoResult {
+    /// The error that fails the node, if there is one.
+    ///
+    /// # Errors
+    /// As the kernel says.
+    fn into_result(self) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+}
+
+impl IntoResult for () {
+    #[inline(always)]
+    fn into_result(self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(())
+    }
+}
+
+impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> IntoResult for Result<(), E> {
+    #[inline(always)]
+    fn into_result(self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.map_err(E::into)
+    }
 }
 
 impl IntoFlow for () {
@@ -214,7 +250,7 @@ impl Cx<'_> {
     pub(crate) fn share_claim(&self) {
         match self.by {
             By::Teller(worker) => self.net.tell_worker(worker, self.node),
-            By::Worker | By::Outsider => self.net.share_claim(self.node),
+            By::Worker | By::Outsider => self.net.share_claim(self.node, self.slice),
         }
     }
 
@@ -330,6 +366,9 @@ pub(crate) enum Waiting {
 /// No worker's number.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
+/// The node's thread does not nap.
+pub(crate) const NO_NAP: usize = usize::MAX;
+
 /// No publication of this output is stuck.
 pub(crate) const UNSTUCK: usize = usize::MAX;
 
@@ -348,6 +387,8 @@ pub(crate) struct NodeState {
     pub(crate) suspected: AtomicBool,
     /// A dedicated thread is asleep, or about to be, until this node's wait is over.
     pub(crate) dozing: AtomicBool,
+    /// The counter that ends a nap of that thread early; no nap, [`NO_NAP`].
+    pub(crate) nap: AtomicUsize,
     /// The worker that activated the node last; none yet, [`NOBODY`].
     pub(crate) last: AtomicU32,
     /// Activations by another worker than the one before.
@@ -402,6 +443,7 @@ impl NodeState {
             alert: AtomicBool::new(false),
             suspected: AtomicBool::new(false),
             dozing: AtomicBool::new(false),
+            nap: AtomicUsize::new(NO_NAP),
             last: AtomicU32::new(NOBODY),
             moves: AtomicU64::new(0),
             tokens: Tokens::new(tokens),
@@ -523,6 +565,22 @@ impl NodeState {
             }
             Waiting::Never | Waiting::Foreign => false,
         }
+    }
+
+    /// Whether a nap until the counter is `until` is over: see `dedicated::Rest`.
+    pub(crate) fn nap_is_over(&self, net: &Net<'_>, until: usize) -> bool {
+        let over = match self.wait.read() {
+            Waiting::Items { channel, .. } => {
+                let meter = net.meter(channel);
+                meter.tail() >= until || meter.ended()
+            }
+            Waiting::Room { channel, .. } => {
+                let meter = net.meter(channel);
+                meter.head() >= until || meter.gone()
+            }
+            _ => true,
+        };
+        over || self.alert.load(Ordering::Relaxed)
     }
 
     /// Whether a publication waits for room.

@@ -10,14 +10,23 @@
 //! such channel has free slots, less one for each firing under way. What firings give beyond one
 //! item each waits in the reorder window.
 //!
-//! **Bytes.** Where an output is weighed, a claim is granted only while the bytes in the channel,
-//! those of completed tickets and an estimate for those under way (for each firing, twice the mean
-//! of the heaviest ticket so far) stay below the channel's limit. The oldest ticket is never
-//! refused for the bytes of later ones: it needs no new claim, and its publication waits for room
-//! in items only.
+//! **Bytes.** A claim is granted only while the bytes of completed tickets (what weighed items
+//! weigh; of others, the memory that their chunks take) stay below the node's share of the budget,
+//! and, where an output is weighed, with those in its channel below the channel's limit. A claim
+//! is of one firing where an estimate for those under way (for each, twice the mean of the heaviest
+//! ticket so far) would exceed the limit. So a node exceeds it by one firing of each worker at most,
+//! however large. The oldest ticket is never refused for the bytes of later ones: it needs no new
+//! claim, and its publication waits for room in items only.
+//!
+//! **Unordered** nodes reserve no room either. The holder of the retirement publishes every
+//! completed ticket that it finds in the window, in whatever order they were completed; inputs are
+//! released, and tickets retired, in ticket order all the same.
+//!
+//! **A cap on workers** counts tickets from their issue to their completion. At the cap the node
+//! counts as held (`Body::is_held`), and the worker that completes a ticket looks at the node again.
 
 use super::sequential::{FrameFn, Framing, lacking};
-use super::{Body, Cx, Flow, Held, IntoFlow, NodeState, UNSTUCK};
+use super::{Body, Cx, Held, IntoResult, NodeState, UNSTUCK};
 use crate::claim::Claim;
 use crate::clock::Part;
 use crate::port::Lack;
@@ -29,12 +38,29 @@ use thalweg_policy::Event;
 
 /// One ticket: what it took, what it gives.
 struct Ticket<I: Inputs, O: Outputs> {
-    ins: I::Cursors,
-    outs: O::Cursors,
+    ins: I::Cursors<'static>,
+    outs: O::Cursors<'static>,
     firings: usize,
     /// Items each firing takes from each input, firing by firing, where a framing function said so.
     frames: Vec<usize>,
     bytes: usize,
+    /// By output of an unordered node: what the ticket gives there is out.
+    out: Box<[bool]>,
+}
+
+/// What a parallel node may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeLimits {
+    /// Tickets of its window.
+    pub(crate) tickets: usize,
+    /// An output channel whose items are weighed, if there is one.
+    pub(crate) weighed: Option<ChannelId>,
+    /// Bytes that completed tickets may hold.
+    pub(crate) held: usize,
+    /// Workers that may fire it at the same time.
+    pub(crate) workers: Option<u32>,
+    /// Tickets are published in any order.
+    pub(crate) unordered: bool,
 }
 
 /// Under the node's claim.
@@ -81,8 +107,12 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
     framed: bool,
     limits: I::Limits,
     inputs: usize,
-    weighed: Option<ChannelId>,
+    node: NodeLimits,
+    /// Bytes are counted: something is weighed, or given in chunks.
+    counts: bool,
     weight: Weight,
+    /// Tickets issued and not completed, where there is a cap on workers.
+    firing: AtomicUsize,
     /// Firings in all tickets retired.
     retired: AtomicUsize,
 }
@@ -91,29 +121,32 @@ impl<'env, I, O, F, R> Parallel<'env, I, O, F>
 where
     I: Inputs,
     O: Outputs,
-    R: IntoFlow,
-    F: Fn(&mut I::Cursors, &mut O::Cursors) -> R + Send + Sync,
+    R: IntoResult,
+    F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send + Sync,
 {
-    /// `weighed` is an output channel whose items are weighed, if there is one.
     pub(crate) fn new(
         mut ins: I,
-        outs: O,
+        mut outs: O,
         fire: F,
         frame: Option<Box<dyn FrameFn<I> + 'env>>,
-        tickets: usize,
         retired: std::sync::Arc<crossbeam_utils::CachePadded<AtomicUsize>>,
-        weighed: Option<ChannelId>,
+        node: NodeLimits,
     ) -> Self {
         let count = ins.count();
         let limits = ins.rates();
+        if node.unordered {
+            outs.unorder();
+        }
+        let counts = node.weighed.is_some() || outs.dynamic_room().is_some();
         let ticket = || Ticket {
             ins: ins.cursors(),
             outs: outs.ticket_cursors(),
             firings: 0,
             frames: Vec::new(),
             bytes: 0,
+            out: vec![false; if node.unordered { outs.count() } else { 0 }].into(),
         };
-        let window = Window::new(tickets, retired, ticket);
+        let window = Window::new(node.tickets, retired, ticket);
         let back = Back { ins: ins.twin(), outs: outs.twin(), next: vec![0; outs.count()], next_in: 0 };
         let front = Front {
             ins,
@@ -133,8 +166,10 @@ where
             fire,
             limits,
             inputs: count,
-            weighed,
+            node,
+            counts,
             weight: Weight::default(),
+            firing: AtomicUsize::new(0),
             retired: AtomicUsize::new(0),
         }
     }
@@ -145,8 +180,15 @@ where
         if front.done {
             return Err(Event::Done);
         }
+        if cx.alerted && cx.net.closes_loops {
+            // A stream may have been cut short: see `starve`.
+            front.ins.refresh();
+        }
         if front.outs.all_gone() || cx.state().is_cancelled() {
             return Err(self.end_when_retired(front, cx));
+        }
+        if self.is_at_cap() {
+            return Err(Event::Refused);
         }
         if !self.window.has_place(ticket) {
             cx.state().wait.window(self.window.place_at(ticket));
@@ -182,10 +224,14 @@ where
         };
         front.outs.open_ticket(&mut slot.outs, firings);
         slot.firings = firings;
+        slot.out.fill(false);
         front.next_ticket = ticket + 1;
         front.issued += firings;
-        if self.weighed.is_some() {
+        if self.counts {
             self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
+        }
+        if self.node.workers.is_some() {
+            self.firing.fetch_add(1, Ordering::Relaxed);
         }
         self.announce_more(front, cx);
         Ok(ticket)
@@ -218,31 +264,45 @@ where
         Err(Event::Waiting)
     }
 
-    /// The run length that the byte limit allows; `ticket` is the one to be issued.
+    /// The run length that the byte limits allow; `ticket` is the one to be issued.
     fn affordable(&self, ticket: usize, cx: &Cx<'_>) -> Result<usize, Event> {
-        let Some(channel) = self.weighed else { return Ok(cx.slice) };
-        let meter = cx.net.meter(channel);
-        let limit = meter.byte_limit();
-        if limit == usize::MAX {
+        if !self.counts {
             return Ok(cx.slice);
         }
         let retired = self.window.retired();
+        let held = self.weight.held.load(Ordering::Relaxed);
+        let weighed = self.node.weighed.map(|channel| (channel, cx.net.meter(channel)));
+        let full = weighed.filter(|(_, meter)| meter.bytes().saturating_add(held) >= meter.byte_limit());
+        if full.is_none() && (held < self.node.held || retired == ticket) {
+            let room =
+                weighed.map_or(usize::MAX, |(_, meter)| meter.byte_limit().saturating_sub(meter.bytes()));
+            return Ok(self.affordable_run(room.min(self.node.held).saturating_sub(held), cx));
+        }
+        match full {
+            Some((channel, _)) if retired == ticket => Err(lacking(cx, Lack::Bytes { channel })),
+            _ => {
+                // Tickets are out: the next one to retire changes the sum.
+                cx.state().wait.window(retired + 1);
+                Err(Event::Waiting)
+            }
+        }
+    }
+
+    /// The run length for `room` bytes, at least 1.
+    fn affordable_run(&self, room: usize, cx: &Cx<'_>) -> usize {
         // Firings differ: one may give twice the mean of the heaviest ticket.
-        let most = 2 * self.weight.most.load(Ordering::Relaxed);
+        let most = self.weight.most.load(Ordering::Relaxed).saturating_mul(2);
         let under_way = self.weight.under_way.load(Ordering::Relaxed);
-        let used = meter.bytes() + self.weight.held.load(Ordering::Relaxed) + most * under_way;
-        if used < limit && (most > 0 || under_way == 0) {
-            let share = (limit - used) / (2 * cx.net.threads() * most.max(1));
-            // The fewer firings the estimate rests on, the fewer rely on it.
-            let seen = 1 + self.retired.load(Ordering::Relaxed) / cx.net.threads();
-            return Ok(if most == 0 { 1 } else { share.clamp(1, cx.slice.min(seen)) });
-        }
-        if retired < ticket {
-            // Tickets are out: the next one to retire changes the sum.
-            cx.state().wait.window(retired + 1);
-            return Err(Event::Waiting);
-        }
-        Err(lacking(cx, Lack::Bytes { channel }))
+        let room = room.saturating_sub(most.saturating_mul(under_way));
+        let share = room / most.max(1).saturating_mul(2 * cx.net.threads());
+        // The fewer firings the estimate rests on, the fewer rely on it.
+        let seen = 1 + self.retired.load(Ordering::Relaxed) / cx.net.threads();
+        if most == 0 && seen == 1 { 1 } else { share.clamp(1, cx.slice.min(seen).max(1)) }
+    }
+
+    /// Whether as many workers fire the node as may.
+    fn is_at_cap(&self) -> bool {
+        self.node.workers.is_some_and(|most| self.firing.load(Ordering::Relaxed) >= most as usize)
     }
 
     /// No claim will follow. The node ends once its last ticket is retired.
@@ -252,7 +312,10 @@ where
             return Event::Waiting;
         }
         front.done = true;
-        front.outs.end();
+        // The end of a cancelled node is none of its streams': see `useful`.
+        if !cx.state().is_cancelled() {
+            front.outs.end();
+        }
         front.ins.leave();
         cx.net.ended(cx.node);
         Event::Done
@@ -272,10 +335,13 @@ where
         }
         slot.frames.clear();
         cx.fired += slot.firings;
-        if self.weighed.is_some() {
+        if self.counts {
             self.weigh(slot);
         }
         self.window.complete(ticket);
+        if self.node.workers.is_some() {
+            self.firing.fetch_sub(1, Ordering::Relaxed);
+        }
         true
     }
 
@@ -301,13 +367,9 @@ where
         for _ in 0..firings {
             O::step(&mut outs.here);
             I::step(&mut ins.here, &limits);
-            let flow = (self.fire)(&mut ins.here, &mut outs.here).into_flow();
+            let result = (self.fire)(&mut ins.here, &mut outs.here).into_result();
             I::finish(&mut ins.here);
-            match flow {
-                Flow::More => {}
-                Flow::End => return Err(Failure::Error(NO_END.into())),
-                Flow::Fail(error) => return Err(Failure::Error(error)),
-            }
+            result.map_err(Failure::Error)?;
             if let Some(port) = O::short(&outs.here) {
                 return Err(Failure::Short(port));
             }
@@ -351,7 +413,10 @@ where
         }
         back.outs.purge_if_gone();
         for port in 0..back.next.len() {
-            moved |= self.publish(back, port, cx);
+            moved |= match self.node.unordered {
+                false => self.publish(back, port, cx),
+                true => self.publish_any(back, port, cx),
+            };
         }
         let out = back.next.iter().fold(back.next_in, |least, next| least.min(*next));
         for ticket in self.window.retired()..out {
@@ -359,7 +424,7 @@ where
             let slot = unsafe { self.window.body(ticket) };
             // Only the retirement holder writes it; `retire` makes it visible.
             self.retired.store(self.retired.load(Ordering::Relaxed) + slot.firings, Ordering::Relaxed);
-            if self.weighed.is_some() {
+            if self.counts {
                 self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
             }
             self.window.retire(ticket);
@@ -390,14 +455,43 @@ where
         moved
     }
 
+    /// Publishes one output of every ticket that is done, as far as room goes.
+    fn publish_any(&self, back: &mut Back<I, O>, port: usize, cx: &mut Cx<'_>) -> bool {
+        let mut moved = false;
+        let stuck = &cx.state().stuck()[port];
+        let mut ticket = back.next[port];
+        while self.window.has_place(ticket) {
+            if self.window.is_done(ticket) {
+                // SAFETY: this thread holds the retirement and the ticket is done.
+                let slot = unsafe { self.window.body(ticket) };
+                if !slot.out[port] {
+                    let before = back.outs.tail(port);
+                    let out = back.outs.publish_ticket(port, &mut slot.outs);
+                    moved |= back.outs.tail(port) != before || out;
+                    if !out {
+                        stuck.store(back.outs.tail(port) + 1 - back.outs.capacity(port), Ordering::Relaxed);
+                        return moved;
+                    }
+                    slot.out[port] = true;
+                }
+                if ticket == back.next[port] {
+                    back.next[port] += 1;
+                }
+            }
+            ticket += 1;
+        }
+        if stuck.load(Ordering::Relaxed) != UNSTUCK {
+            stuck.store(UNSTUCK, Ordering::Relaxed);
+        }
+        moved
+    }
+
     /// Whether a ticket is done: never for one that this window has no place for yet, whose slot
     /// still belongs to an older one.
     fn is_done(&self, ticket: usize) -> bool {
         self.window.has_place(ticket) && self.window.is_done(ticket)
     }
 }
-
-const NO_END: &str = "a parallel kernel cannot end its node: only a sequential one knows when";
 
 /// What ends a run early.
 enum Failure {
@@ -446,8 +540,8 @@ impl<I, O, F, R> Body for Parallel<'_, I, O, F>
 where
     I: Inputs,
     O: Outputs,
-    R: IntoFlow,
-    F: Fn(&mut I::Cursors, &mut O::Cursors) -> R + Send + Sync,
+    R: IntoResult,
+    F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send + Sync,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
         if cx.net.stopped() {
@@ -479,7 +573,7 @@ where
     }
 
     fn is_held(&self) -> bool {
-        self.front.is_held()
+        self.front.is_held() || self.is_at_cap()
     }
 
     fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {

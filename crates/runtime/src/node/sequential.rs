@@ -4,7 +4,7 @@ use super::{Body, Cx, Flow, Held, IntoFlow, NodeState};
 use crate::claim::Claim;
 use crate::clock::Part;
 use crate::port::Lack;
-use crate::ports::{Inputs, Lent, Outputs};
+use crate::ports::{Inputs, Lent, Outputs, Takes};
 use thalweg_policy::Event;
 
 /// What the next firing takes from each input, decided at claim time.
@@ -34,7 +34,7 @@ where
             match self(&glances) {
                 Ok(None) => return Framing::End,
                 Ok(Some(said)) => {
-                    takes.copy_from_slice(said.as_ref());
+                    takes.copy_from_slice(said.by_input());
                     // A firing may take more than the function looked at.
                     return match ins.short_of(takes) {
                         Some(Lack::Ended { .. }) => Framing::End,
@@ -90,8 +90,8 @@ enum Phase {
 /// What the claim guards.
 struct Core<'env, I: Inputs, O: Outputs, F> {
     // Cursors first: they drop their items before the ports say what is the ring's to drop.
-    in_cursors: I::Cursors,
-    out_cursors: O::Cursors,
+    in_cursors: I::Cursors<'static>,
+    out_cursors: O::Cursors<'static>,
     ins: I,
     outs: O,
     fire: F,
@@ -106,7 +106,7 @@ struct Core<'env, I: Inputs, O: Outputs, F> {
 }
 
 /// Called once, after the last firing, to give what is left to give.
-pub(crate) type Finish<'env, O> = Box<dyn FnOnce(&mut <O as Outputs>::Cursors) + Send + 'env>;
+pub(crate) type Finish<'env, O> = Box<dyn for<'f> FnOnce(&mut <O as Outputs>::Cursors<'f>) + Send + 'env>;
 
 /// A sequential kernel.
 pub(crate) struct Sequential<'env, I: Inputs, O: Outputs, F> {
@@ -126,7 +126,7 @@ where
     I: Inputs,
     O: Outputs,
     R: IntoFlow,
-    F: FnMut(&mut I::Cursors, &mut O::Cursors) -> R + Send,
+    F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send,
 {
     pub(crate) fn new(
         mut ins: I,
@@ -155,6 +155,10 @@ where
 
     fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
         let mut left = cx.budget;
+        if cx.alerted && cx.net.closes_loops {
+            // A stream may have been cut short: see `starve`.
+            core.ins.refresh();
+        }
         loop {
             if cx.net.stopped() {
                 return Event::Done;
@@ -303,7 +307,10 @@ where
 
     fn end(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
         core.phase = Phase::Done;
-        core.outs.end();
+        // The end of a cancelled node is none of its streams': see `useful`.
+        if !cx.state().is_cancelled() {
+            core.outs.end();
+        }
         core.ins.leave();
         cx.net.ended(cx.node);
         Event::Done
@@ -327,8 +334,8 @@ fn note_end(cx: &Cx<'_>, end: End) {
 
 /// The inner loop: up to `firings` firings, fewer where a dynamic output fills up.
 fn fire_run<I, O, F, R>(
-    in_cursors: &mut I::Cursors,
-    out_cursors: &mut O::Cursors,
+    in_cursors: &mut I::Cursors<'static>,
+    out_cursors: &mut O::Cursors<'static>,
     fire: &mut F,
     limits: I::Limits,
     firings: usize,
@@ -337,7 +344,7 @@ where
     I: Inputs,
     O: Outputs,
     R: IntoFlow,
-    F: FnMut(&mut I::Cursors, &mut O::Cursors) -> R + Send,
+    F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send,
 {
     // SAFETY: both are borrowed mutably for the whole function and used through the loan only.
     let (mut ins, mut outs) = unsafe { (Lent::new(in_cursors), Lent::new(out_cursors)) };
@@ -378,7 +385,7 @@ where
     I: Inputs,
     O: Outputs,
     R: IntoFlow,
-    F: FnMut(&mut I::Cursors, &mut O::Cursors) -> R + Send,
+    F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
         match self.core.try_claim() {

@@ -161,25 +161,40 @@ impl Drop for Polling {
     }
 }
 
-/// The owner's poll has returned: ends the streams whose ends it has dropped, unless it has failed.
-pub(crate) fn end_streams(owner: Owner, failed: bool) {
+/// Why a process drops its sending ends, and so what their consumers may observe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    /// Its code said so: the streams end.
+    Said,
+    /// The run has cancelled it: its streams stay open, as if it had gone on for ever. When it would
+    /// have ended them, if at all, is not known, and every consumer is cancelled too (`useful`).
+    Cancelled,
+    /// It has failed: no stream may seem to end here.
+    Failed,
+}
+
+/// The owner's poll has returned: ends the streams whose ends it has dropped, where the cause lets
+/// consumers see that.
+pub(crate) fn end_streams(owner: Owner, cause: Cause) {
     for (whose, operation, meter) in STREAMS.take() {
         match whose == owner {
-            true if failed => {}
-            true => meter.end(),
-            false => elsewhere(whose, operation, failed, || meter.end()),
+            true if cause == Cause::Said => meter.end(),
+            true => {}
+            // Of another process, whose own end ends it (`Net::end_ends`).
+            false if cause == Cause::Cancelled => {}
+            false => elsewhere(whose, operation, cause == Cause::Failed, || meter.end()),
         }
     }
 }
 
-/// Drops what the owner has: `failed` where its streams have no end that anybody may hear.
-pub(crate) fn drop_all<R>(owner: Owner, failed: bool, drop: impl FnOnce() -> R) -> R {
+/// Drops what the owner has.
+pub(crate) fn drop_all<R>(owner: Owner, cause: Cause, drop: impl FnOnce() -> R) -> R {
     let polling = Polling::begin(owner);
     let result = drop();
     std::mem::drop(polling);
     // Whoever is at the other ends is told of all of it, or of nothing.
     take_release();
-    end_streams(owner, failed);
+    end_streams(owner, cause);
     result
 }
 

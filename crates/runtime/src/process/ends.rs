@@ -104,7 +104,8 @@ impl<T: std::marker::Send> Rx<T> {
         }
         // First message not taken: this side's own counter.
         let next = meter.head_here();
-        if next == known.seen.load(Ordering::Relaxed) {
+        // Past it where the stream was cut while a lent message was given back (`Ring::cut`).
+        if next >= known.seen.load(Ordering::Relaxed) {
             let tail = meter.tail();
             // Of what a feedback channel gets after its end nothing counts.
             if meter.ended() {

@@ -29,7 +29,7 @@ mod ends;
 mod owner;
 mod turn;
 
-pub(crate) use drops::{apart, drop_all, end_streams, ends as dropped, here, notes};
+pub(crate) use drops::{Cause, apart, drop_all, end_streams, ends as dropped, here, notes};
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
 pub(crate) use ends::{channel, sends};
 pub(crate) use owner::{Owner, Owners};
@@ -76,9 +76,10 @@ where
     #[inline]
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
         if cx.looks && is_useless(cx) {
-            return self.end(core, cx, false);
+            let cancelled = cx.state().is_cancelled();
+            return self.end(core, cx, if cancelled { Cause::Cancelled } else { Cause::Said });
         }
-        let Some(running) = core.future.as_mut() else { return self.end(core, cx, false) };
+        let Some(running) = core.future.as_mut() else { return self.end(core, cx, Cause::Said) };
         cx.lap(Part::Application);
         core.turns += 1;
         let owner = cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
@@ -100,12 +101,12 @@ where
                 match flow.into_flow() {
                     Flow::Fail(error) => {
                         cx.net.fail_node(cx.node, error);
-                        drops::end_streams(owner, true);
-                        self.end(core, cx, true)
+                        drops::end_streams(owner, Cause::Failed);
+                        self.end(core, cx, Cause::Failed)
                     }
                     Flow::More | Flow::End => {
                         ends_were_dropped(cx);
-                        self.end(core, cx, false)
+                        self.end(core, cx, Cause::Said)
                     }
                 }
             }
@@ -132,13 +133,13 @@ where
 
     /// Drops the future, and so its ends.
     #[cold]
-    fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>, failed: bool) -> Event {
+    fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>, cause: Cause) -> Event {
         if core.future.is_some() {
             // In place, as it is pinned.
-            drops::drop_all(cx.net.owners.of(cx.node), failed, || core.future = None);
+            drops::drop_all(cx.net.owners.of(cx.node), cause, || core.future = None);
             // They are not another's.
             cx.ends_dropped();
-            if !failed {
+            if cause != Cause::Failed {
                 // Who drops a message that it has lent elsewhere then looks whether it is done.
                 cx.state().done.store(true, Ordering::Release);
                 fence(Ordering::SeqCst); // pairs with the fence of `leave_word`
@@ -221,7 +222,7 @@ fn look_at_drops(cx: &mut Cx<'_>, goes_on: bool) {
 /// A poll has dropped ends.
 #[cold]
 fn ends_were_dropped(cx: &Cx<'_>) {
-    drops::end_streams(cx.net.owners.of(cx.node), false);
+    drops::end_streams(cx.net.owners.of(cx.node), Cause::Said);
     cx.net.ends_were_dropped(cx.node);
 }
 

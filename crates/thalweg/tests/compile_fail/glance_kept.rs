@@ -1,18 +1,18 @@
 //! A framing function looks at items and cannot keep them: they are taken by the firing.
 
-use thalweg::{Builder, In, Out, input, output};
+use thalweg::{Builder, input, output};
 
 fn main() {
     let mut graph = Builder::new();
     let words = graph.source("words", (0..3).map(|i| i.to_string()));
     let mut kept: Vec<&String> = Vec::new();
-    let (words,) = graph
-        .kernel("keep", (input("in", words),), (output("out"),))
-        .framed(move |(words,)| {
+    let words = graph
+        .kernel("keep", input("in", words), output("out"))
+        .framed(move |words| {
             let Some(word) = words.peek(0)? else { return Ok(None) };
             kept.push(word);
-            Ok(Some([1]))
+            Ok(Some(1))
         })
-        .sequential(|(words,): &mut (In<String>,), (out,): &mut (Out<String>,)| out.push(words.pop()));
+        .sequential(|words, out| out.push(words.pop()));
     graph.sink("words", words, |_| {});
 }

@@ -6,7 +6,7 @@ use super::reference::{initial_items, leaves};
 use super::spec::{Entry, Op, Spec, Way, digest, mix};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use thalweg::{Builder, Chain, Give, GiveSpec, In, Out, Stream, View, input, output, window};
+use thalweg::{Builder, Chain, GiveSpec, In, Out, Stream, View, input, output, window};
 
 /// What all kernels of a graph share.
 #[derive(Clone)]
@@ -30,8 +30,6 @@ struct Build<'a, T> {
     declare: bool,
     item: std::marker::PhantomData<T>,
 }
-
-type Outs<T> = (Give<T>,);
 
 /// The graph, and the streams that want a sink. Kernels that push the same number at every firing
 /// say so if `declare`: a graph where such rates do not add up is refused.
@@ -90,21 +88,19 @@ impl<T: Item> Build<'_, T> {
     ) -> Stream<T> {
         let (fire, make) = self.tools();
         let (inject, number) = (self.shared.inject.clone(), self.number);
-        let kernel = self.graph.kernel(&name(self.number), (), (output("out"),));
+        let kernel = self.graph.kernel(&name(self.number), (), output("out"));
         let kernel = if blocking { kernel.blocking() } else { kernel };
-        kernel
-            .sequential(move |(): &mut (), (out,): &mut (Out<T>,)| -> Result<ControlFlow<()>> {
-                fire()?;
-                Ok(match values.next() {
-                    Some(value) => {
-                        inject.give(number);
-                        out.push(make(value));
-                        ControlFlow::Continue(())
-                    }
-                    None => ControlFlow::Break(()),
-                })
+        kernel.sequential(move |(), out| -> Result<ControlFlow<()>> {
+            fire()?;
+            Ok(match values.next() {
+                Some(value) => {
+                    inject.give(number);
+                    out.push(make(value));
+                    ControlFlow::Continue(())
+                }
+                None => ControlFlow::Break(()),
             })
-            .0
+        })
     }
 
     fn step(&mut self, op: &Op, ins: Vec<Stream<T>>) -> Vec<Stream<T>> {
@@ -142,64 +138,62 @@ impl<T: Item> Build<'_, T> {
 
     fn map(&mut self, name: &str, items: Stream<T>, parallel: bool, blocking: bool) -> Stream<T> {
         let (fire, make) = self.tools();
-        let outs = (self.gives("out", 1),);
-        let kernel = self.graph.kernel(name, (input("in", items),), outs);
+        let outs = self.gives("out", 1);
+        let kernel = self.graph.kernel(name, input("in", items), outs);
         if parallel {
-            let map = move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+            let map = move |items: &mut In<T>, out: &mut Out<T>| -> Result {
                 fire()?;
                 out.push(make(mix(items.pop().value(), 5)));
                 Ok(())
             };
-            return kernel.parallel(map).0;
+            return kernel.parallel(map);
         }
         let kernel = if blocking { kernel.blocking() } else { kernel };
         let mut state = 0;
-        kernel
-            .sequential(move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
-                fire()?;
-                state = mix(state, items.pop().value());
-                out.push(make(state));
-                Ok(())
-            })
-            .0
+        kernel.sequential(move |items, out| -> Result {
+            fire()?;
+            state = mix(state, items.pop().value());
+            out.push(make(state));
+            Ok(())
+        })
     }
 
     fn rated(&mut self, items: Stream<T>, parallel: bool) -> Stream<T> {
         let (fire, make) = self.tools();
-        let kernel = self.graph.kernel(&name(self.number), (input("in", items),), (output("out"),));
-        let f = move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+        let kernel = self.graph.kernel(&name(self.number), input("in", items), output("out"));
+        let f = move |items: &mut In<T>, out: &mut Out<T>| -> Result {
             fire()?;
             let item = items.pop().value();
             out.extend((0..item % 4).map(|i| make(mix(item, i))));
             Ok(())
         };
-        finish!(kernel, parallel, f).0
+        finish!(kernel, parallel, f)
     }
 
     fn fixed(&mut self, items: Stream<T>, parallel: bool, pop: u32, push: u32) -> Stream<T> {
         let (fire, make) = self.tools();
-        let outs = (self.gives("out", push),);
-        let kernel = self.graph.kernel(&name(self.number), (input("in", items).pop(pop),), outs);
-        let f = move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+        let outs = self.gives("out", push);
+        let kernel = self.graph.kernel(&name(self.number), input("in", items).pop(pop), outs);
+        let f = move |items: &mut In<T>, out: &mut Out<T>| -> Result {
             fire()?;
             let of = digest(rest(items));
             out.extend((0..u64::from(push)).map(|i| make(mix(of, i))));
             Ok(())
         };
-        finish!(kernel, parallel, f).0
+        finish!(kernel, parallel, f)
     }
 
     fn window(&mut self, items: Stream<T>, parallel: bool, pop: u32, peek: u32) -> Stream<T> {
         let (fire, make) = self.tools();
-        let outs = (self.gives("out", 1),);
-        let ins = (window("in", items).pop(pop).peek(peek),);
+        let outs = self.gives("out", 1);
+        let ins = window("in", items).pop(pop).peek(peek);
         let kernel = self.graph.kernel(&name(self.number), ins, outs);
-        let f = move |(items,): &mut (View<T>,), (out,): &mut (Out<T>,)| -> Result {
+        let f = move |items: &mut View<T>, out: &mut Out<T>| -> Result {
             fire()?;
             out.push(make(digest(items.iter().map(T::value))));
             Ok(())
         };
-        finish!(kernel, parallel, f).0
+        finish!(kernel, parallel, f)
     }
 
     fn split(&mut self, items: Stream<T>, parallel: bool, way: Way) -> Vec<Stream<T>> {
@@ -207,8 +201,8 @@ impl<T: Item> Build<'_, T> {
         let both = way == Way::Both;
         let out = |name| if both { self.gives(name, 1) } else { output(name) };
         let outs = (out("first"), out("second"));
-        let kernel = self.graph.kernel(&name(self.number), (input("in", items),), outs);
-        let f = move |(items,): &mut (In<T>,), (a, b): &mut (Out<T>, Out<T>)| -> Result {
+        let kernel = self.graph.kernel(&name(self.number), input("in", items), outs);
+        let f = move |items: &mut In<T>, (a, b): &mut (Out<T>, Out<T>)| -> Result {
             fire()?;
             let item = items.pop().value();
             let (first, second) = way.of(item);
@@ -222,38 +216,38 @@ impl<T: Item> Build<'_, T> {
 
     fn zip(&mut self, a: Stream<T>, b: Stream<T>, parallel: bool, pops: (u32, u32)) -> Stream<T> {
         let (fire, make) = self.tools();
-        let outs = (self.gives("out", 1),);
+        let outs = self.gives("out", 1);
         let ins = (input("a", a).pop(pops.0), input("b", b).pop(pops.1));
         let kernel = self.graph.kernel(&name(self.number), ins, outs);
-        let f = move |(a, b): &mut (In<T>, In<T>), (out,): &mut (Out<T>,)| -> Result {
+        let f = move |(a, b): &mut (In<T>, In<T>), out: &mut Out<T>| -> Result {
             fire()?;
             out.push(make(digest(rest(a).chain(rest(b)))));
             Ok(())
         };
-        finish!(kernel, parallel, f).0
+        finish!(kernel, parallel, f)
     }
 
     fn choose(&mut self, control: Stream<T>, a: Stream<T>, b: Stream<T>, parallel: bool) -> Stream<T> {
         let (fire, make) = self.tools();
         let ins = (input("control", control).pop(1), input("a", a), input("b", b));
-        let outs = (self.gives("out", 1),);
+        let outs = self.gives("out", 1);
         let kernel = self.graph.kernel(&name(self.number), ins, outs).framed(|(control, a, b)| {
             let Some(said) = control.peek(0)? else { return Ok(None) };
             let odd = said.value() % 2 == 1;
             let chosen = if odd { b.peek(0)? } else { a.peek(0)? };
             Ok(chosen.map(|_| [1, usize::from(!odd), usize::from(odd)]))
         });
-        let f = move |(control, a, b): &mut (In<T>, In<T>, In<T>), (out,): &mut (Out<T>,)| -> Result {
+        let f = move |(control, a, b): &mut (In<T>, In<T>, In<T>), out: &mut Out<T>| -> Result {
             fire()?;
             out.push(make(digest(rest(control).chain(rest(a)).chain(rest(b)))));
             Ok(())
         };
-        finish!(kernel, parallel, f).0
+        finish!(kernel, parallel, f)
     }
 
     fn merge(&mut self, a: Stream<T>, b: Stream<T>, parallel: bool) -> Stream<T> {
         let (fire, make) = self.tools();
-        let outs = (self.gives("out", 1),);
+        let outs = self.gives("out", 1);
         let ins = (input("a", a), input("b", b));
         let kernel = self.graph.kernel(&name(self.number), ins, outs).framed(|(a, b)| {
             Ok(match (a.peek(0)?.map(T::value), b.peek(0)?.map(T::value)) {
@@ -263,34 +257,34 @@ impl<T: Item> Build<'_, T> {
                 (Some(_), _) => Some([1, 0]),
             })
         });
-        let f = move |(a, b): &mut (In<T>, In<T>), (out,): &mut (Out<T>,)| -> Result {
+        let f = move |(a, b): &mut (In<T>, In<T>), out: &mut Out<T>| -> Result {
             fire()?;
             let item = a.try_pop().map(|item| (item, 0)).or_else(|| b.try_pop().map(|item| (item, 1)));
             let (item, from) = item.expect("the framing function chose one");
             out.push(make(mix(item.value(), from)));
             Ok(())
         };
-        finish!(kernel, parallel, f).0
+        finish!(kernel, parallel, f)
     }
 
     fn groups(&mut self, items: Stream<T>, parallel: bool, looks: bool) -> Stream<T> {
         let (fire, make) = self.tools();
-        let ins = (input("in", items),);
-        let kernel = self.graph.kernel(&name(self.number), ins, (output("out"),)).framed(move |(items,)| {
+        let ins = input("in", items);
+        let kernel = self.graph.kernel(&name(self.number), ins, output("out")).framed(move |items| {
             let Some(said) = items.peek(0)? else { return Ok(None) };
             let size = 1 + (said.value() % 4) as usize;
             if looks && items.peek(size - 1)?.is_none() {
                 return Ok(None);
             }
-            Ok(Some([size]))
+            Ok(Some(size))
         });
-        let f = move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+        let f = move |items: &mut In<T>, out: &mut Out<T>| -> Result {
             fire()?;
             let of = digest(rest(items));
             out.extend((0..of % 3).map(|i| make(mix(of, i))));
             Ok(())
         };
-        finish!(kernel, parallel, f).0
+        finish!(kernel, parallel, f)
     }
 
     fn feedback(
@@ -310,8 +304,8 @@ impl<T: Item> Build<'_, T> {
         let always = entry != Entry::Drain;
         let out = |name| if always { self.gives(name, 1) } else { output(name) };
         let outs = (out("out"), out("back"));
-        let kernel = self.graph.kernel(&format!("{}.leave", self.name()), (input("in", at),), outs);
-        let f = move |(items,): &mut (In<T>,), (out, back): &mut (Out<T>, Out<T>)| -> Result {
+        let kernel = self.graph.kernel(&format!("{}.leave", self.name()), input("in", at), outs);
+        let f = move |items: &mut In<T>, (out, back): &mut (Out<T>, Out<T>)| -> Result {
             fire()?;
             let item = items.pop().value();
             let (leaves, round) = leaves(entry, item);
@@ -327,16 +321,16 @@ impl<T: Item> Build<'_, T> {
     /// The node where a loop's outside meets what comes round.
     fn enter(&mut self, items: Stream<T>, back: Stream<T>, entry: Entry, parallel: bool) -> Stream<T> {
         let (fire, make) = self.tools();
-        let outs: (GiveSpec<T>,) = (self.gives("out", 1),);
+        let outs: GiveSpec<T> = self.gives("out", 1);
         let ins = (input("in", items), input("back", back));
         let kernel = self.graph.kernel(&format!("{}.enter", name(self.number)), ins, outs);
-        let f = move |(items, back): &mut (In<T>, In<T>), (out,): &mut (Out<T>,)| -> Result {
+        let f = move |(items, back): &mut (In<T>, In<T>), out: &mut Out<T>| -> Result {
             fire()?;
             out.push(make(digest(rest(items).chain(rest(back)))));
             Ok(())
         };
         match entry {
-            Entry::Zip => finish!(kernel, parallel, f).0,
+            Entry::Zip => finish!(kernel, parallel, f),
             Entry::ByData => {
                 let kernel = kernel.framed(|(items, back)| {
                     let Some(said) = back.peek(0)? else { return Ok(None) };
@@ -346,14 +340,14 @@ impl<T: Item> Build<'_, T> {
                     }
                     Ok(Some([wanted, 1]))
                 });
-                finish!(kernel, parallel, f).0
+                finish!(kernel, parallel, f)
             }
             Entry::Drain => {
                 let kernel = kernel.framed(|(items, back)| match items.peek(0)? {
                     Some(_) => Ok(Some([1, 0])),
                     None => Ok(back.peek(0)?.map(|_| [0, 1])),
                 });
-                finish!(kernel, parallel, f).0
+                finish!(kernel, parallel, f)
             }
         }
     }
@@ -361,12 +355,9 @@ impl<T: Item> Build<'_, T> {
     fn round(&mut self, items: Stream<T>, in_flight: usize) -> Stream<T> {
         let (fire, make) = self.tools();
         // State: the item's value so far, rounds gone, rounds to go. The first round only begins.
-        let begin = self.graph.kernel(
-            &format!("{}.begin", self.name()),
-            (input("in", items),),
-            (output("out").push(1),),
-        );
-        let (begun,) = begin.sequential(|(items,): &mut (In<T>,), (out,): &mut (Out<(T, u64, u64)>,)| {
+        let begin =
+            self.graph.kernel(&format!("{}.begin", self.name()), input("in", items), output("out").push(1));
+        let begun = begin.sequential(|items, out| {
             let item = items.pop();
             let rounds = item.value() % 5;
             out.push((item, 0, rounds));
@@ -378,7 +369,11 @@ impl<T: Item> Build<'_, T> {
             if gone == rounds {
                 return ControlFlow::Break(item);
             }
-            ControlFlow::Continue((make(mix(item.value(), gone)), gone + 1, rounds))
+            let value = item.value();
+            // Before there is a new one: a value that is being returned is leaked where the drop of a
+            // local panics (rust-lang/rust#47949).
+            drop(item);
+            ControlFlow::Continue((make(mix(value, gone)), gone + 1, rounds))
         })
     }
 
@@ -387,7 +382,9 @@ impl<T: Item> Build<'_, T> {
         let graph = std::mem::take(&mut self.graph);
         let chain = Chain::from_parts(graph, items).chunks(size).try_par_map(move |chunk: Vec<T>| {
             fire()?;
-            Ok::<T, String>(make(digest(chunk.iter().map(T::value))))
+            let value = digest(chunk.iter().map(T::value));
+            drop(chunk); // as in `round`
+            Ok::<T, String>(make(value))
         });
         let (graph, stream) = chain.named(&self.name()).into_parts();
         self.graph = graph;
@@ -401,16 +398,15 @@ impl<T: Item> Build<'_, T> {
         let so_far = total.clone();
         let order = std::sync::atomic::Ordering::Relaxed; // one thread at a time has the node
         self.graph
-            .kernel(&name(self.number), (input("in", items),), (output("out"),))
-            .finish(move |(out,): &mut (Out<T>,)| out.push(last(total.load(order))))
-            .sequential(move |(items,): &mut (In<T>,), (out,): &mut (Out<T>,)| -> Result {
+            .kernel(&name(self.number), input("in", items), output("out"))
+            .finish(move |out| out.push(last(total.load(order))))
+            .sequential(move |items, out| -> Result {
                 fire()?;
                 let item = items.pop().value();
                 so_far.store(mix(so_far.load(order), item), order);
                 out.extend(item.is_multiple_of(3).then(|| make(item)));
                 Ok(())
             })
-            .0
     }
 }
 

@@ -5,6 +5,7 @@ use super::inject::{Fault, Inject, Noise};
 use super::item::{Item, Ledger};
 use super::spec::{MOST_SOURCES, Spec, spec};
 use proptest::prelude::*;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use thalweg::{BuildError, Builder, Error, Handle, Options, Report, Stream};
 
@@ -125,18 +126,29 @@ pub struct Fate {
     pub meddle: Option<fn(Handle, u64)>,
     /// How the outlet is left, if there is one.
     pub leave: Option<Leave>,
+    /// A sink, and the number of items after which it ends, at least one.
+    pub depart: Option<(usize, usize)>,
+    /// The number of drops of items after which one panics.
+    pub fuse: Option<u32>,
 }
 
 type Received = Arc<Mutex<Vec<u64>>>;
 
-fn sink<T: Item>(graph: &mut Builder<'static>, i: usize, stream: Stream<T>, shared: &Shared) -> Received {
+fn sink<T: Item>(
+    graph: &mut Builder<'static>,
+    i: usize,
+    stream: Stream<T>,
+    shared: &Shared,
+    most: usize,
+) -> Received {
     let got: Received = Arc::default();
     let (to, inject) = (got.clone(), shared.inject.clone());
     // Numbered away from all that faults are planted in.
-    graph.sink(&format!("sink{i}"), stream, move |item: T| -> Result<(), String> {
+    graph.sink(&format!("sink{i}"), stream, move |item: T| -> Result<ControlFlow<()>, String> {
         inject.fire(usize::MAX)?;
-        to.lock().unwrap_or_else(PoisonError::into_inner).push(item.value());
-        Ok(())
+        let mut got = to.lock().unwrap_or_else(PoisonError::into_inner);
+        got.push(item.value());
+        Ok(if got.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     });
     got
 }
@@ -166,7 +178,8 @@ fn try_run<T: Item>(
     let last = if case.way.outlet { streams.pop() } else { None };
     let mut got = Vec::new();
     for (i, stream) in streams.into_iter().enumerate() {
-        got.push(sink(&mut graph, i, stream, &shared));
+        let most = fate.depart.filter(|(sink, _)| *sink == i).map_or(usize::MAX, |(_, after)| after);
+        got.push(sink(&mut graph, i, stream, &shared, most));
     }
     drop(shared);
     let end = match last {
@@ -178,6 +191,7 @@ fn try_run<T: Item>(
         None => graph.build().map_err(Error::from).and_then(|network| {
             let prepared = network.prepare(options)?;
             let meddler = meddle(prepared.handle(), fate, case.way.seed);
+            fate.fuse.inspect(|drops| ledger.arm(*drops));
             let end = prepared.run();
             join(meddler);
             end

@@ -1,5 +1,7 @@
 //! Items: plain numbers, and boxes whose ends are counted.
 
+use super::inject::PLANTED;
+use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -8,6 +10,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 pub struct Ledger {
     live: AtomicI64,
     most: AtomicI64,
+    /// Drops until one panics; never, if that is not above 0.
+    fuse: AtomicI64,
 }
 
 impl Ledger {
@@ -20,6 +24,18 @@ impl Ledger {
     pub fn add(&self, count: i64) {
         let live = self.live.fetch_add(count, Ordering::Relaxed) + count;
         self.most.fetch_max(live, Ordering::Relaxed);
+    }
+
+    /// Makes the drop of an item panic, after `drops` others.
+    pub fn arm(&self, drops: u32) {
+        self.fuse.store(i64::from(drops) + 1, Ordering::Relaxed);
+    }
+
+    /// An item is dropped, and counted already.
+    fn burn(&self) {
+        if self.fuse.fetch_sub(1, Ordering::Relaxed) == 1 && !std::thread::panicking() {
+            panic_any(format!("{PLANTED} panic of a drop"));
+        }
     }
 
     /// What was made and is not dropped: negative where something was dropped twice.
@@ -73,5 +89,6 @@ impl Item for Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.ledger.add(-1);
+        self.ledger.burn();
     }
 }

@@ -158,6 +158,17 @@ impl Machine {
 
 /// What must come of a network.
 #[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expected {
+    /// How its run ends.
+    pub fate: Fate,
+    /// The final states of the processes that come to their end if the rest goes on for as long as
+    /// anything can. Where the run ends before, a process may have been cancelled; none may end in
+    /// another state, which would mean that it has observed the end of a cancelled one.
+    pub states: Vec<Option<u64>>,
+}
+
+/// How the run of a network ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// The final states of the processes that it is for.
     Ends(Vec<Option<u64>>),
@@ -178,7 +189,7 @@ struct Execution<'a> {
 }
 
 /// Runs a network with channels of no bounds, for as long as anything can go on.
-pub fn fate(net: &Net) -> Fate {
+pub fn expected(net: &Net) -> Expected {
     let processes = net.programs.len();
     let initial = |(id, channel): (usize, &Channel)| (0..channel.initial).map(|i| first(id, i)).collect();
     let mut run = Execution {
@@ -189,15 +200,18 @@ pub fn fate(net: &Net) -> Fate {
         done: vec![false; processes],
         waits: vec![None; processes],
     };
+    let mut fate = None;
     loop {
         while (0..processes).any(|process| run.advance(process)) {}
         if (0..processes).all(|process| run.done[process] || !run.is_wanted(process)) {
             let state = |p: usize| run.is_wanted(p).then(|| run.machines[p].state);
-            return Fate::Ends((0..processes).map(state).collect());
+            fate.get_or_insert_with(|| Fate::Ends((0..processes).map(state).collect()));
         }
         let circles = run.circles();
         if !circles.iter().any(|circle| run.end_feedback(circle)) {
-            return Fate::Waits(circles);
+            let state = |p: usize| run.done[p].then(|| run.machines[p].state);
+            let states = (0..processes).map(state).collect();
+            return Expected { fate: fate.unwrap_or(Fate::Waits(circles)), states };
         }
     }
 }
@@ -268,13 +282,23 @@ impl Execution<'_> {
     }
 
     /// Ends the channels that lead back within a circle's loop, where all that comes into the loop
-    /// has ended, and something did come.
+    /// has ended, and something did come, and no process waits for the loop while it has something to
+    /// receive from outside.
     fn end_feedback(&mut self, circle: &BTreeSet<usize>) -> bool {
         let start = *circle.first().unwrap();
         let inside = |process: usize| self.reaches(start, process) && self.reaches(process, start);
         let channels = self.net.channels.iter().enumerate();
         let mut entering = channels.clone().filter(|(_, c)| inside(c.to) && !inside(c.from)).peekable();
         if entering.peek().is_none() || !entering.all(|(id, _)| self.ended[id]) {
+            return false;
+        }
+        let waits_inside = |process: usize| {
+            self.waits[process].is_some_and(|channel| inside(self.net.channels[channel].from))
+        };
+        let unread = |(id, c): (usize, &Channel)| {
+            inside(c.to) && !inside(c.from) && waits_inside(c.to) && !self.queues[id].is_empty()
+        };
+        if channels.clone().any(unread) {
             return false;
         }
         let back = |(id, c): &(usize, &Channel)| {

@@ -3,18 +3,76 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use thalweg::graph::{ChannelId, Graph, Kind, NodeId};
-use thalweg::policy::virtual_host::{Model, NodeModel};
-use thalweg::{Builder, Glance, In, Many, Out, Stream, View, input, output, window};
+use thalweg::policy::virtual_host::{Model, NodeModel, Ratio};
+use thalweg::{Builder, Glance, In, Many, Out, Stream, input, output, window};
 
 /// A node's port: the node, and which of its ports.
 type Port = (NodeId, usize);
 
-/// The model's graph for the engine.
+/// The model's graph for the engine. Starving sources give their bursts as fast as they can.
 pub fn build(model: &Model) -> Builder<'static> {
-    let mut work = Work { model, graph: Builder::new(), streams: BTreeMap::new(), open: BTreeMap::new() };
+    build_gated(model, &Gates::new(model, u64::MAX))
+}
+
+/// The same, with starving sources that wait at their gates.
+pub fn build_gated(model: &Model, gates: &Gates) -> Builder<'static> {
+    let (streams, open) = (BTreeMap::new(), BTreeMap::new());
+    let mut work = Work { model, gates, graph: Builder::new(), streams, open };
     model.graph.node_ids().for_each(|node| work.node(node));
     work.graph
+}
+
+/// Where a source on a thread of its own waits before each burst, and before its end.
+#[derive(Default)]
+pub struct Gate {
+    /// How often it was opened, and how often the source has come to it.
+    counts: Mutex<(u64, u64)>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn counts(&self) -> MutexGuard<'_, (u64, u64)> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The source has come, and waits until the gate was opened as often as it has come.
+    fn pass(&self) {
+        let mut counts = self.counts();
+        counts.1 += 1;
+        self.changed.notify_all();
+        drop(self.changed.wait_while(counts, |(opened, come)| opened < come));
+    }
+
+    /// Lets the source pass once.
+    pub fn open(&self) {
+        self.counts().0 += 1;
+        self.changed.notify_all();
+    }
+
+    /// Waits until the source has come back from all bursts it was let pass for. It publishes each
+    /// item before it makes the next, so then all of them are out.
+    pub fn wait(&self) {
+        drop(self.changed.wait_while(self.counts(), |(opened, come)| *come <= *opened));
+    }
+}
+
+/// The gate of each starving source.
+pub struct Gates(BTreeMap<NodeId, Arc<Gate>>);
+
+impl Gates {
+    /// Gates that were opened so often.
+    pub fn new(model: &Model, opened: u64) -> Gates {
+        let starving = model.graph.node_ids().filter(|id| model.graph.node(*id).blocking);
+        let gate = || Arc::new(Gate { counts: Mutex::new((opened, 0)), ..Gate::default() });
+        Gates(starving.map(|id| (id, gate())).collect())
+    }
+
+    /// The gate of a source.
+    pub fn of(&self, source: NodeId) -> &Arc<Gate> {
+        &self.0[&source]
+    }
 }
 
 /// The model's name for a channel of the engine's graph.
@@ -25,6 +83,7 @@ pub fn in_model(model: &Graph, engine: &Graph, id: ChannelId) -> ChannelId {
 
 struct Work<'m> {
     model: &'m Model,
+    gates: &'m Gates,
     graph: Builder<'static>,
     /// Outputs whose consumer comes later.
     streams: BTreeMap<Port, Stream<u64>>,
@@ -36,7 +95,11 @@ impl Work<'_> {
     fn node(&mut self, id: NodeId) {
         let peeks =
             self.model.graph.node(id).inputs.iter().any(|port| port.peek > port.pop.fixed().unwrap_or(1));
-        let streams = if peeks { self.peeking(id) } else { self.popping(id) };
+        let streams = match (self.model.graph.node(id).blocking, peeks) {
+            (true, _) => self.starving(id),
+            (false, true) => self.peeking(id),
+            (false, false) => self.popping(id),
+        };
         for (port, stream) in streams.into_iter().enumerate() {
             match self.open.remove(&(id, port)) {
                 Some(feedback) => self.graph.close(feedback, stream),
@@ -69,6 +132,23 @@ impl Work<'_> {
         ports.map(|port| give(port.push.fixed(), &port.name)).collect()
     }
 
+    fn starving(&mut self, id: NodeId) -> Vec<Stream<u64>> {
+        let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
+        assert_eq!(law.pushes, [Ratio::ONE], "a starving source has one output, of one item a firing");
+        let gate = self.gates.of(id).clone();
+        let mut bursts = law.bursts.into_iter();
+        let mut left = 0;
+        let items = std::iter::from_fn(move || {
+            if left == 0 {
+                gate.pass();
+                left = bursts.next()?;
+            }
+            left -= 1;
+            Some(left)
+        });
+        vec![self.graph.blocking_source(&node.name, items)]
+    }
+
     fn popping(&mut self, id: NodeId) -> Vec<Stream<u64>> {
         let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         let fixed = node.inputs.iter().all(|port| port.pop.fixed().is_some());
@@ -82,7 +162,7 @@ impl Work<'_> {
         let outputs = self.outputs(id);
         let kernel = self.graph.kernel(&node.name, inputs, outputs);
         if node.kind == Kind::Parallel {
-            return kernel.parallel(move |ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>| {
+            return kernel.parallel(move |ins, outs| {
                 move_items(&law, 0, ins, outs);
             });
         }
@@ -123,8 +203,8 @@ impl Work<'_> {
         let give = move |law: &NodeModel, outs: &mut Many<Out<u64>>| push_items(law, 0, outs);
         let kernel = self.graph.kernel(&node.name, inputs, outputs);
         match node.kind {
-            Kind::Parallel => kernel.parallel(move |_: &mut Many<View<u64>>, outs: &mut _| give(&law, outs)),
-            _ => kernel.sequential(move |_: &mut Many<View<u64>>, outs: &mut _| give(&law, outs)),
+            Kind::Parallel => kernel.parallel(move |_, outs| give(&law, outs)),
+            _ => kernel.sequential(move |_, outs| give(&law, outs)),
         }
     }
 }

@@ -4,16 +4,21 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
 
 /// Cases of a whole test file where the environment does not say.
-const CASES: u64 = 12_000;
+const CASES: u64 = 3_000;
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}: not a number")))
 }
 
+/// The number of cases that is `percent` per cent of those of a test file.
+pub fn count(percent: u64) -> u64 {
+    (setting("THALWEG_CASES").unwrap_or(CASES) * percent).div_ceil(100)
+}
+
 /// Runs `check` on `percent` of the cases; panics with the seed and the smallest case found where
 /// one fails.
 pub fn for_each<S: Strategy>(percent: u64, cases: S, check: impl Fn(S::Value) -> TestCaseResult) {
-    let count = (setting("THALWEG_CASES").unwrap_or(CASES) * percent).div_ceil(100);
+    let count = count(percent);
     let seed = setting("THALWEG_SEED").unwrap_or_else(|| u64::from(std::process::id()));
     println!("THALWEG_SEED={seed}, {count} cases");
     let config = Config {

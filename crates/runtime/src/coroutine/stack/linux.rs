@@ -14,6 +14,7 @@ use super::HEAD;
 use crate::coroutine::fiber::Header;
 use crate::error::Error;
 use corosensei::stack::StackPointer;
+use corosensei::stack::valgrind::ValgrindStackRegistration;
 use std::io;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -111,7 +112,9 @@ impl Pool {
         }) as usize;
         assert!(index < self.count, "more stacks are wanted than were asked for");
         let base = StackPointer::new(self.low_of(index + 1) - HEAD).expect("a mapping is not at 0");
-        Stack { base, pool: self.clone() }
+        let low = self.low_of(index) + self.page;
+        let known = ValgrindStackRegistration::new(low as *mut u8, base.get() - low);
+        Stack { base, pool: self.clone(), _known: known }
     }
 }
 
@@ -127,6 +130,8 @@ impl Drop for Pool {
 pub(crate) struct Stack {
     base: StackPointer,
     pool: Arc<Pool>,
+    /// Valgrind knows it as a stack. Outside of Valgrind that is a few instructions without effect.
+    _known: ValgrindStackRegistration,
 }
 
 impl Stack {

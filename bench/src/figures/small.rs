@@ -1,0 +1,173 @@
+//! `small.*`: jobs that last microseconds, many of them one after the other; the median of their times.
+//!
+//! The graph is the farm's: a serial source, a parallel stage, a serial in-order sink. `small.run` and `small.adaptor`
+//! have one item without work, so that what a run costs shows; the others are efficiencies.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use thalweg::from_iter;
+
+use super::short;
+use crate::jobs::{Farm, Small};
+use crate::line::Measure;
+use crate::ours;
+use crate::peers::{crossbeam, external, rayon};
+use crate::race::{Contestant, Outcome, Role};
+use crate::row::Row;
+use crate::session::Session;
+use crate::work::Heavy;
+
+/// Runs the figures of this family that were asked for.
+pub fn run(session: &mut Session) {
+    let threads = session.options.threads;
+    first(session);
+    costs(session);
+    for (items, ns) in [(100, 10_000), (1_000, 10_000)] {
+        let job = job(session, items, ns);
+        let name = format!("n{items}.w{}.t{threads}", short(ns));
+        efficiency(session, &format!("small.chain.{name}"), &job, Kind::Chain);
+        efficiency(session, &format!("small.adaptor.{name}"), &job, Kind::Adaptor);
+    }
+    for ns in [200, 1_000, 10_000, 100_000] {
+        let name = format!("small.adaptor.long.w{}.t{threads}", short(ns));
+        if session.wants(&name) {
+            let job = Small { jobs: 1, ..job(session, session.items(ns as f64, threads), ns) };
+            session.figure(&name, Measure::Speed, threads, contestants(&job, Kind::Adaptor));
+        }
+    }
+}
+
+/// Which of ours the figure is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Chain,
+    Adaptor,
+}
+
+/// The number of jobs, of a given number of items, that together last about as long as a row.
+fn job(session: &Session, items: u64, ns: u64) -> Small {
+    let threads = session.options.threads;
+    let work = Arc::new(Heavy::even(ns, &session.calibration));
+    let each = (items * ns) as f64 / threads as f64 + 20_000.0;
+    Small { farm: Farm { items, work, threads }, jobs: (session.row_seconds() * 1e9 / each) as u64 }
+}
+
+fn efficiency(session: &mut Session, name: &str, job: &Small, kind: Kind) {
+    if session.wants(name) {
+        session.figure(name, Measure::Speed, job.farm.threads, contestants(job, kind));
+    }
+}
+
+fn contestants(job: &Small, kind: Kind) -> Vec<Contestant<'_>> {
+    let racer =
+        |name, role, run: fn(&Small) -> Row| Contestant::new(name, role, 1, move || Ok(Some(run(job))));
+    let ours = |name, role, run: fn(&Small) -> Outcome| Contestant::new(name, role, 1, move || run(job));
+    let role = |of| if kind == of { Role::Ours } else { Role::Aside };
+    let mut all = vec![
+        racer("split", Role::Yardstick, Small::split),
+        ours(if kind == Kind::Chain { "ours" } else { "chain" }, role(Kind::Chain), ours::small_chain_built),
+        ours(
+            if kind == Kind::Adaptor { "ours" } else { "adaptor" },
+            role(Kind::Adaptor),
+            ours::small_adaptor,
+        ),
+        racer("crossbeam", Role::Peer, crossbeam::small),
+        racer("rayon(batch)", Role::Peer, rayon::small),
+    ];
+    if let Some(program) = external::program("go", "small") {
+        all.push(Contestant::new("go", Role::Peer, 1, move || program.small(job).map(Some)));
+    }
+    let expected = (0..job.farm.items).fold(0, |h, i| crate::work::fold(h, job.farm.work.run(i)));
+    all.iter_mut().for_each(|contestant| contestant.expected = Some(expected));
+    all
+}
+
+/// What a run, an adaptor and an early drop cost.
+fn costs(session: &mut Session) {
+    let threads = session.options.threads;
+    let job = job(session, 1, 0);
+    let ours = |name, role, run: fn(&Small) -> Outcome| {
+        let job = job.clone();
+        Contestant::new(name, role, 1, move || run(&job))
+    };
+    let peers = || {
+        let (one, other) = (job.clone(), job.clone());
+        let mut peers = vec![
+            Contestant::new("crossbeam", Role::Peer, 1, move || Ok(Some(crossbeam::small(&one)))),
+            Contestant::new("rayon(batch)", Role::Peer, 1, move || Ok(Some(rayon::small(&other)))),
+        ];
+        if let Some(program) = external::program("go", "small") {
+            let job = job.clone();
+            peers.push(Contestant::new("go", Role::Peer, 1, move || program.small(&job).map(Some)));
+        }
+        peers
+    };
+    let name = format!("small.run.t{threads}");
+    if session.wants(&name) {
+        let mut all = vec![
+            ours("ours", Role::Ours, ours::small_chain),
+            ours("ours(t1)", Role::Aside, ours::small_chain_alone),
+            ours("ours(built)", Role::Aside, ours::small_chain_built),
+        ];
+        all.extend(peers());
+        session.figure(&name, Measure::NsPerItem, threads, all);
+    }
+    let name = format!("small.adaptor.t{threads}");
+    if session.wants(&name) {
+        let mut all = vec![ours("ours", Role::Ours, ours::small_adaptor)];
+        all.extend(peers());
+        session.figure(&name, Measure::NsPerItem, threads, all);
+    }
+    let name = format!("small.drop.t{threads}");
+    if session.wants(&name) {
+        let all = vec![ours("ours", Role::Ours, ours::small_drop)];
+        session.figure(&name, Measure::NsPerItem, threads, all);
+    }
+}
+
+/// The first use in a process, above the first thread of a process.
+fn first(session: &mut Session) {
+    let threads = session.options.threads;
+    let name = format!("small.first.t{threads}");
+    if !session.wants(&name) {
+        return;
+    }
+    let above = move || {
+        let mut above: Vec<f64> = Vec::new();
+        for _ in 0..15 {
+            above.push(in_a_process("run", threads)? - in_a_process("spawn", threads)?);
+        }
+        above.sort_by(f64::total_cmp);
+        Ok(Some(Row { seconds: above[above.len() / 2].max(0.0), checksum: 0 }))
+    };
+    let spawn = move || Ok(Some(Row { seconds: in_a_process("spawn", threads)?, checksum: 0 }));
+    let all =
+        vec![Contestant::new("ours", Role::Ours, 1, above), Contestant::new("spawn", Role::Aside, 1, spawn)];
+    session.figure(&name, Measure::NsPerItem, threads, all);
+}
+
+/// Seconds that something takes as the first thing in a process.
+fn in_a_process(what: &str, threads: usize) -> Result<f64, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(program).args(["--first", what, &threads.to_string()]).output();
+    let text = output.map_err(|error| error.to_string())?.stdout;
+    String::from_utf8_lossy(&text).trim().parse().map_err(|_| format!("{what}: no time"))
+}
+
+/// What that process does.
+pub fn child(what: &str, threads: &str) -> Result<(), String> {
+    let threads = threads.parse().map_err(|_| format!("{threads}: not a number"))?;
+    let start = Instant::now();
+    match what {
+        "spawn" => thread::spawn(|| ()).join().map_err(|_| "it panicked".to_owned())?,
+        _ => {
+            let chain = from_iter(0..1u64).par_map(|x| x).for_each(|_| ());
+            chain.run(&thalweg::Options::new().threads(threads)).map_err(|error| error.to_string())?;
+        }
+    }
+    println!("{}", start.elapsed().as_secs_f64());
+    Ok(())
+}

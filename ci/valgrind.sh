@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# The tests of the engine under Valgrind's memcheck, on request: reads and writes outside of live memory, values
+# that depend on uninitialised memory, and memory that is lost, in machine code as it is built, all threads included.
+#
+#   bash ci/valgrind.sh                                all of them
+#   bash ci/valgrind.sh failures coroutines            the test files of crates/thalweg with these names
+#   THALWEG_CASES=1000 bash ci/valgrind.sh random_graphs
+#
+# Needs Valgrind (Debian: apt-get install valgrind); exits with status 77 where there is none. Memcheck runs
+# one thread at a time, 20 to 50 times slower, so it finds no races, and random tests have few cases.
+# What the last run found is in docs/checks.md.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/common.sh
+find_cargo
+
+if ! command -v valgrind >/dev/null; then
+    skip "no valgrind" "on Debian: apt-get install valgrind"
+fi
+
+# Without tests of the engine's memory:
+# - compile_fail and layout run cargo,
+# - conformance and policies_in_two_hosts run hundreds of graphs, for more than five minutes each; they
+#   do nothing to memory that the random tests do not do,
+# - overflow makes stacks overflow, in processes of its own,
+# - idle measures processor time.
+without=" compile_fail layout conformance policies_in_two_hosts overflow idle "
+# Tests that measure time, or fail where a deadlock is found late, as it is at this speed.
+skips=(--skip a_full_circle_is_opened_beside_a_long_ring --skip several_requests_at_a_time_are_answered_at_once)
+# Tests that leak ends of processes on purpose: what they lose is no error.
+leaky=" astray later_room "
+
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then
+    for file in crates/thalweg/tests/*.rs; do
+        name=$(basename "$file" .rs)
+        [[ $without == *" $name "* ]] || names+=("$name")
+    done
+fi
+tight=() loose=()
+for name in "${names[@]}"; do
+    if [[ $leaky == *" $name "* ]]; then loose+=(--test "$name"); else tight+=(--test "$name"); fi
+done
+
+host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
+memcheck="valgrind --quiet --error-exitcode=99 --fair-sched=yes --num-callers=40"
+leaks="--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
+# The system calls of rustix without libc look for the kernel's vDSO, which Valgrind takes away.
+export RUSTFLAGS="--cfg rustix_use_libc"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/valgrind"
+export THALWEG_CASES="${THALWEG_CASES:-500}"
+export PROPTEST_CASES="${PROPTEST_CASES:-8}"
+export RUST_BACKTRACE=0
+
+status=0
+# under RUNNER ARGUMENTS...: cargo test with a runner; a failure does not keep the next from running.
+under() {
+    local runner=$1
+    shift
+    env "CARGO_TARGET_${host}_RUNNER=$runner" cargo test "$@" || status=$?
+}
+if [ $# -eq 0 ]; then
+    under "$memcheck $leaks" -p thalweg-runtime --lib
+fi
+if [ ${#tight[@]} -gt 0 ]; then
+    under "$memcheck $leaks" -p thalweg "${tight[@]}" --no-fail-fast -- "${skips[@]}"
+fi
+if [ ${#loose[@]} -gt 0 ]; then
+    under "$memcheck" -p thalweg "${loose[@]}" --no-fail-fast -- "${skips[@]}"
+fi
+exit "$status"

@@ -1,0 +1,566 @@
+//! Programs in safe code that once corrupted memory, or had an answer that depended on timing.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use support::watchdog::watch;
+use thalweg::{Builder, Error, Options, Report, Stream, input, output, window};
+
+/// How often each of a thousand items was dropped.
+#[derive(Clone)]
+struct Drops(Arc<Vec<AtomicU32>>);
+
+impl Drops {
+    fn new() -> Drops {
+        Drops(Arc::new((0..1000).map(|_| AtomicU32::new(0)).collect()))
+    }
+
+    fn item(&self, number: usize) -> Item {
+        Item { number, drops: self.clone(), made: true }
+    }
+
+    /// Items of which the count of drops is not the one expected.
+    fn wrong(&self, expected: impl Fn(usize) -> bool) -> BTreeMap<usize, u32> {
+        let counts = self.0.iter().enumerate().map(|(number, count)| (number, count.load(Ordering::SeqCst)));
+        counts.filter(|(number, count)| !(*count == 1 || *count == 0 && expected(*number))).collect()
+    }
+}
+
+/// An item whose drop is counted; that of number 500 panics.
+struct Item {
+    number: usize,
+    drops: Drops,
+    made: bool,
+}
+
+impl Drop for Item {
+    fn drop(&mut self) {
+        let before = self.drops.0[self.number].fetch_add(1, Ordering::SeqCst);
+        assert!(before > 0 || self.number != 500 || !self.made, "a drop that fails");
+    }
+}
+
+/// What a node does to hand its item to a consumer that has left.
+#[derive(Clone, Copy, Debug)]
+enum Producer {
+    Sequential {
+        push: bool,
+    },
+    Parallel {
+        push: bool,
+    },
+    /// Two items at a time where there is room for one.
+    Overflow,
+    Process,
+}
+
+const PRODUCERS: [Producer; 6] = [
+    Producer::Sequential { push: true },
+    Producer::Sequential { push: false },
+    Producer::Parallel { push: true },
+    Producer::Parallel { push: false },
+    Producer::Overflow,
+    Producer::Process,
+];
+
+/// A node that gives each item to a consumer that leaves after three, and its number to another.
+fn split(
+    graph: &mut Builder<'static>,
+    numbers: Stream<usize>,
+    producer: Producer,
+    drops: &Drops,
+) -> (Stream<Item>, Stream<usize>) {
+    let drops = drops.clone();
+    let is_static =
+        matches!(producer, Producer::Sequential { push: true } | Producer::Parallel { push: true });
+    let items = if is_static { output("a").push(1) } else { output("a") };
+    let kernel = graph.kernel("split", input("in", numbers), (items, output("b")));
+    match producer {
+        Producer::Sequential { .. } => kernel.sequential(move |i, (a, b)| {
+            let i = i.pop();
+            a.push(drops.item(i));
+            b.push(i);
+        }),
+        Producer::Parallel { .. } => kernel.parallel(move |i, (a, b)| {
+            let i = i.pop();
+            a.push(drops.item(i));
+            b.push(i);
+        }),
+        Producer::Overflow => kernel.sequential(move |i, (a, b)| {
+            let i = i.pop();
+            if i % 2 == 1 {
+                a.extend([i - 1, i].map(|i| drops.item(i)));
+            }
+            b.push(i);
+        }),
+        Producer::Process => kernel.process(move |mut i, (mut a, mut b)| async move {
+            while let Some(i) = i.recv().await {
+                a.send(drops.item(i)).await;
+                b.send(i).await;
+            }
+        }),
+    }
+}
+
+#[test]
+fn an_item_whose_drop_panics_after_its_consumer_has_left_is_dropped_once() {
+    for producer in PRODUCERS {
+        for (threads, capacity) in [(1, 1), (1, 300), (2, 1), (2, 300)] {
+            let drops = Drops::new();
+            let mut graph = Builder::new();
+            let numbers = graph.source("n", 0..1000usize);
+            let (items, numbers) = split(&mut graph, numbers, producer, &drops);
+            let mut seen = 0;
+            graph.sink("few", items.capacity(capacity), move |_| {
+                seen += 1;
+                if seen > 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            graph.sink("all", numbers, |_| ());
+            let options = Options::new().threads(threads);
+            let what = format!("{producer:?}, {threads} threads, room for {capacity}");
+            let end = watch(what.clone(), || graph.build().unwrap().run(&options));
+            let error = end.expect_err(&what).to_string();
+            assert!(error.contains("`split` panicked: a drop that fails"), "{what}: {error}");
+            // Those that the failed run has not come to were never made.
+            assert_eq!(drops.wrong(|number| number > 4), BTreeMap::new(), "{what}");
+        }
+    }
+}
+
+#[test]
+fn items_whose_weighing_panics_are_dropped_once() {
+    for producer in PRODUCERS {
+        for threads in [1, 2] {
+            let drops = Drops::new();
+            let mut graph = Builder::new();
+            let numbers = graph.source("n", 0..400usize);
+            let (items, numbers) = split(&mut graph, numbers, producer, &drops);
+            let heavy = items.weigh(|item| if item.number < 300 { 8 } else { panic!("no scale") });
+            graph.sink("items", heavy, |_| ());
+            graph.sink("all", numbers, |_| ());
+            let end = watch(format!("{producer:?}"), || {
+                graph.build().unwrap().run(&Options::new().threads(threads))
+            });
+            let error = end.unwrap_err().to_string();
+            assert!(error.contains("no scale"), "{producer:?}: {error}");
+            let given = |number| number >= 300;
+            assert_eq!(drops.wrong(given), BTreeMap::new(), "{producer:?}, {threads} threads");
+        }
+    }
+}
+
+/// A value without a size, which safe code must not be able to multiply.
+struct Token(Arc<AtomicU32>);
+
+/// The same without even that: its drops are counted by a static.
+struct Nothing;
+static NOTHINGS: AtomicU32 = AtomicU32::new(0);
+
+impl Drop for Nothing {
+    fn drop(&mut self) {
+        NOTHINGS.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A firing of any kernel below; the fifth exchanges the cursors of two ports.
+fn is_fifth(count: &AtomicU32) -> bool {
+    count.fetch_add(1, Ordering::Relaxed) == 4
+}
+
+/// The fifth, or the one after it.
+fn is_fifth_or_sixth(count: &AtomicU32) -> bool {
+    matches!(count.fetch_add(1, Ordering::Relaxed), 4 | 5)
+}
+
+/// Runs a kernel with two equal inputs and two equal outputs that exchanges two of them once: it must
+/// fail, and each of 2000 items must be dropped once.
+fn assert_exchange_fails<T: Send + 'static>(
+    what: &str,
+    make: impl Fn() -> T + Send + Clone + 'static,
+    drops: impl Fn() -> u32,
+    add: impl Fn(&mut Builder<'static>, Stream<T>, Stream<T>) -> Vec<Stream<T>>,
+) {
+    let long = || Options::new().counted().run_length(16);
+    for options in
+        [Options::new().threads(1), Options::new().threads(2), long().threads(1), long().threads(2)]
+    {
+        let before = drops();
+        let made = Arc::new(AtomicU32::new(0));
+        let mut graph = Builder::new();
+        let mut source = |name| {
+            let (make, made) = (make.clone(), made.clone());
+            graph.source(
+                name,
+                (0..1000).map(move |_| {
+                    made.fetch_add(1, Ordering::SeqCst);
+                    make()
+                }),
+            )
+        };
+        let (a, b) = (source("a"), source("b"));
+        for (i, stream) in add(&mut graph, a, b).into_iter().enumerate() {
+            graph.sink(&format!("sink{i}"), stream, drop);
+        }
+        let end = watch(what.to_owned(), || graph.build().unwrap().run(&options));
+        let error = end.expect_err(what).to_string();
+        assert!(error.contains("exchanged the cursors of two ports"), "{what}: {error}");
+        assert_eq!(drops() - before, made.load(Ordering::SeqCst), "{what}, {options:?}");
+    }
+}
+
+/// Each kind of kernel and of port.
+fn exchanges<T: Send + Sync + 'static>(
+    make: impl Fn() -> T + Send + Sync + Clone + 'static,
+    drops: impl Fn() -> u32 + Clone,
+) {
+    let fresh = || AtomicU32::new(0);
+    assert_exchange_fails("two inputs", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        graph.kernel("k", (input("a", a), input("b", b)), ()).sequential(move |(a, b), ()| {
+            if is_fifth(&count) {
+                std::mem::swap(a, b);
+            }
+        });
+        Vec::new()
+    });
+    assert_exchange_fails("two inputs, parallel", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        graph.kernel("k", (input("a", a), input("b", b).pop(3)), ()).parallel(move |(a, b), ()| {
+            if is_fifth(&count) {
+                std::mem::swap(a, b);
+            }
+        });
+        Vec::new()
+    });
+    assert_exchange_fails("two windows", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        graph.kernel("k", (window("a", a).peek(4), window("b", b).pop(2)), ()).sequential(
+            move |(a, b), ()| {
+                if is_fifth(&count) {
+                    std::mem::swap(a, b);
+                }
+            },
+        );
+        Vec::new()
+    });
+    assert_exchange_fails("a vector of inputs", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        graph.kernel("k", vec![input("a", a), input("b", b)], ()).parallel(move |ins, ()| {
+            if is_fifth(&count) {
+                ins.swap(0, 1);
+            }
+        });
+        Vec::new()
+    });
+    for push in [false, true] {
+        let out = move |name| if push { output::<T>(name).push(1) } else { output::<T>(name) };
+        assert_exchange_fails(&format!("two outputs, {push}"), make.clone(), drops.clone(), |graph, a, b| {
+            let count = fresh();
+            let kernel = graph.kernel("k", (input("a", a), input("b", b)), (out("x"), out("y")));
+            let (x, y) = kernel.sequential(move |(a, b), (x, y)| {
+                x.push(a.pop());
+                y.push(b.pop());
+                if is_fifth(&count) {
+                    std::mem::swap(x, y);
+                }
+            });
+            vec![x, y]
+        });
+        assert_exchange_fails(
+            &format!("outputs, parallel, {push}"),
+            make.clone(),
+            drops.clone(),
+            |graph, a, b| {
+                let count = fresh();
+                let kernel = graph.kernel("k", (input("a", a), input("b", b)), (out("x"), out("y")));
+                let (x, y) = kernel.parallel(move |(a, b), (x, y)| {
+                    x.push(a.pop());
+                    y.push(b.pop());
+                    if is_fifth(&count) {
+                        std::mem::swap(x, y);
+                    }
+                });
+                vec![x, y]
+            },
+        );
+    }
+    assert_exchange_fails("framed inputs", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        let kernel = graph.kernel("k", (input("a", a), input("b", b)), ());
+        kernel
+            .framed(|(a, b)| Ok((a.peek(0)?.is_some() && b.peek(1)?.is_some()).then_some([1, 2])))
+            .sequential(move |(a, b), ()| {
+                if is_fifth(&count) {
+                    std::mem::swap(a, b);
+                }
+            });
+        Vec::new()
+    });
+    // Swapped, and swapped back in the next firing: what differs then is where the cursors stand.
+    assert_exchange_fails("framed inputs, and back", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        let kernel = graph.kernel("k", (input("a", a), input("b", b)), ());
+        kernel
+            .framed(|(a, b)| Ok((a.peek(0)?.is_some() && b.peek(1)?.is_some()).then_some([1, 2])))
+            .sequential(move |(a, b), ()| {
+                if is_fifth_or_sixth(&count) {
+                    std::mem::swap(a, b);
+                }
+            });
+        Vec::new()
+    });
+    assert_exchange_fails("framed windows, and back", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        let kernel = graph.kernel("k", (window("a", a), window("b", b)), ());
+        kernel
+            .framed(|(a, b)| Ok((a.peek(0)?.is_some() && b.peek(1)?.is_some()).then_some([1, 2])))
+            .parallel(move |(a, b), ()| {
+                if is_fifth_or_sixth(&count) {
+                    std::mem::swap(a, b);
+                }
+            });
+        Vec::new()
+    });
+    assert_exchange_fails("windows, parallel, and back", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        graph.kernel("k", (window("a", a).pop(1), window("b", b).pop(3)), ()).parallel(move |(a, b), ()| {
+            if is_fifth_or_sixth(&count) {
+                std::mem::swap(a, b);
+            }
+        });
+        Vec::new()
+    });
+    assert_exchange_fails("inputs, parallel, and back", make.clone(), drops.clone(), |graph, a, b| {
+        let count = fresh();
+        graph.kernel("k", (input("a", a), input("b", b).pop(3)), ()).parallel(move |(a, b), ()| {
+            if is_fifth_or_sixth(&count) {
+                std::mem::swap(a, b);
+            }
+        });
+        Vec::new()
+    });
+    assert_exchange_fails("outputs as the node ends", make, drops, |graph, a, b| {
+        let kernel = graph.kernel("k", (input("a", a), input("b", b)), (output("x"), output("y")));
+        let (x, y) = kernel.finish(|(x, y)| std::mem::swap(x, y)).sequential(|(a, b), (x, y)| {
+            x.push(a.pop());
+            y.push(b.pop());
+        });
+        vec![x, y]
+    });
+}
+
+#[test]
+fn two_ports_of_one_firing_cannot_be_exchanged() {
+    let dropped = Arc::new(AtomicU32::new(0));
+    let count = dropped.clone();
+    exchanges(move || Token(count.clone()), move || dropped.load(Ordering::SeqCst));
+}
+
+#[test]
+fn nor_can_they_where_items_have_no_size() {
+    exchanges(|| Nothing, || NOTHINGS.load(Ordering::SeqCst));
+}
+
+/// What `send_with` was given it must give back, also where all values seem to lie in one place.
+#[test]
+fn a_value_without_a_size_is_not_sent_from_elsewhere() {
+    #[derive(Clone, Copy)]
+    struct Empty;
+    let mut graph = Builder::new();
+    let items = graph.process("send", (), output("out"), |(), mut tx| async move {
+        let elsewhere: &'static mut [Empty] = Box::leak(Box::new([Empty; 2]));
+        let mut places = elsewhere.iter_mut();
+        tx.send_with(|place| place.write(Empty)).await;
+        tx.send_with(move |_| places.next().unwrap()).await;
+    });
+    graph.sink("sink", items, |_| ());
+    let error = graph.build().unwrap().run(&Options::new().threads(1)).unwrap_err().to_string();
+    assert!(error.contains("another place"), "{error}");
+}
+
+/// A loop of a process that gives up when its feedback ends, which it never does; a sink that leaves.
+fn abandoned_loop(kind: usize, options: &Options, leave_after: u64) -> Result<Report, Error> {
+    const EARLY: &str = "the loop ended";
+    let mut graph = Builder::new();
+    let source = graph.source("source", 0..1000u64);
+    let (end, back) = graph.feedback([1u64, 2]);
+    let (ins, outs) = ((input("a", source), input("b", back)), (output("o"), output("l")));
+    let (out, round) = match kind % 3 {
+        0 => graph.process("add", ins, outs, |(mut a, mut b), (mut o, mut l)| async move {
+            while let Some(x) = a.recv().await {
+                let y = b.recv().await.expect(EARLY);
+                o.send(x + y).await;
+                l.send(y).await;
+            }
+        }),
+        1 => graph.coroutine("add", ins, outs, |(a, mut b), (mut o, mut l)| {
+            for x in a {
+                // While it is unwound its ends are dead, and it does not come by here.
+                let y = b.recv().expect(EARLY);
+                o.send(x + y);
+                l.send(y);
+            }
+        }),
+        _ => graph
+            .kernel("add", ins, outs)
+            .framed(|(a, b)| {
+                let Some(_) = a.peek(0)? else { return Ok(None) };
+                b.peek(0)?.expect(EARLY);
+                Ok(Some([1, 1]))
+            })
+            .sequential(|(a, b), (o, l)| {
+                let y = b.pop();
+                o.push(a.pop() + y);
+                l.push(y);
+            }),
+    };
+    let round = match kind % 2 {
+        0 => graph.process("pass", input("i", round), output("o"), |mut r, mut t| async move {
+            while let Some(x) = r.recv().await {
+                t.send(x).await;
+            }
+        }),
+        _ => graph.kernel("pass", input("i", round), output("o")).parallel(|i, o| o.push(i.pop())),
+    };
+    graph.close(end, round);
+    let mut seen = 0;
+    graph.sink("some", out, move |_| {
+        seen += 1;
+        if seen > leave_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    graph.build().unwrap().run(options)
+}
+
+#[test]
+fn a_cancelled_node_does_not_observe_that_another_has_ended() {
+    // The race is rare in a single run, hence many runs under every policy.
+    for kind in 0..6 {
+        for policy in thalweg::policy::registry::names() {
+            let options = Options::new().threads(2 + kind % 2).policy(policy);
+            for round in 0..support::runner::count(1) {
+                let what = format!("kind {kind}, {policy}, round {round}");
+                watch(what.clone(), || abandoned_loop(kind, &options, round % 300))
+                    .unwrap_or_else(|error| panic!("{what}: {error}"));
+            }
+        }
+    }
+}
+
+/// A loop that lets an item go by and waits for it to come back, and loses its seventeenth.
+fn swallowing(items: u64, capacity: usize, options: &Options) -> (u64, Result<Report, Error>) {
+    let got = Arc::new(Mutex::new(0));
+    let mut graph = Builder::new();
+    let source = graph.source("source", 0..items);
+    let (end, back) = graph.feedback::<u64>([]);
+    let ins = (input("in", source.capacity(capacity)), input("back", back));
+    let (round, results) =
+        graph.process("gate", ins, (output("o"), output("r")), |(mut i, mut b), (mut o, mut r)| async move {
+            while let Some(x) = i.recv().await {
+                o.send(x).await;
+                let Some(y) = b.recv().await else { break };
+                r.send(y).await;
+            }
+        });
+    let round = graph.process("swallow", input("in", round), output("out"), |mut r, mut t| async move {
+        let mut count = 0;
+        while let Some(x) = r.recv().await {
+            count += 1;
+            if count != 17 {
+                t.send(x).await;
+            }
+        }
+    });
+    graph.close(end, round);
+    let count = got.clone();
+    graph.sink("end", results, move |_| *count.lock().unwrap() += 1);
+    let end = watch(format!("{items}, {capacity}, {options:?}"), || graph.build().unwrap().run(options));
+    let got = *got.lock().unwrap();
+    (got, end)
+}
+
+#[test]
+fn a_loop_that_loses_an_item_fails_at_any_budget() {
+    for policy in ["auto", "ws-last", "random"] {
+        for (items, capacity) in [(18, 2), (1000, 2), (1000, 100_000), (200_000, 2)] {
+            for budget in [None, Some(1000), Some(100_000)] {
+                let mut options = Options::new().threads(2).policy(policy);
+                if let Some(budget) = budget {
+                    options = options.budget(budget);
+                }
+                let (got, end) = swallowing(items, capacity, &options);
+                let what = format!("{items} items, room for {capacity}, budget {budget:?}, {policy}");
+                let error = end.expect_err(&what).to_string();
+                assert_eq!(got, 16, "{what}");
+                assert!(
+                    error.contains("`source.out -> gate.in` holds items for node `gate`"),
+                    "{what}: {error}"
+                );
+                assert!(
+                    error.contains("node `gate` waits for items on `swallow.out -> gate.back`"),
+                    "{error}"
+                );
+                // And where it is wanted so, the loop ends instead.
+                let (got, end) = swallowing(items, capacity, &options.close_starved_loops());
+                end.unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert_eq!(got, 16, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_loses_its_last_item_ends() {
+    for budget in [1000, 100_000] {
+        let (got, end) = swallowing(17, 2, &Options::new().threads(2).budget(budget));
+        assert_eq!((got, end.is_ok()), (16, true));
+    }
+}
+
+/// A kernel that pairs two items from outside with one that goes round, and keeps that the third time.
+fn pairing(items: u64, options: &Options) -> Result<Report, Error> {
+    let mut graph = Builder::new();
+    let source = graph.source("source", 0..items);
+    let (end, back) = graph.feedback([0u64]);
+    let mut count = 0;
+    let (sums, round) = graph
+        .kernel("pair", (input("in", source).pop(2), input("back", back)), (output("sum"), output("round")))
+        .sequential(move |(items, back), (sums, round)| {
+            sums.push(items.pop() + items.pop());
+            count += 1;
+            let item = back.pop();
+            round.extend((count != 3).then_some(item));
+        });
+    let round = graph.kernel("pass", input("in", round), output("out")).sequential(|i, o| o.push(i.pop()));
+    graph.close(end, round);
+    graph.sink("sums", sums, |_: u64| ());
+    watch(format!("{items}"), || graph.build().unwrap().run(options))
+}
+
+#[test]
+fn what_is_too_little_for_a_firing_is_left_over() {
+    for (items, left) in [(6, Some(0)), (7, Some(1)), (8, None), (100, None)] {
+        for budget in [1000, 100_000] {
+            let end = pairing(items, &Options::new().threads(2).budget(budget));
+            assert_eq!(end.ok().map(|report| report.channels[0].leftover), left, "{items} items");
+        }
+    }
+}
+
+/// Feedback channels of two graphs cannot be exchanged.
+#[test]
+#[should_panic(expected = "a feedback channel of another graph")]
+fn a_feedback_channel_is_closed_in_its_own_graph() {
+    let (mut one, mut two) = (Builder::new(), Builder::new());
+    let (end, _back) = one.feedback([1u64]);
+    let items = two.source("items", 0..9u64);
+    two.close(end, items);
+}

@@ -1,0 +1,14 @@
+//! A cursor is of its firing: it cannot be exchanged for one that another firing has left behind.
+
+use thalweg::{Builder, In, input};
+
+fn main() {
+    let mut graph = Builder::new();
+    let items = graph.source("items", 0..1000u64);
+    let mut kept: Option<In<u64>> = None;
+    graph.kernel("k", input("in", items), ()).sequential(move |items, ()| {
+        if let Some(kept) = &mut kept {
+            std::mem::swap(kept, items);
+        }
+    });
+}

@@ -1,0 +1,114 @@
+//! What a parallel kernel may be told: to give up order, and to leave workers to others.
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use support::watchdog::watch;
+use thalweg::{Builder, Options, Stream, from_iter, input, output};
+
+fn everywhere(check: impl Fn(&Options)) {
+    for policy in thalweg::policy::registry::names() {
+        for threads in [1, 2, 4] {
+            let options = Options::new().policy(policy).threads(threads);
+            watch(format!("{options:?}"), || check(&options));
+        }
+    }
+}
+
+#[test]
+fn an_unordered_kernel_gives_every_result_once() {
+    everywhere(|options| {
+        for capacity in [1, 3, 1000] {
+            let options = options.clone().capacity(capacity);
+            let all = from_iter(0..3000u64).par_flat_map(|n| [n; 3].into_iter().take(n as usize % 4));
+            let (mut got, _) = all.unordered().collect(&options).unwrap();
+            got.sort_unstable();
+            let expected: Vec<u64> = (0..3000).flat_map(|n| vec![n; n as usize % 4]).collect();
+            assert_eq!(got, expected, "{options:?}");
+            let (mut got, _) =
+                from_iter(0..3000u64).par_map(|n| n + 1).unordered().collect(&options).unwrap();
+            got.sort_unstable();
+            assert!(got.into_iter().eq(1..=3000), "{options:?}");
+        }
+    });
+}
+
+/// Two outputs of one kernel, one with a static rate above 1.
+fn two(graph: &mut Builder<'static>, wrong: Option<u64>) -> (Stream<u64>, Stream<u64>) {
+    let numbers = graph.source("numbers", 0..2000u64);
+    graph.kernel("two", input("in", numbers), (output("twice").push(2), output("odd"))).unordered().parallel(
+        move |n, (twice, odd)| {
+            let n = n.pop();
+            let count = if n == 1000 { wrong.unwrap_or(2) } else { 2 };
+            (0..count).for_each(|_| twice.push(n));
+            odd.extend((n % 2 == 1).then_some(n));
+        },
+    )
+}
+
+#[test]
+fn an_unordered_kernel_keeps_its_rates() {
+    for threads in [1, 2, 4] {
+        let options = Options::new().threads(threads).capacity(2);
+        let mut graph = Builder::new();
+        let (twice, odd) = two(&mut graph, None);
+        let counts = std::sync::Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        for (i, stream) in [twice, odd].into_iter().enumerate() {
+            let counts = counts.clone();
+            graph.sink(&format!("sink{i}"), stream, move |_| _ = counts[i].fetch_add(1, Ordering::Relaxed));
+        }
+        let network = graph.build().unwrap();
+        assert!(network.graph().to_string().contains("two: parallel, unordered"), "{}", network.graph());
+        watch(format!("{options:?}"), || network.run(&options)).unwrap();
+        assert_eq!(counts.each_ref().map(|count| count.load(Ordering::Relaxed)), [4000, 1000]);
+        for (wrong, what) in [(1, "too few items"), (3, "pushed more items")] {
+            let mut graph = Builder::new();
+            let (twice, odd) = two(&mut graph, Some(wrong));
+            graph.sink("a", twice, |_| ());
+            graph.sink("b", odd, |_| ());
+            let error = watch(what.to_owned(), || graph.build().unwrap().run(&options)).unwrap_err();
+            assert!(error.to_string().contains(what), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_slow_firing_of_an_unordered_kernel_delays_no_other() {
+    let slow = |n| {
+        if n == 0 {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        n
+    };
+    let options = Options::new().threads(2);
+    let (got, _) = from_iter(0..1000u64).par_map(slow).unordered().collect(&options).unwrap();
+    let at = got.iter().position(|n| *n == 0).unwrap();
+    assert!(at > 10, "the slow result came as number {at}");
+    let (got, _) = from_iter(0..1000u64).par_map(slow).collect(&options).unwrap();
+    assert_eq!(got[0], 0, "ordered unless said otherwise");
+}
+
+#[test]
+fn no_more_workers_than_said_fire_a_kernel() {
+    everywhere(|options| {
+        for most in [1, 2] {
+            let (now, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let work = |n: u64| {
+                peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                std::thread::sleep(Duration::from_micros(20));
+                now.fetch_sub(1, Ordering::SeqCst);
+                n
+            };
+            let chain = from_iter(0..300u64).par_map(work).workers(most).par_map(|n| n + 1);
+            let (got, report) = chain.collect(options).unwrap();
+            assert!(got.into_iter().eq(1..=300));
+            assert!(peak.into_inner() <= most as usize, "{options:?}");
+            assert!(
+                report.graph.to_string().contains(&format!("at most {most} workers")),
+                "{}",
+                report.graph
+            );
+        }
+    });
+}

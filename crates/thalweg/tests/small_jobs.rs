@@ -1,0 +1,145 @@
+//! Runs that last microseconds, one after the other, at once and inside of each other: all take their threads from
+//! one pool, and most end before a thread that was summoned is there.
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use support::watchdog::watch;
+use thalweg::{Options, ParallelExt, from_iter};
+
+fn options(threads: usize) -> Options {
+    Options::new().threads(threads)
+}
+
+/// The sum of the numbers below `items`, by a run that borrows where it goes.
+fn sum(items: u64, options: &Options) -> u64 {
+    let mut sum = 0;
+    from_iter(0..items).par_map(|i| i + 1).for_each(|i| sum += i - 1).run(options).unwrap();
+    sum
+}
+
+#[test]
+fn thousands_in_a_row() {
+    watch("in a row", || {
+        for round in 0..3000u64 {
+            let (items, threads) = (round % 40, 1 + round as usize % 5);
+            assert_eq!(sum(items, &options(threads)), items * items.saturating_sub(1) / 2);
+        }
+    });
+}
+
+#[test]
+fn every_policy_starts_those_that_have_something_to_do() {
+    watch("policies", || {
+        for policy in thalweg::policy::registry::names() {
+            for round in 0..100 {
+                assert_eq!(sum(round, &options(4).policy(policy)), round * round.saturating_sub(1) / 2);
+            }
+        }
+    });
+}
+
+#[test]
+fn adaptors_in_a_row_and_dropped_early() {
+    watch("adaptors", || {
+        for round in 0..1500u64 {
+            let (items, threads) = (round % 30, 1 + round as usize % 4);
+            let mapped = (0..items).par_map(|i| i * 3).options(options(threads));
+            assert!(mapped.map(Result::unwrap).eq((0..items).map(|i| i * 3)));
+            let mut endless = (0u64..).par_map(|i| i * 3).options(options(threads));
+            let taken = endless.by_ref().take(items as usize).map(Result::unwrap);
+            assert!(taken.eq((0..items).map(|i| i * 3)));
+        }
+    });
+}
+
+#[test]
+fn many_callers_at_once() {
+    watch("at once", || {
+        std::thread::scope(|scope| {
+            for caller in 0..8u64 {
+                scope.spawn(move || {
+                    for round in 0..200 {
+                        let items = caller + round % 20;
+                        assert_eq!(sum(items, &options(3)), items * items.saturating_sub(1) / 2);
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// A run inside of a firing, so deep that a pool of fixed size would be used up.
+#[test]
+fn runs_inside_of_runs() {
+    fn nested(depth: u64) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        let total = AtomicU64::new(0);
+        let flow = from_iter(0..2u64).par_map(|_| nested(depth - 1));
+        flow.for_each(|leaves| _ = total.fetch_add(leaves, Ordering::Relaxed)).run(&options(2)).unwrap();
+        total.into_inner()
+    }
+    watch("nested", || assert_eq!(nested(8), 256));
+}
+
+/// A function that waits for another item to be worked on has the second worker, though the first never asks for
+/// anything again.
+#[test]
+fn a_second_worker_comes_while_the_first_is_in_a_firing() {
+    watch("meeting", || {
+        for _ in 0..50 {
+            let barrier = std::sync::Barrier::new(2);
+            let mut seen = 0;
+            let flow = from_iter(0..2u64).par_map(|_| _ = barrier.wait()).for_each(|()| seen += 1);
+            flow.run(&options(2)).unwrap();
+            assert_eq!(seen, 2);
+        }
+    });
+}
+
+/// The deadline is seen although the only worker that has been needed is in a firing.
+#[test]
+fn a_deadline_is_seen_in_a_long_firing() {
+    watch("deadline", || {
+        let flow = from_iter(0..1u64).map(|_| std::thread::sleep(Duration::from_millis(300)));
+        let error = flow.for_each(|()| ()).run(&options(2).deadline(Duration::from_millis(20))).unwrap_err();
+        assert!(matches!(error, thalweg::Error::Deadline(_)), "{error}");
+    });
+}
+
+#[test]
+fn a_worker_that_never_came_was_idle_all_the_time() {
+    let report = from_iter(0..1u64).par_map(|i| i).for_each(|_| ()).run(&options(8)).unwrap();
+    assert_eq!(report.workers.len(), 8);
+    let of = |worker: &thalweg::trace::WorkerReport| {
+        worker.app + worker.queue + worker.scheduler + worker.stall + worker.os
+    };
+    // The last of eight has not been needed for one item.
+    let (last, wall) = (&report.workers[7], report.wall);
+    assert_eq!((last.activations, last.app), (0, Duration::ZERO));
+    assert_eq!(last.stall, of(last));
+    assert!(last.stall <= wall + wall / 10 && last.stall >= wall / 4, "{:?} of {wall:?}", last.stall);
+}
+
+/// Threads of the pool keep nothing of the run before, and have the cores of the caller.
+#[test]
+#[cfg(target_os = "linux")]
+fn pinning_ends_with_the_run() {
+    fn cores() -> String {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+        status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default().to_owned()
+    }
+    let all = cores();
+    for _ in 0..50 {
+        sum(200, &options(2).pinned());
+        let flow = from_iter(0..64u64).par_map(|_| {
+            std::thread::sleep(Duration::from_micros(50));
+            cores()
+        });
+        flow.for_each(|cores| assert_eq!(cores, all)).run(&options(2)).unwrap();
+        assert_eq!(cores(), all);
+    }
+}
