@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use thalweg::graph::{Graph, NodeId};
+use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::registry::{self, Visit};
 use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
 use thalweg::{Error, Network, Options, Report};
@@ -37,11 +37,11 @@ impl<P: Policy> Policy for Delayed<'_, P> {
         self.policy.start(worker, host)
     }
 
-    fn is_told(&self, graph: &Graph) -> bool {
+    fn is_told(&self, graph: &GraphData) -> bool {
         self.policy.is_told(graph)
     }
 
-    fn has_homes(&self, graph: &Graph) -> bool {
+    fn has_homes(&self, graph: &GraphData) -> bool {
         self.policy.has_homes(graph)
     }
 

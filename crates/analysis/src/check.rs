@@ -2,7 +2,7 @@
 
 use crate::cycles::dead_cycles_of;
 use crate::repetitions::all_repetitions;
-use thalweg_graph::{Fault, Graph};
+use thalweg_graph::{Fault, GraphData};
 
 /// Checks ports, rates and cycles.
 ///
@@ -10,9 +10,9 @@ use thalweg_graph::{Fault, Graph};
 /// inconsistent is not searched for dead cycles, as it has no period.
 ///
 /// # Errors
-/// All faults found: first those of [`Graph::check`], then at most one for the rates of each
+/// All faults found: first those of [`GraphData::check`], then at most one for the rates of each
 /// region, then the [`dead_cycles`](crate::dead_cycles).
-pub fn check(graph: &Graph) -> Result<(), Vec<Fault>> {
+pub fn check(graph: &GraphData) -> Result<(), Vec<Fault>> {
     let mut faults = graph.check().err().unwrap_or_default();
     let (counts, inconsistent) = all_repetitions(graph);
     faults.extend(inconsistent);

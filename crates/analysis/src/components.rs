@@ -1,6 +1,6 @@
 //! Strongly connected components, by Tarjan's algorithm with a stack of its own.
 
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// The strongly connected components of a graph, in topological order: a channel from one to
 /// another goes from the lower number to the higher.
@@ -43,18 +43,18 @@ impl Components {
 
 /// The strongly connected components of `graph`: two nodes are in one exactly if items can go from
 /// each to the other. Takes time in proportion to nodes and channels.
-pub fn components(graph: &Graph) -> Components {
+pub fn components(graph: &GraphData) -> Components {
     components_through(graph, |_| true)
 }
 
 /// All nodes such that every channel goes forward, except those within a cycle's component. The
 /// nodes of one component stand together.
-pub fn topological_order(graph: &Graph) -> Vec<NodeId> {
+pub fn topological_order(graph: &GraphData) -> Vec<NodeId> {
     components(graph).members
 }
 
 /// The components of `graph` without the channels that do not count.
-pub(crate) fn components_through(graph: &Graph, counts: impl Fn(ChannelId) -> bool) -> Components {
+pub(crate) fn components_through(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Components {
     let mut search = Search::new(graph, counts);
     for node in graph.node_ids() {
         if search.order[node.index()] == UNSEEN {
@@ -68,7 +68,7 @@ const UNSEEN: u32 = u32::MAX;
 
 /// Tarjan's search. What would be a recursive call is a [`Frame`].
 struct Search<'a, F> {
-    graph: &'a Graph,
+    graph: &'a GraphData,
     counts: F,
     /// When each node was first seen.
     order: Vec<u32>,
@@ -90,7 +90,7 @@ struct Frame {
 }
 
 impl<'a, F: Fn(ChannelId) -> bool> Search<'a, F> {
-    fn new(graph: &'a Graph, counts: F) -> Self {
+    fn new(graph: &'a GraphData, counts: F) -> Self {
         let count = graph.nodes().len();
         Search {
             graph,

@@ -18,18 +18,18 @@ use crate::components::components_through;
 use crate::rates::rates;
 use crate::repetitions::all_repetitions;
 use part::{Life, Part};
-use thalweg_graph::{Fault, Graph};
+use thalweg_graph::{Fault, GraphData};
 
 /// The dead cycles of `graph`, one for each strongly connected part of a region that has any.
 ///
 /// Only regions with consistent rates are searched. On a part that contrived rates keep busy for
 /// millions of steps the search gives up and takes it for alive: the run will tell.
-pub fn dead_cycles(graph: &Graph) -> Vec<Fault> {
+pub fn dead_cycles(graph: &GraphData) -> Vec<Fault> {
     dead_cycles_of(graph, &all_repetitions(graph).0)
 }
 
 /// The dead cycles of `graph` with these repetitions by node, 0 where there are none.
-pub(crate) fn dead_cycles_of(graph: &Graph, counts: &[u64]) -> Vec<Fault> {
+pub(crate) fn dead_cycles_of(graph: &GraphData, counts: &[u64]) -> Vec<Fault> {
     let is_static = |id| rates(graph, id).is_some();
     let components = components_through(graph, is_static);
     let mut place = vec![0; graph.nodes().len()];

@@ -1,6 +1,6 @@
 //! Where circles of waiting nodes can be.
 
-use thalweg_graph::{Channel, Graph, Kind, NodeId, Rate};
+use thalweg_graph::{Channel, GraphData, Kind, NodeId, Rate};
 
 /// The nodes that may wait for each other in a circle, by number.
 ///
@@ -10,10 +10,10 @@ use thalweg_graph::{Channel, Graph, Kind, NodeId, Rate};
 /// bytes count. Takes time in proportion to nodes and channels.
 ///
 /// ```
-/// use thalweg_graph::{Graph, InPort, Item, Link, Node, OutPort};
+/// use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort};
 ///
 /// let item = Item::of::<u8>();
-/// let mut graph = Graph::new();
+/// let mut graph = GraphData::new();
 /// let source = graph.add(Node::sequential("source").output(OutPort::new("out", item)));
 /// let fork = Node::sequential("fork").input(InPort::new("in", item));
 /// let fork = graph.add(fork.output(OutPort::new("a", item)).output(OutPort::new("b", item)));
@@ -24,7 +24,7 @@ use thalweg_graph::{Channel, Graph, Kind, NodeId, Rate};
 /// graph.connect((fork, 1), (zip, 1), Link::default()).unwrap();
 /// assert_eq!(thalweg_analysis::entwined(&graph), [fork, zip]);
 /// ```
-pub fn entwined(graph: &Graph) -> Vec<NodeId> {
+pub fn entwined(graph: &GraphData) -> Vec<NodeId> {
     let mut degree: Vec<usize> = graph.nodes().iter().map(|node| neighbours(graph, node).count()).collect();
     let mut leaves: Vec<NodeId> = graph.node_ids().filter(|node| degree[node.index()] <= 1).collect();
     while let Some(leaf) = leaves.pop() {
@@ -46,7 +46,7 @@ pub fn entwined(graph: &Graph) -> Vec<NodeId> {
 }
 
 /// Whether a firing may want more from the channel than it holds, as no plan can know beforehand.
-fn may_be_narrow(graph: &Graph, channel: &Channel) -> bool {
+fn may_be_narrow(graph: &GraphData, channel: &Channel) -> bool {
     let (node, port) = channel.to;
     let node = graph.node(node);
     let port = &node.inputs[port];
@@ -54,7 +54,7 @@ fn may_be_narrow(graph: &Graph, channel: &Channel) -> bool {
 }
 
 /// The nodes at the other ends of a node's channels, one for each channel.
-fn neighbours<'a>(graph: &'a Graph, node: &'a thalweg_graph::Node) -> impl Iterator<Item = NodeId> + 'a {
+fn neighbours<'a>(graph: &'a GraphData, node: &'a thalweg_graph::Node) -> impl Iterator<Item = NodeId> + 'a {
     let producers = node.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
     let consumers = node.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
     producers.chain(consumers)

@@ -10,10 +10,10 @@
 //! so that graphs of a million nodes are no special case.
 //!
 //! ```
-//! use thalweg_graph::{Graph, InPort, Item, Link, Node, OutPort, Rate};
+//! use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort, Rate};
 //!
 //! let item = Item::of::<u8>();
-//! let mut graph = Graph::new();
+//! let mut graph = GraphData::new();
 //! let pairs = graph.add(Node::sequential("pairs").output(OutPort::new("out", item).push(Rate::Static(2))));
 //! let triples = graph.add(Node::parallel("triples").input(InPort::new("in", item).pop(Rate::Static(3))));
 //! graph.connect((pairs, 0), (triples, 0), Link::default()).unwrap();

@@ -1,6 +1,6 @@
 //! What a channel's ends say of its rates.
 
-use thalweg_graph::{Channel, ChannelId, Graph};
+use thalweg_graph::{Channel, ChannelId, GraphData};
 
 /// The rates of a channel both of whose ends are static.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Rates {
 ///
 /// A merge takes what has arrived: its rates, whatever they say, bind nothing. Nor does a channel
 /// that nothing goes in or comes out of by either end's rate.
-pub(crate) fn rates(graph: &Graph, id: ChannelId) -> Option<Rates> {
+pub(crate) fn rates(graph: &GraphData, id: ChannelId) -> Option<Rates> {
     let Channel { from, to, .. } = *graph.channel(id);
     let (producer, consumer) = (graph.node(from.0), graph.node(to.0));
     if producer.merge || consumer.merge {

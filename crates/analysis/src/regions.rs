@@ -1,7 +1,7 @@
 //! Regions: the parts of a graph whose rates are static.
 
 use crate::rates::rates;
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// Nodes that are connected, whatever the direction, through channels whose two rates are static.
 ///
@@ -26,7 +26,7 @@ impl Region {
 ///
 /// Channels to and from a node marked `merge` are not static, nor does a channel tie its ends
 /// together where both rates are 0.
-pub fn regions(graph: &Graph) -> Vec<Region> {
+pub fn regions(graph: &GraphData) -> Vec<Region> {
     let mut sets = Sets::new(graph.nodes().len());
     let channels: Vec<ChannelId> = graph.channel_ids().filter(|id| rates(graph, *id).is_some()).collect();
     for &id in &channels {

@@ -4,7 +4,7 @@
 use crate::rates::{Rates, rates};
 use crate::ratio::{Ratio, lcm};
 use crate::{Region, regions};
-use thalweg_graph::{ChannelId, Fault, Graph, NodeId};
+use thalweg_graph::{ChannelId, Fault, GraphData, NodeId};
 
 /// Firings of each of `region.nodes` in the shortest period: the smallest positive whole numbers
 /// with which every static channel gets as many items as it gives. `region` is one of
@@ -13,7 +13,7 @@ use thalweg_graph::{ChannelId, Fault, Graph, NodeId};
 /// # Errors
 /// [`Fault::Rates`] names the first channel found that no such numbers suit, or where they would
 /// be 2^64 or more.
-pub fn repetitions(graph: &Graph, region: &Region) -> Result<Vec<u64>, Fault> {
+pub fn repetitions(graph: &GraphData, region: &Region) -> Result<Vec<u64>, Fault> {
     let ratios = ratios(graph, region)?;
     for &id in &region.channels {
         balanced(graph, region, id, &ratios)?;
@@ -31,7 +31,7 @@ pub fn repetitions(graph: &Graph, region: &Region) -> Result<Vec<u64>, Fault> {
 
 /// Repetitions of every node of `graph`, by id, 0 in regions that have none, and those regions'
 /// faults.
-pub(crate) fn all_repetitions(graph: &Graph) -> (Vec<u64>, Vec<Fault>) {
+pub(crate) fn all_repetitions(graph: &GraphData) -> (Vec<u64>, Vec<Fault>) {
     let mut counts = vec![0; graph.nodes().len()];
     let mut faults = Vec::new();
     for region in regions(graph) {
@@ -48,7 +48,7 @@ pub(crate) fn all_repetitions(graph: &Graph) -> (Vec<u64>, Vec<Fault>) {
 }
 
 /// Firings of each node for one of the first, along a tree of channels.
-fn ratios(graph: &Graph, region: &Region) -> Result<Vec<Ratio>, Fault> {
+fn ratios(graph: &GraphData, region: &Region) -> Result<Vec<Ratio>, Fault> {
     let mut known: Vec<Option<Ratio>> = vec![None; region.nodes.len()];
     known[0] = Some(Ratio::ONE);
     let mut queue = vec![(region.nodes[0], Ratio::ONE)];
@@ -66,7 +66,7 @@ fn ratios(graph: &Graph, region: &Region) -> Result<Vec<Ratio>, Fault> {
 }
 
 /// The static channels of `node`, each with the node at its other end and whether it leads out.
-fn static_channels(graph: &Graph, node: NodeId) -> impl Iterator<Item = (ChannelId, NodeId, bool)> {
+fn static_channels(graph: &GraphData, node: NodeId) -> impl Iterator<Item = (ChannelId, NodeId, bool)> {
     let here = graph.node(node);
     let outputs = here.outputs.iter().filter_map(|p| p.channel);
     let inputs = here.inputs.iter().filter_map(|p| p.channel);
@@ -76,7 +76,7 @@ fn static_channels(graph: &Graph, node: NodeId) -> impl Iterator<Item = (Channel
 }
 
 /// Firings at the other end of a channel for `ratio` at this one.
-fn across(graph: &Graph, id: ChannelId, ratio: Ratio, out: bool) -> Result<Ratio, Fault> {
+fn across(graph: &GraphData, id: ChannelId, ratio: Ratio, out: bool) -> Result<Ratio, Fault> {
     let Rates { push, pop, .. } = static_rates(graph, id);
     if push == 0 || pop == 0 {
         return Err(one_sided(graph, id, push, pop));
@@ -91,7 +91,7 @@ fn across(graph: &Graph, id: ChannelId, ratio: Ratio, out: bool) -> Result<Ratio
 const TOO_LONG: &str = "some node would have to fire 2^64 times or more in a period";
 
 /// Whether the ratios, which come from a tree of channels, suit this one too.
-fn balanced(graph: &Graph, region: &Region, id: ChannelId, ratios: &[Ratio]) -> Result<(), Fault> {
+fn balanced(graph: &GraphData, region: &Region, id: ChannelId, ratios: &[Ratio]) -> Result<(), Fault> {
     let Rates { push, pop, .. } = static_rates(graph, id);
     let channel = graph.channel(id);
     if push == 0 || pop == 0 {
@@ -112,11 +112,11 @@ fn balanced(graph: &Graph, region: &Region, id: ChannelId, ratios: &[Ratio]) -> 
     Err(Fault::Rates { channel: graph.channel_name(id), detail })
 }
 
-fn static_rates(graph: &Graph, id: ChannelId) -> Rates {
+fn static_rates(graph: &GraphData, id: ChannelId) -> Rates {
     rates(graph, id).expect("a region's channels are static")
 }
 
-fn one_sided(graph: &Graph, id: ChannelId, push: u32, pop: u32) -> Fault {
+fn one_sided(graph: &GraphData, id: ChannelId, push: u32, pop: u32) -> Fault {
     let detail = if push == 0 {
         format!("nothing goes in and {pop} come out a firing, so its consumer could not keep on firing")
     } else {
@@ -125,7 +125,7 @@ fn one_sided(graph: &Graph, id: ChannelId, push: u32, pop: u32) -> Fault {
     Fault::Rates { channel: graph.channel_name(id), detail }
 }
 
-fn too_long(graph: &Graph, region: &Region) -> Fault {
+fn too_long(graph: &GraphData, region: &Region) -> Fault {
     let channel = region.channels.first().map_or_else(String::new, |id| graph.channel_name(*id));
     Fault::Rates { channel, detail: format!("in its region, {TOO_LONG}") }
 }

@@ -5,9 +5,9 @@ mod common;
 use common::{graph, wire};
 use proptest::prelude::*;
 use thalweg_analysis::{components, topological_order};
-use thalweg_graph::{Graph, NodeId};
+use thalweg_graph::{GraphData, NodeId};
 
-fn build(nodes: usize, pairs: &[(usize, usize)]) -> Graph {
+fn build(nodes: usize, pairs: &[(usize, usize)]) -> GraphData {
     let wires: Vec<_> = pairs.iter().map(|&(from, to)| wire(from, to, 1, 1)).collect();
     graph(nodes, &wires)
 }
@@ -68,10 +68,10 @@ proptest! {
 
 #[test]
 fn a_graph_without_nodes_has_no_components() {
-    let found = components(&Graph::new());
+    let found = components(&GraphData::new());
     assert!(found.is_empty());
     assert_eq!(found.len(), 0);
-    assert_eq!(topological_order(&Graph::new()), []);
+    assert_eq!(topological_order(&GraphData::new()), []);
 }
 
 #[test]

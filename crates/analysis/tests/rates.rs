@@ -5,9 +5,9 @@ mod common;
 use common::{Wire, graph, make_dynamic, wire};
 use proptest::prelude::*;
 use thalweg_analysis::{check, regions, repetitions};
-use thalweg_graph::{ChannelId, Fault, Graph, NodeId};
+use thalweg_graph::{ChannelId, Fault, GraphData, NodeId};
 
-fn repetitions_of_all(graph: &Graph) -> Vec<u64> {
+fn repetitions_of_all(graph: &GraphData) -> Vec<u64> {
     let mut all = vec![0; graph.nodes().len()];
     for region in regions(graph) {
         for (node, count) in region.nodes.iter().zip(repetitions(graph, &region).unwrap()) {
@@ -17,7 +17,7 @@ fn repetitions_of_all(graph: &Graph) -> Vec<u64> {
     all
 }
 
-fn rates_fault(graph: &Graph) -> (String, String) {
+fn rates_fault(graph: &GraphData) -> (String, String) {
     let region = &regions(graph)[0];
     match repetitions(graph, region).unwrap_err() {
         Fault::Rates { channel, detail } => (channel, detail),

@@ -1,6 +1,6 @@
 //! What makes a graph ill-formed whatever its rates: ports without, or with two, partners.
 
-use crate::{Graph, NodeId};
+use crate::{GraphData, NodeId};
 use std::fmt;
 
 /// A reason to refuse a graph. Each names nodes and ports as `node.port`.
@@ -124,7 +124,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-impl Graph {
+impl GraphData {
     /// Checks every port of every node.
     ///
     /// # Errors

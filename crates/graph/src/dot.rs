@@ -5,10 +5,10 @@
 //! port's name where the node has several; initial items and the capacity stand in its middle.
 
 use crate::text::Peek;
-use crate::{Channel, Graph, Kind, Node};
+use crate::{Channel, GraphData, Kind, Node};
 use std::fmt::{self, Write};
 
-impl Graph {
+impl GraphData {
     /// The graph in the DOT language of Graphviz.
     pub fn to_dot(&self) -> String {
         let mut dot = String::new();
@@ -17,7 +17,7 @@ impl Graph {
     }
 }
 
-fn write_graph(graph: &Graph, dot: &mut String) -> fmt::Result {
+fn write_graph(graph: &GraphData, dot: &mut String) -> fmt::Result {
     writeln!(dot, "digraph thalweg {{")?;
     writeln!(dot, "  rankdir=LR;")?;
     for (id, node) in graph.node_ids().zip(graph.nodes()) {
@@ -44,7 +44,7 @@ fn outline(node: &Node) -> String {
     format!("shape={shape}{style}")
 }
 
-fn edge(graph: &Graph, channel: &Channel) -> String {
+fn edge(graph: &GraphData, channel: &Channel) -> String {
     let (from, to) = (channel.from.0, channel.to.0);
     let tail = tail_label(graph.node(from), channel.from.1);
     let head = head_label(graph.node(to), channel.to.1);

@@ -6,17 +6,17 @@ use crate::{Channel, ChannelId, Fault, Link, Node, NodeId, Port};
 
 /// Nodes and the channels between them.
 #[derive(Clone, Default, Debug)]
-pub struct Graph {
+pub struct GraphData {
     nodes: Vec<Node>,
     channels: Vec<Channel>,
     names: Names,
     shapes: Shapes,
 }
 
-impl Graph {
+impl GraphData {
     /// A graph without nodes.
-    pub fn new() -> Graph {
-        Graph::default()
+    pub fn new() -> GraphData {
+        GraphData::default()
     }
 
     /// Adds a node. A name already taken gets the first free suffix `-2`, `-3`, ...
@@ -27,7 +27,7 @@ impl Graph {
         NodeId((self.nodes.len() - 1) as u32)
     }
 
-    /// Renames a node, making the name unique as [`Graph::add`] does.
+    /// Renames a node, making the name unique as [`GraphData::add`] does.
     pub fn rename(&mut self, node: NodeId, name: &str) {
         let node = &mut self.nodes[node.index()];
         if node.name != name {
@@ -80,7 +80,7 @@ impl Graph {
         &self.nodes[id.index()]
     }
 
-    /// One node, to change what the user says of it; its name is for [`Graph::rename`] to change.
+    /// One node, to change what the user says of it; its name is for [`GraphData::rename`] to change.
     pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id.index()]
     }

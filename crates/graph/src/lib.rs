@@ -1,13 +1,13 @@
 //! Stream graphs as data: nodes, ports, rates and channels, and nothing that runs.
 //!
-//! A [`Graph`] is what a user said, in a form every later step can read: analysis derives facts
+//! A [`GraphData`] is what a user said, in a form every later step can read: analysis derives facts
 //! from it, a plan decides how it is run, the runtime holds the code of its nodes beside it.
 //! Each channel joins exactly one output port to exactly one input port.
 //!
 //! ```
-//! use thalweg_graph::{Graph, InPort, Item, Link, Node, OutPort, Rate};
+//! use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort, Rate};
 //!
-//! let mut graph = Graph::new();
+//! let mut graph = GraphData::new();
 //! let numbers = graph.add(Node::sequential("numbers").output(OutPort::new("out", Item::of::<u64>())));
 //! let sum = graph.add(Node::sequential("sum").input(InPort::new("in", Item::of::<u64>())));
 //! graph.connect((numbers, 0), (sum, 0), Link::default()).unwrap();
@@ -26,6 +26,6 @@ mod text;
 
 pub use channel::{Channel, Link};
 pub use check::Fault;
-pub use graph::Graph;
+pub use graph::GraphData;
 pub use id::{ChannelId, NodeId, Port};
 pub use node::{InPort, InShape, Item, Kind, Node, OutPort, OutShape, Rate};

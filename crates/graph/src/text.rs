@@ -9,10 +9,10 @@
 //!
 //! `*` is a dynamic rate. A name that is not a plain word stands in quotes, with escapes.
 
-use crate::{Channel, Graph, InPort, Kind, Node, OutPort, Port, Rate};
+use crate::{Channel, GraphData, InPort, Kind, Node, OutPort, Port, Rate};
 use std::fmt;
 
-impl fmt::Display for Graph {
+impl fmt::Display for GraphData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (nodes, channels) = (self.nodes().len(), self.channels().len());
         writeln!(f, "{nodes} node{}, {channels} channel{}", plural(nodes), plural(channels))?;
@@ -76,7 +76,7 @@ fn write_node(node: &Node, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f)
 }
 
-fn write_channel(graph: &Graph, channel: &Channel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_channel(graph: &GraphData, channel: &Channel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let output: &OutPort = &graph.node(channel.from.0).outputs[channel.from.1];
     let input: &InPort = &graph.node(channel.to.0).inputs[channel.to.1];
     write_port(graph, channel.from, &output.name, f)?;
@@ -95,7 +95,7 @@ fn write_channel(graph: &Graph, channel: &Channel, f: &mut fmt::Formatter<'_>) -
     writeln!(f)
 }
 
-fn write_port(graph: &Graph, port: Port, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_port(graph: &GraphData, port: Port, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{}.{}", Name(&graph.node(port.0).name), Name(name))
 }
 

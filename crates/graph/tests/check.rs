@@ -1,18 +1,18 @@
 //! Which graphs are refused, and what the refusal says.
 
-use thalweg_graph::{Fault, Graph, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+use thalweg_graph::{Fault, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 
-fn source(graph: &mut Graph, name: &str) -> NodeId {
+fn source(graph: &mut GraphData, name: &str) -> NodeId {
     graph.add(Node::sequential(name).output(OutPort::new("out", Item::of::<u64>())))
 }
 
-fn sink(graph: &mut Graph, name: &str) -> NodeId {
+fn sink(graph: &mut GraphData, name: &str) -> NodeId {
     graph.add(Node::sequential(name).input(InPort::new("in", Item::of::<u64>())))
 }
 
 #[test]
 fn a_whole_graph_passes() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let (a, b) = (source(&mut graph, "a"), sink(&mut graph, "b"));
     let channel = graph.connect((a, 0), (b, 0), Link::default()).unwrap();
     assert_eq!(graph.check(), Ok(()));
@@ -23,7 +23,7 @@ fn a_whole_graph_passes() {
 
 #[test]
 fn dangling_ports_are_all_found() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     source(&mut graph, "a");
     sink(&mut graph, "b");
     let faults = graph.check().unwrap_err();
@@ -38,7 +38,7 @@ fn dangling_ports_are_all_found() {
 
 #[test]
 fn a_port_has_one_partner() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let (a, b) = (source(&mut graph, "a"), sink(&mut graph, "b"));
     let (c, d) = (source(&mut graph, "c"), sink(&mut graph, "d"));
     graph.connect((a, 0), (b, 0), Link::default()).unwrap();
@@ -51,7 +51,7 @@ fn a_port_has_one_partner() {
 
 #[test]
 fn item_types_must_agree() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let a = source(&mut graph, "a");
     let b = graph.add(Node::sequential("b").input(InPort::new("in", Item::of::<f32>())));
     let fault = graph.connect((a, 0), (b, 0), Link::default()).unwrap_err();
@@ -61,7 +61,7 @@ fn item_types_must_agree() {
 
 #[test]
 fn a_node_that_never_takes_is_refused() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let a = source(&mut graph, "a");
     let b = sink(&mut graph, "b");
     graph.connect((a, 0), (b, 0), Link::default()).unwrap();
@@ -74,12 +74,12 @@ fn a_node_that_never_takes_is_refused() {
 
 #[test]
 fn a_graph_without_nodes_is_refused() {
-    assert_eq!(Graph::new().check().unwrap_err(), [Fault::Empty]);
+    assert_eq!(GraphData::new().check().unwrap_err(), [Fault::Empty]);
 }
 
 #[test]
 fn names_are_unique() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let ids = [sink(&mut graph, "x"), sink(&mut graph, "x"), sink(&mut graph, "x")];
     assert_eq!(ids.map(|id| graph.node(id).name.clone()), ["x", "x-2", "x-3"]);
     graph.rename(ids[1], "x");
@@ -93,7 +93,7 @@ fn names_are_unique() {
 
 #[test]
 fn many_nodes_of_one_name_are_no_burden() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     for _ in 0..200_000 {
         graph.add(Node::sequential("n"));
     }

@@ -1,6 +1,6 @@
 //! How graphs print: text and DOT.
 
-use thalweg_graph::{Graph, InPort, Item, Link, Node, OutPort, Rate};
+use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort, Rate};
 
 fn input(name: &str) -> InPort {
     InPort::new(name, Item::of::<u64>())
@@ -11,8 +11,8 @@ fn output(name: &str) -> OutPort {
 }
 
 /// A source, a loop with initial items, a merge and a sink: everything that prints.
-fn everything() -> Graph {
-    let mut graph = Graph::new();
+fn everything() -> GraphData {
+    let mut graph = GraphData::new();
     let mut read = Node::sequential("read").output(output("out").push(Rate::Static(4)));
     read.blocking = true;
     let mut either = Node::sequential("either").input(input("new")).input(input("back"));
@@ -69,7 +69,7 @@ fn dot_shows_kinds_rates_and_links() {
 
 #[test]
 fn odd_names_are_quoted_in_text() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let a = graph.add(Node::sequential("say \"hi\"\n").output(output("größe")));
     let b = graph.add(Node::sequential("").input(input("a.b")));
     graph.connect((a, 0), (b, 0), Link::default()).unwrap();
@@ -83,7 +83,7 @@ fn odd_names_are_quoted_in_text() {
 
 #[test]
 fn odd_names_are_escaped_in_dot() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     graph.add(Node::sequential("\"q\" \\ &lt; <b>\nline\ttab"));
     let label = graph.to_dot().lines().nth(2).unwrap().to_owned();
     assert_eq!(label, r#"  n0 [label="\"q\" \\ &amp;lt; <b>\nline\\u{9}tab", shape=box];"#);
@@ -91,6 +91,6 @@ fn odd_names_are_escaped_in_dot() {
 
 #[test]
 fn an_empty_graph_prints() {
-    assert_eq!(Graph::new().to_string(), "0 nodes, 0 channels\n");
-    assert_eq!(Graph::new().to_dot(), "digraph thalweg {\n  rankdir=LR;\n}\n");
+    assert_eq!(GraphData::new().to_string(), "0 nodes, 0 channels\n");
+    assert_eq!(GraphData::new().to_dot(), "digraph thalweg {\n  rankdir=LR;\n}\n");
 }

@@ -2,7 +2,7 @@
 
 use crate::{Plan, size};
 use std::fmt;
-use thalweg_graph::Graph;
+use thalweg_graph::GraphData;
 
 /// A reason why a plan does not suit a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first reason found why it cannot.
-    pub fn check(&self, graph: &Graph) -> Result<(), Misfit> {
+    pub fn check(&self, graph: &GraphData) -> Result<(), Misfit> {
         if self.threads == 0 {
             return Err(Misfit::Threads);
         }
@@ -87,7 +87,7 @@ impl Plan {
         Ok(())
     }
 
-    fn check_counts(&self, graph: &Graph) -> Result<(), Misfit> {
+    fn check_counts(&self, graph: &GraphData) -> Result<(), Misfit> {
         let (nodes, channels) = (graph.nodes().len(), graph.channels().len());
         if self.run.len() != nodes {
             return Err(Misfit::Nodes { plan: self.run.len(), graph: nodes });

@@ -4,10 +4,10 @@
 //! run again. It holds decisions only; how they are carried out is the runtime's matter.
 //!
 //! ```
-//! use thalweg_graph::{Graph, InPort, Item, Link, Node, OutPort};
+//! use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort};
 //! use thalweg_plan::{Plan, Wishes};
 //!
-//! let mut graph = Graph::new();
+//! let mut graph = GraphData::new();
 //! let numbers = graph.add(Node::sequential("numbers").output(OutPort::new("out", Item::of::<u64>())));
 //! let sum = graph.add(Node::sequential("sum").input(InPort::new("in", Item::of::<u64>())));
 //! graph.connect((numbers, 0), (sum, 0), Link::default()).unwrap();

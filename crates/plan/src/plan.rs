@@ -1,7 +1,7 @@
 //! A plan and what it is made from.
 
 use crate::{size, threads};
-use thalweg_graph::{ChannelId, Graph};
+use thalweg_graph::{ChannelId, GraphData};
 
 /// What a user asks of a run. Whatever is `None` the plan chooses.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Raised {
 
 impl Plan {
     /// Decides what `wishes` leaves open.
-    pub fn new(graph: &Graph, wishes: &Wishes) -> Plan {
+    pub fn new(graph: &GraphData, wishes: &Wishes) -> Plan {
         let threads = wishes.threads.unwrap_or_else(threads).max(1);
         let run: Vec<usize> = match wishes.run {
             Some(run) => vec![run.max(1); graph.nodes().len()],

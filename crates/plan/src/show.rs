@@ -2,7 +2,7 @@
 
 use crate::{Plan, word::escape};
 use std::fmt;
-use thalweg_graph::{ChannelId, Graph};
+use thalweg_graph::{ChannelId, GraphData};
 
 /// First line of the text form; the number changes when older readers would misread it.
 pub(crate) const HEADER: &str = "thalweg-plan 1";
@@ -19,12 +19,12 @@ impl fmt::Display for Plan {
 #[derive(Clone, Copy, Debug)]
 pub struct Annotated<'a> {
     plan: &'a Plan,
-    graph: &'a Graph,
+    graph: &'a GraphData,
 }
 
 impl Plan {
     /// The plan as it concerns `graph`, to print.
-    pub fn on<'a>(&'a self, graph: &'a Graph) -> Annotated<'a> {
+    pub fn on<'a>(&'a self, graph: &'a GraphData) -> Annotated<'a> {
         Annotated { plan: self, graph }
     }
 }
@@ -35,7 +35,7 @@ impl fmt::Display for Annotated<'_> {
     }
 }
 
-fn write(plan: &Plan, graph: Option<&Graph>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write(plan: &Plan, graph: Option<&GraphData>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "{HEADER}")?;
     writeln!(f, "threads {}", plan.threads)?;
     writeln!(f, "policy {}", escape(&plan.policy))?;

@@ -7,7 +7,7 @@
 //! scheduling keeps half full (section III-A3, double buffering) must have that much in its half.
 
 use crate::{Raised, Wishes};
-use thalweg_graph::{Channel, Graph, Item, Kind, Node, Rate};
+use thalweg_graph::{Channel, GraphData, Item, Kind, Node, Rate};
 
 /// Items a claim moves at most through a port by default. It spreads the cost of a claim (tens of
 /// nanoseconds) thin enough for items of a nanosecond each.
@@ -45,7 +45,7 @@ struct Rates {
 }
 
 impl Rates {
-    fn of(graph: &Graph, channel: &Channel) -> Rates {
+    fn of(graph: &GraphData, channel: &Channel) -> Rates {
         let output = &graph.node(channel.from.0).outputs[channel.from.1];
         let input = &graph.node(channel.to.0).inputs[channel.to.1];
         let pop = at_once(input.pop);
@@ -71,7 +71,7 @@ impl Rates {
 }
 
 /// The least capacity of `channel` with which every single firing fits.
-pub(crate) fn need(graph: &Graph, channel: &Channel) -> usize {
+pub(crate) fn need(graph: &GraphData, channel: &Channel) -> usize {
     Rates::of(graph, channel).need()
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Sizes {
 }
 
 /// Sizes every channel of `graph`.
-pub(crate) fn capacities(graph: &Graph, wishes: &Wishes, run: &[usize], threads: usize) -> Sizes {
+pub(crate) fn capacities(graph: &GraphData, wishes: &Wishes, run: &[usize], threads: usize) -> Sizes {
     let mut sizes = Sizes { capacities: Vec::with_capacity(graph.channels().len()), raised: Vec::new() };
     for id in graph.channel_ids() {
         let channel = graph.channel(id);
@@ -118,7 +118,7 @@ const PROCESS_BYTES: usize = 16 << 10;
 const PROCESS_LEAST: usize = 8;
 
 /// Whether a process is at either end.
-fn has_process(graph: &Graph, channel: &Channel) -> bool {
+fn has_process(graph: &GraphData, channel: &Channel) -> bool {
     [channel.from.0, channel.to.0].into_iter().any(|node| graph.node(node).kind == Kind::Process)
 }
 
@@ -137,7 +137,7 @@ fn by_rule(channel: &Channel, rates: &Rates, run: &[usize], threads: usize) -> u
 /// Shrinks the capacities that no user gave until all buffers together fit into `bytes`, or as far
 /// as single firings allow. Callers pass half of a run's budget: the rest is for growth and for
 /// what the items point to.
-fn fit(graph: &Graph, wishes: &Wishes, bytes: usize, capacities: &mut [usize]) {
+fn fit(graph: &GraphData, wishes: &Wishes, bytes: usize, capacities: &mut [usize]) {
     if wishes.capacity.is_some() {
         return;
     }

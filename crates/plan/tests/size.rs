@@ -1,19 +1,19 @@
 //! Claim lengths and capacities.
 
 use proptest::prelude::*;
-use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, OutPort, Rate};
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort, Rate};
 use thalweg_plan::{Misfit, Plan, Raised, Wishes};
 
 /// One channel of `item` from a source that pushes `push` to a sink that pops `pop`.
-fn pair(item: Item, push: Rate, pop: Rate, peek: u32, link: Link) -> Graph {
-    let mut graph = Graph::new();
+fn pair(item: Item, push: Rate, pop: Rate, peek: u32, link: Link) -> GraphData {
+    let mut graph = GraphData::new();
     let source = graph.add(Node::sequential("a").output(OutPort::new("out", item).push(push)));
     let sink = graph.add(Node::parallel("b").input(InPort::new("in", item).pop(pop).peek(peek)));
     graph.connect((source, 0), (sink, 0), link).unwrap();
     graph
 }
 
-fn plain(item: Item) -> Graph {
+fn plain(item: Item) -> GraphData {
     pair(item, Rate::Dynamic, Rate::Static(1), 1, Link::default())
 }
 
@@ -32,7 +32,7 @@ fn small_items_move_in_hundreds() {
 
 #[test]
 fn large_items_move_a_few_kibibytes_at_once() {
-    let run = |graph: Graph| Plan::new(&graph, &on(2)).run[1];
+    let run = |graph: GraphData| Plan::new(&graph, &on(2)).run[1];
     assert_eq!(run(plain(Item::of::<[u8; 64]>())), 64);
     assert_eq!(run(plain(Item::of::<[u8; 4096]>())), 1);
     assert_eq!(run(plain(Item::of::<[u8; 1 << 20]>())), 1);
@@ -118,7 +118,7 @@ fn wishes_are_kept() {
 
 #[test]
 fn chosen_capacities_leave_half_of_a_budget() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let item = Item::of::<u64>();
     for (capacity, peek) in [(None, 1), (None, 1), (Some(64), 1), (None, 300)] {
         let source = graph.add(Node::sequential("a").output(OutPort::new("out", item)));
@@ -142,7 +142,7 @@ fn plans_are_checked_against_graphs() {
     let graph = plain(Item::of::<u64>());
     let mut plan = Plan::new(&graph, &on(2));
     assert_eq!(plan.check(&graph), Ok(()));
-    assert_eq!(plan.check(&Graph::new()), Err(Misfit::Nodes { plan: 2, graph: 0 }));
+    assert_eq!(plan.check(&GraphData::new()), Err(Misfit::Nodes { plan: 2, graph: 0 }));
     plan.capacities[0] = 0;
     let channel = "a.out -> b.in".to_owned();
     assert_eq!(plan.check(&graph), Err(Misfit::Capacity { channel, planned: 0, needed: 1 }));

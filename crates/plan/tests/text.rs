@@ -1,12 +1,12 @@
 //! Plans as text, there and back.
 
 use proptest::prelude::*;
-use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, OutPort};
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort};
 use thalweg_plan::{Plan, Raised, ReadError, Wishes};
 
-fn graph() -> Graph {
+fn graph() -> GraphData {
     let item = Item::of::<u64>();
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let a = graph.add(Node::sequential("new\nline").output(OutPort::new("out", item)));
     let b = graph.add(Node::sequential("sum").input(InPort::new("in", item).peek(4)));
     graph.connect((a, 0), (b, 0), Link { capacity: Some(2), ..Link::default() }).unwrap();
@@ -58,7 +58,7 @@ raised 0 from 2 to 4
     assert_eq!(text, expected);
     assert_eq!(text.parse(), Ok(plan()));
     // A graph of another shape lends the names it has.
-    assert!(plan().on(&Graph::new()).to_string().contains("channel 0 capacity 4\n"));
+    assert!(plan().on(&GraphData::new()).to_string().contains("channel 0 capacity 4\n"));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
         proptest::collection::vec((any::<prop::sample::Index>(), any::<usize>(), any::<usize>()), 0..3);
     (sizes(), sizes(), 1usize.., r"\PC*|[\s\x00-\x24\\{}]{0,6}", any::<Option<usize>>(), raised).prop_map(
         |(run, capacities, threads, policy, budget, raised)| {
-            let mut plan = Plan::new(&Graph::new(), &Wishes::default());
+            let mut plan = Plan::new(&GraphData::new(), &Wishes::default());
             if !capacities.is_empty() {
                 let channel = |at: prop::sample::Index| ChannelId(at.index(capacities.len()) as u32);
                 let raised = raised.into_iter();

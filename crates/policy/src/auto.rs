@@ -27,7 +27,7 @@
 use crate::pick::{below, consumer, if_claimable, inputs, outputs, producer};
 use crate::work_stealing::{self, Place, WorkStealing};
 use crate::{Decision, Event, Host, Policy, WorkerId};
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId, Rate};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId, Rate};
 
 /// Decisions of a worker from one that is taken in turn to the next. Prime, so that it does not
 /// fall in step with a graph's own rhythm.
@@ -75,7 +75,7 @@ pub enum Way {
 /// How processes are run.
 const READY: WorkStealing = WorkStealing::new(Place::Near);
 
-fn has_processes(graph: &Graph) -> bool {
+fn has_processes(graph: &GraphData) -> bool {
     graph.nodes().iter().any(|node| node.kind == Kind::Process)
 }
 
@@ -89,7 +89,7 @@ impl Policy for Auto {
         }
     }
 
-    fn is_told(&self, graph: &Graph) -> bool {
+    fn is_told(&self, graph: &GraphData) -> bool {
         has_processes(graph)
     }
 
@@ -230,7 +230,7 @@ impl Local {
 
 /// The place of each node in an order where producers come before consumers, channels that close
 /// a cycle aside: the reverse postorder of a depth-first search from the sources.
-fn depths(graph: &Graph) -> Vec<u32> {
+fn depths(graph: &GraphData) -> Vec<u32> {
     let nodes = graph.nodes().len();
     let (mut depth, mut seen) = (vec![0; nodes], vec![false; nodes]);
     let mut place = nodes as u32;

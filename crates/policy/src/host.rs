@@ -1,7 +1,7 @@
 //! The contract between policies and the worlds they run in.
 
 use crate::partition::Ledger;
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 /// A worker, by its index.
 pub type WorkerId = usize;
@@ -53,7 +53,7 @@ impl Occupancy {
 /// What a policy may see and ask of the world.
 pub trait Host {
     /// The graph being run.
-    fn graph(&self) -> &Graph;
+    fn graph(&self) -> &GraphData;
     /// Workers in this run.
     fn workers(&self) -> usize;
     /// The next number of this worker's seeded random sequence.
@@ -139,7 +139,7 @@ pub trait Policy: Sync {
     /// running activation, with whose end it is gone. Then the policy is told of neighbours that
     /// have become claimable, and at last of the node itself, if it still is.
     /// At the start each node that is claimable has one token, and it is the policy's.
-    fn is_told(&self, _graph: &Graph) -> bool {
+    fn is_told(&self, _graph: &GraphData) -> bool {
         false
     }
 
@@ -148,7 +148,7 @@ pub trait Policy: Sync {
     /// though others have something in their queues. Tokens that the host has to give it gives to the
     /// node's home; of nodes that have none, to any worker, by [`Host::pop`] and [`Host::pop_newest`].
     /// Activations are accounted, whatever the run's options are.
-    fn has_homes(&self, _graph: &Graph) -> bool {
+    fn has_homes(&self, _graph: &GraphData) -> bool {
         false
     }
 
@@ -179,11 +179,11 @@ impl<P: Policy> Policy for &P {
         (**self).start(worker, host)
     }
 
-    fn is_told(&self, graph: &Graph) -> bool {
+    fn is_told(&self, graph: &GraphData) -> bool {
         (**self).is_told(graph)
     }
 
-    fn has_homes(&self, graph: &Graph) -> bool {
+    fn has_homes(&self, graph: &GraphData) -> bool {
         (**self).has_homes(graph)
     }
 

@@ -4,10 +4,10 @@ use crate::partition::Ledger;
 use crate::random::XorShift;
 use crate::{Host, Occupancy, WorkerId};
 use std::collections::VecDeque;
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 pub(crate) struct Mock {
-    pub(crate) graph: Graph,
+    pub(crate) graph: GraphData,
     pub(crate) claimable: Vec<bool>,
     pub(crate) items: Vec<usize>,
     pub(crate) queues: Vec<VecDeque<NodeId>>,
@@ -30,11 +30,11 @@ pub(crate) const CAPACITY: usize = 100;
 
 impl Mock {
     /// One worker, all nodes claimable, all channels half full.
-    pub(crate) fn new(graph: Graph) -> Mock {
+    pub(crate) fn new(graph: GraphData) -> Mock {
         Mock::with_workers(graph, 1)
     }
 
-    pub(crate) fn with_workers(graph: Graph, workers: usize) -> Mock {
+    pub(crate) fn with_workers(graph: GraphData, workers: usize) -> Mock {
         Mock {
             claimable: vec![true; graph.nodes().len()],
             items: vec![CAPACITY / 2; graph.channels().len()],
@@ -61,7 +61,7 @@ impl Mock {
 }
 
 impl Host for Mock {
-    fn graph(&self) -> &Graph {
+    fn graph(&self) -> &GraphData {
         &self.graph
     }
     fn workers(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Small choices that several policies share.
 
 use crate::{Event, Host, WorkerId};
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 /// Random tries of [`reselect`] before it looks at every node.
 const TRIES: usize = 8;
@@ -18,22 +18,22 @@ pub(crate) fn chance<H: Host>(host: &mut H, p: f64) -> bool {
 }
 
 /// The node that fills a channel.
-pub(crate) fn producer(graph: &Graph, channel: ChannelId) -> NodeId {
+pub(crate) fn producer(graph: &GraphData, channel: ChannelId) -> NodeId {
     graph.channel(channel).from.0
 }
 
 /// The node that drains a channel.
-pub(crate) fn consumer(graph: &Graph, channel: ChannelId) -> NodeId {
+pub(crate) fn consumer(graph: &GraphData, channel: ChannelId) -> NodeId {
     graph.channel(channel).to.0
 }
 
 /// The channels a node takes from.
-pub(crate) fn inputs(graph: &Graph, node: NodeId) -> impl Iterator<Item = ChannelId> + '_ {
+pub(crate) fn inputs(graph: &GraphData, node: NodeId) -> impl Iterator<Item = ChannelId> + '_ {
     graph.node(node).inputs.iter().filter_map(|port| port.channel)
 }
 
 /// The channels a node gives to.
-pub(crate) fn outputs(graph: &Graph, node: NodeId) -> impl Iterator<Item = ChannelId> + '_ {
+pub(crate) fn outputs(graph: &GraphData, node: NodeId) -> impl Iterator<Item = ChannelId> + '_ {
     graph.node(node).outputs.iter().filter_map(|port| port.channel)
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn if_claimable<H: Host>(host: &H, node: NodeId) -> Option<NodeId> {
 /// The node that `event` points to by Algorithm 1 (section III-A2), if it points to one: the
 /// producer of an empty channel, the consumer of a full one, the same kernel where the thread
 /// waits. The end of a run of firings keeps the kernel (section III-A, before 1).
-pub(crate) fn by_event(graph: &Graph, node: NodeId, event: Event) -> Option<NodeId> {
+pub(crate) fn by_event(graph: &GraphData, node: NodeId, event: Event) -> Option<NodeId> {
     match event {
         Event::Empty(channel) => Some(producer(graph, channel)),
         Event::Full(channel) => Some(consumer(graph, channel)),

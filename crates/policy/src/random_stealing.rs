@@ -18,7 +18,7 @@
 //! Fair: queues are first-in first-out, so no more than all tokens are taken before any other.
 
 use crate::{Decision, Event, Host, Policy, WorkerId, pick};
-use thalweg_graph::{Graph, Kind, NodeId};
+use thalweg_graph::{GraphData, Kind, NodeId};
 
 /// The policy `random`.
 #[derive(Clone, Copy, Default, Debug)]
@@ -58,7 +58,7 @@ impl Policy for RandomStealing {
 
 /// All tokens of a run, the copies for a parallel node next to each other, so that every worker is
 /// dealt one.
-fn tokens(graph: &Graph, workers: usize) -> impl Iterator<Item = NodeId> {
+fn tokens(graph: &GraphData, workers: usize) -> impl Iterator<Item = NodeId> {
     let copies = move |n: NodeId| if graph.node(n).kind == Kind::Parallel { workers } else { 1 };
     let ours = graph.node_ids().filter(|&n| !graph.node(n).blocking);
     ours.flat_map(move |n| std::iter::repeat_n(n, copies(n)))

@@ -13,7 +13,7 @@
 
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use std::sync::{Mutex, PoisonError};
-use thalweg_graph::{Graph, NodeId};
+use thalweg_graph::{GraphData, NodeId};
 
 /// One question to a policy and its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,11 +90,11 @@ impl<'a, P: Policy> Policy for Recorded<'a, P> {
         Local { policy, worker, entries: Vec::new(), log: self.log }
     }
 
-    fn is_told(&self, graph: &Graph) -> bool {
+    fn is_told(&self, graph: &GraphData) -> bool {
         self.policy.is_told(graph)
     }
 
-    fn has_homes(&self, graph: &Graph) -> bool {
+    fn has_homes(&self, graph: &GraphData) -> bool {
         self.policy.has_homes(graph)
     }
 

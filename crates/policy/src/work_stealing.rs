@@ -18,7 +18,7 @@
 
 use crate::pick::below;
 use crate::{Decision, Event, Host, Policy, WorkerId};
-use thalweg_graph::{Graph, NodeId};
+use thalweg_graph::{GraphData, NodeId};
 
 /// Decisions of a worker from one that goes to the oldest of its queue to the next.
 pub const FAIR_EVERY: u32 = 61;
@@ -102,7 +102,7 @@ impl Policy for WorkStealing {
         Local::new(worker)
     }
 
-    fn is_told(&self, _graph: &Graph) -> bool {
+    fn is_told(&self, _graph: &GraphData) -> bool {
         true
     }
 

@@ -13,7 +13,7 @@ use crate::{Glance, NotYet};
 use crossbeam_utils::CachePadded;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
-use thalweg_graph::{ChannelId, Fault, Graph, Kind, Link, Node, NodeId, OutPort, Port, Rate};
+use thalweg_graph::{ChannelId, Fault, GraphData, Kind, Link, Node, NodeId, OutPort, Port, Rate};
 
 /// An output that has no consumer yet.
 ///
@@ -172,7 +172,7 @@ pub(crate) type NodeMaker<'env> = Box<dyn FnOnce(MakeNode<'_>) -> Box<dyn Body +
 pub struct Builder<'env> {
     /// No other builder's of this process.
     number: usize,
-    pub(crate) graph: Graph,
+    pub(crate) graph: GraphData,
     edges: Vec<EdgeData<'env>>,
     pub(crate) nodes: Vec<Option<NodeMaker<'env>>>,
     /// Of coroutines, by their bytes.
@@ -183,7 +183,13 @@ impl Default for Builder<'_> {
     fn default() -> Self {
         static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Builder { number, graph: Graph::new(), edges: Vec::new(), nodes: Vec::new(), stacks: Wanted::new() }
+        Builder {
+            number,
+            graph: GraphData::new(),
+            edges: Vec::new(),
+            nodes: Vec::new(),
+            stacks: Wanted::new(),
+        }
     }
 }
 
@@ -199,7 +205,7 @@ impl<'env> Builder<'env> {
         Builder::default()
     }
 
-    pub(crate) fn graph(&self) -> &Graph {
+    pub(crate) fn graph(&self) -> &GraphData {
         &self.graph
     }
 
@@ -742,7 +748,7 @@ where
 
 /// A graph that may be run, with the code of its nodes.
 pub struct Network<'env> {
-    pub(crate) graph: Graph,
+    pub(crate) graph: GraphData,
     pub(crate) rings: Vec<Arc<dyn MakeRing<'env> + 'env>>,
     pub(crate) nodes: Vec<Option<NodeMaker<'env>>>,
     pub(crate) stacks: Wanted,
@@ -750,7 +756,7 @@ pub struct Network<'env> {
 
 impl Network<'_> {
     /// The graph, to be printed or analysed.
-    pub fn graph(&self) -> &Graph {
+    pub fn graph(&self) -> &GraphData {
         &self.graph
     }
 }

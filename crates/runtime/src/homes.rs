@@ -25,7 +25,7 @@ use crate::clock::{Ticks, ticks, ticks_per_ns};
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::AtomicU64;
-use thalweg_graph::{Graph, Kind, NodeId};
+use thalweg_graph::{GraphData, Kind, NodeId};
 use thalweg_policy::partition::Ledger;
 use thalweg_policy::{WorkerId, dealt};
 
@@ -51,7 +51,7 @@ pub(crate) struct Homes {
 
 impl Homes {
     /// Runs of neighbours for each worker.
-    pub(crate) fn new(graph: &Graph, workers: usize) -> Homes {
+    pub(crate) fn new(graph: &GraphData, workers: usize) -> Homes {
         let nodes = graph.nodes().len();
         let home = |node: NodeId| match graph.node(node).kind {
             Kind::Parallel => NONE,

@@ -13,7 +13,7 @@ use crate::useful::{Useful, has_loops};
 use crate::words::Words;
 use std::sync::{Arc, OnceLock};
 use thalweg_analysis::Components;
-use thalweg_graph::{Channel, ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{Channel, ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::Plan;
 use thalweg_trace::Growth;
 
@@ -118,7 +118,7 @@ impl Signals {
 
 /// A run's shared half.
 pub(crate) struct Net<'env> {
-    pub(crate) graph: Graph,
+    pub(crate) graph: GraphData,
     pub(crate) plan: Plan,
     pub(crate) nodes: Vec<NodeCell<'env>>,
     /// The channels of every node's inputs, then of its outputs, node by node.
@@ -165,7 +165,7 @@ impl std::ops::Deref for Net<'_> {
 
 impl<'env> Net<'env> {
     pub(crate) fn new(
-        graph: Graph,
+        graph: GraphData,
         plan: Plan,
         nodes: Vec<NodeCell<'env>>,
         rings: Vec<(Arc<Meter>, Arc<dyn Grow + 'env>)>,
@@ -573,7 +573,7 @@ impl<'env> Net<'env> {
 }
 
 /// Where one worker does everything: processes know of each other who waits.
-fn know_waits<'env>(graph: &Graph, rings: &[Arc<dyn Grow + 'env>]) {
+fn know_waits<'env>(graph: &GraphData, rings: &[Arc<dyn Grow + 'env>]) {
     let is_process = |node: NodeId| graph.node(node).kind == Kind::Process;
     let between = |channel: &Channel| is_process(channel.from.0) && is_process(channel.to.0);
     let channels = graph.channels().iter().zip(rings).filter(|(channel, _)| between(channel));
@@ -581,7 +581,7 @@ fn know_waits<'env>(graph: &Graph, rings: &[Arc<dyn Grow + 'env>]) {
 }
 
 /// The channels at every node's ports, and where they begin: see [`Net`].
-fn ports(graph: &Graph) -> (Box<[ChannelId]>, Box<[u32]>) {
+fn ports(graph: &GraphData) -> (Box<[ChannelId]>, Box<[u32]>) {
     let mut ports = Vec::with_capacity(2 * graph.channels().len());
     let mut at = Vec::with_capacity(2 * graph.nodes().len() + 1);
     for node in graph.nodes() {

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::Policy;
 use thalweg_policy::random::XorShift;
@@ -291,7 +291,7 @@ impl<'env> Network<'env> {
 }
 
 /// Messages between processes are moved one by one, mostly by one worker.
-fn layout(graph: &Graph, id: ChannelId) -> Layout {
+fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     let channel = graph.channel(id);
     let process = |node: NodeId| graph.node(node).kind == Kind::Process;
     if process(channel.from.0) && process(channel.to.0) { Layout::Together } else { Layout::Apart }
@@ -309,7 +309,7 @@ const CHANNEL_BYTES: usize = 1 << 34;
 const THREADS: usize = 4096;
 
 /// Refuses what could not be made.
-fn check_sizes(graph: &Graph, plan: &Plan) -> Result<(), Error> {
+fn check_sizes(graph: &GraphData, plan: &Plan) -> Result<(), Error> {
     for (id, items) in graph.channel_ids().zip(&plan.capacities) {
         let bytes = graph.channel(id).item.bytes.max(1);
         let slots = items.checked_next_power_of_two();
@@ -334,7 +334,7 @@ fn needs(node: &thalweg_graph::Node) -> Vec<Need> {
 
 /// Bytes that completed tickets of one parallel node may hold in its reorder window, beyond which it
 /// makes no claim: a share of the budget, or of [`HELD_UNASKED`].
-fn share_held(graph: &Graph, plan: &Plan) -> usize {
+fn share_held(graph: &GraphData, plan: &Plan) -> usize {
     let nodes = graph.nodes().iter().filter(|node| node.kind == Kind::Parallel).count().max(1);
     plan.budget.map_or(HELD_UNASKED, |budget| budget / 2) / nodes
 }
@@ -344,7 +344,7 @@ const HELD_UNASKED: usize = 256 << 20;
 
 /// Deals the byte budget, less the rings' own slots and a quarter kept for growth, to the
 /// channels whose items are weighed.
-fn share_budget(graph: &Graph, plan: &Plan, rings: &[crate::builder::MadeRing<'_>]) {
+fn share_budget(graph: &GraphData, plan: &Plan, rings: &[crate::builder::MadeRing<'_>]) {
     let Some(budget) = plan.budget else { return };
     let slots: usize =
         graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();

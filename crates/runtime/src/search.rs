@@ -52,7 +52,7 @@ use crate::waits::{Circle, Edge, Waits, describe, describe_unread, edges};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
-use thalweg_graph::{Graph, NodeId};
+use thalweg_graph::{GraphData, NodeId};
 
 /// Time between looks of workers that are awake, all of them together.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
@@ -86,7 +86,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    pub(crate) fn new(graph: &Graph) -> Search {
+    pub(crate) fn new(graph: &GraphData) -> Search {
         let mut suspects = thalweg_analysis::entwined(graph);
         let is_end = |node: &NodeId| graph.node(*node).outputs.is_empty();
         let is_on = !suspects.is_empty();

@@ -26,7 +26,7 @@ use crate::net::Net;
 use crate::sync::{Ordering, fence};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// The state of a run's useful nodes.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Useful {
 }
 
 impl Useful {
-    pub(crate) fn new(graph: &Graph) -> Useful {
+    pub(crate) fn new(graph: &GraphData) -> Useful {
         let loops = has_loops(graph);
         let ends = graph.node_ids().filter(|node| loops && graph.node(*node).outputs.is_empty());
         Useful { reaching: upstream(graph, ends.collect()).into(), counts: OnceLock::new() }
@@ -67,7 +67,7 @@ impl Useful {
 }
 
 /// Whether channels go back.
-pub(crate) fn has_loops(graph: &Graph) -> bool {
+pub(crate) fn has_loops(graph: &GraphData) -> bool {
     graph.channels().iter().any(|channel| channel.link.feedback)
 }
 
@@ -126,7 +126,7 @@ impl Net<'_> {
 }
 
 /// The nodes from which one of `ends` can be reached, by node; empty for no ends.
-fn upstream(graph: &Graph, ends: Vec<NodeId>) -> Vec<bool> {
+fn upstream(graph: &GraphData, ends: Vec<NodeId>) -> Vec<bool> {
     if ends.is_empty() {
         return Vec::new();
     }

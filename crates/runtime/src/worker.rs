@@ -14,7 +14,7 @@ use crate::sync::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg_policy::partition::Ledger;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{Decision, Event, Host, Occupancy, Policy, WorkerId};
@@ -81,7 +81,7 @@ impl EngineHost<'_> {
 }
 
 impl Host for EngineHost<'_> {
-    fn graph(&self) -> &Graph {
+    fn graph(&self) -> &GraphData {
         &self.net.graph
     }
 

@@ -49,8 +49,8 @@ pub use thalweg_runtime::{
 /// Graphs as data: nodes, ports, rates and channels.
 pub mod graph {
     pub use thalweg_graph::{
-        Channel, ChannelId, Fault, Graph, InPort, InShape, Item, Kind, Link, Node, NodeId, OutPort, OutShape,
-        Port, Rate,
+        Channel, ChannelId, Fault, GraphData, InPort, InShape, Item, Kind, Link, Node, NodeId, OutPort,
+        OutShape, Port, Rate,
     };
 }
 

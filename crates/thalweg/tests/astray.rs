@@ -15,7 +15,7 @@ use std::time::Duration;
 use support::gate::Gate;
 use support::inject::silence;
 use support::watchdog::watch;
-use thalweg::graph::{Graph, NodeId};
+use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::{
     Decision, Event, Host, Policy, WorkerId,
     work_stealing::{Place, WorkStealing},
@@ -444,7 +444,7 @@ impl Policy for Late {
         self.0.start(worker, host)
     }
 
-    fn is_told(&self, graph: &Graph) -> bool {
+    fn is_told(&self, graph: &GraphData) -> bool {
         self.0.is_told(graph)
     }
 

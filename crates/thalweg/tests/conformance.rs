@@ -5,7 +5,7 @@ mod support;
 
 use support::realised;
 use support::watchdog::watch;
-use thalweg::graph::{Graph, NodeId};
+use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::record::{Entry, Log};
 use thalweg::policy::virtual_host::{self, Model, Settings, shapes};
 use thalweg::policy::{Decision, Event, Host, Policy, Recorded, WorkerId, registry};
@@ -26,11 +26,11 @@ impl<P: Policy> Policy for Watchful<'_, P> {
         (self.0.start(worker, host), vec![0; host.graph().nodes().len()])
     }
 
-    fn is_told(&self, graph: &Graph) -> bool {
+    fn is_told(&self, graph: &GraphData) -> bool {
         self.0.is_told(graph)
     }
 
-    fn has_homes(&self, graph: &Graph) -> bool {
+    fn has_homes(&self, graph: &GraphData) -> bool {
         self.0.has_homes(graph)
     }
 

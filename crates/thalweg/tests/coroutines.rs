@@ -12,7 +12,7 @@ use std::thread::{ThreadId, current};
 use support::inject::silence;
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::graph::{Graph, Kind, NodeId};
+use thalweg::graph::{GraphData, Kind, NodeId};
 use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
 use thalweg::{BlockingRx, BlockingTx, Builder, Error, Options, Stream, input, output};
 
@@ -197,7 +197,7 @@ impl Policy for Anybody {
         worker
     }
 
-    fn is_told(&self, _graph: &Graph) -> bool {
+    fn is_told(&self, _graph: &GraphData) -> bool {
         true
     }
 

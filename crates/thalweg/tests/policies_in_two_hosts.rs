@@ -24,7 +24,7 @@ mod support;
 
 use support::realised::{self, Gates};
 use support::watchdog::watch;
-use thalweg::graph::{Graph, Link, NodeId};
+use thalweg::graph::{GraphData, Link, NodeId};
 use thalweg::policy::record::{Entry, Log};
 use thalweg::policy::virtual_host::{self, Cost, Model, Ratio, Settings, shapes};
 use thalweg::policy::{Decision, Event, Host, Policy, Recorded, WorkerId, registry};
@@ -99,11 +99,11 @@ impl<P: Policy> Policy for Fed<'_, P> {
         Feeder { policy: self.policy.start(worker, host), round: 0, ended: Vec::new() }
     }
 
-    fn is_told(&self, graph: &Graph) -> bool {
+    fn is_told(&self, graph: &GraphData) -> bool {
         self.policy.is_told(graph)
     }
 
-    fn has_homes(&self, graph: &Graph) -> bool {
+    fn has_homes(&self, graph: &GraphData) -> bool {
         self.policy.has_homes(graph)
     }
 
@@ -129,7 +129,7 @@ fn to_last_activation(mut entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 /// The entry with the model's names for its channels.
-fn in_model(mut entry: Entry, model: &Graph, built: &Graph) -> Entry {
+fn in_model(mut entry: Entry, model: &GraphData, built: &GraphData) -> Entry {
     if let Some((_, Event::Empty(channel) | Event::Full(channel))) = &mut entry.last {
         *channel = realised::in_model(model, built, *channel);
     }

@@ -6,10 +6,10 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use thalweg_graph::{Graph, Node};
+//! use thalweg_graph::{GraphData, Node};
 //! use thalweg_trace::Report;
 //!
-//! let mut graph = Graph::new();
+//! let mut graph = GraphData::new();
 //! graph.add(Node::sequential("clock"));
 //! let mut report = Report::new(graph, "auto", 1);
 //! report.wall = Duration::from_millis(10);

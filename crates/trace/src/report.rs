@@ -2,14 +2,14 @@
 
 use crate::{ChannelReport, Growth, NodeReport, WorkerReport};
 use std::time::Duration;
-use thalweg_graph::{Graph, NodeId};
+use thalweg_graph::{GraphData, NodeId};
 
 /// What one run did and where its time went.
 #[derive(Clone, Default, Debug)]
 #[non_exhaustive]
 pub struct Report {
     /// The graph that was run.
-    pub graph: Graph,
+    pub graph: GraphData,
     /// Name of the policy.
     pub policy: String,
     /// Number of workers.
@@ -32,7 +32,7 @@ pub struct Report {
 
 impl Report {
     /// A report with an empty entry for each worker, node and channel.
-    pub fn new(graph: Graph, policy: impl Into<String>, threads: usize) -> Report {
+    pub fn new(graph: GraphData, policy: impl Into<String>, threads: usize) -> Report {
         Report {
             policy: policy.into(),
             threads,

@@ -1,14 +1,14 @@
 //! What a report says of a run, and how it looks.
 
 use std::time::Duration;
-use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, OutPort, Rate};
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort, Rate};
 use thalweg_trace::{Growth, Limit, Report};
 
 /// `read -> squeeze -> write`, the middle one parallel.
-fn graph() -> Graph {
+fn graph() -> GraphData {
     let bytes = Item::of::<u64>();
     let one = |name: &str| OutPort::new(name, bytes).push(Rate::Static(1));
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let read = graph.add(Node::sequential("read").output(one("out")));
     let squeeze = graph.add(Node::parallel("squeeze").input(InPort::new("in", bytes)).output(one("out")));
     let write = graph.add(Node::sequential("write").input(InPort::new("in", bytes)));
@@ -82,7 +82,7 @@ see their other columns; sequential `read`: no number of threads takes the run b
 
 #[test]
 fn an_empty_report_prints_and_divides_by_nothing() {
-    let report = Report::new(Graph::new(), "auto", 1);
+    let report = Report::new(GraphData::new(), "auto", 1);
     assert_eq!(report.breakdown(), [0.0; 5]);
     assert_eq!(report.busiest_node(), None);
     assert_eq!(report.advice(), "no time was measured in any node");
@@ -134,7 +134,7 @@ fn counts_leftovers() {
 
 #[test]
 fn odd_names_stay_on_their_line() {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     graph.add(Node::sequential("two\nlines"));
     let text = Report::new(graph, "auto", 1).to_string();
     assert!(text.contains("\ntwo\\nlines  sequential"), "{text}");

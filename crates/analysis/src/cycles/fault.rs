@@ -1,13 +1,13 @@
 //! What to tell of a dead part: one cycle of nodes that wait for each other.
 
 use super::part::{Edge, Part};
-use thalweg_graph::{Fault, Graph};
+use thalweg_graph::{Fault, GraphData};
 
 /// Channels told of in one message; a cycle of a million nodes has as many.
 const MOST_TOLD: usize = 8;
 
 /// The fault of a part in which no node can fire.
-pub(super) fn of(graph: &Graph, part: &Part) -> Fault {
+pub(super) fn of(graph: &GraphData, part: &Part) -> Fault {
     let cycle = cycle(part);
     let name = |edge: &&Edge| graph.node(part.nodes[edge.from]).name.to_string();
     Fault::DeadCycle { nodes: cycle.iter().map(name).collect(), detail: detail(graph, part, &cycle) }
@@ -30,7 +30,7 @@ fn cycle<'a>(part: &'a Part) -> Vec<&'a Edge> {
     cycle
 }
 
-fn detail(graph: &Graph, part: &Part, cycle: &[&Edge]) -> String {
+fn detail(graph: &GraphData, part: &Part, cycle: &[&Edge]) -> String {
     let tell = |edge: &&Edge| {
         let (has, needs) = part.fill(edge);
         format!("`{}` has {has} of {needs} items needed", graph.channel_name(edge.id))

@@ -4,7 +4,7 @@ use crate::Components;
 use crate::rates::{Rates, rates};
 use crate::ratio::gcd;
 use std::collections::VecDeque;
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// Most periods a node may run ahead. Keeps all counts of items below 2^127.
 const MOST_PERIODS: u128 = 1 << 30;
@@ -44,7 +44,7 @@ pub(super) enum Life {
 impl<'a> Part<'a> {
     /// One of `components`; `place` tells where each node of the graph stands in its component.
     pub(super) fn new(
-        graph: &Graph,
+        graph: &GraphData,
         components: &'a Components,
         component: usize,
         place: &[usize],

@@ -1,6 +1,6 @@
 //! Graphs from plain numbers.
 
-use thalweg_graph::{ChannelId, Graph, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 
 /// A channel to be: its ends as node numbers, rates and initial items.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +19,9 @@ pub fn wire(from: usize, to: usize, push: u32, pop: u32) -> Wire {
 }
 
 /// A graph of `nodes` sequential nodes `n0`, `n1`, ... and these wires, all static.
-pub fn graph(nodes: usize, wires: &[Wire]) -> Graph {
+pub fn graph(nodes: usize, wires: &[Wire]) -> GraphData {
     let item = Item::of::<u64>();
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     for i in 0..nodes {
         graph.add(Node::sequential(format!("n{i}")));
     }
@@ -40,7 +40,7 @@ pub fn graph(nodes: usize, wires: &[Wire]) -> Graph {
 
 /// Makes both ends of a channel dynamic.
 #[allow(dead_code, reason = "each test file is a crate and not all use it")]
-pub fn make_dynamic(graph: &mut Graph, channel: ChannelId) {
+pub fn make_dynamic(graph: &mut GraphData, channel: ChannelId) {
     let (from, to) = (graph.channel(channel).from, graph.channel(channel).to);
     graph.node_mut(from.0).outputs[from.1].push = Rate::Dynamic;
     graph.node_mut(to.0).inputs[to.1].pop = Rate::Dynamic;

@@ -11,7 +11,7 @@
 
 use super::weighted::Weighted;
 use crate::Host;
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 /// The shortest window, in nanoseconds: this, and so much for each node and channel. A partition takes
 /// about a hundredth of it (`cargo test --release -p thalweg-policy --lib split_tests::large`, which parts
@@ -105,7 +105,7 @@ impl Ledger {
     }
 
     /// The graph with these loads. Parallel nodes have no home, so they are left out of account.
-    pub(super) fn weigh(&self, graph: &Graph) -> Weighted {
+    pub(super) fn weigh(&self, graph: &GraphData) -> Weighted {
         let is_bound = |node: NodeId| graph.node(node).kind != Kind::Parallel;
         let weight = |node: NodeId| if is_bound(node) { self.weights[node.index()] } else { 0 };
         let edge = |id: ChannelId| {
@@ -119,7 +119,7 @@ impl Ledger {
 }
 
 /// The shortest window, in nanoseconds.
-fn shortest(graph: &Graph) -> u64 {
+fn shortest(graph: &GraphData) -> u64 {
     LEAST + (graph.nodes().len() + graph.channels().len()) as u64 * EACH
 }
 

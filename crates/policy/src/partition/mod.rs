@@ -50,7 +50,7 @@ pub use weighted::Weighted;
 use crate::work_stealing::{Local as Line, begin_with};
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use ledger::Verdict;
-use thalweg_graph::{Graph, NodeId};
+use thalweg_graph::{GraphData, NodeId};
 
 /// The share of idleness beyond which the graph is parted anew, where none is said.
 pub const DEFAULT_TAU: f64 = 0.1;
@@ -113,11 +113,11 @@ impl Policy for Partition {
         Local { worker, line: Line::new(worker), look_at: 0 }
     }
 
-    fn is_told(&self, _graph: &Graph) -> bool {
+    fn is_told(&self, _graph: &GraphData) -> bool {
         true
     }
 
-    fn has_homes(&self, _graph: &Graph) -> bool {
+    fn has_homes(&self, _graph: &GraphData) -> bool {
         true
     }
 

@@ -1,7 +1,7 @@
 //! What a virtual run runs: a graph, with a cost for each firing and a gain for each port.
 
 use crate::random::mix;
-use thalweg_graph::{ChannelId, Graph, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
 
 /// Items a firing moves through a port, on average: `items` in `firings`.
 ///
@@ -92,7 +92,7 @@ pub struct NodeModel {
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The graph.
-    pub graph: Graph,
+    pub graph: GraphData,
     /// By node.
     pub nodes: Vec<NodeModel>,
     /// Capacity of channels that name none.
@@ -102,7 +102,7 @@ pub struct Model {
 impl Model {
     /// A model without nodes.
     pub fn new() -> Model {
-        Model { graph: Graph::new(), nodes: Vec::new(), capacity: 256 }
+        Model { graph: GraphData::new(), nodes: Vec::new(), capacity: 256 }
     }
 
     /// The same model with another capacity for channels that name none.

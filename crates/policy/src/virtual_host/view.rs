@@ -5,7 +5,7 @@ use crate::partition::Ledger;
 use crate::random::XorShift;
 use crate::{Event, Host, Occupancy, WorkerId, dealt};
 use std::collections::VecDeque;
-use thalweg_graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 #[derive(Debug)]
 pub(super) struct Worker {
@@ -75,7 +75,7 @@ pub(super) struct View<'a, 'm> {
 }
 
 impl Host for View<'_, '_> {
-    fn graph(&self) -> &Graph {
+    fn graph(&self) -> &GraphData {
         self.world.graph()
     }
     fn workers(&self) -> usize {

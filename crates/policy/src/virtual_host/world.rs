@@ -16,7 +16,7 @@
 use super::{Model, NodeModel};
 use crate::{Event, Occupancy, WorkerId};
 use std::collections::VecDeque;
-use thalweg_graph::{ChannelId, Graph, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// A channel.
 #[derive(Debug)]
@@ -150,7 +150,7 @@ impl<'m> World<'m> {
         self.graph().node(id).inputs.iter().any(|port| port.pop.fixed().is_none())
     }
 
-    pub(super) fn graph(&self) -> &'m Graph {
+    pub(super) fn graph(&self) -> &'m GraphData {
         &self.model.graph
     }
 
@@ -383,7 +383,7 @@ impl<'m> World<'m> {
 }
 
 /// Producers and consumers of a node, in order of its ports.
-pub(super) fn neighbours(graph: &Graph, node: NodeId) -> Vec<NodeId> {
+pub(super) fn neighbours(graph: &GraphData, node: NodeId) -> Vec<NodeId> {
     let data = graph.node(node);
     let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
     let outputs = data.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);

@@ -18,7 +18,7 @@ use crate::port::Lack;
 use crate::worker::{EngineHost, Habits, Pace, Worker};
 use loom::thread;
 use std::sync::Arc;
-use thalweg_graph::{ChannelId, Graph, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{Decision, Event, Host, Policy, WorkerId};
@@ -120,7 +120,7 @@ impl Grow for Room {
 /// A producer of `items` items and a consumer on a channel of one. One of them, node `dedicated`, has
 /// a thread of its own, sleeper 1; the other is for worker 0.
 fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let item = Item::of::<()>();
     let give = graph.add(Node::sequential("give").output(OutPort::new("out", item).push(Rate::Static(1))));
     let take = graph.add(Node::sequential("take").input(InPort::new("in", item)));

@@ -14,7 +14,7 @@ use crate::sync::Ordering;
 use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
-use thalweg_graph::{Graph, Node, NodeId};
+use thalweg_graph::{GraphData, Node, NodeId};
 
 const NODE: NodeId = NodeId(0);
 
@@ -30,7 +30,7 @@ struct Queues {
 impl Queues {
     /// So many threads that may sleep or leave; homes are those of two workers.
     fn new(threads: usize) -> Arc<Queues> {
-        let mut graph = Graph::new();
+        let mut graph = GraphData::new();
         graph.add(Node::sequential("node"));
         let ready = Ready::new(2, false);
         ready.settle(Homes::new(&graph, 2));

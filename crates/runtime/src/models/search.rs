@@ -10,7 +10,7 @@ use crate::port::Lack;
 use crate::sync::{UnsafeCell, lock};
 use loom::thread;
 use std::sync::Arc;
-use thalweg_graph::{ChannelId, Graph, InPort, Item, Kind, Link, Node, NodeId, OutPort};
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::Event;
 
@@ -121,7 +121,7 @@ impl Body for Script {
 
 /// A giver and a taker with two channels of one item between them, and their scripts.
 fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
-    let mut graph = Graph::new();
+    let mut graph = GraphData::new();
     let item = Item::of::<()>();
     let give = Node::sequential("give").output(OutPort::new("a", item)).output(OutPort::new("b", item));
     let take = Node::sequential("take").input(InPort::new("a", item)).input(InPort::new("b", item));

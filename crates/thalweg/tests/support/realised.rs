@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use thalweg::graph::{ChannelId, Graph, Kind, NodeId};
+use thalweg::graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg::policy::virtual_host::{Model, NodeModel, Ratio};
 use thalweg::{Builder, Glance, In, Many, Out, Stream, input, output, window};
 
@@ -76,7 +76,7 @@ impl Gates {
 }
 
 /// The model's name for a channel of the engine's graph.
-pub fn in_model(model: &Graph, engine: &Graph, id: ChannelId) -> ChannelId {
+pub fn in_model(model: &GraphData, engine: &GraphData, id: ChannelId) -> ChannelId {
     let to = engine.channel(id).to;
     model.channel_ids().find(|other| model.channel(*other).to == to).expect("the same ports are joined")
 }
