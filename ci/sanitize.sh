@@ -22,14 +22,12 @@ if ! [ -f "$asan" ] || ! [ -f "$("$gcc" -print-file-name=libubsan.so)" ]; then
     skip "$gcc has no sanitizers" "install libasan and libubsan for $gcc, or set CC to a GCC that has them"
 fi
 
-tests=("$@")
-if [ ${#tests[@]} -eq 0 ]; then
-    mapfile -t tests < <(cd crates/codegen/tests && ls -d -- *.rs random | sed 's/\.rs$//')
-fi
-select=()
-for test in "${tests[@]}"; do
-    select+=(--test "$test")
-done
+# A module of the tests in tests/native, or the random programs, or all.
+case "${1-}" in
+    "") select=(--test native --test text --test random) ;;
+    random) select=(--test random) ;;
+    *) select=(--test native "$1::") ;;
+esac
 export THALWEG_CASES="${THALWEG_CASES:-300}" THALWEG_LONG=1
 cargo test -p thalweg-codegen "${select[@]}" --no-run
 

@@ -1,8 +1,6 @@
 //! Each construct of the language: native code does what the interpreter does.
 
-mod common;
-
-use common::{Memory, agree, has_compiler};
+use crate::common::{Memory, agree, has_compiler};
 use std::fs;
 use std::path::Path;
 

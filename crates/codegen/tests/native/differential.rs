@@ -1,8 +1,6 @@
 //! Native code does what the interpreter does, bit for bit: a program for each construct.
 
-mod common;
-
-use common::{Memory, agree, floats, has_compiler, ints};
+use crate::common::{Memory, agree, floats, has_compiler, ints};
 
 /// A program with a source of integers and a printer around a stream.
 fn around_int(stream: &str) -> String {

@@ -2,9 +2,7 @@
 //!
 //! At the highest level, as compiling takes most of the time; at all with `THALWEG_LONG=1`.
 
-mod common;
-
-use common::{LEVELS, Memory, agree_at, has_compiler, is_long};
+use crate::common::{LEVELS, Memory, agree_at, has_compiler, is_long};
 use std::sync::Arc;
 use thalweg_codegen::Level;
 use thalweg_lang::tree::Code;

@@ -1,8 +1,6 @@
 //! Programs of dynamic rates: native code does what the interpreter does, wherever the input ends.
 
-mod common;
-
-use common::{
+use crate::common::{
     Given, Memory, agree_runs, compiled, floats, has_compiler, interpreted, ints, levels, see_with,
 };
 use std::io;

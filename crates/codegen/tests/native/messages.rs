@@ -1,8 +1,6 @@
 //! Messages: native code handles them before the firings before which the interpreter does.
 
-mod common;
-
-use common::{Memory, agree_runs, compiled, floats, has_compiler, ints, levels};
+use crate::common::{Memory, agree_runs, compiled, floats, has_compiler, ints, levels};
 use thalweg_lang::generate::Choices;
 
 /// Checks a program at all levels; what it prints and how it ends is the interpreter's.
@@ -11,13 +9,13 @@ fn check(text: &str, files: &Memory, iterations: &[Option<u64>]) {
         return;
     }
     let seen = agree(text, files, iterations);
-    let shows = |seen: &common::Seen| {
+    let shows = |seen: &crate::common::Seen| {
         !seen.printed.is_empty() || seen.written.values().any(|items| !items.is_empty()) || seen.end.is_err()
     };
     assert!(seen.iter().any(shows), "nothing to see:\n{text}");
 }
 
-fn agree(text: &str, files: &Memory, iterations: &[Option<u64>]) -> Vec<common::Seen> {
+fn agree(text: &str, files: &Memory, iterations: &[Option<u64>]) -> Vec<crate::common::Seen> {
     let runs: Vec<_> = iterations.iter().map(|iterations| (files.clone(), *iterations)).collect();
     agree_runs(&levels(text), &compiled(text), text, &runs)
 }

@@ -1,8 +1,6 @@
 //! Locals that no stack has room for.
 
-mod common;
-
-use common::{Memory, agree, agree_runs, compiled, has_compiler, ints};
+use crate::common::{Memory, agree, agree_runs, compiled, has_compiler, ints};
 use thalweg_codegen::{Level, source};
 
 /// Twelve megabytes in one filter, a third of one in each of two.

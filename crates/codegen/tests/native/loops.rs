@@ -1,8 +1,6 @@
 //! Feedback loops of dynamic rates that wait for themselves, or outgrow their budget: told as the interpreter does.
 
-mod common;
-
-use common::{Memory, Seen, agree_runs, compiled, has_compiler, ints, levels, run_on};
+use crate::common::{Memory, Seen, agree_runs, compiled, has_compiler, ints, levels, run_on};
 use thalweg_codegen::{Cache, Config, Threads, build};
 
 fn around(inside: &str, rest: &str) -> String {

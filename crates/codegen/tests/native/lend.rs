@@ -1,8 +1,6 @@
 //! Files that are memory: items are used where they stand, and what comes out is the same at every length.
 
-mod common;
-
-use common::{compiled, has_compiler};
+use crate::common::{compiled, has_compiler};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;

@@ -1,9 +1,7 @@
 //! Native code on several threads does what the interpreter does, with batches so short that there are many
 //! borders between them.
 
-mod common;
-
-use common::{Memory, compiled, difference, floats, has_compiler, interpreted, run_on};
+use crate::common::{Memory, compiled, difference, floats, has_compiler, interpreted, run_on};
 use thalweg_codegen::{Cache, Config, Level, Native, Split, Threads, build};
 
 const SPLITS: [Split; 4] = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];

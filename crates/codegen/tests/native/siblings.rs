@@ -1,8 +1,6 @@
 //! Equal siblings fire together, and do what the interpreter does.
 
-mod common;
-
-use common::{Memory, agree_at, compiled, floats, has_compiler, interpreted, ints, run_native};
+use crate::common::{Memory, agree_at, compiled, floats, has_compiler, interpreted, ints, run_native};
 use thalweg_codegen::{Cache, Config, Level, build, source};
 
 /// Around a stream of floats, and one of integers.

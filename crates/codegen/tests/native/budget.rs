@@ -1,8 +1,6 @@
 //! Queues between regions grow within a budget of bytes; beyond it the program fails, and says which queue it was.
 
-mod common;
-
-use common::{Memory, Seen, compiled, has_compiler, interpreted, ints, run_on};
+use crate::common::{Memory, Seen, compiled, has_compiler, interpreted, ints, run_on};
 use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads, build};
 
 /// Each item becomes a thousand, and each two thousand one.

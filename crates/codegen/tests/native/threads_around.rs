@@ -1,9 +1,7 @@
 //! What is around a run on threads: prints, cancel, steady states that are counted, input that begins again,
 //! every policy of the engine, and programs that can be run by several threads at once.
 
-mod common;
-
-use common::{Memory, compiled, difference, floats, has_compiler, interpreted, run_on};
+use crate::common::{Memory, compiled, difference, floats, has_compiler, interpreted, run_on};
 use std::cell::Cell;
 use std::rc::Rc;
 use thalweg_codegen::{Cache, Config, Level, Native, Split, Threads, build, source};

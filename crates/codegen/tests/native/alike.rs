@@ -1,8 +1,8 @@
 //! Functions that differ in nothing but numbers are one: the same results.
 
-mod common;
-
-use common::{Memory, compiled, difference, floats, has_compiler, interpreted, levels, run_native, run_on};
+use crate::common::{
+    Memory, compiled, difference, floats, has_compiler, interpreted, levels, run_native, run_on,
+};
 use thalweg_codegen::{Cache, Config, Threads, build_as_long};
 
 fn agrees(text: &str, files: &Memory, iterations: Option<u64>) {

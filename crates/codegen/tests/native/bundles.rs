@@ -1,8 +1,8 @@
 //! Filters between which nothing is left are one code, and do what the interpreter does.
 
-mod common;
-
-use common::{Memory, agree_at, compiled, difference, floats, has_compiler, interpreted, ints, run_on};
+use crate::common::{
+    Memory, agree_at, compiled, difference, floats, has_compiler, interpreted, ints, run_on,
+};
 use thalweg_codegen::{Cache, Config, Level, Threads, build, source};
 use thalweg_lang::value::Value;
 

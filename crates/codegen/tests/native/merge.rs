@@ -1,8 +1,6 @@
 //! Filters that do the same on the same items are done once; what comes out is what it was.
 
-mod common;
-
-use common::{compiled, difference, floats, has_compiler, interpreted, run_native};
+use crate::common::{compiled, difference, floats, has_compiler, interpreted, run_native};
 use thalweg_codegen::{Cache, Config, Level, build};
 
 const PARTS: &str = "

@@ -1,8 +1,6 @@
 //! What was compiled before is found again, and what cannot be used is made anew.
 
-mod common;
-
-use common::{Memory, compiled, has_compiler, interpreted, run_native};
+use crate::common::{Memory, compiled, has_compiler, interpreted, run_native};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -1,8 +1,6 @@
 //! Functions of complex numbers: native code has the interpreter's bits, wherever the numbers lie.
 
-mod common;
-
-use common::{Memory, agree, has_compiler};
+use crate::common::{Memory, agree, has_compiler};
 use thalweg_lang::value::Value;
 
 /// Numbers around all places where one of the functions changes its way, and of all sizes.

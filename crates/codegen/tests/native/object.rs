@@ -1,8 +1,6 @@
 //! Code that goes along with its program.
 
-mod common;
-
-use common::{Memory, compiled, has_compiler, interpreted, run_native};
+use crate::common::{Memory, compiled, has_compiler, interpreted, run_native};
 use thalweg_codegen::{Config, Level, Object, Refusal, object};
 
 const TEXT: &str = "void->void pipeline Main {

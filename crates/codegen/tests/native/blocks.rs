@@ -1,8 +1,6 @@
 //! Blocks in lanes do what the interpreter does, bit for bit: each pattern, with rests of all sizes.
 
-mod common;
-
-use common::{Memory, agree, agree_each, compiled, floats, has_compiler, ints};
+use crate::common::{Memory, agree, agree_each, compiled, floats, has_compiler, ints};
 use thalweg_codegen::{Level, source};
 
 /// A program of items of a type around a stream.

@@ -1,8 +1,6 @@
 //! Functions that call themselves: native code does what the interpreter does, as deep as that goes.
 
-mod common;
-
-use common::{Memory, Seen, agree, agree_runs, compiled, has_compiler, ints, levels};
+use crate::common::{Memory, Seen, agree, agree_runs, compiled, has_compiler, ints, levels};
 
 /// A filter with functions between a file and another.
 fn around(filter: &str) -> String {

@@ -1,8 +1,6 @@
 //! Windows that move on by several places, and firings that are no multiple of the lanes.
 
-mod common;
-
-use common::{Memory, compiled, difference, floats, has_compiler, interpreted, ints, run_native};
+use crate::common::{Memory, compiled, difference, floats, has_compiler, interpreted, ints, run_native};
 use thalweg_codegen::{Cache, Config, Level, build, source};
 
 const FILTERS: &str = "

@@ -1,8 +1,6 @@
 //! Native runs that would never end can be stopped, in the middle of a firing too.
 
-mod common;
-
-use common::{Memory, Seen, compiled, has_compiler, ints, see_with};
+use crate::common::{Memory, Seen, compiled, has_compiler, ints, see_with};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
