@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use thalweg::{Error, Options, ParallelExt, Sender, channel, from_blocking_iter, from_iter};
+use thalweg::{Error, Options, ParallelExt, Report, Sender, channel, from_iter};
 
 use crate::jobs::{Chain, Farm, Small};
 use crate::peers::CAPACITY;
@@ -71,13 +71,13 @@ pub fn chain_by_fours_unstamped(job: &Chain) -> Outcome {
 
 fn chain_with(job: &Chain, options: &Options) -> Outcome {
     let (work, items) = (job.work, job.items);
-    run(options, |sum, options| {
+    run(options, |options| {
         let mut stage = work.stage();
         let mut chain = from_iter((0..items).map(move |i| stage.run(i)));
         for _ in 0..job.stages - 2 {
             chain = chain.map(move |x| stage.run(x));
         }
-        chain.for_each(move |x| *sum = fold(*sum, stage.run(x))).run(options)
+        chain.fold(0, move |sum, x| fold(sum, stage.run(x))).run(options)
     })
 }
 
@@ -93,19 +93,14 @@ pub fn farm_unpinned(job: &Farm) -> Outcome {
 
 fn farm_with(job: &Farm, options: &Options) -> Outcome {
     let work = &*job.work;
-    run(options, |sum, options| {
-        from_iter(0..job.items).par_map(|i| work.run(i)).for_each(|x| *sum = fold(*sum, x)).run(options)
-    })
+    run(options, |options| from_iter(0..job.items).par_map(|i| work.run(i)).fold(0, fold).run(options))
 }
 
 /// The same as an adaptor of an iterator: the caller takes the results, and the iterator has a
 /// thread of its own.
 pub fn farm_adaptor(job: &Farm) -> Outcome {
-    let work = job.work.clone();
-    run(&Options::new().threads(job.threads), |sum, options| {
-        let mut results = (0..job.items).par_map(move |i| work.run(i)).options(options.clone());
-        results.try_for_each(|x| x.map(|x| *sum = fold(*sum, x)))
-    })
+    let (work, options) = (job.work.clone(), Options::new().threads(job.threads));
+    Ok(Some(timed(|| (0..job.items).par_map(move |i| work.run(i)).options(options).fold(0, fold))))
 }
 
 /// A short farm as a chain: the time from the built graph to the report.
@@ -127,35 +122,28 @@ pub fn small_chain_built(job: &Small) -> Outcome {
 fn small_chains(job: &Small, threads: usize, count: impl Fn(Duration, Duration) -> Duration) -> Outcome {
     let (work, options, mut outcome) = (&*job.farm.work, Options::new().threads(threads), Ok(()));
     let row = median_of(job.jobs, || {
-        let (start, mut sum) = (Instant::now(), 0);
-        let chain = from_iter(0..job.farm.items).par_map(|i| work.run(i));
-        let built = chain.for_each(|x| sum = fold(sum, x)).build();
+        let start = Instant::now();
+        let sum = from_iter(0..job.farm.items).par_map(|i| work.run(i)).fold(0, fold);
+        let built = sum.graph().build();
         let before = start.elapsed();
-        if let Err(error) = built.and_then(|graph| graph.run(&options)) {
-            outcome = Err(error.to_string());
-        }
-        (count(before, start.elapsed()), sum)
+        let ran = built.map_err(Error::from).and_then(|graph| graph.run(&options));
+        let time = count(before, start.elapsed());
+        let sum = ran.and_then(|run| run.take(sum)).map_err(|error| outcome = Err(error.to_string()));
+        (time, sum.unwrap_or_default())
     });
     outcome.map(|()| Some(row))
 }
 
 /// A short farm as an adaptor of an iterator, from its making to its end.
 pub fn small_adaptor(job: &Small) -> Outcome {
-    let (options, mut outcome) = (Options::new().threads(job.farm.threads), Ok(()));
-    let row = median_of(job.jobs, || {
+    let options = Options::new().threads(job.farm.threads);
+    Ok(Some(median_of(job.jobs, || {
         let work = job.farm.work.clone();
         once(|| {
-            let (mut sum, results) = (0, (0..job.farm.items).par_map(move |i| work.run(i)));
-            for result in results.options(options.clone()) {
-                match result {
-                    Ok(x) => sum = fold(sum, x),
-                    Err(error) => outcome = Err(error.to_string()),
-                }
-            }
-            sum
+            let results = (0..job.farm.items).par_map(move |i| work.run(i));
+            results.options(options.clone()).fold(0, fold)
         })
-    });
-    outcome.map(|()| Some(row))
+    })))
 }
 
 /// The time to drop an adaptor after its first item, of many.
@@ -164,7 +152,7 @@ pub fn small_drop(job: &Small) -> Outcome {
     Ok(Some(median_of(job.jobs, || {
         let work = job.farm.work.clone();
         let mut results = (0..u64::MAX).par_map(move |i| work.run(i)).options(options.clone());
-        let first = results.next().and_then(Result::ok).unwrap_or_default();
+        let first = results.next().unwrap_or_default();
         (once(|| drop_all(results)).0, first)
     })))
 }
@@ -177,45 +165,40 @@ fn drop_all(results: impl Iterator) -> u64 {
 /// The farm with 0 to 3 outputs per item; see [`crate::variants::outputs`].
 pub fn farm_outputs(job: &Farm) -> Outcome {
     let work = &*job.work;
-    run(&pinned(job.threads), |sum, options| {
-        from_iter(0..job.items)
-            .par_flat_map(|i| outputs(work, i))
-            .for_each(|x| *sum = fold(*sum, x))
-            .run(options)
+    run(&pinned(job.threads), |options| {
+        from_iter(0..job.items).par_flat_map(|i| outputs(work, i)).fold(0, fold).run(options)
     })
 }
 
 /// The farm where each item goes round 1 to 3 times; see [`crate::variants::rounds`].
 pub fn farm_rounds(job: &Farm) -> Outcome {
     let work = &*job.work;
-    run(&pinned(job.threads), |sum, options| {
+    run(&pinned(job.threads), |options| {
         let once = |item| match round(work, item) {
             done if done.left == 0 => ControlFlow::Break(done.value),
             item => ControlFlow::Continue(item),
         };
-        from_iter((0..job.items).map(first_round))
-            .par_round(IN_FLIGHT, once)
-            .for_each(|x| *sum = fold(*sum, x))
-            .run(options)
+        from_iter((0..job.items).map(first_round)).par_round(IN_FLIGHT, once).fold(0, fold).run(options)
     })
 }
 
 /// The farm whose parallel stage peeks at a window of 64 items; see [`crate::variants::peek`].
 pub fn farm_peek(job: &Farm) -> Outcome {
     let work = &*job.work;
-    run(&pinned(job.threads), |sum, options| {
+    run(&pinned(job.threads), |options| {
         from_iter(0..job.items)
             .par_windows(WINDOW as u32, 1, |window| peek(work, window.as_slice()))
-            .for_each(|x| *sum = fold(*sum, x))
+            .fold(0, fold)
             .run(options)
     })
 }
 
 /// A run whose source waits for `seconds` before its only item.
 pub fn idle(seconds: f64, threads: usize) -> Outcome {
-    run(&Options::new().threads(threads), |sum, options| {
-        from_blocking_iter(std::iter::once_with(move || thread::sleep(Duration::from_secs_f64(seconds))))
-            .for_each(|()| *sum = 1)
+    run(&Options::new().threads(threads), |options| {
+        from_iter(std::iter::once_with(move || thread::sleep(Duration::from_secs_f64(seconds))))
+            .blocking()
+            .fold(0, |_, ()| 1)
             .run(options)
     })
 }
@@ -225,12 +208,15 @@ fn pinned(threads: usize) -> Options {
     Options::new().threads(threads).pinned()
 }
 
-/// Times a run that leaves its checksum behind: building the graph, running it and ending.
-fn run<T>(options: &Options, body: impl FnOnce(&mut u64, &Options) -> Result<T, Error>) -> Outcome {
-    let (mut sum, mut outcome) = (0, Ok(()));
-    let row = timed(|| {
-        outcome = body(&mut sum, options).map(drop);
-        sum
+/// Times a run that gives its checksum: building the graph, running it and ending.
+fn run(options: &Options, body: impl FnOnce(&Options) -> Result<(u64, Report), Error>) -> Outcome {
+    let mut outcome = Ok(());
+    let row = timed(|| match body(options) {
+        Ok((sum, _report)) => sum,
+        Err(error) => {
+            outcome = Err(error.to_string());
+            0
+        }
     });
-    outcome.map(|()| Some(row)).map_err(|error| error.to_string())
+    outcome.map(|()| Some(row))
 }

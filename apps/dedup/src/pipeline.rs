@@ -1,4 +1,4 @@
-//! Packing and unpacking as pipelines: chains of the engine.
+//! Packing and unpacking as pipelines: chains of operators.
 //!
 //! **Memory.** Every channel has a capacity in items. That is no bound in bytes where an item may
 //! keep a whole block alive (a chunk) or is as large as an archive claims (a record), so those
@@ -60,7 +60,7 @@ pub fn pack_source<'a>(
     let mut writer = ArchiveWriter::new(output, kind, params)?;
     let mut planner = Planner::new(params);
     let blocks = thalweg::from_try_iter(blocks).named("read").capacity(BLOCKS);
-    let flow = run
+    let end = run
         .reading(blocks)
         .par_flat_map(|block| chunks(block, &params.chunk))
         .named("chunk")
@@ -76,9 +76,9 @@ pub fn pack_source<'a>(
         .try_par_map(|group| encode(group, params))
         .named("compress")
         .capacity(tokens())
-        .try_for_each(|record| writer.record(record))
+        .for_each(|record| writer.record(record))
         .named("write");
-    let report = run.go(flow, budget())?;
+    let report = run.go(end, budget())?;
     let (_, summary) = writer.finish()?;
     Ok((summary, report))
 }
@@ -100,15 +100,15 @@ pub fn extract_parallel<R: Read + Send>(
         .named("read")
         .capacity(tokens())
         .weigh(|record: &Result<RawRecord>| record.as_ref().map_or(0, RawRecord::weight));
-    let flow = run
+    let end = run
         .reading(records)
         .par_map(|record| record.and_then(RawRecord::unfold))
         .named("decode")
         .capacity(tokens())
         .weigh(|decoded: &Result<Decoded>| decoded.as_ref().map_or(0, Decoded::weight))
-        .try_for_each(|decoded| assembler.apply(&decoded?, sink))
+        .for_each(|decoded| assembler.apply(&decoded?, sink))
         .named("assemble");
-    let report = run.go(flow, budget())?;
+    let report = run.go(end, budget())?;
     let (offset, footer) = archive.footer().expect("records end with the footer");
     let summary = assembler.finish(footer, *offset, archive.offset())?;
     Ok((summary, report))

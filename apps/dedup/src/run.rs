@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use thalweg::{Chain, Flow, Handle, Options, Report};
+use thalweg::{Finished, Handle, Options, Output, Report, Stream};
 
 use crate::{Error, Result};
 
@@ -94,20 +94,20 @@ impl Run {
     }
 
     /// The reading stage, as it suits the input.
-    pub(crate) fn reading<'env, T: Send + 'env>(&self, stage: Chain<'env, T>) -> Chain<'env, T> {
+    pub(crate) fn reading<'env, T: Send + 'env>(&self, stage: Stream<'env, T>) -> Stream<'env, T> {
         if self.waits { stage.blocking() } else { stage }
     }
 
     /// Runs to the end; `budget` is what its weighed channels may hold, in bytes.
-    pub(crate) fn go(&self, flow: Flow<'_>, budget: usize) -> Result<Report> {
+    pub(crate) fn go(&self, end: Output<'_, ()>, budget: usize) -> Result<Report> {
         // Every firing is microseconds to milliseconds of work, so claims of several would only
         // take work away from other threads.
         let options = self.options.clone().run_length(1).budget(budget);
-        let prepared = flow.build()?.prepare(&options)?;
+        let prepared = end.graph().prepare(&options)?;
         self.stop.attach(prepared.handle());
         let ran = prepared.run();
         self.stop.detach();
-        ran.map_err(cause)
+        ran.map(Finished::into_report).map_err(cause)
     }
 }
 

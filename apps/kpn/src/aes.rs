@@ -6,9 +6,9 @@
 
 use aes::Aes128;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use thalweg::{Builder, Rx, Tx, input, output};
+use thalweg::{Graph, Rx, Tx, Value, input, output};
 
-use crate::job::{Job, Slot, fold};
+use crate::job::{Job, fold};
 
 /// Bytes of a block of the cipher.
 const BLOCK: usize = 16;
@@ -62,11 +62,10 @@ pub fn encrypt(key: &[u8; 16], mode: Mode, first: u64, text: &mut [u8]) {
 /// Without workers.
 pub fn aes(bytes: usize, workers: usize, passes: u32, mode: Mode) -> Job {
     assert!(workers > 0, "somebody must do it");
-    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let graph = Graph::new();
     let (backs, answers): (Vec<_>, Vec<_>) = (0..workers).map(|_| graph.feedback([])).unzip();
     let ins: Vec<_> = answers.into_iter().enumerate().map(|(i, s)| input(&format!("done{i}"), s)).collect();
     let outs: Vec<_> = (0..workers).map(|i| output(&format!("part{i}"))).collect();
-    let result = slot.clone();
     let hub = move |rxs: Vec<Rx<Box<[u8]>>>, txs: Vec<Tx<Part>>| async move {
         for (mut tx, part) in txs.into_iter().zip(parts(memory(bytes), workers)) {
             tx.send(part).await;
@@ -75,12 +74,13 @@ pub fn aes(bytes: usize, workers: usize, passes: u32, mode: Mode) -> Job {
         for mut rx in rxs {
             sum = rx.recv().await.iter().fold(sum, |sum, part| fold_all(sum, part));
         }
-        result.set(sum);
+        Value(sum)
     };
-    for (i, (back, stream)) in backs.into_iter().zip(graph.process("hub", ins, outs, hub)).enumerate() {
+    let (parts, result) = graph.process("hub", ins, outs, hub);
+    for (i, (back, part)) in backs.into_iter().zip(parts).enumerate() {
         let done = graph.process(
             &format!("worker{i}"),
-            input("part", stream),
+            input("part", part),
             output("done"),
             move |mut rx, mut tx| async move {
                 while let Some((first, mut part)) = rx.recv().await {
@@ -89,9 +89,9 @@ pub fn aes(bytes: usize, workers: usize, passes: u32, mode: Mode) -> Job {
                 }
             },
         );
-        graph.close(back, done);
+        done.feed(back);
     }
-    Job::new(graph, slot, move || {
+    Job::new(result, move || {
         let mut all = memory(bytes);
         (0..passes).for_each(|pass| encrypt(&KEY, of_pass(mode, pass), 0, &mut all));
         fold_all(0, &all)

@@ -1,40 +1,23 @@
 //! A network with the result it must have.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use thalweg::{Builder, Error, Network, Options, Report};
-
-/// Where a process leaves the result of its network.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Slot(Arc<AtomicU64>);
-
-impl Slot {
-    pub fn set(&self, result: u64) {
-        self.0.store(result, Ordering::Release);
-    }
-}
+use thalweg::{Error, Finished, Network, Options, Output, Report};
 
 /// A network ready to run.
 pub struct Job {
-    graph: Builder<'static>,
-    slot: Slot,
+    result: Output<'static, u64>,
     expected: Box<dyn FnOnce() -> u64 + Send>,
 }
 
 impl std::fmt::Debug for Job {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Job").field("graph", &self.graph).finish_non_exhaustive()
+        f.debug_struct("Job").field("graph", &self.result.graph()).finish_non_exhaustive()
     }
 }
 
 impl Job {
-    pub(crate) fn new(
-        graph: Builder<'static>,
-        slot: Slot,
-        expected: impl FnOnce() -> u64 + Send + 'static,
-    ) -> Job {
-        Job { graph, slot, expected: Box::new(expected) }
+    /// The network is the graph that the result comes from.
+    pub(crate) fn new(result: Output<'static, u64>, expected: impl FnOnce() -> u64 + Send + 'static) -> Job {
+        Job { result, expected: Box::new(expected) }
     }
 
     /// The result that the parameters ask for, by a plain loop: it takes the time of one core.
@@ -47,7 +30,7 @@ impl Job {
     /// # Errors
     /// What ended the run before its time.
     pub fn run(self, options: &Options) -> Result<(u64, Report), Error> {
-        self.run_by(|network| network.run(options))
+        self.result.run(options)
     }
 
     /// The same, run by the caller: under a policy of its own, for example.
@@ -56,11 +39,10 @@ impl Job {
     /// As [`Job::run`].
     pub fn run_by(
         self,
-        run: impl FnOnce(Network<'static>) -> Result<Report, Error>,
+        run: impl FnOnce(Network<'static>) -> Result<Finished, Error>,
     ) -> Result<(u64, Report), Error> {
-        let slot = self.slot.clone();
-        let report = run(self.build()?)?;
-        Ok((slot.0.load(Ordering::Acquire), report))
+        let run = run(self.result.graph().build()?)?;
+        Ok((run.take(self.result)?, run.into_report()))
     }
 
     /// The network by itself, to be looked at.
@@ -68,7 +50,7 @@ impl Job {
     /// # Errors
     /// The graph is refused.
     pub fn build(self) -> Result<Network<'static>, Error> {
-        Ok(self.graph.build()?)
+        Ok(self.result.graph().build()?)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The random network of section 5.2.2 (Figure 8): layers of processes, messages that are work to be
 //! done, and edges back that make cycles.
 
-use thalweg::{Builder, Feedback, Rx, Stream, Tx, input, output};
+use thalweg::{Feedback, Graph, Rx, Stream, Tx, Value, output};
 
-use crate::job::{Job, Slot, fold};
+use crate::job::{Job, fold};
 
 /// What the network looks like. The same numbers give the same network.
 ///
@@ -161,7 +161,7 @@ pub fn layered(
     share: u64,
     work: impl FnMut(u64, u64) -> u64 + Clone + Send + 'static,
 ) -> Job {
-    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let graph = Graph::new();
     let nodes = layers.nodes();
     let mut streams: Vec<Vec<Stream<Message>>> = (0..nodes).map(|_| Vec::new()).collect();
     let mut ends: Vec<Option<Feedback<Message>>> = (0..nodes).map(|_| None).collect();
@@ -170,31 +170,31 @@ pub fn layered(
         let (end, stream) = graph.feedback([]);
         (ends[*from], hears[*to]) = (Some(end), Some(stream));
     }
-    for node in 0..nodes {
+    let last = nodes - 1;
+    for node in 0..last {
         let back = Back { sends: ends[node].is_some(), hears: hears[node].is_some() };
         let ins = std::mem::take(&mut streams[node]).into_iter().chain(hears[node].take());
-        let ins: Vec<_> = ins.enumerate().map(|(i, stream)| input(&format!("in{i}"), stream)).collect();
+        let ins: Vec<_> = ins.collect();
         let outs = layers.forward[node].len() + usize::from(back.sends);
         let outs: Vec<_> = (0..outs).map(|i| output(&format!("out{i}"))).collect();
-        let (name, work, result) = (format!("node{node}"), work.clone(), slot.clone());
+        let (name, work) = (format!("node{node}"), work.clone());
         let mut out = match node {
             0 => {
                 graph.process(&name, ins, outs, move |_, txs: Vec<Tx<Message>>| source(txs, messages, share))
             }
-            _ if node + 1 == nodes => {
-                graph.process(&name, ins, outs, move |rxs, _: Vec<Tx<Message>>| sink(rxs, work, result))
-            }
             _ => graph.process(&name, ins, outs, move |rxs, txs| middle(rxs, txs, back, work)),
         };
         if let Some(end) = ends[node].take() {
-            graph.close(end, out.pop().expect("the output back is the last"));
+            out.pop().expect("the output back is the last").feed(end);
         }
         for (to, stream) in layers.forward[node].iter().zip(out) {
             streams[*to].push(stream);
         }
     }
+    let (name, ins, f) = (format!("node{last}"), std::mem::take(&mut streams[last]), work.clone());
+    let result = graph.process(&name, ins, (), move |rxs, ()| sink(rxs, f));
     let layers = layers.clone();
-    Job::new(graph, slot, move || reference(&layers, messages, share, work))
+    Job::new(result, move || reference(&layers, messages, share, work))
 }
 
 /// Whether a node's last output, or its last input, is an edge back.
@@ -247,12 +247,12 @@ async fn middle(
     }
 }
 
-async fn sink(mut rxs: Vec<Rx<Message>>, mut work: impl FnMut(u64, u64) -> u64, result: Slot) {
+async fn sink(mut rxs: Vec<Rx<Message>>, mut work: impl FnMut(u64, u64) -> u64) -> Value<u64> {
     let mut sum = 0;
     while let Some(Message { share, trace }) = gather(&mut rxs, sum).await {
         sum = fold(fold(trace, work(share, trace)), share);
     }
-    result.set(sum);
+    Value(sum)
 }
 
 /// The same by a loop over messages, and in each over the nodes.

@@ -1,53 +1,50 @@
 //! Two processes that send one message to and fro: each transaction is a send, a switch and a
 //! receive (section 4.5).
 
-use thalweg::{Builder, input, output};
+use thalweg::{Graph, Value, output};
 
-use crate::job::{Job, Slot};
+use crate::job::Job;
 
 /// `rounds` times there and back, over channels that hold one message: `2 * rounds` transactions.
 pub fn ping_pong(rounds: u64) -> Job {
-    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let graph = Graph::new();
     let (back, pong) = graph.feedback([]);
-    let result = slot.clone();
-    let ping = graph.process("ping", input("in", pong), output("out"), move |mut rx, mut tx| async move {
+    let (ping, result) = graph.process("ping", pong, output("out"), move |mut rx, mut tx| async move {
         let mut value = 0;
         for _ in 0..rounds {
             tx.send(value).await;
             let Some(answer) = rx.recv().await else { break };
             value = answer;
         }
-        result.set(value);
+        Value(value)
     });
-    let pong =
-        graph.process("pong", input("in", ping.capacity(1)), output("out"), |mut rx, mut tx| async move {
-            while let Some(value) = rx.recv().await {
-                tx.send(value + 1).await;
-            }
-        });
-    graph.close(back, pong.capacity(1));
-    Job::new(graph, slot, move || rounds)
+    let pong = graph.process("pong", ping.capacity(1), output("out"), |mut rx, mut tx| async move {
+        while let Some(value) = rx.recv().await {
+            tx.send(value + 1).await;
+        }
+    });
+    pong.capacity(1).feed(back);
+    Job::new(result, move || rounds)
 }
 
 /// The same by two coroutines.
 pub fn ping_pong_coroutines(rounds: u64) -> Job {
-    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let graph = Graph::new();
     let (back, pong) = graph.feedback([]);
-    let result = slot.clone();
-    let ping = graph.coroutine("ping", input("in", pong), output("out"), move |mut rx, mut tx| {
+    let (ping, result) = graph.coroutine("ping", pong, output("out"), move |mut rx, mut tx| {
         let mut value = 0;
         for _ in 0..rounds {
             tx.send(value);
             let Some(answer) = rx.recv() else { break };
             value = answer;
         }
-        result.set(value);
+        Value(value)
     });
-    let pong = graph.coroutine("pong", input("in", ping.capacity(1)), output("out"), |rx, mut tx| {
+    let pong = graph.coroutine("pong", ping.capacity(1), output("out"), |rx, mut tx| {
         for value in rx {
             tx.send(value + 1);
         }
     });
-    graph.close(back, pong.capacity(1));
-    Job::new(graph, slot, move || rounds)
+    pong.capacity(1).feed(back);
+    Job::new(result, move || rounds)
 }

@@ -2,9 +2,9 @@
 
 use std::mem::MaybeUninit;
 
-use thalweg::{Builder, input, output};
+use thalweg::{Graph, Value, output};
 
-use crate::job::{Job, Slot, fold};
+use crate::job::{Job, fold};
 
 /// A message of `8 * WORDS` bytes: its number, and weight to carry.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub fn pipeline<const WORDS: usize>(
     work: impl FnMut(u64) -> u64 + Clone + Send + 'static,
 ) -> Job {
     assert!(stages >= 2 && WORDS > 0, "a pipeline has two stages at least, and a message one word");
-    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let graph = Graph::new();
     let mut f = work.clone();
     let mut stream =
         graph.process("stage0", (), output::<Message<WORDS>>("out"), move |(), mut tx| async move {
@@ -45,27 +45,23 @@ pub fn pipeline<const WORDS: usize>(
         });
     for stage in 1..stages - 1 {
         let mut f = work.clone();
-        stream = graph.process(
-            &format!("stage{stage}"),
-            input("in", stream),
-            output("out"),
-            move |mut rx, mut tx| async move {
-                while let Some(message) = rx.recv_ref().await {
-                    let value = f(message.0[0]);
-                    tx.send_with(|place| message.pass(place, value)).await;
-                }
-            },
-        );
+        let name = format!("stage{stage}");
+        stream = graph.process(&name, stream, output("out"), move |mut rx, mut tx| async move {
+            while let Some(message) = rx.recv_ref().await {
+                let value = f(message.0[0]);
+                tx.send_with(|place| message.pass(place, value)).await;
+            }
+        });
     }
-    let (mut f, result) = (work.clone(), slot.clone());
-    graph.process(&format!("stage{}", stages - 1), input("in", stream), (), move |mut rx, ()| async move {
+    let (name, mut f) = (format!("stage{}", stages - 1), work.clone());
+    let result = graph.process(&name, stream, (), move |mut rx, ()| async move {
         let mut sum = 0;
         while let Some(message) = rx.recv_ref().await {
             sum = fold(sum, f(message.0[0]));
         }
-        result.set(sum);
+        Value(sum)
     });
-    Job::new(graph, slot, move || through(stages, messages, work))
+    Job::new(result, move || through(stages, messages, work))
 }
 
 /// What comes out of the pipeline, by a plain loop.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use thalweg::{Builder, Feedback, Rx, Stream, Tx, input, output};
+use thalweg::{Feedback, Graph, Rx, Stream, Tx, Value, output};
 
-use crate::job::{Job, Slot};
+use crate::job::Job;
 
 /// Whether neighbours in the ring are neighbours in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,33 +37,32 @@ impl Order {
 /// With fewer than two processes.
 pub fn ring(nodes: usize, rounds: u64, order: Order) -> Job {
     assert!(nodes >= 2, "a ring has at least two processes");
-    let mut work = Making { graph: Builder::new(), made: BTreeMap::new(), wanted: BTreeMap::new() };
-    let slot = Slot::default();
+    let mut work = Making { graph: Graph::new(), made: BTreeMap::new(), wanted: BTreeMap::new() };
+    let mut result = None;
     for place in order.places(nodes) {
         let before = (place + nodes - 1) % nodes;
-        let stream = work.stream(before);
-        let inputs = input("in", stream.capacity(1));
-        let outputs = output("out");
+        let stream = work.stream(before).capacity(1);
         let out = if place == 0 {
-            let result = slot.clone();
-            let first = move |rx, tx| start(rx, tx, rounds, result);
-            work.graph.process("start", inputs, outputs, first)
+            let first = move |rx, tx| start(rx, tx, rounds);
+            let (out, token) = work.graph.process("start", stream, output("out"), first);
+            result = Some(token);
+            out
         } else {
-            work.graph.process("pass", inputs, outputs, pass)
+            work.graph.process("pass", stream, output("out"), pass)
         };
         work.give(place, out);
     }
-    Job::new(work.graph, slot, move || nodes as u64 * rounds)
+    Job::new(result.expect("one of the places is the first"), move || nodes as u64 * rounds)
 }
 
-async fn start(mut rx: Rx<u64>, mut tx: Tx<u64>, rounds: u64, result: Slot) {
+async fn start(mut rx: Rx<u64>, mut tx: Tx<u64>, rounds: u64) -> Value<u64> {
     let mut token = 0;
     for _ in 0..rounds {
         tx.send(token + 1).await;
-        let Some(back) = rx.recv().await else { return };
+        let Some(back) = rx.recv().await else { break };
         token = back;
     }
-    result.set(token);
+    Value(token)
 }
 
 async fn pass(mut rx: Rx<u64>, mut tx: Tx<u64>) {
@@ -74,15 +73,15 @@ async fn pass(mut rx: Rx<u64>, mut tx: Tx<u64>) {
 
 /// A ring in the making, in any order.
 struct Making {
-    graph: Builder<'static>,
+    graph: Graph<'static>,
     /// Outputs whose reader comes later, by place.
-    made: BTreeMap<usize, Stream<u64>>,
+    made: BTreeMap<usize, Stream<'static, u64>>,
     /// Outputs whose writer comes later.
-    wanted: BTreeMap<usize, Feedback<u64>>,
+    wanted: BTreeMap<usize, Feedback<'static, u64>>,
 }
 
 impl Making {
-    fn stream(&mut self, from: usize) -> Stream<u64> {
+    fn stream(&mut self, from: usize) -> Stream<'static, u64> {
         self.made.remove(&from).unwrap_or_else(|| {
             let (feedback, stream) = self.graph.feedback([]);
             self.wanted.insert(from, feedback);
@@ -90,9 +89,9 @@ impl Making {
         })
     }
 
-    fn give(&mut self, place: usize, stream: Stream<u64>) {
+    fn give(&mut self, place: usize, stream: Stream<'static, u64>) {
         match self.wanted.remove(&place) {
-            Some(feedback) => self.graph.close(feedback, stream),
+            Some(feedback) => stream.feed(feedback),
             None => _ = self.made.insert(place, stream),
         }
     }

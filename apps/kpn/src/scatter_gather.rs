@@ -1,8 +1,8 @@
 //! One process gives a task to each of many, and waits for all (section 5.2.1, Figure 4).
 
-use thalweg::{Builder, Rx, Tx, input, output};
+use thalweg::{Graph, Rx, Tx, Value, input, output};
 
-use crate::job::{Job, Slot, fold};
+use crate::job::{Job, fold};
 
 /// `rounds` rounds: the first process sends a message to each of `workers` others, which do `work`
 /// and answer, and then receives all the answers.
@@ -11,13 +11,12 @@ pub fn scatter_gather(
     workers: usize,
     work: impl FnMut(u64) -> u64 + Clone + Send + 'static,
 ) -> Job {
-    let (mut graph, slot) = (Builder::new(), Slot::default());
+    let graph = Graph::new();
     let (backs, answers): (Vec<_>, Vec<_>) = (0..workers).map(|_| graph.feedback([])).unzip();
     let inputs: Vec<_> =
         answers.into_iter().enumerate().map(|(i, s)| input(&format!("answer{i}"), s)).collect();
     let outputs: Vec<_> = (0..workers).map(|i| output(&format!("task{i}"))).collect();
-    let result = slot.clone();
-    let tasks = graph.process(
+    let (tasks, result) = graph.process(
         "hub",
         inputs,
         outputs,
@@ -28,11 +27,11 @@ pub fn scatter_gather(
                     tx.send(task(round, worker)).await;
                 }
                 for rx in &mut rxs {
-                    let Some(answer) = rx.recv().await else { return };
+                    let Some(answer) = rx.recv().await else { return Value(sum) };
                     sum = fold(sum, answer);
                 }
             }
-            result.set(sum);
+            Value(sum)
         },
     );
     for (i, (back, stream)) in backs.into_iter().zip(tasks).enumerate() {
@@ -47,10 +46,10 @@ pub fn scatter_gather(
                 }
             },
         );
-        graph.close(back, answer);
+        answer.feed(back);
     }
     let all = (0..rounds).flat_map(move |round| (0..workers as u64).map(move |worker| task(round, worker)));
-    Job::new(graph, slot, move || all.map(work).fold(0, fold))
+    Job::new(result, move || all.map(work).fold(0, fold))
 }
 
 /// What the hub asks of a worker in a round.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::registry::{self, Visit};
 use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
-use thalweg::{Error, Network, Options, Report};
+use thalweg::{Error, Finished, Network, Options};
 use thalweg_kpn::{
     H264, Job, Layers, Mode, Order, aes, h264, layered, ping_pong, ping_pong_coroutines, pipeline, ring,
     scatter_gather,
@@ -63,7 +63,7 @@ struct Run<'a> {
 }
 
 impl Visit for Run<'_> {
-    type Out = Result<Report, Error>;
+    type Out = Result<Finished, Error>;
 
     fn visit<P: Policy>(self, policy: &P) -> Self::Out {
         let state = AtomicU64::new(self.seed << 32);

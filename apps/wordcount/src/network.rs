@@ -1,9 +1,9 @@
 //! The network of processes that suits the problem.
 
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use thalweg::{Builder, Error, Options, Report, Rx, Stream, Tx, input};
+use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, Value, input};
 
 use crate::blocks::BLOCK;
 use crate::ranking::{Ranked, Ranking, sorted};
@@ -26,8 +26,8 @@ where
     I::IntoIter: Send,
     R: Read + Send,
 {
-    let mut graph = Builder::new();
-    let blocks = files(&mut graph, inputs.into_iter(), options.workers());
+    let graph = Graph::new();
+    let blocks = files(&graph, inputs.into_iter(), options.workers());
     counted(graph, blocks, case, options)
 }
 
@@ -45,21 +45,20 @@ where
 /// # Errors
 /// [`Options`] make no sense.
 pub fn count_text(text: &[u8], case: Case, options: &Options) -> Result<(Ranking, Report), Error> {
-    let mut graph = Builder::new();
-    let blocks = memory(&mut graph, text, BLOCK, options.workers());
+    let graph = Graph::new();
+    let blocks = memory(&graph, text, BLOCK, options.workers());
     counted(graph, blocks, case, options)
 }
 
 /// Runs a graph that gives blocks, with a counter for each stream of them. More counters than workers
 /// would even out what the cores get, and have as many more tables merged.
 fn counted<'env, B: AsRef<[u8]> + Send + 'env>(
-    mut graph: Builder<'env>,
-    blocks: Vec<Stream<B>>,
+    graph: Graph<'env>,
+    blocks: Vec<Stream<'env, B>>,
     case: Case,
     options: &Options,
 ) -> Result<(Ranking, Report), Error> {
     let bits = blocks.len().next_power_of_two().trailing_zeros();
-    let parts: Arc<Mutex<Vec<Vec<Ranked>>>> = Arc::default();
     let mut tables: Vec<Vec<_>> = (0..1 << bits).map(|_| Vec::new()).collect();
     for (i, stream) in blocks.into_iter().enumerate() {
         let ins = input("block", stream.capacity(WAITING));
@@ -67,19 +66,14 @@ fn counted<'env, B: AsRef<[u8]> + Send + 'env>(
         let given = graph.process(&format!("counter{i}"), ins, outputs("table", 1 << bits), count);
         tables.iter_mut().zip(given).for_each(|(of, stream)| of.push(stream));
     }
-    for (mine, streams) in tables.into_iter().enumerate() {
+    let merge = |(mine, streams): (usize, Vec<Stream<'env, _>>)| {
         let ins: Vec<_> =
             streams.into_iter().enumerate().map(|(i, s)| input(&format!("table{i}"), s)).collect();
-        let parts = parts.clone();
-        let merge = move |rxs: Vec<Rx<Arc<Table>>>, ()| async move {
-            let part = merger(rxs, mine, bits).await;
-            parts.lock().expect("nobody panics with it").push(part);
-        };
-        graph.process(&format!("merger{mine}"), ins, (), merge);
-    }
-    let report = graph.build()?.run(options)?;
-    let parts = std::mem::take(&mut *parts.lock().expect("nobody panics with it"));
-    Ok((Ranking::merge(parts), report))
+        graph.process(&format!("merger{mine}"), ins, (), move |rxs, ()| merger(rxs, mine, bits))
+    };
+    let parts: Vec<_> = tables.into_iter().enumerate().map(merge).collect();
+    let run = graph.run(options)?;
+    Ok((Ranking::merge(run.take_all(parts)?), run.into_report()))
 }
 
 /// Counts what it is given, and tells all mergers.
@@ -95,16 +89,16 @@ async fn counter<B: AsRef<[u8]> + Send>(mut rx: Rx<B>, txs: Vec<Tx<Arc<Table>>>,
 }
 
 /// Adds up its part, one in `2^bits`, of all tables, and puts it in order.
-async fn merger(rxs: Vec<Rx<Arc<Table>>>, mine: usize, bits: u32) -> Vec<Ranked> {
+async fn merger(rxs: Vec<Rx<Arc<Table>>>, mine: usize, bits: u32) -> Value<Vec<Ranked>> {
     let mut tables = Vec::new();
     for mut rx in rxs {
         tables.extend(rx.recv().await);
     }
     if let ([table], 0) = (&tables[..], bits) {
-        return sorted(table);
+        return Value(sorted(table));
     }
     let words: usize = tables.iter().map(|table| table.len()).sum();
     let mut all = Table::of_part(bits, words >> bits);
     tables.iter().for_each(|table| all.add_part(table, mine));
-    sorted(&all)
+    Value(sorted(&all))
 }

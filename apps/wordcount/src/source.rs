@@ -2,17 +2,17 @@
 
 use std::io::{self, Read};
 
-use thalweg::{Builder, GiveSpec, Stream, Tx, output};
+use thalweg::{GiveSpec, Graph, Stream, Tx, output};
 
 use crate::blocks::{Blocks, slices};
 
 /// A text in memory, to so many; blocks are parts of it.
 pub(crate) fn memory<'env>(
-    graph: &mut Builder<'env>,
+    graph: &Graph<'env>,
     text: &'env [u8],
     size: usize,
     to: usize,
-) -> Vec<Stream<&'env [u8]>> {
+) -> Vec<Stream<'env, &'env [u8]>> {
     graph.process("cut", (), outputs("block", to), move |(), mut txs: Vec<Tx<&'env [u8]>>| async move {
         for (block, to) in slices(text, size).zip((0..to).cycle()) {
             txs[to].send(block).await;
@@ -21,7 +21,7 @@ pub(crate) fn memory<'env>(
 }
 
 /// What is read from inputs one after the other, to so many.
-pub(crate) fn files<'env, I, R>(graph: &mut Builder<'env>, inputs: I, to: usize) -> Vec<Stream<Vec<u8>>>
+pub(crate) fn files<'env, I, R>(graph: &Graph<'env>, inputs: I, to: usize) -> Vec<Stream<'env, Vec<u8>>>
 where
     I: Iterator<Item = io::Result<R>> + Send + 'env,
     R: Read + Send + 'env,

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use thalweg::{BlockingRx, BlockingTx, Builder, Feedback, Options, Rx, Stream, Tx, input, output};
+use thalweg::{BlockingRx, BlockingTx, Graph, Options, Output, Rx, Tx, Value, output};
 
 use crate::line::Measure;
 use crate::race::{Contestant, Outcome, Role};
@@ -55,14 +55,13 @@ fn measured(style: &str, nodes: usize, at: usize) -> Outcome {
 /// The run fails, or the system does not tell what is resident.
 pub fn child(style: &str, nodes: usize) -> Result<(), String> {
     let before = Memory::now()?;
-    let (sender, receiver) = std::sync::mpsc::channel();
-    let measure = move |token: u64| drop(sender.send((token, Memory::now())));
-    let network = ring(style, nodes, measure).build().map_err(|error| error.to_string())?;
+    let came_round = ring(style, nodes);
+    let network = came_round.graph().build().map_err(|error| error.to_string())?;
     let prepared =
         network.prepare(&Options::new().threads(1).capacity(1)).map_err(|error| error.to_string())?;
     let ready = Memory::now()?;
-    prepared.run().map_err(|error| error.to_string())?;
-    let (token, waiting) = receiver.recv().map_err(|error| error.to_string())?;
+    let run = prepared.run().map_err(|error| error.to_string())?;
+    let (token, waiting) = run.take(came_round).map_err(|error| error.to_string())?;
     if token != nodes as u64 {
         return Err(format!("the token says {token} of {nodes}"));
     }
@@ -77,30 +76,32 @@ pub fn child(style: &str, nodes: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// A ring of which the first process calls `measure` when its token has come round: then all the others wait.
-fn ring(style: &str, nodes: usize, measure: impl FnOnce(u64) + Send + 'static) -> Builder<'static> {
-    let mut graph = Builder::new();
-    let (back, stream): (Feedback<u64>, Stream<u64>) = graph.feedback([]);
+/// What the ring's first process sees when its token has come round, and all the others wait: the token, and the memory.
+type CameRound = (u64, Result<Memory, String>);
+
+/// A ring of processes with one token.
+fn ring(style: &str, nodes: usize) -> Output<'static, CameRound> {
+    let graph = Graph::new();
+    let (back, stream) = graph.feedback([]);
     let coroutines = style == "coroutines";
-    let mut stream = match coroutines {
-        true => graph.coroutine("start", input("in", stream), output("out"), |mut rx, mut tx| {
-            tx.send(1);
-            measure(rx.recv().unwrap_or(0));
+    let (mut stream, came_round) = match coroutines {
+        true => graph.coroutine("start", stream, output("out"), |mut rx, mut tx| {
+            tx.send(1u64);
+            Value((rx.recv().unwrap_or(0), Memory::now()))
         }),
-        false => graph.process("start", input("in", stream), output("out"), |mut rx, mut tx| async move {
+        false => graph.process("start", stream, output("out"), |mut rx, mut tx| async move {
             tx.send(1).await;
-            measure(rx.recv().await.unwrap_or(0));
+            Value((rx.recv().await.unwrap_or(0), Memory::now()))
         }),
     };
     for _ in 1..nodes {
-        let (inputs, outputs) = (input("in", stream), output("out"));
         stream = match coroutines {
-            true => graph.coroutine("pass", inputs, outputs, pass_on),
-            false => graph.process("pass", inputs, outputs, pass),
+            true => graph.coroutine("pass", stream, output("out"), pass_on),
+            false => graph.process("pass", stream, output("out"), pass),
         };
     }
-    graph.close(back, stream);
-    graph
+    stream.feed(back);
+    came_round
 }
 
 fn pass_on(rx: BlockingRx<u64>, mut tx: BlockingTx<u64>) {

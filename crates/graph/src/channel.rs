@@ -13,6 +13,8 @@ pub struct Link {
     pub feedback: bool,
     /// The items' bytes are counted, by a weight the user gave.
     pub weighed: bool,
+    /// Its capacity is a limit that the user wants: of the channels of a cycle it grows last.
+    pub limits: bool,
 }
 
 /// A channel between two ports.

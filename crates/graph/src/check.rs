@@ -52,6 +52,27 @@ pub enum Fault {
     },
     /// The graph has no nodes.
     Empty,
+    /// Settings of a node that exclude each other.
+    Setting {
+        /// The node.
+        node: String,
+        /// The setting, and why the node cannot have it.
+        detail: String,
+    },
+    /// An input was given a stream of another graph.
+    Foreign {
+        /// The port.
+        input: String,
+    },
+    /// A feedback channel is not used, was closed with a stream that cannot close it, or was given settings of a node.
+    Feedback {
+        /// The port at one of the channel's ends, where it has one: ``into input `b.in` ``.
+        port: Option<String>,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The graph was built before.
+    Built,
     /// Rates around two paths that meet cannot be made equal.
     Rates {
         /// The channel where the two disagree.
@@ -78,11 +99,14 @@ impl fmt::Display for Fault {
             Fault::DanglingOutput { output } => {
                 write!(
                     f,
-                    "output `{output}` is connected to nothing: give it a consumer, or a sink that discards"
+                    "output `{output}` is connected to nothing: give it a consumer, or `discard` its stream"
                 )
             }
             Fault::DanglingInput { input } => {
-                write!(f, "input `{input}` is connected to nothing: close its feedback, or remove the port")
+                write!(
+                    f,
+                    "input `{input}` is connected to nothing: close its feedback channel, or remove the port"
+                )
             }
             Fault::SecondConsumer { output } => {
                 write!(
@@ -106,6 +130,15 @@ impl fmt::Display for Fault {
                 write!(f, "node `{node}` has two ports of the name `{port}` on one side: give each its own")
             }
             Fault::Empty => write!(f, "the graph has no nodes"),
+            Fault::Setting { node, detail } => write!(f, "node `{node}` cannot have {detail}"),
+            Fault::Foreign { input } => {
+                write!(f, "input `{input}` was given a stream of another graph: make both with one graph")
+            }
+            Fault::Feedback { port: Some(port), detail } => {
+                write!(f, "the feedback channel {port} {detail}")
+            }
+            Fault::Feedback { port: None, detail } => write!(f, "a feedback channel {detail}"),
+            Fault::Built => write!(f, "the graph was built already, and its nodes taken"),
             Fault::Rates { channel, detail } => {
                 write!(f, "rates of channel `{channel}` are inconsistent: {detail}")
             }

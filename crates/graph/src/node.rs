@@ -180,6 +180,9 @@ pub struct Node {
     /// Gives what a firing has pushed when that firing has ended, and so in an order that is not
     /// determinate. Of a parallel node.
     pub unordered: bool,
+    /// Returns a value to the caller of the run. Of a process, which then runs to its end even though nothing
+    /// reads its outputs.
+    pub returns: bool,
     /// Workers that may fire it at the same time, where not all may. Of a parallel node.
     pub workers: Option<u32>,
 }
@@ -196,6 +199,7 @@ impl Node {
             starting: false,
             merge: false,
             unordered: false,
+            returns: false,
             workers: None,
         }
     }

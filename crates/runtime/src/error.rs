@@ -80,6 +80,15 @@ pub enum Error {
         /// Each guard page has split a mapping, for want of a better way.
         split: bool,
     },
+    /// The value of an output of another graph was asked for: see [`crate::Finished::take`].
+    #[error("an output of another graph was asked for: this run has no value of it")]
+    ForeignOutput,
+    /// A node has ended without the value that was asked for: see [`crate::Finished::take`].
+    #[error("node `{node}` has ended without a value")]
+    NoValue {
+        /// The node.
+        node: String,
+    },
     /// A thread could not be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

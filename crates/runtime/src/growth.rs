@@ -61,9 +61,10 @@ pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &Waits) -> Result<bool, Err
     Err(Error::Deadlock(describe(net, first, Some(net.plan.budget.unwrap_or(GROWTH_UNASKED)))))
 }
 
-/// The cheapest first.
+/// The cheapest first, and those last whose capacity is a limit that the user wants.
 fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
-    channels.sort_by_key(|channel| (cost(net, *channel), net.meter(*channel).capacity()));
+    let limits = |channel: &ChannelId| net.graph.channel(*channel).link.limits;
+    channels.sort_by_key(|channel| (limits(channel), cost(net, *channel), net.meter(*channel).capacity()));
     channels
 }
 

@@ -541,14 +541,18 @@ impl<'env> Net<'env> {
         self.useful.is_for_itself(node)
     }
 
-    /// A node without outputs that has not ended: what the graph is run for.
+    /// Whether the graph is run for the node: it has no outputs, or returns a value.
+    pub(crate) fn is_end(&self, node: NodeId) -> bool {
+        crate::useful::is_end(self.graph.node(node))
+    }
+
+    /// An end that has not ended, and still reads or returns a value.
     pub(crate) fn is_live_end(&self, node: NodeId) -> bool {
         let cell = &self.nodes[node.index()];
         let read = |id: &ChannelId| !self.meter(*id).gone();
         let inputs = self.inputs(node);
-        self.outputs(node).is_empty()
-            && !cell.state.is_done()
-            && (inputs.is_empty() || inputs.iter().any(read))
+        let goes_on = || inputs.is_empty() || inputs.iter().any(read) || self.graph.node(node).returns;
+        self.is_end(node) && !cell.state.is_done() && goes_on()
     }
 
     pub(crate) fn fail_node(&self, node: NodeId, cause: Box<dyn std::error::Error + Send + Sync>) {

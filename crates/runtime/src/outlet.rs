@@ -1,7 +1,7 @@
 //! The end of a stream that the caller holds: an iterator over what a running network gives.
 
 use crate::affinity::Cores;
-use crate::builder::{Builder, Stream};
+use crate::build::{Finished, Stream};
 use crate::channel::In;
 use crate::dedicated::Rest;
 use crate::error::Error;
@@ -16,12 +16,11 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 use thalweg_graph::NodeId;
-use thalweg_trace::Report;
 
 /// How long a dropped outlet waits for threads that it need not wait for.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-type Outcome = Result<Report, Error>;
+type Outcome = Result<Finished, Error>;
 
 /// The thread the run was started on.
 enum Runner<'scope> {
@@ -79,7 +78,7 @@ impl Ended {
 ///
 /// Dropping it cancels the run and waits for its threads, firings under way included. A source that
 /// waits for something outside cannot be stopped, and nor can it by a deadline: where the run has
-/// threads of its own ([`Builder::start`]) it is waited for a tenth of a second and then left to
+/// threads of its own ([`Stream::start`]) it is waited for a tenth of a second and then left to
 /// end by itself; a scope waits for it.
 pub struct Outlet<'scope, T: Send> {
     // The cursor drops its items before the port says what is the ring's to drop.
@@ -100,17 +99,13 @@ impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
     }
 }
 
-impl Builder<'static> {
-    /// Runs the graph on threads of its own, with `stream` as the caller's.
+impl<T: Send + 'static> Stream<'static, T> {
+    /// Runs the graph on threads of its own, with the items of this stream as an iterator.
     ///
     /// # Errors
     /// The graph is refused, the options are, or no thread can be started.
-    pub fn start<T: Send + 'static>(
-        self,
-        stream: Stream<T>,
-        options: &Options,
-    ) -> Result<Outlet<'static, T>, Error> {
-        self.start_by(stream, options, |prepared| {
+    pub fn start(self, options: &Options) -> Result<Outlet<'static, T>, Error> {
+        self.start_by(options, |prepared| {
             let ended = Arc::new(Ended::default());
             let (at_end, cores) = (ended.clone(), Cores::here());
             let run = move || {
@@ -122,18 +117,18 @@ impl Builder<'static> {
     }
 }
 
-impl<'scope> Builder<'scope> {
-    /// Runs the graph on threads of a scope, with `stream` as the caller's; the graph may borrow.
+impl<'scope, T: Send + 'scope> Stream<'scope, T> {
+    /// Runs the graph on threads of a scope, with the items of this stream as an iterator; the graph may
+    /// borrow what outlives the scope.
     ///
     /// # Errors
-    /// As [`Builder::start`].
-    pub fn start_in<T: Send + 'scope>(
+    /// As [`Stream::start`].
+    pub fn start_in(
         self,
         scope: &'scope std::thread::Scope<'scope, '_>,
-        stream: Stream<T>,
         options: &Options,
     ) -> Result<Outlet<'scope, T>, Error> {
-        self.start_by(stream, options, |prepared| {
+        self.start_by(options, |prepared| {
             std::thread::Builder::new()
                 .name("thalweg-0".to_owned())
                 .spawn_scoped(scope, move || prepared.run_as(Caller::Dedicated))
@@ -141,14 +136,14 @@ impl<'scope> Builder<'scope> {
         })
     }
 
-    fn start_by<T: Send + 'scope>(
-        mut self,
-        stream: Stream<T>,
+    fn start_by(
+        self,
         options: &Options,
         spawn: impl FnOnce(crate::run::Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
     ) -> Result<Outlet<'scope, T>, Error> {
-        let (node, socket) = self.external("outlet", stream);
-        let prepared = self.build()?.prepare(options)?;
+        let graph = self.graph();
+        let (node, socket) = graph.external("outlet", self);
+        let prepared = graph.build()?.prepare(options)?;
         let limits = crate::channel::Limits { take: 1, see: 1 };
         let port = Take::new(socket.ring(), socket.id(), limits);
         let (net, handle) = (prepared.net.clone(), prepared.handle());
@@ -204,6 +199,12 @@ impl<T: Send> Outlet<'_, T> {
         }
     }
 
+    /// Why the run has failed, if it has: without waiting for its threads, one of which may wait for the caller.
+    /// [`Outlet::finish`] does not give the same failure again.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        shared(&self.net).take_failure()
+    }
+
     fn join(&mut self) {
         if let Some(runner) = self.runner.take() {
             let ended = match runner {
@@ -218,12 +219,12 @@ impl<T: Send> Outlet<'_, T> {
     ///
     /// # Errors
     /// Why the run ended before its time.
-    pub fn finish(mut self) -> Result<Report, Error> {
+    pub fn finish(mut self) -> Result<Finished, Error> {
         self.leave();
         self.join();
         let dropped = self.net.take().and_then(dismantle);
         let outcome = self.outcome.take().unwrap_or(Err(Error::Cancelled));
-        outcome.and_then(|report| dropped.map_or(Ok(report), Err))
+        outcome.and_then(|finished| dropped.map_or(Ok(finished), Err))
     }
 
     /// Reads nothing more: what comes from now on is discarded, and who gives nothing else ends.
@@ -271,11 +272,15 @@ impl<T: Send> Drop for Outlet<'_, T> {
         }
         self.handle.cancel();
         if let Some(Runner::Pooled(ended)) = &self.runner {
-            if let Some(Err(panic)) = ended.wait(Some(Instant::now() + PATIENCE)) {
-                std::panic::resume_unwind(panic);
+            match ended.wait(Some(Instant::now() + PATIENCE)) {
+                Some(Err(panic)) if !std::thread::panicking() => std::panic::resume_unwind(panic),
+                Some(_) => {}
+                None => return, // what has not ended ends by itself, and nothing of it is borrowed
             }
-            return; // what has not ended ends by itself, and nothing of it is borrowed
+        } else {
+            self.join();
         }
-        self.join();
+        // A value whose drop panics fails a run that has failed already.
+        _ = self.net.take().and_then(dismantle);
     }
 }

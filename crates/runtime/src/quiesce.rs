@@ -46,10 +46,7 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
         }
         match open(net, &waits) {
             Ok(true) => {}
-            // Somebody outside may set all of it going.
-            Ok(false) if net.graph.node_ids().any(|node| is_foreign(net, node) || has_lent(net, node)) => {
-                return false;
-            }
+            Ok(false) if awaits_outside(net) => return false,
             Ok(false) => net.record(deadlock(net, &waits)),
             Err(error) => net.record(error),
         }
@@ -90,7 +87,8 @@ fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
         return Ok(true);
     }
     if net.closes_loops {
-        return Ok(starved.iter().any(|circle| close(net, circle, true)));
+        // A member that waits for any of its inputs may get an item from what the outside sets going.
+        return Ok(!awaits_outside(net) && starved.iter().any(|circle| close(net, circle, true)));
     }
     let is_over = |circle: &&Circle| outside_has_ended(net, circle) && unread_at_rest(net, circle).is_none();
     Ok(starved.iter().filter(is_over).any(|circle| close(net, circle, false)))
@@ -115,6 +113,11 @@ fn find_unread(
     unread: impl Fn(&[(NodeId, Edge)]) -> Option<Unread>,
 ) -> Option<(&Circle, Unread)> {
     circles.iter().find_map(|circle| unread(circle).map(|unread| (circle, unread)))
+}
+
+/// Whether something outside of the run may set a node going: a future, or a message that was lent.
+fn awaits_outside(net: &Net<'_>) -> bool {
+    net.graph.node_ids().any(|node| is_foreign(net, node) || has_lent(net, node))
 }
 
 /// Whether a process waits for a future of its own.

@@ -2,7 +2,7 @@
 
 use crate::account::{Account, duration};
 use crate::affinity::{Cores, Pinned, cores, parallelism};
-use crate::builder::{MakeNode, MakeRing, Network};
+use crate::build::{Finished, MadeRing, MakeNode, MakeRing, Network};
 use crate::channel::Layout;
 use crate::clock::{calibrate, ticks};
 use crate::coroutine::Stacks;
@@ -57,7 +57,7 @@ impl Options {
 
     /// Scheduling policy: a name with settings (`"prs:C=1000"`, see [`thalweg_policy::registry::names`]), or
     /// a policy of this crate (`Prs::new(1000)`), which prints as its name. For a policy of your own
-    /// see [`Prepared::run_under`].
+    /// see [`Graph::run_under`](crate::Graph::run_under).
     pub fn policy(mut self, policy: impl std::fmt::Display) -> Self {
         self.policy = Some(policy.to_string());
         self
@@ -201,6 +201,8 @@ impl Handle {
 
 /// A network with its plan, rings and nodes, ready to go.
 pub struct Prepared<'env> {
+    /// The number of its graph.
+    number: usize,
     pub(crate) net: Arc<Net<'env>>,
     options: Options,
 }
@@ -216,25 +218,26 @@ impl<'env> Network<'env> {
     ///
     /// # Errors
     /// [`Error`] says why the run ended before its time.
-    pub fn run(self, options: &Options) -> Result<Report, Error> {
+    pub fn run(self, options: &Options) -> Result<Finished, Error> {
         self.prepare(options)?.run()
     }
 
     /// Plans, and makes everything but the threads.
     ///
     /// # Errors
-    /// As [`Options::check`], and channels larger than can be made.
+    /// As [`Options::check`], channels larger than can be made, and a panic in a process's function.
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         options.check()?;
         calibrate();
         let plan = Plan::new(&self.graph, &options.wishes());
-        let Network { graph, rings, nodes: makers, stacks } = self;
+        let Network { number, graph, rings, nodes: makers, stacks, keepers } = self;
         let stacks = Stacks::new(&stacks)?;
         check_sizes(&graph, &plan)?;
         let make = |(id, socket): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
-            socket.make(id, plan.capacities[id.index()], layout(&graph, id))
+            let consumer = &graph.node(graph.channel(id).to.0).name;
+            caught(consumer, || socket.make(id, plan.capacities[id.index()], layout(&graph, id)))
         };
-        let rings: Vec<_> = graph.channel_ids().zip(rings).map(make).collect();
+        let rings: Vec<_> = graph.channel_ids().zip(rings).map(make).collect::<Result<_, Error>>()?;
         share_budget(&graph, &plan, &rings);
         let own = options.one_to_one;
         let dedicated = |id: NodeId| {
@@ -242,6 +245,7 @@ impl<'env> Network<'env> {
             node.blocking || (own && node.kind != Kind::Parallel)
         };
         let held_bytes = share_held(&graph, &plan);
+        let kept = plan.budget.unwrap_or(HELD_UNASKED) / 2 / keepers.max(1);
         let mut sleepers = plan.threads..;
         let own = graph.node_ids().filter(|id| dedicated(*id)).count();
         // Before there are ends, which may be dropped as soon as they are made.
@@ -265,9 +269,18 @@ impl<'env> Network<'env> {
             let tickets = tickets(plan.threads);
             let (unordered, workers) = (data.unordered, data.workers);
             let held = held_bytes;
-            let make =
-                MakeNode { tickets, retired, weighed, held, unordered, workers, stacks: &stacks, owner };
-            let body = maker.map(|maker| maker(make));
+            let make = MakeNode {
+                tickets,
+                retired,
+                weighed,
+                held,
+                kept,
+                unordered,
+                workers,
+                stacks: &stacks,
+                owner,
+            };
+            let body = maker.map(|maker| caught(&data.name, || maker(make))).transpose()?;
             let needs = match &body {
                 Some(body) if !body.is_framed() && !data.unordered => needs(data),
                 _ => Vec::new(),
@@ -286,8 +299,16 @@ impl<'env> Network<'env> {
         }
         let mut net = Net::new(graph, plan, nodes, rings, signals);
         net.closes_loops = options.closes_loops;
-        Ok(Prepared { net: Arc::new(net), options: options.clone() })
+        Ok(Prepared { number, net: Arc::new(net), options: options.clone() })
     }
+}
+
+/// Calls a user's code (a process's function, a weight) for a node that is being made.
+fn caught<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(make)).map_err(|panic| {
+        let message = crate::panic_message(&*panic);
+        Error::Panic { node: node.to_owned(), message }
+    })
 }
 
 /// Messages between processes are moved one by one, mostly by one worker.
@@ -344,7 +365,7 @@ const HELD_UNASKED: usize = 256 << 20;
 
 /// Deals the byte budget, less the rings' own slots and a quarter kept for growth, to the
 /// channels whose items are weighed.
-fn share_budget(graph: &GraphData, plan: &Plan, rings: &[crate::builder::MadeRing<'_>]) {
+fn share_budget(graph: &GraphData, plan: &Plan, rings: &[MadeRing<'_>]) {
     let Some(budget) = plan.budget else { return };
     let slots: usize =
         graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
@@ -528,39 +549,39 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// [`Error`] says why the run ended before its time.
-    pub fn run(self) -> Result<Report, Error> {
+    pub fn run(self) -> Result<Finished, Error> {
         self.run_as(Caller::Worker)
     }
 
-    pub(crate) fn run_as(self, caller: Caller) -> Result<Report, Error> {
+    pub(crate) fn run_as(self, caller: Caller) -> Result<Finished, Error> {
         let started = Instant::now();
         if self.net.live.load(Ordering::Relaxed) > 0 {
             let go = Go { net: &self.net, options: &self.options, caller };
             apart(|| dispatch(&self.net.plan.policy, go))
                 .map_err(|unknown| Error::Options(unknown.to_string()))?;
         }
-        outcome(self.net, started.elapsed())
+        outcome(self.number, self.net, started.elapsed())
     }
 
     /// The same under a policy of the caller's own.
     ///
     /// # Errors
     /// As [`Prepared::run`].
-    pub fn run_under<P: Policy>(self, policy: &P) -> Result<Report, Error> {
+    pub fn run_under<P: Policy>(self, policy: &P) -> Result<Finished, Error> {
         let started = Instant::now();
         if self.net.live.load(Ordering::Relaxed) > 0 {
             apart(|| run_with(&self.net, &self.options, policy, Caller::Worker));
         }
-        outcome(self.net, started.elapsed())
+        outcome(self.number, self.net, started.elapsed())
     }
 }
 
 /// What came of a run whose threads have ended.
-fn outcome(net: Arc<Net<'_>>, wall: Duration) -> Result<Report, Error> {
+fn outcome(number: usize, net: Arc<Net<'_>>, wall: Duration) -> Result<Finished, Error> {
     let report = report(&net, wall);
     let failure = net.take_failure();
     let dropped = dismantle(net);
-    failure.or(dropped).map_or(Ok(report), Err)
+    failure.or(dropped).map_or(Ok(Finished { number, report }), Err)
 }
 
 /// Drops the nodes and what their channels hold, unless somebody else still has the network: an

@@ -2,7 +2,8 @@
 //!
 //! Where nobody reads a node's outputs any more, it ends; but a loop reads its own. So there the
 //! nodes are *cancelled* from which nothing can be reached any more that the run is for. Those are the
-//! *wanted* nodes: an end of the graph while somebody is there to read, and a node from which no end
+//! *wanted* nodes: an end of the graph while its consumer reads, a node that returns a value until it has
+//! ended, and a node from which no end
 //! can be reached at all, which is run for what it does besides, until it ends.
 //!
 //! Each strongly connected component counts its wanted nodes and the channels by which it leads to
@@ -26,7 +27,7 @@ use crate::net::Net;
 use crate::sync::{Ordering, fence};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
-use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Node, NodeId};
 
 /// The state of a run's useful nodes.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ pub(crate) struct Useful {
 impl Useful {
     pub(crate) fn new(graph: &GraphData) -> Useful {
         let loops = has_loops(graph);
-        let ends = graph.node_ids().filter(|node| loops && graph.node(*node).outputs.is_empty());
+        let ends = graph.node_ids().filter(|node| loops && is_end(graph.node(*node)));
         Useful { reaching: upstream(graph, ends.collect()).into(), counts: OnceLock::new() }
     }
 
@@ -54,7 +55,7 @@ impl Useful {
             let components = net.components();
             let counts: Box<[AtomicUsize]> = (0..components.len()).map(|_| AtomicUsize::new(0)).collect();
             let add = |node: NodeId| counts[components.of(node)].fetch_add(1, Ordering::Relaxed);
-            let wanted = |node: &NodeId| self.is_for_itself(*node) || net.outputs(*node).is_empty();
+            let wanted = |node: &NodeId| self.is_for_itself(*node) || net.is_end(*node);
             net.graph.node_ids().filter(wanted).for_each(|node| _ = add(node));
             for (from, to) in net.graph.channel_ids().map(|channel| net.ends(channel)) {
                 if components.of(from) != components.of(to) {
@@ -66,6 +67,11 @@ impl Useful {
     }
 }
 
+/// Whether the graph is run for the node: it has no outputs, or returns a value.
+pub(crate) fn is_end(node: &Node) -> bool {
+    node.outputs.is_empty() || node.returns
+}
+
 /// Whether channels go back.
 pub(crate) fn has_loops(graph: &GraphData) -> bool {
     graph.channels().iter().any(|channel| channel.link.feedback)
@@ -74,7 +80,7 @@ pub(crate) fn has_loops(graph: &GraphData) -> bool {
 impl Net<'_> {
     /// The node has ended, or drops its inputs: if it was wanted, it is not any more.
     pub(crate) fn not_wanted(&self, node: NodeId) {
-        let wanted = self.useful.is_for_itself(node) || self.outputs(node).is_empty();
+        let wanted = self.useful.is_for_itself(node) || self.is_end(node);
         let state = &self.nodes[node.index()].state;
         if wanted && !self.useful.reaching.is_empty() && !state.unwanted.swap(true, Ordering::AcqRel) {
             self.cancel_useless(node);

@@ -97,7 +97,7 @@ impl Net<'_> {
     /// must look, whatever it waits for.
     pub(crate) fn ends_were_dropped(&self, node: NodeId) {
         self.alert_peers(node);
-        if self.outputs(node).is_empty() && !self.is_live_end(node) {
+        if self.is_end(node) && !self.is_live_end(node) {
             self.not_wanted(node);
         }
     }

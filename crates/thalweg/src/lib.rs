@@ -4,7 +4,7 @@
 //! Work flows through stages. Say what the stages are; how many threads run them, which thread
 //! runs which, and when idle threads sleep is found while it runs.
 //!
-//! **A chain**, where the graph is linear:
+//! **A chain of operators**, where the graph is linear:
 //!
 //! ```
 //! use thalweg::prelude::*;
@@ -12,7 +12,8 @@
 //! let (squares, report) = thalweg::from_iter(1..=5u64)
 //!     .par_map(|x| x * x)                    // any number at a time, results in order
 //!     .filter(|x| x % 2 == 1)                // one at a time, with state if you like
-//!     .collect(&Options::new().threads(2))?;
+//!     .collect()
+//!     .run(&Options::new().threads(2))?;
 //! assert_eq!(squares, [1, 9, 25]);
 //! assert_eq!(report.nodes[1].firings, 5);
 //! # Ok::<(), thalweg::Error>(())
@@ -24,26 +25,26 @@
 //! use thalweg::prelude::*;
 //!
 //! let words = ["a", "bb", "ccc"];
-//! let lengths: Result<Vec<usize>, _> = words.into_iter().par_map(str::len).collect();
-//! assert_eq!(lengths?, [1, 2, 3]);
-//! # Ok::<(), thalweg::Error>(())
+//! let lengths: Vec<usize> = words.into_iter().par_map(str::len).collect();
+//! assert_eq!(lengths, [1, 2, 3]);
 //! ```
 //!
-//! **A graph** with named ports, where it branches, joins or loops: see [`Builder`].
+//! **A graph**, where it branches, joins or loops, and nodes return values: see [`Graph`].
 
-mod chain;
 mod iter;
 pub mod prelude;
 mod scope;
+mod sources;
 
-pub use chain::{Chain, Flow, from_blocking_iter, from_iter, from_try_iter};
-pub use iter::{Ordered, ParallelExt};
+pub use iter::{Ordered, ParallelExt, TryOrdered};
 pub use scope::{Scope, scope};
+pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
-    BlockedNode, BlockingRx, BlockingTx, BuildError, Builder, Deadlock, Error, Feedback, GiveSpec, Glance,
-    Handle, In, InputSpec, InputSpecs, IntoFlow, IntoResult, Kernel, LookSpec, Many, Message, Network,
-    NotYet, Options, Out, Outlet, OutputSpec, OutputSpecs, Prepared, Receiver, Recv, RecvRef, Report, Rx,
-    Sender, Sending, Stream, TakeSpec, Team, Tx, View, channel, input, output, window,
+    BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error, Feedback, Finished, Fork, GiveSpec,
+    Glance, Graph, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult, Kernel, LookSpec,
+    Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs, Prepared,
+    Receiver, Recv, RecvRef, Report, Rx, Sender, Sending, Stream, Streams, TakeSpec, Team, Tx, Value, View,
+    channel, input, output, window,
 };
 
 /// Graphs as data: nodes, ports, rates and channels.

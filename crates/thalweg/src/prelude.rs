@@ -1,3 +1,5 @@
 //! What most programs need.
 
-pub use crate::{Builder, In, Options, Out, ParallelExt, Report, View, input, output, window};
+pub use crate::{
+    Fork, Graph, In, Options, Out, ParallelExt, Report, Stream, Value, View, input, output, window,
+};

@@ -1,7 +1,7 @@
 //! Running graphs beside the caller that borrow from it.
 
-use crate::Chain;
-use crate::iter::{Caught, Ordered, guarded};
+use crate::iter::{Caught, Ordered, Results, TryOrdered, flat_map, map, try_map};
+use crate::{Options, Outlet, Stream};
 
 /// Threads that end before the scope does.
 #[derive(Debug)]
@@ -13,18 +13,25 @@ pub struct Scope<'scope, 'env> {
 ///
 /// ```
 /// let text = String::from("to be or not to be");
-/// let lengths: Result<Vec<usize>, _> =
+/// let lengths: Vec<usize> =
 ///     thalweg::scope(|scope| scope.par_map(text.split(' '), |word: &str| word.len()).collect());
-/// assert_eq!(lengths?, [2, 2, 2, 3, 2, 2]);
-/// # Ok::<(), thalweg::Error>(())
+/// assert_eq!(lengths, [2, 2, 2, 3, 2, 2]);
 /// ```
 pub fn scope<'env, R>(f: impl for<'scope> FnOnce(&Scope<'scope, 'env>) -> R) -> R {
     std::thread::scope(|threads| f(&Scope { threads }))
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    pub(crate) fn threads(&self) -> &'scope std::thread::Scope<'scope, 'env> {
-        self.threads
+    /// Runs a stream's graph on threads of the scope, with the stream's items as an iterator.
+    ///
+    /// # Errors
+    /// The graph or the options are refused, or no thread can be started.
+    pub fn start<T: Send + 'scope>(
+        &self,
+        stream: Stream<'scope, T>,
+        options: &Options,
+    ) -> Result<Outlet<'scope, T>, crate::Error> {
+        stream.start_in(self.threads, options)
     }
 
     /// [`crate::ParallelExt::par_map`] for what borrows.
@@ -36,8 +43,20 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         U: Send + 'scope,
         F: Fn(I::Item) -> U + Send + Sync + 'scope,
     {
-        let chain = guarded(items.into_iter()).parallel_results("par_map", move |item, give| give(f(item)));
-        self.lazy(chain)
+        Ordered(self.results(map(items.into_iter(), f)))
+    }
+
+    /// [`crate::ParallelExt::try_par_map`] for what borrows.
+    pub fn try_par_map<I, U, E, F>(&self, items: I, f: F) -> TryOrdered<'scope, U>
+    where
+        I: IntoIterator,
+        I::IntoIter: Send + 'scope,
+        I::Item: Send + 'scope,
+        U: Send + 'scope,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+        F: Fn(I::Item) -> Result<U, E> + Send + Sync + 'scope,
+    {
+        TryOrdered(self.results(try_map(items.into_iter(), f)))
     }
 
     /// [`crate::ParallelExt::par_filter_map`] for what borrows.
@@ -49,7 +68,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         U: Send + 'scope,
         F: Fn(I::Item) -> Option<U> + Send + Sync + 'scope,
     {
-        self.par_results("par_filter_map", items, f)
+        Ordered(self.results(flat_map("par_filter_map", items.into_iter(), f)))
     }
 
     /// [`crate::ParallelExt::par_flat_map`] for what borrows.
@@ -62,24 +81,11 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         U::Item: Send + 'scope,
         F: Fn(I::Item) -> U + Send + Sync + 'scope,
     {
-        self.par_results("par_flat_map", items, f)
+        Ordered(self.results(flat_map("par_flat_map", items.into_iter(), f)))
     }
 
-    fn par_results<I, U, F>(&self, name: &'static str, items: I, f: F) -> Ordered<'scope, U::Item>
-    where
-        I: IntoIterator,
-        I::IntoIter: Send + 'scope,
-        I::Item: Send + 'scope,
-        U: IntoIterator,
-        U::Item: Send + 'scope,
-        F: Fn(I::Item) -> U + Send + Sync + 'scope,
-    {
-        let each = move |item, give: &mut dyn FnMut(U::Item)| f(item).into_iter().for_each(give);
-        self.lazy(guarded(items.into_iter()).parallel_results(name, each))
-    }
-
-    fn lazy<U: Send + 'scope>(&self, chain: Chain<'scope, Caught<U>>) -> Ordered<'scope, U> {
-        let scope = Scope { threads: self.threads };
-        Ordered::lazy(chain, Box::new(move |chain, options| chain.start_in(&scope, options)))
+    fn results<U: Send + 'scope>(&self, stream: Stream<'scope, Caught<U>>) -> Results<'scope, U> {
+        let threads = self.threads;
+        Results::lazy(stream, Box::new(move |stream, options| stream.start_in(threads, options)))
     }
 }

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -9,10 +11,23 @@ use support::inject::{PLANTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::spec::mix;
 use support::watchdog::watch;
-use thalweg::{Error, Options, ParallelExt};
+use thalweg::{Error, Graph, Options, Ordered, Output, ParallelExt, Stream, TryOrdered};
 
 fn options(threads: usize) -> Options {
     Options::new().threads(threads)
+}
+
+/// The results before the panic that ends them, and what it carries.
+fn until_panic<U: Send>(ordered: &mut Ordered<'_, U>) -> (Vec<U>, Box<dyn Any + Send>) {
+    let mut given = Vec::new();
+    let panic = catch_unwind(AssertUnwindSafe(|| ordered.by_ref().for_each(|item| given.push(item))));
+    (given, panic.expect_err("the results end with a panic"))
+}
+
+/// What a panic says.
+fn text(panic: &(dyn Any + Send)) -> &str {
+    let literal = panic.downcast_ref::<&str>().copied();
+    literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).expect("a text")
 }
 
 /// Now and then long, so that later items overtake earlier ones.
@@ -35,16 +50,15 @@ fn threads_at_work() -> usize {
 fn results_are_in_the_order_of_the_items() {
     for threads in [1, 2, 8] {
         let numbers = || 0..2000u64;
-        let mapped: Vec<u64> =
-            numbers().par_map(work).options(options(threads)).map(Result::unwrap).collect();
+        let mapped: Vec<u64> = numbers().par_map(work).options(options(threads)).collect();
         assert!(mapped.iter().copied().eq(numbers().map(work)));
+        let tried = numbers().try_par_map(|item| Ok::<u64, Error>(work(item))).options(options(threads));
+        assert_eq!(tried.collect::<Result<Vec<u64>, Error>>().unwrap(), mapped);
         let some = |item: u64| (!item.is_multiple_of(3)).then(|| work(item));
-        let kept: Vec<u64> =
-            numbers().par_filter_map(some).options(options(threads)).map(Result::unwrap).collect();
+        let kept: Vec<u64> = numbers().par_filter_map(some).options(options(threads)).collect();
         assert!(kept.iter().copied().eq(numbers().filter_map(some)));
         let many = |item: u64| (0..item % 4).map(move |i| mix(work(item), i));
-        let flat: Vec<u64> =
-            numbers().par_flat_map(many).options(options(threads)).map(Result::unwrap).collect();
+        let flat: Vec<u64> = numbers().par_flat_map(many).options(options(threads)).collect();
         assert!(flat.iter().copied().eq(numbers().flat_map(many)));
     }
 }
@@ -54,7 +68,7 @@ fn results_are_the_same_under_every_policy() {
     let expected: Vec<u64> = (0..500).map(work).collect();
     for policy in thalweg::policy::registry::names() {
         let ordered = (0..500).par_map(work).options(options(3).policy(policy));
-        assert_eq!(ordered.collect::<Result<Vec<_>, _>>().unwrap(), expected, "{policy}");
+        assert_eq!(ordered.collect::<Vec<_>>(), expected, "{policy}");
     }
 }
 
@@ -71,7 +85,7 @@ fn nothing_runs_before_the_first_result_is_asked_for() {
     let mut ordered = numbers.par_map(|item| item + 1);
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(count.load(Ordering::Relaxed), 0);
-    assert_eq!(ordered.next().unwrap().unwrap(), 1);
+    assert_eq!(ordered.next().unwrap(), 1);
 }
 
 /// Both channels full, a claim at every worker, and a firing's worth in hand: that is how far ahead
@@ -82,7 +96,7 @@ fn the_iterator_is_pulled_a_bounded_number_of_items_ahead() {
         let (count, numbers) = pulled();
         let mut ordered = numbers.par_map(|item| item).options(options(threads).capacity(capacity));
         for asked in [1, 10, 100] {
-            ordered.by_ref().take(asked).for_each(|item| _ = item.unwrap());
+            assert_eq!(ordered.by_ref().take(asked).count(), asked);
             std::thread::sleep(Duration::from_millis(30));
         }
         let ahead = count.load(Ordering::Relaxed) - 111;
@@ -106,12 +120,23 @@ fn a_panic_comes_in_its_place_and_nothing_after() {
             };
             let mut ordered = (0..500).par_map(check).options(options(threads));
             for item in 0..at {
-                assert_eq!(ordered.next().unwrap().unwrap(), work(item));
+                assert_eq!(ordered.next().unwrap(), work(item));
             }
-            let Err(Error::Panic { message, .. }) = ordered.next().unwrap() else { panic!("no panic") };
+            let (more, panic) = until_panic(&mut ordered);
+            assert_eq!(more, []);
+            assert_eq!(text(&*panic), format!("{PLANTED} {at}"));
+            assert!(ordered.next().is_none());
+            assert!(ordered.next().is_none());
+
+            let mut tried = (0..500).try_par_map(move |item| Ok::<u64, Error>(check(item)));
+            tried = tried.options(options(threads));
+            for item in 0..at {
+                assert_eq!(tried.next().unwrap().unwrap(), work(item));
+            }
+            let Err(Error::Panic { message, .. }) = tried.next().unwrap() else { panic!("no panic") };
             assert_eq!(message, format!("{PLANTED} {at}"));
-            assert!(ordered.next().is_none());
-            assert!(ordered.next().is_none());
+            assert!(tried.next().is_none());
+            assert!(tried.next().is_none());
         }
     }
 }
@@ -124,8 +149,10 @@ fn a_panic_in_the_middle_of_an_item_comes_after_its_first_results() {
         (0..4).map(move |i| if item == 2 && i == 3 { panic!("{PLANTED}") } else { 10 * item + i })
     };
     let mut ordered = (0..10).par_flat_map(many).options(options(2));
-    let given: Vec<u64> = ordered.by_ref().map_while(Result::ok).collect();
+    let (given, panic) = until_panic(&mut ordered);
     assert_eq!(given, [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22]);
+    assert_eq!(text(&*panic), PLANTED);
+    assert!(ordered.next().is_none());
 }
 
 #[test]
@@ -133,15 +160,29 @@ fn a_panic_of_the_iterator_comes_after_its_items() {
     silence();
     let numbers = (0..100u64).inspect(|item| assert!(*item != 40, "{PLANTED}"));
     let mut ordered = numbers.par_map(|item| item).options(options(2));
-    let given: Vec<u64> = ordered.by_ref().map_while(Result::ok).collect();
+    let (given, panic) = until_panic(&mut ordered);
     assert!(given.into_iter().eq(0..40));
+    assert_eq!(text(&*panic), PLANTED);
     assert!(ordered.next().is_none());
+
+    let numbers = (0..100u64).inspect(|item| assert!(*item != 40, "{PLANTED}"));
+    let mut tried = numbers.try_par_map(Ok::<u64, Error>).options(options(2));
+    assert!(tried.by_ref().take(40).map(Result::unwrap).eq(0..40));
+    let Some(Err(Error::Panic { node, message })) = tried.next() else { panic!("no panic") };
+    assert_eq!((node.as_str(), message.as_str()), ("iterator", PLANTED));
+    assert!(tried.next().is_none());
 }
 
 #[test]
 fn refused_options_are_the_only_result() {
+    let mut tried = (0..3u64).try_par_map(Ok::<u64, Error>).options(Options::new().policy("fifo"));
+    let Some(Err(Error::Options(refused))) = tried.next() else { panic!("not refused") };
+    assert!(tried.next().is_none());
+
     let mut ordered = (0..3).par_map(|item: u64| item).options(Options::new().policy("fifo"));
-    assert!(matches!(ordered.next(), Some(Err(Error::Options(_)))));
+    let (given, panic) = until_panic(&mut ordered);
+    assert_eq!(given, []);
+    assert_eq!(text(&*panic), refused);
     assert!(ordered.next().is_none());
 }
 
@@ -154,7 +195,7 @@ fn dropping_it_early_stops_its_threads_and_drops_its_items() {
         let mut ordered =
             numbers.par_map(move |item| Counted::make(item.value() + 1, &again)).options(options(3));
         watch("dropped early", || {
-            ordered.by_ref().take(asked).for_each(|item| drop(item.unwrap()));
+            ordered.by_ref().take(asked).for_each(drop);
             drop(ordered);
         });
         assert_eq!(ledger.live(), 0);
@@ -187,13 +228,13 @@ fn a_scope_lends_what_outlives_it() {
             longest.fetch_max(word.len(), Ordering::Relaxed);
             word.len()
         };
-        scope.par_map(text.iter(), measure).collect::<Result<_, _>>().unwrap()
+        scope.par_map(text.iter(), measure).collect()
     });
     assert!(lengths.iter().copied().eq(text.iter().map(String::len)));
     let tens: Vec<&String> = thalweg::scope(|scope| {
         let tenth = |word: &'_ String| word.ends_with('0');
         let kept = scope.par_filter_map(text.iter(), move |word| tenth(word).then_some(word));
-        kept.collect::<Result<_, _>>().unwrap()
+        kept.collect()
     });
     assert!(tens.into_iter().eq(text.iter().filter(|word| word.ends_with('0'))));
     assert_eq!(longest.into_inner(), "word 299".len());
@@ -206,8 +247,8 @@ fn a_scope_stops_what_was_not_asked_for() {
         thalweg::scope(|scope| {
             let numbers = (0u64..).map(|item| Counted::make(item, &ledger));
             let mut ordered = scope.par_flat_map(numbers, |item| [item, Counted::make(7, &ledger)]);
-            assert_eq!(ordered.next().unwrap().unwrap().value(), 0);
-            assert_eq!(ordered.next().unwrap().unwrap().value(), 7);
+            assert_eq!(ordered.next().unwrap().value(), 0);
+            assert_eq!(ordered.next().unwrap().value(), 7);
         });
     });
     assert_eq!(ledger.live(), 0);
@@ -218,11 +259,160 @@ fn a_scope_tells_of_panics_like_the_adaptor() {
     silence();
     let limit = 5;
     let results: Vec<Result<u64, Error>> = thalweg::scope(|scope| {
-        let check = |item: u64| if item < limit { item } else { panic!("{PLANTED}") };
-        scope.par_map(0..100, check).collect()
+        let check = |item: u64| if item < limit { Ok::<_, Error>(item) } else { panic!("{PLANTED}") };
+        scope.try_par_map(0..100, check).collect()
     });
     assert_eq!(results.len(), 6);
     assert!(matches!(results.last(), Some(Err(Error::Panic { .. }))));
+    let check = |item: u64| if item < limit { item } else { panic!("{PLANTED}") };
+    let (given, panic) = thalweg::scope(|scope| until_panic(&mut scope.par_map(0..100, check)));
+    assert!(given.into_iter().eq(0..limit));
+    assert_eq!(text(&*panic), PLANTED);
+    // And one that nobody catches leaves the scope, after the scope's threads have ended.
+    let leaves = || thalweg::scope(|scope| scope.par_map(0..100, check).count());
+    assert_eq!(text(&*catch_unwind(AssertUnwindSafe(leaves)).unwrap_err()), PLANTED);
+}
+
+/// What a panic carries where it is no text.
+#[derive(Debug, PartialEq)]
+struct Payload(Vec<u64>);
+
+#[test]
+fn a_resumed_panic_carries_what_was_thrown() {
+    for threads in [1, 2, 4] {
+        for at in [0, 1, 57] {
+            let check = move |item: u64| match item == at {
+                true => panic_any(Payload(vec![item, threads])),
+                false => work(item),
+            };
+            let caught = |mut ordered: Ordered<'_, u64>, many: usize| {
+                let (given, panic) = until_panic(&mut ordered);
+                assert_eq!(given, (0..at).flat_map(|item| vec![work(item); many]).collect::<Vec<_>>());
+                assert_eq!(*panic.downcast::<Payload>().unwrap(), Payload(vec![at, threads]));
+                assert!(ordered.next().is_none());
+            };
+            let options = options(threads as usize);
+            caught((0..500).par_map(check).options(options.clone()), 1);
+            caught((0..500).par_filter_map(move |item| Some(check(item))).options(options.clone()), 1);
+            caught((0..500).par_flat_map(move |item| [check(item); 3]).options(options.clone()), 3);
+            caught((0..500).map(check).par_map(|item| item).options(options.clone()), 1);
+            thalweg::scope(|scope| caught(scope.par_map(0..500, check).options(options.clone()), 1));
+            // Through two adaptors: the second finds it in its iterator.
+            caught((0..500).par_map(check).par_map(|item| item).options(options), 1);
+            let mut tried = (0..500).try_par_map(move |item| Ok::<u64, Error>(check(item)));
+            assert!(tried.by_ref().take(at as usize).map(Result::unwrap).eq((0..at).map(work)));
+            let Some(Err(Error::Panic { node, message })) = tried.next() else { panic!("no panic") };
+            assert_eq!((node.as_str(), message.as_str()), ("try_par_map", "a value that is no text"));
+            assert!(tried.next().is_none());
+        }
+    }
+}
+
+/// An error of the function's comes with its type, in its place, and ends the results.
+#[test]
+fn an_error_comes_in_its_place_and_nothing_after() {
+    #[derive(Debug, PartialEq)]
+    struct TooLarge(u64);
+    impl std::fmt::Display for TooLarge {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "{} is too large", self.0)
+        }
+    }
+    impl std::error::Error for TooLarge {}
+
+    for threads in [1, 2, 4] {
+        for at in [0, 1, 57, 499] {
+            // Those after it fail as well, some of them earlier.
+            let check = move |item: u64| if item < at { Ok(work(item)) } else { Err(TooLarge(item)) };
+            let mut tried = (0..500).try_par_map(check).options(options(threads));
+            assert!(tried.by_ref().take(at as usize).map(Result::unwrap).eq((0..at).map(work)));
+            let Some(Err(error)) = tried.next() else { panic!("no error") };
+            assert_eq!(error.to_string(), format!("node `try_par_map` failed: {at} is too large"));
+            let Error::Node { cause, .. } = error else { panic!("{error}") };
+            assert_eq!(*cause.downcast::<TooLarge>().unwrap(), TooLarge(at));
+            assert!(tried.next().is_none());
+            assert!(tried.next().is_none());
+            let collected: Result<Vec<u64>, Error> = (0..500).try_par_map(check).collect();
+            assert!(collected.is_err());
+        }
+    }
+}
+
+/// A failure is told of while the iterator waits for the caller.
+#[test]
+fn a_panic_is_resumed_though_the_iterator_waits() {
+    silence();
+    let fail = |item: u64| if item == 2 { panic!("{PLANTED}") } else { item };
+    watch("waits", || {
+        let (ask, asked) = std::sync::mpsc::channel();
+        (0..3).for_each(|item| ask.send(item).unwrap());
+        let mut ordered = asked.into_iter().par_map(fail);
+        let (given, panic) = until_panic(&mut ordered);
+        assert_eq!((given, text(&*panic)), (vec![0, 1], PLANTED));
+        assert!(ordered.next().is_none());
+        drop(ask);
+    });
+}
+
+#[test]
+fn a_panic_is_resumed_in_a_scope_though_the_iterator_waits() {
+    silence();
+    let fail = |item: u64| if item == 2 { panic!("{PLANTED}") } else { item };
+    watch("waits in a scope", || {
+        thalweg::scope(|scope| {
+            let (ask, asked) = std::sync::mpsc::channel();
+            (0..3).for_each(|item| ask.send(item).unwrap());
+            let mut ordered = scope.par_map(asked, fail);
+            let (given, panic) = until_panic(&mut ordered);
+            assert_eq!((given, text(&*panic)), (vec![0, 1], PLANTED));
+            assert!(ordered.next().is_none());
+            drop(ask);
+        });
+    });
+}
+
+/// Why a run fails otherwise is the last result, or a panic with its text.
+#[test]
+fn a_failure_of_the_run_is_the_last_result() {
+    let late = || options(2).deadline(Duration::from_millis(30));
+    let mut tried = (0u64..).try_par_map(Ok::<u64, Error>).options(late());
+    let error = watch("deadline", || tried.find_map(Result::err)).expect("it does not end by itself");
+    assert!(matches!(error, Error::Deadline(_)), "{error}");
+    assert!(tried.next().is_none());
+    let mut ordered = (0u64..).par_map(|item| item).options(late());
+    let (given, panic) = watch("deadline", || until_panic(&mut ordered));
+    assert!(given.iter().copied().eq(0..given.len() as u64));
+    assert_eq!(text(&*panic), error.to_string());
+    assert!(ordered.next().is_none());
+}
+
+#[test]
+fn adaptors_follow_each_other() {
+    for threads in [1, 2, 4] {
+        let (count, numbers) = pulled();
+        let mut twice = numbers.par_map(work).options(options(threads)).par_map(|item| item ^ 1);
+        assert_eq!(count.load(Ordering::Relaxed), 0);
+        assert!(twice.by_ref().take(500).eq((0..500).map(|item| work(item) ^ 1)));
+        let sums = (0..500u64).par_flat_map(|item| [item, work(item)]).try_par_map(|item| match item {
+            499 => Err("the last but one"),
+            item => Ok(item % 1000),
+        });
+        let sums: Vec<Result<u64, Error>> = sums.options(options(threads)).collect();
+        let expected: Vec<u64> = (0..499).flat_map(|item| [item, work(item) % 1000]).collect();
+        let (last, given) = sums.split_last().unwrap();
+        assert!(given.iter().map(|sum| sum.as_ref().unwrap()).eq(&expected));
+        assert!(last.as_ref().is_err_and(|error| error.to_string().contains("the last but one")));
+    }
+}
+
+#[test]
+fn handles_may_go_to_other_threads() {
+    fn assert_send<T: Send>() {}
+    assert_send::<Ordered<'static, u64>>();
+    assert_send::<TryOrdered<'static, u64>>();
+    assert_send::<Stream<'static, u64>>();
+    assert_send::<Graph<'static>>();
+    assert_send::<Output<'static, u64>>();
 }
 
 /// Who asks several things at once and waits for all the answers is not made to wait for more, as
@@ -235,7 +425,7 @@ fn several_requests_at_a_time_are_answered_at_once() {
         let start = Instant::now();
         for round in 0..200 {
             (0..window).for_each(|i| ask.send(round * window + i).unwrap());
-            (0..window).for_each(|i| assert_eq!(answers.next().unwrap().unwrap(), round * window + i + 1));
+            (0..window).for_each(|i| assert_eq!(answers.next().unwrap(), round * window + i + 1));
         }
         start.elapsed() / 200
         // The answers are dropped first, while their iterator waits for who asks.
@@ -245,4 +435,17 @@ fn several_requests_at_a_time_are_answered_at_once() {
         let best = (0..5).map(|_| round_of(window)).min().unwrap();
         assert!(best < Duration::from_micros(500), "{window} at a time: {best:?}");
     }
+}
+
+/// The iterator waits for the caller, which waits for a run that has failed.
+#[test]
+fn a_failed_run_is_not_waited_for() {
+    let (send, items) = std::sync::mpsc::channel::<u64>();
+    send.send(1).unwrap();
+    let options = Options::new().deadline(Duration::from_millis(30));
+    let mut results = items.into_iter().try_par_map(Ok::<u64, String>).options(options);
+    assert_eq!(results.next().unwrap().unwrap(), 1);
+    watch("a deadline", || assert!(matches!(results.next(), Some(Err(Error::Deadline(_))))));
+    assert!(results.next().is_none());
+    drop(send);
 }

@@ -20,12 +20,12 @@ use thalweg::policy::{
     Decision, Event, Host, Policy, WorkerId,
     work_stealing::{Place, WorkStealing},
 };
-use thalweg::{Builder, Error, Message, Options, Report, Rx, Stream, Tx, input, output};
+use thalweg::{Error, Finished, Graph, Message, Options, Report, Rx, Stream, Tx, input, output};
 
 type Gift = Box<dyn Any + Send>;
 
 /// Fair policies that look and such that are told, with one worker and two, and threads of their own.
-fn everywhere(what: &str, make: impl Fn(&Gate) -> Builder<'static>) {
+fn everywhere(what: &str, make: impl Fn(&Gate) -> Graph<'static>) {
     for policy in ["auto", "random", "partition", "ws-last"] {
         for threads in [1, 2] {
             let options = Options::new().policy(policy).threads(threads).capacity(1);
@@ -36,8 +36,8 @@ fn everywhere(what: &str, make: impl Fn(&Gate) -> Builder<'static>) {
     }
 }
 
-fn run(what: &str, options: &Options, make: impl Fn(&Gate) -> Builder<'static>) -> Result<Report, Error> {
-    watch(format!("{what}: {options:?}"), || make(&Gate::default()).build().unwrap().run(options))
+fn run(what: &str, options: &Options, make: impl Fn(&Gate) -> Graph<'static>) -> Result<Report, Error> {
+    watch(format!("{what}: {options:?}"), || make(&Gate::default()).run(options).map(Finished::into_report))
 }
 
 /// Drops something on a thread of its own, when its owner surely waits.
@@ -61,7 +61,7 @@ async fn pause() {
 
 /// A process that has something to do until the gate is open: while it has, nobody looks at the resting
 /// graph, and finds there what he was not told of.
-fn busy(graph: &mut Builder<'static>, gate: &Gate) {
+fn busy(graph: &Graph<'static>, gate: &Gate) {
     let gate = gate.clone();
     graph.process("busy", (), (), |(), ()| {
         std::future::poll_fn(move |cx| {
@@ -81,7 +81,7 @@ impl Drop for Opens {
 }
 
 /// A process that sends ten messages; its end opens the gate.
-fn ten(graph: &mut Builder<'static>, gate: &Gate) -> Stream<u64> {
+fn ten(graph: &Graph<'static>, gate: &Gate) -> Stream<'static, u64> {
     let opens = Opens(gate.clone());
     graph.process("ten", (), output("out"), |(), mut tx| async move {
         let _opens = opens;
@@ -92,7 +92,7 @@ fn ten(graph: &mut Builder<'static>, gate: &Gate) -> Stream<u64> {
 }
 
 /// A process that receives all there is and then opens the gate.
-fn listen(graph: &mut Builder<'static>, stream: Stream<u64>, gate: &Gate) {
+fn listen(graph: &Graph<'static>, stream: Stream<'static, u64>, gate: &Gate) {
     let gate = gate.clone();
     graph.process("listen", input("in", stream), (), |mut rx, ()| async move {
         while rx.recv().await.is_some() {}
@@ -108,13 +108,13 @@ async fn lent(rx: Rx<u64>) -> Message<'static, u64> {
 #[test]
 fn a_sending_end_dropped_on_another_thread_ends_its_stream() {
     everywhere("sending end", |gate| {
-        let (mut graph, open) = (Builder::new(), gate.clone());
+        let (graph, open) = (Graph::new(), gate.clone());
         let out = graph.process("owner", (), output("out"), |(), mut tx| async move {
             tx.send(1).await;
             drop_later(tx);
             open.await;
         });
-        listen(&mut graph, out, gate);
+        listen(&graph, out, gate);
         graph
     });
 }
@@ -122,8 +122,8 @@ fn a_sending_end_dropped_on_another_thread_ends_its_stream() {
 #[test]
 fn a_receiving_end_dropped_on_another_thread_frees_its_sender() {
     everywhere("receiving end", |gate| {
-        let (mut graph, open) = (Builder::new(), gate.clone());
-        let stream = ten(&mut graph, gate);
+        let (graph, open) = (Graph::new(), gate.clone());
+        let stream = ten(&graph, gate);
         graph.process("owner", input("in", stream), (), |mut rx, ()| async move {
             rx.recv().await;
             drop_later(rx);
@@ -134,7 +134,7 @@ fn a_receiving_end_dropped_on_another_thread_frees_its_sender() {
 }
 
 /// Two messages: the second finds room when the first, which was lent out, is taken.
-fn two(graph: &mut Builder<'static>, gate: &Gate) -> Stream<u64> {
+fn two(graph: &Graph<'static>, gate: &Gate) -> Stream<'static, u64> {
     let gate = gate.clone();
     graph.process("two", (), output("out"), |(), mut tx| async move {
         tx.send(1).await;
@@ -147,8 +147,8 @@ fn two(graph: &mut Builder<'static>, gate: &Gate) -> Stream<u64> {
 fn a_message_dropped_on_another_thread_makes_room() {
     for weighed in [false, true] {
         everywhere("message", |gate| {
-            let (mut graph, open) = (Builder::new(), gate.clone());
-            let stream = two(&mut graph, gate);
+            let (graph, open) = (Graph::new(), gate.clone());
+            let stream = two(&graph, gate);
             let stream = if weighed { stream.weigh(|_| 100) } else { stream };
             graph.process("owner", input("in", stream), (), |rx, ()| async move {
                 drop_later(lent(rx).await);
@@ -164,8 +164,8 @@ fn a_message_dropped_on_another_thread_makes_room() {
 fn a_weighed_message_dropped_on_another_thread_makes_room() {
     let options = Options::new().threads(2).capacity(8).budget(2000);
     let report = run("by weight", &options, |gate| {
-        let (mut graph, open) = (Builder::new(), gate.clone());
-        let stream = two(&mut graph, gate).weigh(|_| 1 << 20);
+        let (graph, open) = (Graph::new(), gate.clone());
+        let stream = two(&graph, gate).weigh(|_| 1 << 20);
         graph.process("owner", input("in", stream), (), |rx, ()| async move {
             drop_later(lent(rx).await);
             open.await;
@@ -176,7 +176,7 @@ fn a_weighed_message_dropped_on_another_thread_makes_room() {
 }
 
 /// An owner that gives away what it has to `taker`, and waits at the gate.
-fn give_away(graph: &mut Builder<'static>, gate: &Gate, kind: usize) -> Stream<Gift> {
+fn give_away(graph: &Graph<'static>, gate: &Gate, kind: usize) -> Stream<'static, Gift> {
     let (open, stream) = (gate.clone(), if kind == 2 { two(graph, gate) } else { ten(graph, gate) });
     let (out, gifts) = graph.process(
         "owner",
@@ -207,9 +207,9 @@ fn give_away(graph: &mut Builder<'static>, gate: &Gate, kind: usize) -> Stream<G
 fn what_another_process_drops_is_told_of() {
     for kind in 0..3 {
         everywhere(&format!("gift {kind}"), |gate| {
-            let (mut graph, open) = (Builder::new(), gate.clone());
-            busy(&mut graph, gate);
-            let gifts = give_away(&mut graph, gate, kind);
+            let (graph, open) = (Graph::new(), gate.clone());
+            busy(&graph, gate);
+            let gifts = give_away(&graph, gate, kind);
             graph.process("taker", input("in", gifts), (), |mut rx, ()| async move {
                 drop(rx.recv().await);
                 open.await;
@@ -223,10 +223,10 @@ fn what_another_process_drops_is_told_of() {
 fn what_a_kernel_drops_is_told_of() {
     for kind in 0..3 {
         everywhere(&format!("gift {kind} to a kernel"), |gate| {
-            let mut graph = Builder::new();
-            busy(&mut graph, gate);
-            let gifts = give_away(&mut graph, gate, kind);
-            graph.sink("taker", gifts, drop);
+            let graph = Graph::new();
+            busy(&graph, gate);
+            let gifts = give_away(&graph, gate, kind);
+            gifts.for_each(drop).named("taker");
             graph
         });
     }
@@ -236,7 +236,7 @@ fn what_a_kernel_drops_is_told_of() {
 #[test]
 fn what_is_dropped_before_the_run_begins_is_told_of() {
     everywhere("before", |gate| {
-        let (mut graph, open, opens) = (Builder::new(), gate.clone(), Opens(gate.clone()));
+        let (graph, open, opens) = (Graph::new(), gate.clone(), Opens(gate.clone()));
         let stream = graph.process("endless", (), output("out"), |(), mut tx| async move {
             let _opens = opens;
             for i in 0.. {
@@ -255,13 +255,13 @@ fn what_is_dropped_before_the_run_begins_is_told_of() {
 fn ends_that_outlive_their_process_end_with_it() {
     for sending in [true, false] {
         everywhere("forgotten", |gate| {
-            let (mut graph, open) = (Builder::new(), gate.clone());
+            let (graph, open) = (Graph::new(), gate.clone());
             let never = Gate::default();
-            let stream = ten(&mut graph, if sending { &never } else { gate });
+            let stream = ten(&graph, if sending { &never } else { gate });
             let out = graph.process("owner", input("in", stream), output("out"), move |rx, tx| async move {
                 std::mem::forget((rx, tx));
             });
-            listen(&mut graph, out, if sending { gate } else { &never });
+            listen(&graph, out, if sending { gate } else { &never });
             graph.process("waits", (), (), |(), ()| open);
             graph
         });
@@ -281,7 +281,7 @@ fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
     let (counts, counted) = (dropped.clone(), made.clone());
     let (begun, elsewhere) = mpsc::channel();
     let report = run("forgotten message", &Options::new().threads(2).capacity(1), |gate| {
-        let (mut graph, open, opens) = (Builder::new(), gate.clone(), Opens(gate.clone()));
+        let (graph, open, opens) = (Graph::new(), gate.clone(), Opens(gate.clone()));
         let (counts, counted, begun) = (counts.clone(), counted.clone(), begun.clone());
         let out = graph.process("three", (), output("out"), |(), mut tx| async move {
             let _opens = opens;
@@ -310,7 +310,7 @@ fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
 fn an_end_used_in_another_process_is_refused_by_name() {
     silence();
     let error = run("another's", &Options::new(), |_| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let (out, gifts) = graph.process(
             "owner",
             (),
@@ -320,7 +320,7 @@ fn an_end_used_in_another_process_is_refused_by_name() {
         graph.process("taker", input("in", gifts), (), |mut rx, ()| async move {
             rx.recv().await.expect("one").send(1).await;
         });
-        graph.sink("sink", out, drop);
+        out.for_each(drop).named("sink");
         graph
     });
     let error = error.unwrap_err().to_string();
@@ -335,21 +335,21 @@ fn an_end_used_in_another_run_is_refused() {
     silence();
     let open = Gate::default();
     let (give, take) = mpsc::channel();
-    let mut one = Builder::new();
+    let one = Graph::new();
     let out = one.process("owner", (), output("out"), move |(), tx| async move {
         give.send(tx).unwrap();
         open.await;
     });
-    one.sink("sink", out, drop);
-    let one = std::thread::spawn(move || one.build().unwrap().run(&Options::new()));
+    out.for_each(drop).named("sink");
+    let one = std::thread::spawn(move || one.run(&Options::new()));
     let mut tx = take.recv().unwrap();
-    let mut two = Builder::new();
+    let two = Graph::new();
     let out = two.process("thief", (), output::<u64>("out"), move |(), own| async move {
         tx.send(1).await;
         drop(own);
     });
-    two.sink("sink", out, drop);
-    let error = watch("another run", || two.build().unwrap().run(&Options::new())).unwrap_err().to_string();
+    out.for_each(drop).named("sink");
+    let error = watch("another run", || two.run(&Options::new())).unwrap_err().to_string();
     assert!(error.contains("node `thief`") && error.contains("another run"), "{error}");
     // And what the thief's panic has dropped is not the end of a stream.
     let error = watch("its own run", || one.join().unwrap()).unwrap_err().to_string();
@@ -364,7 +364,7 @@ fn a_thread_that_panics_with_an_end_fails_the_run() {
         let heard = Arc::new(AtomicU64::new(0));
         let ends = heard.clone();
         let error = run("panics", &Options::new().threads(1 + round % 2), |gate| {
-            let (mut graph, open, ends) = (Builder::new(), gate.clone(), ends.clone());
+            let (graph, open, ends) = (Graph::new(), gate.clone(), ends.clone());
             let out = graph.process("owner", (), output("out"), |(), mut tx| async move {
                 std::thread::spawn(move || {
                     silence();
@@ -390,12 +390,12 @@ fn a_thread_that_panics_with_an_end_fails_the_run() {
 
 /// What a run gives that is made inside of a poll.
 fn inner() -> u64 {
-    let (sum, mut inner) = (Mutex::new(0), Builder::new());
+    let (sum, inner) = (Mutex::new(0), Graph::new());
     let out = inner.process("inner", (), output("out"), |(), mut tx| async move {
         tx.send(7).await;
     });
-    inner.sink("sink", out, |item: u64| *sum.lock().unwrap() += item);
-    inner.build().unwrap().run(&Options::new().threads(1)).unwrap();
+    out.for_each(|item: u64| *sum.lock().unwrap() += item).named("sink");
+    inner.run(&Options::new().threads(1)).unwrap();
     sum.into_inner().unwrap()
 }
 
@@ -406,7 +406,7 @@ fn a_run_inside_of_a_poll_ends_no_stream_of_the_outer_one() {
     let heard = Arc::new(AtomicU64::new(0));
     let ends = heard.clone();
     let error = run("nested", &Options::new().threads(2).policy("random"), |_| {
-        let (mut graph, ends) = (Builder::new(), ends.clone());
+        let (graph, ends) = (Graph::new(), ends.clone());
         let out = graph.process("owner", (), output::<u64>("out"), |(), tx| async move {
             drop(tx);
             let sum = inner();
@@ -460,7 +460,7 @@ impl Policy for Late {
 #[test]
 fn what_is_dropped_while_a_policy_begins_is_told_once() {
     for threads in [1, 2, 4] {
-        let (mut graph, given) = (Builder::new(), Arc::new(Mutex::new(None)));
+        let (graph, given) = (Graph::new(), Arc::new(Mutex::new(None)));
         let give = given.clone();
         let out = graph.process("owner", (), output::<u64>("out"), move |(), tx| {
             *give.lock().unwrap() = Some(Box::new(tx) as Gift);
@@ -471,7 +471,7 @@ fn what_is_dropped_while_a_policy_begins_is_told_once() {
                 doubled.push(2 * item);
             }
         });
-        graph.sink("count", doubled, |_| ());
+        doubled.for_each(|_| ()).named("count");
         let options = Options::new().threads(threads);
         let prepared = graph.build().unwrap().prepare(&options).unwrap();
         let gift = given.lock().unwrap().take();

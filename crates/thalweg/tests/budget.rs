@@ -14,7 +14,7 @@ use support::item::Ledger;
 use support::spec::mix;
 use support::watchdog::watch;
 use thalweg::trace::Limit;
-use thalweg::{Chain, Error, Options, Report, from_iter, input, output};
+use thalweg::{Error, Options, Report, Stream, from_iter, input, output};
 
 /// Bytes of the largest item.
 const MOST: usize = 4000;
@@ -43,7 +43,7 @@ fn weight(item: &Heavy) -> usize {
 }
 
 /// Items of a hundred bytes to [`MOST`].
-fn heavy(count: u64, ledger: &Arc<Ledger>) -> Chain<'static, Heavy> {
+fn heavy(count: u64, ledger: &Arc<Ledger>) -> Stream<'static, Heavy> {
     let ledger = ledger.clone();
     let bytes = |item| 100 + (mix(9, item) % (MOST as u64 - 99)) as usize;
     from_iter((0..count).map(move |item| Heavy::new(bytes(item), &ledger))).weigh(weight)
@@ -56,7 +56,7 @@ fn again(ledger: &Arc<Ledger>) -> impl Fn(Heavy) -> Heavy + Send + Sync + Clone 
 }
 
 /// Runs a chain whose last stage stalls at its first item until nothing moves any more.
-fn stall(chain: Chain<'static, Heavy>, ledger: &Arc<Ledger>, options: &Options) -> Report {
+fn stall(chain: Stream<'static, Heavy>, ledger: &Arc<Ledger>, options: &Options) -> Report {
     let (seen, mut stalled) = (ledger.clone(), false);
     let flow = chain.for_each(move |item| {
         while !std::mem::replace(&mut stalled, true) {
@@ -68,7 +68,7 @@ fn stall(chain: Chain<'static, Heavy>, ledger: &Arc<Ledger>, options: &Options) 
         }
         drop(item);
     });
-    watch(format!("{options:?}"), || flow.blocking().run(options).unwrap())
+    watch(format!("{options:?}"), || flow.blocking().run(options).unwrap().1)
 }
 
 /// What may come on top of the budget: a firing of each sequential node and, for each worker, one
@@ -156,7 +156,8 @@ fn growth_keeps_the_budget() {
     everywhere(|options, _| {
         for hoard in [20, 40, 80, 400] {
             let ledger = Ledger::new();
-            let (mut graph, items) = heavy(400, &ledger).into_parts();
+            let items = heavy(400, &ledger);
+            let graph = items.graph();
             let make = again(&ledger);
             let (a, b) = graph.kernel("fan", input("in", items), (output("a"), output("b"))).sequential(
                 move |items, (a, b)| {
@@ -178,15 +179,15 @@ fn growth_keeps_the_budget() {
                 },
             );
             let options = options.clone().budget(BUDGET);
-            let end = watch(format!("{options:?}"), || graph.build().unwrap().run(&options));
+            let end = watch(format!("{options:?}"), || graph.run(&options));
             let most = BUDGET + on_top(4, 0, 1, 1, 1);
             assert!(ledger.most() as usize <= most, "{hoard}: {} bytes of {most}", ledger.most());
             assert_eq!(ledger.live(), 0);
             match end {
-                Ok(report) => {
+                Ok(run) => {
                     assert!(hoard < 400, "400 items are a million bytes");
                     // What grew is in the report, by its own measure.
-                    let grew = report.growths.iter().map(|growth| growth.limit);
+                    let grew = run.report().growths.iter().map(|growth| growth.limit);
                     assert!(hoard < 80 || grew.into_iter().any(|limit| limit == Limit::Bytes));
                 }
                 Err(Error::Deadlock(deadlock)) => assert_eq!(deadlock.over_budget, Some(BUDGET)),

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use support::watchdog::watch;
-use thalweg::{Builder, Error, Options, Report, Stream, input, output, window};
+use thalweg::{Error, Finished, Graph, Options, Report, Stream, input, output, window};
 
 /// How often each of a thousand items was dropped.
 #[derive(Clone)]
@@ -68,11 +68,11 @@ const PRODUCERS: [Producer; 6] = [
 
 /// A node that gives each item to a consumer that leaves after three, and its number to another.
 fn split(
-    graph: &mut Builder<'static>,
-    numbers: Stream<usize>,
+    graph: &Graph<'static>,
+    numbers: Stream<'static, usize>,
     producer: Producer,
     drops: &Drops,
-) -> (Stream<Item>, Stream<usize>) {
+) -> (Stream<'static, Item>, Stream<'static, usize>) {
     let drops = drops.clone();
     let is_static =
         matches!(producer, Producer::Sequential { push: true } | Producer::Parallel { push: true });
@@ -110,18 +110,21 @@ fn an_item_whose_drop_panics_after_its_consumer_has_left_is_dropped_once() {
     for producer in PRODUCERS {
         for (threads, capacity) in [(1, 1), (1, 300), (2, 1), (2, 300)] {
             let drops = Drops::new();
-            let mut graph = Builder::new();
-            let numbers = graph.source("n", 0..1000usize);
-            let (items, numbers) = split(&mut graph, numbers, producer, &drops);
+            let graph = Graph::new();
+            let numbers = graph.source(0..1000usize).named("n");
+            let (items, numbers) = split(&graph, numbers, producer, &drops);
             let mut seen = 0;
-            graph.sink("few", items.capacity(capacity), move |_| {
-                seen += 1;
-                if seen > 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            graph.sink("all", numbers, |_| ());
+            items
+                .capacity(capacity)
+                .for_each(move |_| {
+                    seen += 1;
+                    if seen > 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                })
+                .named("few");
+            numbers.for_each(|_| ()).named("all");
             let options = Options::new().threads(threads);
             let what = format!("{producer:?}, {threads} threads, room for {capacity}");
-            let end = watch(what.clone(), || graph.build().unwrap().run(&options));
+            let end = watch(what.clone(), || graph.run(&options));
             let error = end.expect_err(&what).to_string();
             assert!(error.contains("`split` panicked: a drop that fails"), "{what}: {error}");
             // Those that the failed run has not come to were never made.
@@ -135,15 +138,13 @@ fn items_whose_weighing_panics_are_dropped_once() {
     for producer in PRODUCERS {
         for threads in [1, 2] {
             let drops = Drops::new();
-            let mut graph = Builder::new();
-            let numbers = graph.source("n", 0..400usize);
-            let (items, numbers) = split(&mut graph, numbers, producer, &drops);
+            let graph = Graph::new();
+            let numbers = graph.source(0..400usize).named("n");
+            let (items, numbers) = split(&graph, numbers, producer, &drops);
             let heavy = items.weigh(|item| if item.number < 300 { 8 } else { panic!("no scale") });
-            graph.sink("items", heavy, |_| ());
-            graph.sink("all", numbers, |_| ());
-            let end = watch(format!("{producer:?}"), || {
-                graph.build().unwrap().run(&Options::new().threads(threads))
-            });
+            heavy.for_each(|_| ()).named("items");
+            numbers.for_each(|_| ()).named("all");
+            let end = watch(format!("{producer:?}"), || graph.run(&Options::new().threads(threads)));
             let error = end.unwrap_err().to_string();
             assert!(error.contains("no scale"), "{producer:?}: {error}");
             let given = |number| number >= 300;
@@ -187,7 +188,7 @@ fn assert_exchange_fails<T: Send + 'static>(
     what: &str,
     make: impl Fn() -> T + Send + Clone + 'static,
     drops: impl Fn() -> u32,
-    add: impl Fn(&mut Builder<'static>, Stream<T>, Stream<T>) -> Vec<Stream<T>>,
+    add: impl Fn(&Graph<'static>, Stream<'static, T>, Stream<'static, T>) -> Vec<Stream<'static, T>>,
 ) {
     let long = || Options::new().counted().run_length(16);
     for options in
@@ -195,22 +196,21 @@ fn assert_exchange_fails<T: Send + 'static>(
     {
         let before = drops();
         let made = Arc::new(AtomicU32::new(0));
-        let mut graph = Builder::new();
-        let mut source = |name| {
+        let graph = Graph::new();
+        let source = |name| {
             let (make, made) = (make.clone(), made.clone());
-            graph.source(
-                name,
-                (0..1000).map(move |_| {
+            graph
+                .source((0..1000).map(move |_| {
                     made.fetch_add(1, Ordering::SeqCst);
                     make()
-                }),
-            )
+                }))
+                .named(name)
         };
         let (a, b) = (source("a"), source("b"));
-        for (i, stream) in add(&mut graph, a, b).into_iter().enumerate() {
-            graph.sink(&format!("sink{i}"), stream, drop);
+        for (i, stream) in add(&graph, a, b).into_iter().enumerate() {
+            stream.for_each(drop).named(&format!("sink{i}"));
         }
-        let end = watch(what.to_owned(), || graph.build().unwrap().run(&options));
+        let end = watch(what.to_owned(), || graph.run(&options));
         let error = end.expect_err(what).to_string();
         assert!(error.contains("exchanged the cursors of two ports"), "{what}: {error}");
         assert_eq!(drops() - before, made.load(Ordering::SeqCst), "{what}, {options:?}");
@@ -375,23 +375,23 @@ fn nor_can_they_where_items_have_no_size() {
 fn a_value_without_a_size_is_not_sent_from_elsewhere() {
     #[derive(Clone, Copy)]
     struct Empty;
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let items = graph.process("send", (), output("out"), |(), mut tx| async move {
         let elsewhere: &'static mut [Empty] = Box::leak(Box::new([Empty; 2]));
         let mut places = elsewhere.iter_mut();
         tx.send_with(|place| place.write(Empty)).await;
         tx.send_with(move |_| places.next().unwrap()).await;
     });
-    graph.sink("sink", items, |_| ());
-    let error = graph.build().unwrap().run(&Options::new().threads(1)).unwrap_err().to_string();
+    items.for_each(|_| ()).named("sink");
+    let error = graph.run(&Options::new().threads(1)).unwrap_err().to_string();
     assert!(error.contains("another place"), "{error}");
 }
 
 /// A loop of a process that gives up when its feedback ends, which it never does; a sink that leaves.
 fn abandoned_loop(kind: usize, options: &Options, leave_after: u64) -> Result<Report, Error> {
     const EARLY: &str = "the loop ended";
-    let mut graph = Builder::new();
-    let source = graph.source("source", 0..1000u64);
+    let graph = Graph::new();
+    let source = graph.source(0..1000u64).named("source");
     let (end, back) = graph.feedback([1u64, 2]);
     let (ins, outs) = ((input("a", source), input("b", back)), (output("o"), output("l")));
     let (out, round) = match kind % 3 {
@@ -431,13 +431,14 @@ fn abandoned_loop(kind: usize, options: &Options, leave_after: u64) -> Result<Re
         }),
         _ => graph.kernel("pass", input("i", round), output("o")).parallel(|i, o| o.push(i.pop())),
     };
-    graph.close(end, round);
+    round.feed(end);
     let mut seen = 0;
-    graph.sink("some", out, move |_| {
+    out.for_each(move |_| {
         seen += 1;
         if seen > leave_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    graph.build().unwrap().run(options)
+    })
+    .named("some");
+    graph.run(options).map(Finished::into_report)
 }
 
 #[test]
@@ -458,8 +459,8 @@ fn a_cancelled_node_does_not_observe_that_another_has_ended() {
 /// A loop that lets an item go by and waits for it to come back, and loses its seventeenth.
 fn swallowing(items: u64, capacity: usize, options: &Options) -> (u64, Result<Report, Error>) {
     let got = Arc::new(Mutex::new(0));
-    let mut graph = Builder::new();
-    let source = graph.source("source", 0..items);
+    let graph = Graph::new();
+    let source = graph.source(0..items).named("source");
     let (end, back) = graph.feedback::<u64>([]);
     let ins = (input("in", source.capacity(capacity)), input("back", back));
     let (round, results) =
@@ -479,10 +480,11 @@ fn swallowing(items: u64, capacity: usize, options: &Options) -> (u64, Result<Re
             }
         }
     });
-    graph.close(end, round);
+    round.feed(end);
     let count = got.clone();
-    graph.sink("end", results, move |_| *count.lock().unwrap() += 1);
-    let end = watch(format!("{items}, {capacity}, {options:?}"), || graph.build().unwrap().run(options));
+    results.for_each(move |_| *count.lock().unwrap() += 1).named("end");
+    let end = watch(format!("{items}, {capacity}, {options:?}"), || graph.run(options));
+    let end = end.map(Finished::into_report);
     let got = *got.lock().unwrap();
     (got, end)
 }
@@ -527,8 +529,8 @@ fn a_loop_that_loses_its_last_item_ends() {
 
 /// A kernel that pairs two items from outside with one that goes round, and keeps that the third time.
 fn pairing(items: u64, options: &Options) -> Result<Report, Error> {
-    let mut graph = Builder::new();
-    let source = graph.source("source", 0..items);
+    let graph = Graph::new();
+    let source = graph.source(0..items).named("source");
     let (end, back) = graph.feedback([0u64]);
     let mut count = 0;
     let (sums, round) = graph
@@ -540,9 +542,9 @@ fn pairing(items: u64, options: &Options) -> Result<Report, Error> {
             round.extend((count != 3).then_some(item));
         });
     let round = graph.kernel("pass", input("in", round), output("out")).sequential(|i, o| o.push(i.pop()));
-    graph.close(end, round);
-    graph.sink("sums", sums, |_: u64| ());
-    watch(format!("{items}"), || graph.build().unwrap().run(options))
+    round.feed(end);
+    sums.for_each(|_: u64| ()).named("sums");
+    watch(format!("{items}"), || graph.run(options)).map(Finished::into_report)
 }
 
 #[test]
@@ -555,12 +557,16 @@ fn what_is_too_little_for_a_firing_is_left_over() {
     }
 }
 
-/// Feedback channels of two graphs cannot be exchanged.
+/// Feedback channels of two graphs cannot be exchanged: neither of the two can be built.
 #[test]
-#[should_panic(expected = "a feedback channel of another graph")]
 fn a_feedback_channel_is_closed_in_its_own_graph() {
-    let (mut one, mut two) = (Builder::new(), Builder::new());
+    let (one, two) = (Graph::new(), Graph::new());
     let (end, _back) = one.feedback([1u64]);
-    let items = two.source("items", 0..9u64);
-    two.close(end, items);
+    let items = two.source(0..9u64).named("items");
+    items.feed(end);
+    let error = one.build().unwrap_err().to_string();
+    let expected = "a feedback channel cannot be closed: it was given a stream of another graph";
+    assert!(error.contains(expected), "{error}");
+    let error = two.build().unwrap_err().to_string();
+    assert!(error.contains("output `items.out` is connected to nothing"), "{error}");
 }

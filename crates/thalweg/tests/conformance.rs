@@ -75,7 +75,11 @@ impl registry::Visit for Play<'_> {
             true => prepared.run_under(&Recorded::new(Watchful(policy, &longest), &log)),
             false => prepared.run_under(&policy),
         });
-        Played { report: report.unwrap(), decisions: log.take(), longest_wait: longest.into_inner() }
+        Played {
+            report: report.unwrap().into_report(),
+            decisions: log.take(),
+            longest_wait: longest.into_inner(),
+        }
     }
 }
 

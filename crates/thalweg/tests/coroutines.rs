@@ -14,7 +14,7 @@ use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
 use thalweg::graph::{GraphData, Kind, NodeId};
 use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
-use thalweg::{BlockingRx, BlockingTx, Builder, Error, Options, Stream, input, output};
+use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Stream, input, output};
 
 /// Every policy, 1 to 4 workers and a thread for each process, tiny and usual channels.
 fn everywhere(check: impl Fn(&Options)) {
@@ -31,7 +31,7 @@ fn everywhere(check: impl Fn(&Options)) {
     }
 }
 
-fn count(graph: &mut Builder<'static>, name: &str, to: u64) -> Stream<u64> {
+fn count(graph: &Graph<'static>, name: &str, to: u64) -> Stream<'static, u64> {
     graph.coroutine(name, (), output("out"), move |(), mut out| {
         for i in 0..to {
             out.send(i);
@@ -42,8 +42,8 @@ fn count(graph: &mut Builder<'static>, name: &str, to: u64) -> Stream<u64> {
 #[test]
 fn both_ways_to_write_a_process_mix_with_kernels() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let numbers = count(&mut graph, "numbers", 600);
+        let graph = Graph::new();
+        let numbers = count(&graph, "numbers", 600);
         let doubled =
             graph.process("double", input("in", numbers), output("out"), |mut rx, mut tx| async move {
                 while let Some(i) = rx.recv().await {
@@ -60,7 +60,7 @@ fn both_ways_to_write_a_process_mix_with_kernels() {
                 tx.send(a + b);
             }
         });
-        let items: Vec<u64> = graph.start(pairs, options).unwrap().collect();
+        let items: Vec<u64> = pairs.start(options).unwrap().collect();
         let squares: Vec<u64> = (0..600u64).map(|i| 4 * i * i).collect();
         assert_eq!(items, squares.chunks(2).map(|pair| pair[0] + pair[1]).collect::<Vec<_>>());
     });
@@ -69,7 +69,7 @@ fn both_ways_to_write_a_process_mix_with_kernels() {
 #[test]
 fn a_ring_passes_its_token() {
     everywhere(|options| {
-        let (mut graph, rounds, nodes) = (Builder::new(), 20u64, 10);
+        let (graph, rounds, nodes) = (Graph::new(), 20u64, 10);
         let (end, mut stream) = graph.feedback([]);
         let last = Arc::new(AtomicUsize::new(0));
         let seen = last.clone();
@@ -87,8 +87,8 @@ fn a_ring_passes_its_token() {
                 rx.for_each(|token| tx.send(token + 1));
             });
         }
-        graph.close(end, stream);
-        graph.build().unwrap().run(options).unwrap();
+        stream.feed(end);
+        graph.run(options).unwrap();
         assert_eq!(last.load(Ordering::Relaxed) as u64, rounds * nodes - 1);
     });
 }
@@ -96,7 +96,7 @@ fn a_ring_passes_its_token() {
 #[test]
 fn large_messages_stay_where_they_lie() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let blocks = graph.coroutine("fill", (), output("out"), |(), mut tx| {
             for i in 0..100 {
                 tx.send_with(|place| place.write([i; 256]));
@@ -109,7 +109,7 @@ fn large_messages_stay_where_they_lie() {
                 tx.send(sum);
             }
         });
-        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        let items: Vec<u64> = sums.start(options).unwrap().collect();
         assert_eq!(items, (0..100).map(|i| 256 * i).collect::<Vec<_>>());
     });
 }
@@ -139,7 +139,7 @@ const STAGES: usize = 8;
 const ITEMS: u64 = 300;
 
 /// Sums of sums. Each stage has what is not `Send`, and what is between stages is run by anybody.
-fn bound(graph: &mut Builder<'static>) -> Stream<u64> {
+fn bound(graph: &Graph<'static>) -> Stream<'static, u64> {
     let mut stream = count(graph, "numbers", ITEMS);
     for stage in 0..STAGES {
         let passed = graph
@@ -173,9 +173,9 @@ fn sums() -> Vec<u64> {
 #[test]
 fn what_is_not_send_stays_on_its_thread() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let stream = bound(&mut graph);
-        assert_eq!(graph.start(stream, options).unwrap().collect::<Vec<_>>(), sums());
+        let graph = Graph::new();
+        let stream = bound(&graph);
+        assert_eq!(stream.start(options).unwrap().collect::<Vec<_>>(), sums());
     });
 }
 
@@ -225,9 +225,9 @@ fn a_policy_need_not_know_of_homes() {
     // machine that is busy not for ever.
     let wrong = |_| {
         [(1, 3), (2, 1), (2, 64), (4, 1), (4, 64)].map(|(threads, capacity)| {
-            let (mut graph, seen) = (Builder::new(), Arc::new(Mutex::new(Vec::new())));
-            let (stream, items) = (bound(&mut graph), seen.clone());
-            graph.sink("collect", stream, move |item| items.lock().unwrap().push(item));
+            let (graph, seen) = (Graph::new(), Arc::new(Mutex::new(Vec::new())));
+            let (stream, items) = (bound(&graph), seen.clone());
+            stream.for_each(move |item| items.lock().unwrap().push(item)).named("collect");
             let options = Options::new().threads(threads).capacity(capacity);
             let prepared = graph.build().unwrap().prepare(&options).unwrap();
             let policy = Anybody::default();
@@ -242,7 +242,7 @@ fn a_policy_need_not_know_of_homes() {
 #[test]
 fn a_receiver_that_leaves_is_not_noticed() {
     everywhere(|options| {
-        let (ledger, mut graph) = (Ledger::new(), Builder::new());
+        let (ledger, graph) = (Ledger::new(), Graph::new());
         let make = ledger.clone();
         let (items, done) = graph.coroutine(
             "send",
@@ -258,7 +258,7 @@ fn a_receiver_that_leaves_is_not_noticed() {
         graph.coroutine("leave", input("in", items), (), |rx, ()| {
             rx.take(5).enumerate().for_each(|(i, item)| assert_eq!(item.value(), i as u64));
         });
-        let got: Vec<u64> = graph.start(done, options).unwrap().collect();
+        let got: Vec<u64> = done.start(options).unwrap().collect();
         assert_eq!(got, [300]);
         assert_eq!(ledger.live(), 0);
     });
@@ -268,7 +268,7 @@ fn a_receiver_that_leaves_is_not_noticed() {
 #[test]
 fn an_endless_closure_ends_with_its_last_receiver() {
     everywhere(|options| {
-        let (ledger, mut graph) = (Ledger::new(), Builder::new());
+        let (ledger, graph) = (Ledger::new(), Graph::new());
         let (make, own) = (ledger.clone(), ledger.clone());
         let endless = graph.coroutine("endless", (), output("out"), move |(), mut tx| {
             let _kept = Counted::make(0, &own);
@@ -279,12 +279,12 @@ fn an_endless_closure_ends_with_its_last_receiver() {
         graph.coroutine("leave", input("in", endless), (), |rx, ()| {
             assert_eq!(rx.take(5).map(|item| item.value()).sum::<u64>(), 10);
         });
-        graph.build().unwrap().run(options).unwrap();
+        graph.run(options).unwrap();
         assert_eq!(ledger.live(), 0);
     });
 }
 
-fn echo(graph: &mut Builder<'static>, name: &str, stream: Stream<u64>) -> Stream<u64> {
+fn echo(graph: &Graph<'static>, name: &str, stream: Stream<'static, u64>) -> Stream<'static, u64> {
     graph.coroutine(name, input("in", stream), output("out"), |rx, mut tx| {
         rx.for_each(|item: u64| tx.send(item));
     })
@@ -293,12 +293,12 @@ fn echo(graph: &mut Builder<'static>, name: &str, stream: Stream<u64>) -> Stream
 #[test]
 fn those_that_wait_for_each_other_are_named() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let (end, back) = graph.feedback([]);
-        let hen = echo(&mut graph, "hen", back);
-        let egg = echo(&mut graph, "egg", hen);
-        graph.close(end, egg);
-        match graph.build().unwrap().run(options) {
+        let hen = echo(&graph, "hen", back);
+        let egg = echo(&graph, "egg", hen);
+        egg.feed(end);
+        match graph.run(options) {
             Err(Error::Deadlock(deadlock)) => {
                 let mut names: Vec<_> = deadlock.waits.iter().map(|wait| wait.node.as_str()).collect();
                 names.sort_unstable();
@@ -312,7 +312,7 @@ fn those_that_wait_for_each_other_are_named() {
 #[test]
 fn an_artificial_deadlock_is_resolved() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let (a, b) = graph.coroutine(
             "send",
             (),
@@ -325,7 +325,7 @@ fn an_artificial_deadlock_is_resolved() {
         let sums = graph.coroutine("add", (input("b", b), input("a", a)), output("out"), |(b, a), mut tx| {
             b.zip(a).for_each(|(b, a)| tx.send(a + b));
         });
-        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        let items: Vec<u64> = sums.start(options).unwrap().collect();
         assert_eq!(items, (0..200).map(|i| 2 * i).collect::<Vec<_>>());
     });
 }
@@ -343,7 +343,7 @@ impl Drop for Last {
 
 /// An endless stream of items that are counted, through a stage that would have to wait when it is
 /// dropped. Both have something to drop.
-fn endless(graph: &mut Builder<'static>, ledger: &Arc<Ledger>) -> Stream<Counted> {
+fn endless(graph: &Graph<'static>, ledger: &Arc<Ledger>) -> Stream<'static, Counted> {
     let (make, own, kept) = (ledger.clone(), ledger.clone(), ledger.clone());
     let items = graph.coroutine("make", (), output("out"), move |(), mut tx| {
         let _kept = Counted::make(0, &own);
@@ -363,14 +363,14 @@ fn endless(graph: &mut Builder<'static>, ledger: &Arc<Ledger>) -> Stream<Counted
 /// Runs it into a process that ends as `end` does after some items, and gives the error.
 fn failing(options: &Options, end: fn() -> Result<(), String>) -> Error {
     silence();
-    let (ledger, mut graph) = (Ledger::new(), Builder::new());
-    let items = endless(&mut graph, &ledger);
+    let (ledger, graph) = (Ledger::new(), Graph::new());
+    let items = endless(&graph, &ledger);
     graph.coroutine("culprit", input("in", items), (), move |rx, ()| {
         let kept: Vec<Counted> = rx.take(10).collect();
         assert_eq!(kept.len(), 10);
         end()
     });
-    let error = graph.build().unwrap().run(options).expect_err("it fails");
+    let error = graph.run(options).expect_err("it fails");
     assert_eq!(ledger.live(), 0, "after {error}");
     error
 }
@@ -391,8 +391,8 @@ fn a_failure_unwinds_the_others() {
 fn a_panic_with_ends_to_drop_is_told_once() {
     silence();
     for options in [Options::new().threads(1), Options::new().threads(2)] {
-        let (ledger, mut graph) = (Ledger::new(), Builder::new());
-        let items = endless(&mut graph, &ledger);
+        let (ledger, graph) = (Ledger::new(), Graph::new());
+        let items = endless(&graph, &ledger);
         let passed = graph.coroutine("culprit", input("in", items), output("out"), |rx, tx| {
             let mut last = Last(rx, tx);
             let caught = std::panic::catch_unwind(|| panic!("nobody hears this"));
@@ -401,8 +401,8 @@ fn a_panic_with_ends_to_drop_is_told_once() {
                 panic!("this one is heard");
             }
         });
-        graph.sink("sink", passed, drop);
-        let error = watch("a panic", || graph.build().unwrap().run(&options)).unwrap_err();
+        passed.for_each(drop).named("sink");
+        let error = watch("a panic", || graph.run(&options)).unwrap_err();
         assert!(matches!(&error, Error::Panic { message, .. } if message.contains("heard")), "{error}");
         assert_eq!(ledger.live(), 0);
     }
@@ -411,9 +411,9 @@ fn a_panic_with_ends_to_drop_is_told_once() {
 #[test]
 fn a_cancelled_run_drops_all() {
     everywhere(|options| {
-        let (ledger, mut graph) = (Ledger::new(), Builder::new());
-        let items = endless(&mut graph, &ledger);
-        let mut outlet = graph.start(items, options).unwrap();
+        let (ledger, graph) = (Ledger::new(), Graph::new());
+        let items = endless(&graph, &ledger);
+        let mut outlet = items.start(options).unwrap();
         assert!(outlet.by_ref().take(20).map(|item| item.value()).eq(0..20));
         outlet.handle().cancel();
         assert!(matches!(outlet.finish(), Err(Error::Cancelled)));
@@ -423,7 +423,7 @@ fn a_cancelled_run_drops_all() {
 
 #[test]
 fn what_never_ran_is_dropped() {
-    let (ledger, mut graph) = (Ledger::new(), Builder::new());
+    let (ledger, graph) = (Ledger::new(), Graph::new());
     let kept = Counted::make(0, &ledger);
     graph.coroutine("idle", (), (), move |(), ()| drop(kept));
     let prepared = graph.build().unwrap().prepare(&Options::new()).unwrap();
@@ -436,8 +436,8 @@ fn what_never_ran_is_dropped() {
 #[test]
 fn who_catches_the_end_meets_it_again() {
     silence();
-    let (ledger, mut graph, caught) = (Ledger::new(), Builder::new(), Arc::new(AtomicUsize::new(0)));
-    let items = endless(&mut graph, &ledger);
+    let (ledger, graph, caught) = (Ledger::new(), Graph::new(), Arc::new(AtomicUsize::new(0)));
+    let items = endless(&graph, &ledger);
     let count = caught.clone();
     graph.coroutine("stubborn", input("in", items), (), move |mut rx, ()| {
         let mut receive = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| rx.recv())).is_err();
@@ -458,8 +458,8 @@ fn who_catches_the_end_meets_it_again() {
 fn ends_are_of_use_in_their_own_coroutine_alone() {
     thread_local!(static LOST: Cell<Option<BlockingRx<u64>>> = const { Cell::new(None) });
     silence();
-    let mut graph = Builder::new();
-    let (one, two) = (count(&mut graph, "one", 3), count(&mut graph, "two", 3));
+    let graph = Graph::new();
+    let (one, two) = (count(&graph, "one", 3), count(&graph, "two", 3));
     let done = graph.coroutine("loses", input("in", one), output("done"), |rx, mut tx| {
         LOST.set(Some(rx));
         tx.send(());
@@ -469,12 +469,12 @@ fn ends_are_of_use_in_their_own_coroutine_alone() {
         when.recv();
         LOST.take().expect("on the same thread").recv();
     });
-    let error = watch("lost", || graph.build().unwrap().run(&Options::new().threads(1))).unwrap_err();
+    let error = watch("lost", || graph.run(&Options::new().threads(1))).unwrap_err();
     assert!(error.to_string().contains("another process"), "{error}");
-    let mut graph = Builder::new();
-    let one = count(&mut graph, "one", 3);
+    let graph = Graph::new();
+    let one = count(&graph, "one", 3);
     graph.coroutine("loses", input("in", one), (), |rx, ()| LOST.set(Some(rx)));
-    graph.build().unwrap().run(&Options::new().threads(1)).unwrap();
+    graph.run(&Options::new().threads(1)).unwrap();
     let outside = std::panic::catch_unwind(|| LOST.take().expect("on this thread").recv());
     let message = text(outside.expect_err("there is no coroutine here"));
     assert!(message.contains("outside"), "{message}");
@@ -487,21 +487,21 @@ fn text(panic: Box<dyn std::any::Any + Send>) -> String {
 /// A run inside of a coroutine, on its stack: the inner one's coroutines are others.
 #[test]
 fn a_run_within_a_coroutine() {
-    let mut graph = Builder::new();
-    let numbers = count(&mut graph, "numbers", 20);
+    let graph = Graph::new();
+    let numbers = count(&graph, "numbers", 20);
     let sums =
         graph.kernel("sums", input("in", numbers), output("out")).stack(1 << 20).coroutine(|rx, mut tx| {
             for to in rx {
-                let mut inner = Builder::new();
-                let numbers = count(&mut inner, "numbers", to);
+                let inner = Graph::new();
+                let numbers = count(&inner, "numbers", to);
                 let sum = Arc::new(Mutex::new(0));
                 let result = sum.clone();
-                inner.sink("sum", numbers, move |item| *result.lock().unwrap() += item);
-                inner.build().unwrap().run(&Options::new().threads(1)).unwrap();
+                numbers.for_each(move |item| *result.lock().unwrap() += item).named("sum");
+                inner.run(&Options::new().threads(1)).unwrap();
                 tx.send(*sum.lock().unwrap());
             }
         });
-    let got: Vec<u64> = watch("inner", || graph.start(sums, &Options::new().threads(2)).unwrap().collect());
+    let got: Vec<u64> = watch("inner", || sums.start(&Options::new().threads(2)).unwrap().collect());
     assert_eq!(got, (0..20u64).map(|to| to * to.saturating_sub(1) / 2).collect::<Vec<_>>());
 }
 
@@ -509,13 +509,13 @@ fn a_run_within_a_coroutine() {
 #[test]
 fn ten_thousand_wait_at_once() {
     for threads in [1, 2] {
-        let mut graph = Builder::new();
-        let mut stream = count(&mut graph, "numbers", 5);
+        let graph = Graph::new();
+        let mut stream = count(&graph, "numbers", 5);
         for i in 0..10_000 {
-            stream = echo(&mut graph, &format!("p{i}"), stream);
+            stream = echo(&graph, &format!("p{i}"), stream);
         }
         let options = Options::new().threads(threads).capacity(1);
-        let got: Vec<u64> = watch("a chain", || graph.start(stream, &options).unwrap().collect());
+        let got: Vec<u64> = watch("a chain", || stream.start(&options).unwrap().collect());
         assert_eq!(got, [0, 1, 2, 3, 4]);
     }
 }

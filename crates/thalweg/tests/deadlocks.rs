@@ -9,7 +9,7 @@ mod support;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::{Builder, Deadlock, Error, Options, Report, Stream, input, output};
+use thalweg::{Deadlock, Error, Finished, Graph, Options, Report, Stream, input, output};
 
 /// Every policy with one, two and four workers.
 fn everywhere(check: impl Fn(&Options)) {
@@ -22,7 +22,7 @@ fn everywhere(check: impl Fn(&Options)) {
 }
 
 /// The names in the circle, in alphabetical order.
-fn circle(end: Result<Report, Error>) -> (Vec<String>, Deadlock, String) {
+fn circle(end: Result<Finished, Error>) -> (Vec<String>, Deadlock, String) {
     let error = end.expect_err("the graph waits for itself");
     let text = error.to_string();
     let Error::Deadlock(deadlock) = error else { panic!("not a deadlock: {text}") };
@@ -32,7 +32,7 @@ fn circle(end: Result<Report, Error>) -> (Vec<String>, Deadlock, String) {
 }
 
 /// The deadlock is between these, and its text speaks of nobody else.
-fn assert_between(end: Result<Report, Error>, names: &[&str], others: &[&str]) {
+fn assert_between(end: Result<Finished, Error>, names: &[&str], others: &[&str]) {
     let (found, deadlock, text) = circle(end);
     assert_eq!(found, names, "{text}");
     assert_eq!(deadlock.over_budget, None);
@@ -46,10 +46,10 @@ const BUDGET: usize = 1 << 16;
 /// A loop that gives back only what is even: it starves after two items. Its outside may go on
 /// without end, so channels into the loop grow as far as the budget goes before that is sure.
 fn starving(
-    graph: &mut Builder<'static>,
+    graph: &Graph<'static>,
     numbers: impl Iterator<Item = u64> + Send + 'static,
-) -> Stream<u64> {
-    let numbers = graph.source("numbers", numbers);
+) -> Stream<'static, u64> {
+    let numbers = graph.source(numbers).named("numbers");
     let (end, back) = graph.feedback([2u64]);
     let met = graph
         .kernel("meet", (input("in", numbers), input("back", back)), output("out"))
@@ -61,17 +61,17 @@ fn starving(
             back.extend(item.is_multiple_of(2).then_some(item));
         },
     );
-    graph.close(end, round);
+    round.feed(end);
     out
 }
 
 #[test]
 fn a_starving_loop_is_named() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let out = starving(&mut graph, 0..);
-        graph.sink("drink", out, |_| {});
-        let end = graph.build().unwrap().run(&options.clone().budget(BUDGET));
+        let graph = Graph::new();
+        let out = starving(&graph, 0..);
+        out.for_each(|_| {}).named("drink");
+        let end = graph.run(&options.clone().budget(BUDGET));
         assert_between(end, &["meet", "part"], &["drink"]);
     });
 }
@@ -79,9 +79,9 @@ fn a_starving_loop_is_named() {
 #[test]
 fn a_starving_loop_is_named_to_a_reader_who_is_late() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let out = starving(&mut graph, 0..);
-        let mut outlet = graph.start(out, &options.clone().budget(BUDGET)).unwrap();
+        let graph = Graph::new();
+        let out = starving(&graph, 0..);
+        let mut outlet = out.start(&options.clone().budget(BUDGET)).unwrap();
         std::thread::sleep(Duration::from_millis(5));
         assert_eq!(outlet.by_ref().collect::<Vec<_>>(), [2, 3]);
         assert_between(outlet.finish(), &["meet", "part"], &["outlet"]);
@@ -91,13 +91,13 @@ fn a_starving_loop_is_named_to_a_reader_who_is_late() {
 #[test]
 fn a_starving_loop_is_named_where_a_blocking_node_is_the_last_to_sleep() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let out = starving(&mut graph, 0..);
+        let graph = Graph::new();
+        let out = starving(&graph, 0..);
         graph.kernel("drink", input("in", out), ()).blocking().sequential(|items, ()| {
             items.pop();
             std::thread::sleep(Duration::from_millis(3));
         });
-        let end = graph.build().unwrap().run(&options.clone().budget(BUDGET));
+        let end = graph.run(&options.clone().budget(BUDGET));
         assert_between(end, &["meet", "part"], &["drink"]);
     });
 }
@@ -108,9 +108,9 @@ fn a_starving_loop_is_named_where_a_blocking_node_is_the_last_to_sleep() {
 fn a_starving_loop_ends_where_it_has_taken_all_from_outside() {
     everywhere(|options| {
         for (capacity, items) in [(1, 2), (3, 2), (100, 2), (1, 3), (3, 3), (100, 3), (1, 50), (100, 50)] {
-            let mut graph = Builder::new();
-            let out = starving(&mut graph, 0..items);
-            let mut outlet = graph.start(out, &options.clone().capacity(capacity)).unwrap();
+            let graph = Graph::new();
+            let out = starving(&graph, 0..items);
+            let mut outlet = out.start(&options.clone().capacity(capacity)).unwrap();
             assert_eq!(outlet.by_ref().collect::<Vec<_>>(), [2, 3]);
             match outlet.finish() {
                 Ok(_) => assert_eq!(items, 2),
@@ -130,9 +130,9 @@ fn a_starving_loop_ends_where_it_has_taken_all_from_outside() {
 #[test]
 fn a_cycle_without_a_source_is_named() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let honest = graph.source("honest", 0..100u64);
-        graph.sink("content", honest, |_| {});
+        let graph = Graph::new();
+        let honest = graph.source(0..100u64).named("honest");
+        honest.for_each(|_| {}).named("content");
         let (end, back) = graph.feedback([1u64]);
         let ping = graph
             .kernel("ping", input("in", back), output("out"))
@@ -143,18 +143,18 @@ fn a_cycle_without_a_source_is_named() {
                 back.extend([items.pop(), items.pop()]);
                 out.push(0);
             });
-        graph.close(end, pong);
-        graph.sink("never", out, |_| {});
-        let end = graph.build().unwrap().run(options);
+        pong.feed(end);
+        out.for_each(|_| {}).named("never");
+        let end = graph.run(options);
         assert_between(end, &["ping", "pong"], &["honest", "content", "never"]);
     });
 }
 
 /// One of two branches keeps its items until it has a hundred, while the other has room for four.
 /// Numbers are given to both and meet again.
-fn skewed(items: u64) -> (Builder<'static>, Stream<u64>) {
-    let mut graph = Builder::new();
-    let numbers = graph.source("numbers", 0..items);
+fn skewed(items: u64) -> (Graph<'static>, Stream<'static, u64>) {
+    let graph = Graph::new();
+    let numbers = graph.source(0..items).named("numbers");
     let (a, b) =
         graph.kernel("fan", input("in", numbers), (output("a"), output("b"))).sequential(|items, (a, b)| {
             let item = items.pop();
@@ -192,11 +192,11 @@ fn sums(items: u64) -> Vec<u64> {
 #[test]
 fn a_channel_that_is_too_small_grows_and_is_reported() {
     everywhere(|options| {
-        let (mut graph, stream) = skewed(500);
+        let (graph, stream) = skewed(500);
         let got = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
         let to = got.clone();
-        graph.sink("sums", stream, move |sum| to.lock().unwrap().push(sum));
-        let report = graph.build().unwrap().run(&options.clone().capacity(4)).unwrap();
+        stream.for_each(move |sum| to.lock().unwrap().push(sum)).named("sums");
+        let report = graph.run(&options.clone().capacity(4)).unwrap().into_report();
         assert_eq!(*got.lock().unwrap(), sums(500));
         assert_grown(&report);
     });
@@ -205,18 +205,18 @@ fn a_channel_that_is_too_small_grows_and_is_reported() {
 #[test]
 fn a_channel_grows_for_a_reader_who_is_late() {
     everywhere(|options| {
-        let (graph, stream) = skewed(500);
-        let mut outlet = graph.start(stream, &options.clone().capacity(4)).unwrap();
+        let (_graph, stream) = skewed(500);
+        let mut outlet = stream.start(&options.clone().capacity(4)).unwrap();
         std::thread::sleep(Duration::from_millis(2));
         assert_eq!(outlet.by_ref().collect::<Vec<_>>(), sums(500));
-        assert_grown(&outlet.finish().unwrap());
+        assert_grown(outlet.finish().unwrap().report());
     });
 }
 
 #[test]
 fn a_channel_grows_after_the_reader_has_left() {
     everywhere(|options| {
-        let (mut graph, stream) = skewed(300);
+        let (graph, stream) = skewed(300);
         let (first, second) = graph
             .kernel("copy", input("in", stream), (output("first"), output("second")))
             .sequential(|items, (a, b)| {
@@ -226,11 +226,13 @@ fn a_channel_grows_after_the_reader_has_left() {
             });
         let count = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let counted = count.clone();
-        graph.sink("count", first, move |_| {
-            counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        });
-        let outlet = graph.start(second, &options.clone().capacity(4)).unwrap();
-        let report = outlet.finish().unwrap();
+        first
+            .for_each(move |_| {
+                counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            })
+            .named("count");
+        let outlet = second.start(&options.clone().capacity(4)).unwrap();
+        let report = outlet.finish().unwrap().into_report();
         assert_eq!(count.load(std::sync::atomic::Ordering::Relaxed), 300);
         assert_grown(&report);
     });
@@ -240,13 +242,13 @@ fn a_channel_grows_after_the_reader_has_left() {
 #[test]
 fn a_channel_grows_where_the_source_is_the_last_to_sleep() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let slow = (0..200u64).inspect(|item| {
             if item % 20 == 0 {
                 std::thread::sleep(Duration::from_micros(300));
             }
         });
-        let numbers = graph.blocking_source("numbers", slow);
+        let numbers = graph.source(slow).blocking().named("numbers");
         let (a, b) = graph
             .kernel("fan", input("in", numbers), (output("a").push(1), output("b").push(1)))
             .parallel(|items, (a, b)| {
@@ -260,14 +262,14 @@ fn a_channel_grows_where_the_source_is_the_last_to_sleep() {
         let sums = graph
             .kernel("meet", (input("late", late), input("soon", b)), output("out"))
             .sequential(|(a, b), out| out.push(a.pop() + b.pop()));
-        graph.sink("sums", sums, |_| {});
-        let report = graph.build().unwrap().run(&options.clone().capacity(4)).unwrap();
+        sums.for_each(|_| {}).named("sums");
+        let report = graph.run(&options.clone().capacity(4)).unwrap().into_report();
         assert_eq!(report.nodes[0].firings, 201);
     });
 }
 
 /// A node that gives to two, each of which wants three items at once, where channels have two places.
-fn two_hoards(graph: &mut Builder<'static>, numbers: Stream<u64>) -> [Stream<u64>; 2] {
+fn two_hoards(graph: &Graph<'static>, numbers: Stream<'static, u64>) -> [Stream<'static, u64>; 2] {
     let (a, b) = graph
         .kernel("fan", input("in", numbers), (output("a").push(1), output("b").push(1)))
         .sequential(|items, (a, b)| {
@@ -287,16 +289,16 @@ fn two_hoards(graph: &mut Builder<'static>, numbers: Stream<u64>) -> [Stream<u64
 #[test]
 fn two_channels_grow_where_the_source_ends_last() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let late = (0..3u64)
             .chain(std::iter::once_with(|| std::thread::sleep(Duration::from_millis(3))).flat_map(|()| None));
-        let numbers = graph.blocking_source("numbers", late);
+        let numbers = graph.source(late).blocking().named("numbers");
         let got = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-        for sums in two_hoards(&mut graph, numbers) {
+        for sums in two_hoards(&graph, numbers) {
             let to = got.clone();
-            graph.sink("sums", sums, move |sum| to.lock().unwrap().push(sum));
+            sums.for_each(move |sum| to.lock().unwrap().push(sum)).named("sums");
         }
-        let report = graph.build().unwrap().run(&options.clone().capacity(2)).unwrap();
+        let report = graph.run(&options.clone().capacity(2)).unwrap().into_report();
         assert_eq!(*got.lock().unwrap(), [3, 3]);
         assert_eq!(report.growths.len(), 2, "{:?}", report.growths);
     });
@@ -305,8 +307,8 @@ fn two_channels_grow_where_the_source_ends_last() {
 #[test]
 fn two_channels_grow_where_the_reader_leaves_last() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let numbers = graph.source("numbers", 0..100u64);
+        let graph = Graph::new();
+        let numbers = graph.source(0..100u64).named("numbers");
         let (numbers, own) = graph
             .kernel("part", input("in", numbers), (output("on"), output("own")))
             .sequential(|items, (on, own)| match items.pop() {
@@ -314,13 +316,14 @@ fn two_channels_grow_where_the_reader_leaves_last() {
                 item => on.push(item),
             });
         let count = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
-        for sums in two_hoards(&mut graph, numbers) {
+        for sums in two_hoards(&graph, numbers) {
             let counted = count.clone();
-            graph.sink("sums", sums, move |_| {
+            sums.for_each(move |_| {
                 counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            });
+            })
+            .named("sums");
         }
-        let mut outlet = graph.start(own, &options.clone().capacity(2)).unwrap();
+        let mut outlet = own.start(&options.clone().capacity(2)).unwrap();
         assert_eq!(outlet.next(), Some(0));
         // By now the others wait.
         std::thread::sleep(Duration::from_millis(3));
@@ -332,9 +335,9 @@ fn two_channels_grow_where_the_reader_leaves_last() {
 #[test]
 fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
     everywhere(|options| {
-        let (mut graph, stream) = skewed(500);
-        graph.sink("sums", stream, |_| {});
-        let end = graph.build().unwrap().run(&options.clone().capacity(4).budget(400));
+        let (graph, stream) = skewed(500);
+        stream.for_each(|_| {}).named("sums");
+        let end = graph.run(&options.clone().capacity(4).budget(400));
         let (names, deadlock, text) = circle(end);
         assert_eq!(names, ["fan", "hoard", "meet"], "{text}");
         assert_eq!(deadlock.over_budget, Some(400));
@@ -346,8 +349,8 @@ fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
 #[test]
 fn a_loop_whose_outside_has_ended_is_no_deadlock() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let numbers = graph.source("numbers", 0..50u64);
+        let graph = Graph::new();
+        let numbers = graph.source(0..50u64).named("numbers");
         let (end, back) = graph.feedback([]);
         let met = graph
             .kernel("meet", (input("in", numbers), input("back", back)), output("out"))
@@ -364,8 +367,8 @@ fn a_loop_whose_outside_has_ended_is_no_deadlock() {
                 if item % 2 == 1 || item == 0 { out.push(item) } else { back.push(item / 2) }
             },
         );
-        graph.close(end, round);
-        let items: Vec<u64> = graph.start(out, &options.clone().capacity(2)).unwrap().collect();
+        round.feed(end);
+        let items: Vec<u64> = out.start(&options.clone().capacity(2)).unwrap().collect();
         let odd_part = |item: u64| if item == 0 { 0 } else { item >> item.trailing_zeros() };
         let mut sorted = items.clone();
         sorted.sort_unstable();
@@ -381,8 +384,8 @@ fn a_loop_whose_outside_has_ended_is_no_deadlock() {
 #[test]
 fn a_loop_that_waits_for_another_is_no_deadlock() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let numbers = graph.source("numbers", 0..50u64);
+        let graph = Graph::new();
+        let numbers = graph.source(0..50u64).named("numbers");
         let (first, second) = graph
             .kernel("fan", input("in", numbers), (output("first").push(1), output("second").push(1)))
             .sequential(|items, (a, b)| {
@@ -390,11 +393,13 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
                 a.push(item);
                 b.push(item);
             });
-        let rounds = graph.round("round", first, 4, |item: u64| match item % 5 {
-            0 => ControlFlow::Break(item),
-            _ => ControlFlow::Continue(item + 1),
-        });
-        let few = graph.source("few", 0..3u64);
+        let rounds = first
+            .par_round(4, |item: u64| match item % 5 {
+                0 => ControlFlow::Break(item),
+                _ => ControlFlow::Continue(item + 1),
+            })
+            .named("round");
+        let few = graph.source(0..3u64).named("few");
         let (end, back) = graph.feedback([]);
         let entered = graph
             .kernel("enter", (input("in", few), input("back", back)), output("out"))
@@ -410,7 +415,7 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
             .kernel("leave", input("in", entered), (output("go"), output("back")))
             .finish(|(go, _)| go.extend(0..50))
             .sequential(|items, _| _ = items.pop());
-        graph.close(end, round);
+        round.feed(end);
         let inputs = (input("go", go), input("rounds", rounds.capacity(8)), input("items", second));
         let mut met = 0;
         graph.kernel("meet", inputs, ()).sequential(|(go, rounds, items), ()| {
@@ -418,7 +423,7 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
             assert_eq!((go, round), (item, item.next_multiple_of(5)));
             met += 1;
         });
-        graph.build().unwrap().run(&options.clone().capacity(2)).unwrap();
+        graph.run(&options.clone().capacity(2)).unwrap().into_report();
         assert_eq!(met, 50);
     });
 }
@@ -427,12 +432,13 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
 #[test]
 fn endless_sources_end_with_their_last_reader() {
     everywhere(|options| {
-        let (items, _) = thalweg::from_iter(0u64..).take(5).collect(options).unwrap();
+        let (items, _) = thalweg::from_iter(0u64..).take(5).collect().run(options).unwrap();
         assert_eq!(items, [0, 1, 2, 3, 4]);
         let step = |item: u64| {
             if item.is_multiple_of(3) { ControlFlow::Break(item) } else { ControlFlow::Continue(item + 1) }
         };
-        let (items, _) = thalweg::from_iter(0u64..).par_round(4, step).take(5).collect(options).unwrap();
+        let (items, _) =
+            thalweg::from_iter(0u64..).par_round(4, step).take(5).collect().run(options).unwrap();
         assert_eq!(items, [0, 3, 3, 3, 6]);
     });
 }
@@ -441,8 +447,8 @@ fn endless_sources_end_with_their_last_reader() {
 #[test]
 fn an_endless_loop_ends_with_its_last_reader() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let numbers = graph.source("numbers", 0u64..);
+        let graph = Graph::new();
+        let numbers = graph.source(0u64..).named("numbers");
         let (end, back) = graph.feedback([0u64]);
         let ins = (input("in", numbers), input("back", back));
         let (out, round) =
@@ -451,8 +457,8 @@ fn an_endless_loop_ends_with_its_last_reader() {
                 out.push(sum);
                 back.push(sum);
             });
-        graph.close(end, round);
-        let mut outlet = graph.start(out, options).unwrap();
+        round.feed(end);
+        let mut outlet = out.start(options).unwrap();
         assert_eq!(outlet.by_ref().take(4).collect::<Vec<_>>(), [0, 1, 3, 6]);
         outlet.finish().unwrap();
     });

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use support::inject::{PLANTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::{Builder, Error, In, Options, Out, from_blocking_iter, from_iter, input, output};
+use thalweg::{Error, Graph, In, Options, Out, from_iter, input, output};
 
 /// The end of a run and the last items come at the same time: no item may be missed.
 #[test]
@@ -35,7 +35,7 @@ fn a_deadline_ends_workers_that_never_rest() {
 fn a_deadline_ends_workers_that_sleep() {
     let options = Options::new().threads(2).deadline(Duration::from_millis(30));
     let slow = (0u64..).inspect(|_| std::thread::sleep(Duration::from_millis(20)));
-    let error = watch("asleep", || from_blocking_iter(slow).for_each(|_| {}).run(&options).unwrap_err());
+    let error = watch("asleep", || from_iter(slow).blocking().for_each(|_| {}).run(&options).unwrap_err());
     assert!(matches!(error, Error::Deadline(_)), "{error}");
 }
 
@@ -50,15 +50,15 @@ fn a_run_cancelled_before_it_begins_fires_nothing() {
     let fired = Arc::new(AtomicBool::new(false));
     let note = fired.clone();
     let flow = from_iter(0..10u64).for_each(move |_| note.store(true, Ordering::Relaxed));
-    let prepared = flow.build().unwrap().prepare(&Options::new()).unwrap();
+    let prepared = flow.graph().build().unwrap().prepare(&Options::new()).unwrap();
     prepared.handle().cancel();
     assert!(matches!(watch("cancelled", || prepared.run()), Err(Error::Cancelled)));
     assert!(!fired.load(Ordering::Relaxed));
 }
 
 /// Sums what it gets and gives the sum at the end.
-fn summed(graph: &mut Builder<'static>, fails_at: Option<u64>) -> thalweg::Stream<u64> {
-    let numbers = graph.source("numbers", 0..10u64);
+fn summed(graph: &Graph<'static>, fails_at: Option<u64>) -> thalweg::Stream<'static, u64> {
+    let numbers = graph.source(0..10u64).named("numbers");
     graph.kernel("sum", input("in", numbers), output("out")).finish(|out| out.push(1000)).sequential(
         move |items, out| {
             let item = items.pop();
@@ -73,25 +73,25 @@ fn summed(graph: &mut Builder<'static>, fails_at: Option<u64>) -> thalweg::Strea
 
 #[test]
 fn a_finishing_function_is_called_after_the_last_firing() {
-    let mut graph = Builder::new();
-    let stream = summed(&mut graph, None);
-    let items: Vec<u64> = graph.start(stream, &Options::new()).unwrap().collect();
+    let graph = Graph::new();
+    let stream = summed(&graph, None);
+    let items: Vec<u64> = stream.start(&Options::new()).unwrap().collect();
     assert_eq!(items, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1000]);
 }
 
 #[test]
 fn a_finishing_function_is_not_called_after_a_failure() {
     for _ in 0..200 {
-        let mut graph = Builder::new();
-        let stream = summed(&mut graph, Some(5));
-        let items: Vec<u64> = graph.start(stream, &Options::new().threads(2)).unwrap().collect();
+        let graph = Graph::new();
+        let stream = summed(&graph, Some(5));
+        let items: Vec<u64> = stream.start(&Options::new().threads(2)).unwrap().collect();
         assert!(items.iter().copied().eq(0..items.len() as u64), "{items:?}");
     }
 }
 
 #[test]
 fn a_drained_source_is_finished() {
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let mut next = 0;
     let numbers = graph.kernel("numbers", (), output("out")).finish(|out| out.push(u64::MAX)).sequential(
         move |(), out| {
@@ -99,7 +99,7 @@ fn a_drained_source_is_finished() {
             next += 1;
         },
     );
-    let mut outlet = graph.start(numbers, &Options::new().threads(2)).unwrap();
+    let mut outlet = numbers.start(&Options::new().threads(2)).unwrap();
     let handle = outlet.handle();
     assert_eq!(outlet.next(), Some(0));
     handle.drain();
@@ -114,9 +114,9 @@ fn a_drained_source_is_finished() {
 fn a_group_that_the_end_cuts_short_is_left_alone() {
     for parallel in [false, true] {
         let ledger = Ledger::new();
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let make = ledger.clone();
-        let items = graph.source("items", (0..11u64).map(move |value| Counted::make(value, &make)));
+        let items = graph.source((0..11u64).map(move |value| Counted::make(value, &make))).named("items");
         let kernel = graph
             .kernel("triple", input("in", items), output("out"))
             .framed(|items| Ok(items.peek(0)?.map(|_| 3)));
@@ -126,8 +126,8 @@ fn a_group_that_the_end_cuts_short_is_left_alone() {
         let sums = if parallel { kernel.parallel(sum) } else { kernel.sequential(sum) };
         let got = Arc::new(Mutex::new(Vec::new()));
         let to = got.clone();
-        graph.sink("sums", sums, move |sum| to.lock().unwrap().push(sum));
-        let report = watch("cut", || graph.build().unwrap().run(&Options::new()).unwrap());
+        sums.for_each(move |sum| to.lock().unwrap().push(sum)).named("sums");
+        let report = watch("cut", || graph.run(&Options::new()).unwrap().into_report());
         assert_eq!(*got.lock().unwrap(), [3, 12, 21]);
         assert_eq!(report.channels[0].leftover, 2);
         assert_eq!(ledger.live(), 0);
@@ -139,8 +139,8 @@ fn a_group_that_the_end_cuts_short_is_left_alone() {
 fn a_framing_function_keeps_to_static_rates() {
     silence();
     for (parallel, takes) in [(false, 2), (true, 2), (false, 1), (true, 1)] {
-        let mut graph = Builder::new();
-        let (sizes, items) = (graph.source("sizes", 0..10u64), graph.source("items", 0..100u64));
+        let graph = Graph::new();
+        let (sizes, items) = (graph.source(0..10u64).named("sizes"), graph.source(0..100u64).named("items"));
         let kernel = graph
             .kernel("groups", (input("size", sizes).pop(1), input("item", items)), output("out").push(1))
             .framed(move |(sizes, _)| Ok(sizes.peek(0)?.map(|size| [takes, *size as usize])));
@@ -149,7 +149,7 @@ fn a_framing_function_keeps_to_static_rates() {
         };
         let sums = if parallel { kernel.parallel(sum) } else { kernel.sequential(sum) };
         let mut all = 0;
-        graph.sink("sums", sums, |sum| all += sum);
+        sums.for_each(|sum| all += sum).named("sums");
         let network = graph.build().unwrap();
         assert!(network.graph().to_string().contains("size pop 1, item pop *"), "{}", network.graph());
         match watch("static", || network.run(&Options::new())) {
@@ -167,7 +167,7 @@ fn a_framing_function_keeps_to_static_rates() {
 fn a_panic_in_a_blocking_node_is_named() {
     silence();
     let error = watch("panic", || {
-        let counted = from_blocking_iter(0u64..).map(|x| x).for_each(|x| assert!(x < 100, "{PLANTED}"));
+        let counted = from_iter(0u64..).blocking().map(|x| x).for_each(|x| assert!(x < 100, "{PLANTED}"));
         counted.named("reader").blocking().run(&Options::new().threads(2)).unwrap_err()
     });
     let Error::Panic { node, message } = error else { panic!("{error}") };
@@ -183,7 +183,7 @@ fn nothing_outlives_a_run_that_failed() {
         let flow = from_iter((0..500u64).map(move |value| Counted::make(value, &make)))
             .par_flat_map(|item| [item].into_iter())
             .chunks(7)
-            .try_for_each(move |chunk| if chunk[0].value() > round { Err("enough") } else { Ok(()) });
+            .for_each(move |chunk| if chunk[0].value() > round { Err("enough") } else { Ok(()) });
         let options = Options::new().threads(3).capacity(1 + round as usize % 20);
         let error = watch("failed", || flow.named("sink").run(&options).unwrap_err());
         assert!(matches!(&error, Error::Node { node, .. } if node == "sink"), "{error}");
@@ -227,9 +227,9 @@ fn a_drop_that_panics_is_its_nodes_failure() {
 
     // What channels hold when a run fails; and the first failure stays.
     let ended = from_iter((0..3).map(|_| Grenade))
-        .try_for_each(|item: Grenade| {
+        .for_each(|item: Grenade| {
             std::mem::forget(item);
-            Err(PLANTED)
+            Err::<(), _>(PLANTED)
         })
         .run(&Options::new().threads(1).capacity(8));
     assert!(matches!(ended, Err(Error::Node { .. })), "{ended:?}");
@@ -238,7 +238,7 @@ fn a_drop_that_panics_is_its_nodes_failure() {
 #[test]
 fn none_of_what_must_be_is_refused() {
     for none in [Options::new().threads(0), Options::new().capacity(0), Options::new().run_length(0)] {
-        let error = from_iter(0..3u64).collect(&none).unwrap_err();
+        let error = from_iter(0..3u64).collect().run(&none).unwrap_err();
         assert!(matches!(error, Error::Options(_)) && error.to_string().contains("at least 1"), "{error}");
     }
 }
@@ -246,13 +246,13 @@ fn none_of_what_must_be_is_refused() {
 #[test]
 fn a_weight_beyond_all_numbers_stops_nothing() {
     let heavy = from_iter(0..3u64).weigh(|_| usize::MAX).par_map(|x| x);
-    assert_eq!(heavy.collect(&Options::new().budget(1000)).unwrap().0, [0, 1, 2]);
+    assert_eq!(heavy.collect().run(&Options::new().budget(1000)).unwrap().0, [0, 1, 2]);
 }
 
 #[test]
 fn a_loop_without_bound_is_refused_by_name() {
     let all = from_iter(0..3u64).par_round(usize::MAX, std::ops::ControlFlow::<u64, u64>::Break);
-    let error = all.collect(&Options::new()).unwrap_err();
+    let error = all.collect().run(&Options::new()).unwrap_err();
     assert!(matches!(error, Error::Options(_)) && error.to_string().contains("par_round"), "{error}");
 }
 
@@ -271,8 +271,7 @@ fn an_error_says_its_causes_once() {
             Some(&self.0)
         }
     }
-    let failing =
-        from_iter(0..3u64).try_for_each(|_| Err::<(), _>(Outer(std::io::Error::other("disk full"))));
+    let failing = from_iter(0..3u64).for_each(|_| Err::<(), _>(Outer(std::io::Error::other("disk full"))));
     let error = failing.run(&Options::new()).unwrap_err();
     assert!(error.to_string().ends_with("failed: writing the log: disk full"), "{error}");
     assert!(std::error::Error::source(&error).is_none());

@@ -1,9 +1,10 @@
-//! A chain and the builder give the same graph, and so the same text, plan and result.
+//! Operators and kernels give the same graph, and so the same text, plan and result; and what is refused.
 
-use thalweg::{Builder, Options, from_iter, input, output, window};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use thalweg::{Graph, Options, from_iter, input, output, window};
 
 #[test]
-fn a_chain_and_the_builder_give_the_same_graph() {
+fn operators_and_kernels_give_the_same_graph() {
     let chain = from_iter(0..100u64)
         .named("numbers")
         .capacity(32)
@@ -13,11 +14,12 @@ fn a_chain_and_the_builder_give_the_same_graph() {
         .named("sieve")
         .for_each(|_| {})
         .named("end")
+        .graph()
         .build()
         .unwrap();
 
-    let mut graph = Builder::new();
-    let numbers = graph.source("numbers", 0..100u64).capacity(32);
+    let graph = Graph::new();
+    let numbers = graph.source(0..100u64).named("numbers").capacity(32);
     let sums = graph
         .kernel("sums", window("in", numbers).pop(1).peek(4), output::<u64>("out").push(1))
         .parallel(|window, out| out.push(window.as_slice().iter().sum()));
@@ -27,14 +29,14 @@ fn a_chain_and_the_builder_give_the_same_graph() {
             out.push(sum);
         }
     });
-    graph.sink("end", sieved, |_| {});
+    sieved.for_each(|_| {}).named("end");
     let built = graph.build().unwrap();
 
     assert_eq!(chain.graph().to_string(), built.graph().to_string());
     let options = Options::new().threads(2);
     let (chain, built) = (chain.prepare(&options).unwrap(), built.prepare(&options).unwrap());
     assert_eq!(chain.plan().to_string(), built.plan().to_string());
-    let items = |report: thalweg::Report| report.channels.iter().map(|c| c.items).collect::<Vec<_>>();
+    let items = |run: thalweg::Finished| run.report().channels.iter().map(|c| c.items).collect::<Vec<_>>();
     assert_eq!(items(chain.run().unwrap()), items(built.run().unwrap()));
 }
 
@@ -57,16 +59,16 @@ fn sizes_beyond_all_machines_are_refused() {
 /// back an old answer fails.
 #[test]
 fn a_framing_function_cannot_spin() {
-    let mut graph = Builder::new();
-    let items = graph.source("items", 0..10u64);
+    let graph = Graph::new();
+    let items = graph.source(0..10u64).named("items");
     graph
         .kernel("far", input("in", items), ())
         .framed(|items| items.peek(usize::MAX).map(|_| None))
         .sequential(|_, ()| {});
-    graph.build().unwrap().run(&Options::new()).unwrap();
+    graph.run(&Options::new()).unwrap();
 
-    let mut graph = Builder::new();
-    let (items, mut stale) = (graph.source("items", 0..10u64), None);
+    let graph = Graph::new();
+    let (items, mut stale) = (graph.source(0..10u64).named("items"), None);
     graph
         .kernel("stale", input("in", items), ())
         .framed(move |items| match stale {
@@ -77,7 +79,7 @@ fn a_framing_function_cannot_spin() {
             }
         })
         .sequential(|_, ()| {});
-    let error = graph.build().unwrap().run(&Options::new()).unwrap_err();
+    let error = graph.run(&Options::new()).unwrap_err();
     assert!(error.to_string().contains("node `stale` panicked"), "{error}");
 }
 
@@ -89,13 +91,14 @@ fn requests_may_follow_responses() {
     let mut results = rx.into_iter().par_map(|x: u64| x + 1);
     for i in 0..50 {
         tx.send(i).unwrap();
-        assert_eq!(results.next().unwrap().unwrap(), i + 1);
+        assert_eq!(results.next().unwrap(), i + 1);
     }
     drop(tx);
     assert!(results.next().is_none());
 }
 
-/// A failure carries the name of what failed: the stage that was called, or the iterator.
+/// A failure carries the name of what failed: the stage that was called, or the iterator. A stage that gives
+/// no errors says its name where its run is refused.
 #[test]
 fn adaptors_name_what_panicked() {
     use thalweg::ParallelExt;
@@ -103,37 +106,53 @@ fn adaptors_name_what_panicked() {
     let last =
         |results: Vec<Result<u64, thalweg::Error>>| text(results.into_iter().last().unwrap().unwrap_err());
     let fail = |x: u64| if x == 3 { panic!("three") } else { x };
-    let map = last((0..9).par_map(fail).collect());
-    assert_eq!(map, "node `par_map` panicked: three");
-    let filter = last((0..9).par_filter_map(move |x| Some(fail(x))).collect());
-    assert_eq!(filter, "node `par_filter_map` panicked: three");
-    let iterator = last((0..9).map(fail).par_map(|x| x).collect());
+    let map = last((0..9).try_par_map(move |x| Ok::<_, thalweg::Error>(fail(x))).collect());
+    assert_eq!(map, "node `try_par_map` panicked: three");
+    let iterator = last((0..9).map(fail).try_par_map(Ok::<_, thalweg::Error>).collect());
     assert_eq!(iterator, "node `iterator` panicked: three");
+
+    let refused = |mut results: thalweg::Ordered<'static, u64>, name: &str| {
+        results = results.options(Options::new().capacity(usize::MAX));
+        let panic = catch_unwind(AssertUnwindSafe(|| results.next())).unwrap_err();
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.contains(&format!("source.out -> {name}.in")), "{text}");
+    };
+    refused((0..9).par_map(fail), "par_map");
+    refused((0..9).par_filter_map(move |x| Some(fail(x))), "par_filter_map");
+    refused((0..9).par_flat_map(move |x| Some(fail(x))), "par_flat_map");
 }
 
 /// Options count in a scope, too: nothing starts before the first result is asked for.
 #[test]
 fn scoped_adaptors_take_options() {
     let numbers = [1u64, 2, 3];
+    let nonsense = || Options::new().policy("nonsense");
     let error = thalweg::scope(|scope| {
-        scope.par_map(numbers.iter(), |x| x + 1).options(Options::new().policy("nonsense")).next().unwrap()
+        let results = scope.try_par_map(numbers.iter(), |x| Ok::<_, thalweg::Error>(x + 1));
+        results.options(nonsense()).next().unwrap()
     });
     assert!(error.unwrap_err().to_string().contains("nonsense"));
+    let panic = thalweg::scope(|scope| {
+        let mut results = scope.par_map(numbers.iter(), |x| x + 1).options(nonsense());
+        catch_unwind(AssertUnwindSafe(|| results.next())).unwrap_err()
+    });
+    assert!(panic.downcast_ref::<String>().unwrap().contains("nonsense"));
 }
 
 #[test]
-#[should_panic(expected = "parallel")]
 fn a_parallel_kernel_is_not_blocking() {
-    let mut graph = Builder::new();
-    let items = graph.source("items", 0..10u64);
+    let graph = Graph::new();
+    let items = graph.source(0..10u64).named("items");
     let kernel = graph.kernel("both", input("in", items), ()).blocking();
     kernel.parallel(|items, ()| _ = items.try_pop());
+    let error = graph.build().unwrap_err().to_string();
+    assert!(error.contains("node `both` cannot have `blocking`: it is parallel"), "{error}");
 }
 
 #[test]
 fn ports_of_one_name_are_refused() {
-    let mut graph = Builder::new();
-    let (a, b) = (graph.source("a", 0..10u64), graph.source("b", 0..10u64));
+    let graph = Graph::new();
+    let (a, b) = (graph.source(0..10u64).named("a"), graph.source(0..10u64).named("b"));
     graph
         .kernel("zip", (input("in", a), input("in", b)), ())
         .sequential(|(a, b), ()| assert_eq!(a.pop(), b.pop()));
@@ -142,17 +161,20 @@ fn ports_of_one_name_are_refused() {
 }
 
 #[test]
-#[should_panic(expected = "input `end.in` was given a stream of another graph")]
 fn a_stream_of_another_graph_is_refused() {
-    let mut other = Builder::new();
-    let items = other.source("items", 0..10u64);
-    Builder::new().sink("end", items, drop::<u64>);
+    let (graph, other) = (Graph::new(), Graph::new());
+    let items = other.source(0..10u64).named("items");
+    graph.kernel("end", input("in", items), ()).sequential(|items, ()| _ = items.pop());
+    let error = graph.build().unwrap_err().to_string();
+    assert!(error.contains("input `end.in` was given a stream of another graph"), "{error}");
 }
 
 #[test]
-#[should_panic(expected = "with another's stream")]
 fn a_feedback_channel_is_not_closed_with_another() {
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let ((one, _first), (_two, second)) = (graph.feedback([1u64]), graph.feedback([2]));
-    graph.close(one, second);
+    second.feed(one);
+    let error = graph.build().unwrap_err().to_string();
+    let expected = "a feedback channel cannot be closed: it was given the stream of a feedback channel";
+    assert!(error.contains(expected), "{error}");
 }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use thalweg::{Builder, Options, Rx, input, output};
+use thalweg::{Graph, Options, Rx, input, output};
 
 /// Two processes that answer each other until the flag is set.
-fn chatter(graph: &mut Builder<'static>, flag: &Arc<AtomicBool>) {
+fn chatter(graph: &Graph<'static>, flag: &Arc<AtomicBool>) {
     let f = flag.clone();
     let (loop_, back) = graph.feedback::<u64>([]);
     let there = graph.process("ping", input("in", back), output("out"), |mut rx, mut tx| async move {
@@ -22,7 +22,7 @@ fn chatter(graph: &mut Builder<'static>, flag: &Arc<AtomicBool>) {
             tx.send(i).await;
         }
     });
-    graph.close(loop_, here);
+    here.feed(loop_);
 }
 
 /// A deadline ends what would starve beside something that runs.
@@ -34,8 +34,8 @@ fn options() -> Options {
 #[test]
 fn a_sender_that_waits_for_bytes_is_told_when_there_are_enough() {
     let flag = Arc::new(AtomicBool::new(false));
-    let mut graph = Builder::new();
-    chatter(&mut graph, &flag);
+    let graph = Graph::new();
+    chatter(&graph, &flag);
     let heavy = graph.process("heavy", (), output("out"), |(), mut tx| async move {
         for _ in 0..10 {
             for _ in 0..5 {
@@ -67,7 +67,7 @@ fn a_sender_that_waits_for_bytes_is_told_when_there_are_enough() {
             f.store(true, Ordering::Relaxed);
         },
     );
-    let end = graph.build().unwrap().run(&options().capacity(16).budget(100_000));
+    let end = graph.run(&options().capacity(16).budget(100_000));
     end.unwrap();
 }
 
@@ -78,8 +78,8 @@ fn a_sender_is_told_of_a_message_whose_guard_was_forgotten() {
 
 fn forgotten_with(threads: usize) {
     let flag = Arc::new(AtomicBool::new(false));
-    let mut graph = Builder::new();
-    chatter(&mut graph, &flag);
+    let graph = Graph::new();
+    chatter(&graph, &flag);
     let data = graph.process("data", (), output("out"), |(), mut tx| async move {
         for i in 0..100 {
             tx.send(i).await;
@@ -108,14 +108,14 @@ fn forgotten_with(threads: usize) {
             f.store(true, Ordering::Relaxed);
         },
     );
-    let end = graph.build().unwrap().run(&options().capacity(1).threads(threads));
+    let end = graph.run(&options().capacity(1).threads(threads));
     end.unwrap();
 }
 
 /// A run within a poll, that fails by a panic while a message is lent.
 #[test]
 fn a_run_that_fails_in_a_poll_leaves_the_poll_its_own() {
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let t = graph.process("t", (), output("out"), |(), mut tx| async move {
         for i in 0..10 {
             tx.send(i).await;
@@ -124,7 +124,7 @@ fn a_run_that_fails_in_a_poll_leaves_the_poll_its_own() {
     let t = t.capacity(1);
     graph.process("outer", input("in", t), (), |mut rx, ()| async move {
         rx.recv().await;
-        let mut inner = Builder::new();
+        let inner = Graph::new();
         let mut last = None;
         for i in 0..5 {
             let out = inner.process(&format!("src{i}"), (), output("out"), |(), mut tx| async move {
@@ -142,11 +142,11 @@ fn a_run_that_fails_in_a_poll_leaves_the_poll_its_own() {
                 panic!("inner");
             }
         });
-        let failed = inner.build().unwrap().run(&Options::new().threads(1).policy("ws-cur"));
+        let failed = inner.run(&Options::new().threads(1).policy("ws-cur"));
         while rx.recv().await.is_some() {}
         assert!(failed.unwrap_err().to_string().contains("inner"));
     });
-    let end = graph.build().unwrap().run(&options());
+    let end = graph.run(&options());
     end.unwrap();
 }
 
@@ -155,7 +155,7 @@ fn a_run_that_fails_in_a_poll_leaves_the_poll_its_own() {
 fn a_process_may_end_while_another_thread_has_its_message() {
     let flag = Arc::new(AtomicBool::new(false));
     let f = flag.clone();
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let out = graph.process("many", (), output("out"), move |(), mut tx| async move {
         let _f = OnDrop(f);
         for i in 0..5 {
@@ -175,7 +175,7 @@ fn a_process_may_end_while_another_thread_has_its_message() {
             drop(guard);
         });
     });
-    let end = graph.build().unwrap().run(&options().capacity(1).threads(2));
+    let end = graph.run(&options().capacity(1).threads(2));
     end.unwrap();
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use support::watchdog::watch;
-use thalweg::{Builder, Error, Options, Report, Rx, Stream, Tx, input, output};
+use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, input, output};
 
 /// Every policy with one, two and four workers, and a thread for each node; and what runs beside,
 /// which is nothing that keeps a worker busy where the policy may give that all its time.
@@ -35,7 +35,7 @@ enum Beside {
     Waiting,
 }
 
-fn run_beside(graph: &mut Builder<'static>, beside: Beside, over: Arc<AtomicBool>) {
+fn run_beside(graph: &Graph<'static>, beside: Beside, over: Arc<AtomicBool>) {
     let numbers = (0u64..).take_while(move |_| {
         if beside == Beside::Waiting {
             std::thread::sleep(Duration::from_micros(200));
@@ -43,16 +43,16 @@ fn run_beside(graph: &mut Builder<'static>, beside: Beside, over: Arc<AtomicBool
         !over.load(Ordering::Relaxed)
     });
     let numbers = match beside {
-        Beside::Busy => graph.source("beside", numbers),
-        Beside::Waiting => graph.blocking_source("beside", numbers),
+        Beside::Busy => graph.source(numbers).named("beside"),
+        Beside::Waiting => graph.source(numbers).blocking().named("beside"),
     };
-    graph.sink("beside.sink", numbers, |_| ());
+    numbers.for_each(|_| ()).named("beside.sink");
 }
 
 /// Gives `MANY` on one channel and then one on another; who reads wants the one first.
 const MANY: u64 = 100;
 
-fn crossed_processes(graph: &mut Builder<'static>) -> Stream<u64> {
+fn crossed_processes(graph: &Graph<'static>) -> Stream<'static, u64> {
     let (many, one) = graph.process(
         "giver",
         (),
@@ -79,8 +79,8 @@ fn crossed_processes(graph: &mut Builder<'static>) -> Stream<u64> {
     )
 }
 
-fn crossed_kernels(graph: &mut Builder<'static>) -> Stream<u64> {
-    let numbers = graph.source("numbers", 0..=MANY);
+fn crossed_kernels(graph: &Graph<'static>) -> Stream<'static, u64> {
+    let numbers = graph.source(0..=MANY).named("numbers");
     let (many, one) = graph.kernel("giver", input("in", numbers), (output("many"), output("one"))).parallel(
         |items, (many, one)| match items.pop() {
             MANY => one.push(MANY),
@@ -98,15 +98,16 @@ fn crossed_kernels(graph: &mut Builder<'static>) -> Stream<u64> {
     })
 }
 
-fn opened(beside: Beside, crossed: fn(&mut Builder<'static>) -> Stream<u64>, options: &Options) -> Report {
-    let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-    run_beside(&mut graph, beside, over.clone());
-    let sum = crossed(&mut graph);
-    graph.sink("heard", sum, move |sum| {
+fn opened(beside: Beside, crossed: fn(&Graph<'static>) -> Stream<'static, u64>, options: &Options) -> Report {
+    let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+    run_beside(&graph, beside, over.clone());
+    let sum = crossed(&graph);
+    sum.for_each(move |sum| {
         assert_eq!(sum, MANY * (MANY + 1) / 2);
         over.store(true, Ordering::Relaxed);
-    });
-    graph.build().unwrap().run(options).unwrap()
+    })
+    .named("heard");
+    graph.run(options).unwrap().into_report()
 }
 
 #[test]
@@ -122,7 +123,7 @@ fn a_full_circle_of_processes_is_opened_beside_what_runs() {
 
 /// Its middle holds each message where it lies until it has sent it on, so it gives the place back in
 /// another turn than it received in.
-fn held_messages(graph: &mut Builder<'static>) -> Stream<u64> {
+fn held_messages(graph: &Graph<'static>) -> Stream<'static, u64> {
     let numbers = graph.process("giver", (), output("out"), |(), mut tx| async move {
         for i in 0..=MANY {
             tx.send(i).await;
@@ -156,7 +157,7 @@ fn a_place_given_back_in_a_later_turn_is_told_of() {
 
 /// A token that goes round a ring: everybody there waits for somebody who waits, all but one, so the
 /// way from each is long and leads to no circle that waits.
-fn run_ring_beside(graph: &mut Builder<'static>, nodes: usize, over: Arc<AtomicBool>) {
+fn run_ring_beside(graph: &Graph<'static>, nodes: usize, over: Arc<AtomicBool>) {
     let (back, mut ring) = graph.feedback([]);
     for _ in 0..nodes {
         let (ins, outs) = (input("in", ring), output("out"));
@@ -175,7 +176,7 @@ fn run_ring_beside(graph: &mut Builder<'static>, nodes: usize, over: Arc<AtomicB
             tx.send(token + 1).await;
         }
     });
-    graph.close(back, out);
+    out.feed(back);
 }
 
 #[test]
@@ -183,13 +184,13 @@ fn a_full_circle_is_opened_beside_a_long_ring() {
     for (policy, threads) in [("auto", 1), ("auto", 2), ("ws-last", 4)] {
         let options = Options::new().policy(policy).threads(threads).capacity(2);
         watch(format!("{options:?}"), || {
-            let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-            run_ring_beside(&mut graph, 20_000, over.clone());
-            let sum = crossed_processes(&mut graph);
-            graph.sink("heard", sum, move |_| over.store(true, Ordering::Relaxed));
+            let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+            run_ring_beside(&graph, 20_000, over.clone());
+            let sum = crossed_processes(&graph);
+            sum.for_each(move |_| over.store(true, Ordering::Relaxed)).named("heard");
             let network = graph.build().unwrap();
             let start = Instant::now();
-            let report = network.run(&options).unwrap();
+            let report = network.run(&options).unwrap().into_report();
             assert_eq!(report.growths.len(), 6, "{:?}", report.growths);
             assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
         });
@@ -205,15 +206,15 @@ fn a_full_circle_of_kernels_is_opened_beside_what_runs() {
 }
 
 /// One channel is a circle by itself where a firing wants more than it holds.
-fn hoard(graph: &mut Builder<'static>, name: &str, numbers: Stream<u64>) -> Stream<u64> {
+fn hoard(graph: &Graph<'static>, name: &str, numbers: Stream<'static, u64>) -> Stream<'static, u64> {
     let kernel = graph.kernel(name, input("in", numbers), output("sum").push(1));
     let kernel = kernel.framed(|items| Ok(items.peek(MANY as usize)?.map(|_| MANY as usize + 1)));
     kernel.sequential(|items, out| out.push(std::iter::from_fn(|| items.try_pop()).sum::<u64>()))
 }
 
 /// Who gives to both needs room on both.
-fn two_hoards(graph: &mut Builder<'static>) -> Stream<u64> {
-    let numbers = graph.source("numbers", 0..=MANY);
+fn two_hoards(graph: &Graph<'static>) -> Stream<'static, u64> {
+    let numbers = graph.source(0..=MANY).named("numbers");
     let outs = (output("a").push(1), output("b").push(1));
     let (a, b) = graph.kernel("fan", input("in", numbers), outs).sequential(|items, (a, b)| {
         let item = items.pop();
@@ -221,7 +222,7 @@ fn two_hoards(graph: &mut Builder<'static>) -> Stream<u64> {
         b.push(item);
     });
     let (a, b) = (hoard(graph, "first", a), hoard(graph, "second", b));
-    graph.sink("other", b, |_| ());
+    b.for_each(|_| ()).named("other");
     a
 }
 
@@ -236,7 +237,7 @@ fn channels_that_hold_less_than_a_firing_wants_grow_beside_what_runs() {
 #[test]
 fn nothing_grows_without_a_circle() {
     everywhere(|options, _| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         // A slow end of a long line, and a ladder whose rungs are all full most of the time.
         let (a, b) = graph.process(
             "fork",
@@ -259,8 +260,8 @@ fn nothing_grows_without_a_circle() {
                 }
             },
         );
-        graph.sink("slow", sum, |_| std::thread::sleep(Duration::from_micros(50)));
-        let report = graph.build().unwrap().run(&options.clone().capacity(1)).unwrap();
+        sum.for_each(|_| std::thread::sleep(Duration::from_micros(50))).named("slow");
+        let report = graph.run(&options.clone().capacity(1)).unwrap().into_report();
         assert!(report.growths.is_empty(), "{:?}", report.growths);
     });
 }
@@ -268,12 +269,12 @@ fn nothing_grows_without_a_circle() {
 #[test]
 fn growth_beyond_the_budget_names_the_circle() {
     everywhere(|options, beside| {
-        let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-        run_beside(&mut graph, beside, over);
-        let sum = crossed_processes(&mut graph);
-        graph.sink("heard", sum, |_| ());
+        let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+        run_beside(&graph, beside, over);
+        let sum = crossed_processes(&graph);
+        sum.for_each(|_| ()).named("heard");
         let options = options.clone().capacity(2).budget(256);
-        let error = graph.build().unwrap().run(&options).unwrap_err();
+        let error = graph.run(&options).unwrap_err();
         let Error::Deadlock(deadlock) = &error else { panic!("{error}") };
         assert_eq!(deadlock.over_budget, Some(256));
         assert_eq!(deadlock.waits.len(), 2, "{error}");
@@ -282,7 +283,7 @@ fn growth_beyond_the_budget_names_the_circle() {
 }
 
 /// Two that wait for each other's first message; `wanted` messages are taken of what they give.
-fn shy_pair(graph: &mut Builder<'static>, wanted: bool, over: Option<Arc<AtomicBool>>) {
+fn shy_pair(graph: &Graph<'static>, wanted: bool, over: Option<Arc<AtomicBool>>) {
     let (end, back) = graph.feedback([]);
     let (there, out) = graph.process(
         "ping",
@@ -300,9 +301,11 @@ fn shy_pair(graph: &mut Builder<'static>, wanted: bool, over: Option<Arc<AtomicB
             tx.send(item).await;
         }
     });
-    graph.close(end, back);
-    let ticks =
-        graph.blocking_source("ticks", (0u64..).inspect(|_| std::thread::sleep(Duration::from_micros(100))));
+    back.feed(end);
+    let ticks = graph
+        .source((0u64..).inspect(|_| std::thread::sleep(Duration::from_micros(100))))
+        .blocking()
+        .named("ticks");
     graph.process(
         "listener",
         (input("ticks", ticks), input("in", out)),
@@ -324,10 +327,10 @@ fn shy_pair(graph: &mut Builder<'static>, wanted: bool, over: Option<Arc<AtomicB
 #[test]
 fn a_true_deadlock_beside_what_runs_is_named() {
     everywhere(|options, beside| {
-        let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-        run_beside(&mut graph, beside, over.clone());
-        shy_pair(&mut graph, true, None);
-        let error = graph.build().unwrap().run(options).unwrap_err();
+        let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+        run_beside(&graph, beside, over.clone());
+        shy_pair(&graph, true, None);
+        let error = graph.run(options).unwrap_err();
         let Error::Deadlock(deadlock) = &error else { panic!("{error}") };
         let mut names: Vec<&str> = deadlock.waits.iter().map(|wait| &*wait.node).collect();
         names.sort_unstable();
@@ -339,10 +342,10 @@ fn a_true_deadlock_beside_what_runs_is_named() {
 #[test]
 fn a_deadlock_that_nobody_waits_for_is_none() {
     everywhere(|options, beside| {
-        let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-        run_beside(&mut graph, beside, over.clone());
-        shy_pair(&mut graph, false, Some(over));
-        graph.build().unwrap().run(options).unwrap();
+        let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+        run_beside(&graph, beside, over.clone());
+        shy_pair(&graph, false, Some(over));
+        graph.run(options).unwrap();
     });
 }
 
@@ -350,8 +353,8 @@ fn a_deadlock_that_nobody_waits_for_is_none() {
 #[test]
 fn a_message_in_hand_outlives_the_growth_of_its_channel() {
     everywhere(|options, beside| {
-        let (mut graph, over) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-        run_beside(&mut graph, beside, over.clone());
+        let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+        run_beside(&graph, beside, over.clone());
         let (end, back) = graph.feedback([]);
         let (lists, echoed) = graph.process(
             "giver",
@@ -383,16 +386,18 @@ fn a_message_in_hand_outlives_the_growth_of_its_channel() {
                 }
             },
         );
-        graph.close(end, back);
+        back.feed(end);
         let mut seen = 0;
-        graph.sink("sink", echoed, move |item| {
-            seen += 1;
-            assert_eq!(item, seen);
-            if seen == 40 * 21 {
-                over.store(true, Ordering::Relaxed);
-            }
-        });
-        let report = graph.build().unwrap().run(&options.clone().capacity(2)).unwrap();
+        echoed
+            .for_each(move |item| {
+                seen += 1;
+                assert_eq!(item, seen);
+                if seen == 40 * 21 {
+                    over.store(true, Ordering::Relaxed);
+                }
+            })
+            .named("sink");
+        let report = graph.run(&options.clone().capacity(2)).unwrap().into_report();
         assert!(report.growths.len() > 3, "{:?}", report.growths);
     });
 }

@@ -9,9 +9,10 @@ use thalweg::{Options, from_iter};
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// Items of one firing: 8 MB, in a chunk that has doubled up to there, the last time from half.
+/// Items of one firing.
 const ITEMS: u64 = 1_000_000;
-const FIRING: usize = 8 * ITEMS as usize * 3 / 2;
+/// Its bytes: 8 MB of items, in a chunk that has doubled to the next power of two, the last time from half.
+const FIRING: usize = 8 * ITEMS.next_power_of_two() as usize * 3 / 2;
 
 #[test]
 fn large_firings_keep_the_budget_but_for_one_of_each_worker() {

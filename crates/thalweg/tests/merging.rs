@@ -5,7 +5,7 @@ mod support;
 use std::sync::{Arc, Mutex};
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::{Builder, Options};
+use thalweg::{Graph, Options};
 
 fn everywhere(check: impl Fn(&Options)) {
     for policy in thalweg::policy::registry::names() {
@@ -18,15 +18,15 @@ fn everywhere(check: impl Fn(&Options)) {
 
 /// Streams of 0, 1, 2, ... items, each item with its stream's number.
 fn merged(streams: u64, options: &Options) -> Vec<(u64, u64)> {
-    let mut graph = Builder::new();
-    let inputs = (0..streams)
-        .map(|stream| graph.source(&format!("source {stream}"), (0..stream * 7).map(move |i| (stream, i))))
-        .collect();
-    let all = graph.merge("merge", inputs);
+    let graph = Graph::new();
+    let inputs = (0..streams).map(|stream| {
+        graph.source((0..stream * 7).map(move |i| (stream, i))).named(&format!("source {stream}"))
+    });
+    let all = graph.merge(inputs).named("merge");
     let got = Arc::new(Mutex::new(Vec::new()));
     let into = got.clone();
-    graph.sink("sink", all, move |item| into.lock().unwrap().push(item));
-    graph.build().unwrap().run(options).unwrap();
+    all.for_each(move |item| into.lock().unwrap().push(item)).named("sink");
+    graph.run(options).unwrap();
     std::mem::take(&mut *got.lock().unwrap())
 }
 
@@ -50,20 +50,23 @@ fn all_items_come_each_stream_in_its_order() {
 fn a_stream_that_waits_holds_nobody_up() {
     everywhere(|options| {
         let (tell, told) = std::sync::mpsc::channel::<()>();
-        let mut graph = Builder::new();
-        let waits =
-            graph.blocking_source("waits", std::iter::from_fn(move || told.recv().ok().map(|()| 1000u64)));
-        let goes = graph.source("goes", 0..100u64);
-        let all = graph.merge("merge", vec![waits, goes]);
+        let graph = Graph::new();
+        let waits = graph
+            .source(std::iter::from_fn(move || told.recv().ok().map(|()| 1000u64)))
+            .blocking()
+            .named("waits");
+        let goes = graph.source(0..100u64).named("goes");
+        let all = graph.merge(vec![waits, goes]).named("merge");
         let (mut tell, mut seen) = (Some(tell), 0);
         // Only when all of the others have come is the waiting one let go.
-        graph.sink("sink", all, move |_| {
+        all.for_each(move |_| {
             seen += 1;
             if seen == 100 {
                 tell.take();
             }
-        });
-        graph.build().unwrap().run(options).unwrap();
+        })
+        .named("sink");
+        graph.run(options).unwrap();
     });
 }
 
@@ -71,22 +74,25 @@ fn a_stream_that_waits_holds_nobody_up() {
 fn what_is_merged_is_dropped_once() {
     let ledger = Ledger::new();
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let streams = (0..3)
             .map(|stream: u64| {
                 let ledger = ledger.clone();
-                graph.source(&format!("source {stream}"), (0..20).map(move |i| Counted::make(i, &ledger)))
+                graph
+                    .source((0..20).map(move |i| Counted::make(i, &ledger)))
+                    .named(&format!("source {stream}"))
             })
-            .collect();
-        let all = graph.merge("merge", streams);
+            .collect::<Vec<_>>();
+        let all = graph.merge(streams).named("merge");
         let mut left = 30;
         // The sink ends early: what is under way is nobody's.
-        graph.sink("sink", all, move |item| {
+        all.for_each(move |item| {
             drop(item);
             left -= 1;
             if left == 0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
-        });
-        graph.build().unwrap().run(options).unwrap();
+        })
+        .named("sink");
+        graph.run(options).unwrap();
         assert_eq!(ledger.live(), 0);
     });
 }

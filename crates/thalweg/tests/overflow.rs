@@ -4,7 +4,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
-use thalweg::{Builder, Options, input, output};
+use thalweg::{Graph, Options, input, output};
 
 /// Tells a child that it is one.
 const CHILD: &str = "THALWEG_OVERFLOWS";
@@ -32,7 +32,7 @@ fn child(name: &str) -> Output {
 
 /// A network in which the coroutine `greedy` goes so deep, on so large a stack.
 fn run(levels: u64, bytes: Option<usize>, options: &Options) -> u64 {
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let numbers = graph.coroutine("modest", (), output("out"), |(), mut tx| {
         (0..10).for_each(|i: u64| tx.send(i));
     });
@@ -41,7 +41,7 @@ fn run(levels: u64, bytes: Option<usize>, options: &Options) -> u64 {
     let sums = kernel.coroutine(move |rx, mut tx| {
         rx.for_each(|i| tx.send(if i == 5 { deep(levels) } else { 1 }));
     });
-    graph.start(sums, options).unwrap().sum()
+    sums.start(options).unwrap().sum()
 }
 
 #[test]
@@ -91,12 +91,12 @@ fn a_thread_that_overflows_is_still_reported() {
 #[test]
 fn a_panic_with_its_backtrace_fits() {
     if is_child() {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         graph.coroutine("panics", (), (), |(), ()| {
             let nothing: Option<u8> = std::hint::black_box(None);
             nothing.expect("something");
         });
-        let error = graph.build().unwrap().run(&Options::new()).unwrap_err().to_string();
+        let error = graph.run(&Options::new()).unwrap_err().to_string();
         assert!(error.contains("node `panics` panicked: something"), "{error}");
         return;
     }

@@ -5,7 +5,7 @@ mod support;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::{Builder, Options, Stream, from_iter, input, output};
+use thalweg::{Graph, Options, Stream, from_iter, input, output};
 
 fn everywhere(check: impl Fn(&Options)) {
     for policy in thalweg::policy::registry::names() {
@@ -22,12 +22,12 @@ fn an_unordered_kernel_gives_every_result_once() {
         for capacity in [1, 3, 1000] {
             let options = options.clone().capacity(capacity);
             let all = from_iter(0..3000u64).par_flat_map(|n| [n; 3].into_iter().take(n as usize % 4));
-            let (mut got, _) = all.unordered().collect(&options).unwrap();
+            let (mut got, _) = all.unordered().collect().run(&options).unwrap();
             got.sort_unstable();
             let expected: Vec<u64> = (0..3000).flat_map(|n| vec![n; n as usize % 4]).collect();
             assert_eq!(got, expected, "{options:?}");
             let (mut got, _) =
-                from_iter(0..3000u64).par_map(|n| n + 1).unordered().collect(&options).unwrap();
+                from_iter(0..3000u64).par_map(|n| n + 1).unordered().collect().run(&options).unwrap();
             got.sort_unstable();
             assert!(got.into_iter().eq(1..=3000), "{options:?}");
         }
@@ -35,8 +35,8 @@ fn an_unordered_kernel_gives_every_result_once() {
 }
 
 /// Two outputs of one kernel, one with a static rate above 1.
-fn two(graph: &mut Builder<'static>, wrong: Option<u64>) -> (Stream<u64>, Stream<u64>) {
-    let numbers = graph.source("numbers", 0..2000u64);
+fn two(graph: &Graph<'static>, wrong: Option<u64>) -> (Stream<'static, u64>, Stream<'static, u64>) {
+    let numbers = graph.source(0..2000u64).named("numbers");
     graph.kernel("two", input("in", numbers), (output("twice").push(2), output("odd"))).unordered().parallel(
         move |n, (twice, odd)| {
             let n = n.pop();
@@ -51,23 +51,25 @@ fn two(graph: &mut Builder<'static>, wrong: Option<u64>) -> (Stream<u64>, Stream
 fn an_unordered_kernel_keeps_its_rates() {
     for threads in [1, 2, 4] {
         let options = Options::new().threads(threads).capacity(2);
-        let mut graph = Builder::new();
-        let (twice, odd) = two(&mut graph, None);
+        let graph = Graph::new();
+        let (twice, odd) = two(&graph, None);
         let counts = std::sync::Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
         for (i, stream) in [twice, odd].into_iter().enumerate() {
             let counts = counts.clone();
-            graph.sink(&format!("sink{i}"), stream, move |_| _ = counts[i].fetch_add(1, Ordering::Relaxed));
+            stream
+                .for_each(move |_| _ = counts[i].fetch_add(1, Ordering::Relaxed))
+                .named(&format!("sink{i}"));
         }
         let network = graph.build().unwrap();
         assert!(network.graph().to_string().contains("two: parallel, unordered"), "{}", network.graph());
         watch(format!("{options:?}"), || network.run(&options)).unwrap();
         assert_eq!(counts.each_ref().map(|count| count.load(Ordering::Relaxed)), [4000, 1000]);
         for (wrong, what) in [(1, "too few items"), (3, "pushed more items")] {
-            let mut graph = Builder::new();
-            let (twice, odd) = two(&mut graph, Some(wrong));
-            graph.sink("a", twice, |_| ());
-            graph.sink("b", odd, |_| ());
-            let error = watch(what.to_owned(), || graph.build().unwrap().run(&options)).unwrap_err();
+            let graph = Graph::new();
+            let (twice, odd) = two(&graph, Some(wrong));
+            twice.for_each(|_| ()).named("a");
+            odd.for_each(|_| ()).named("b");
+            let error = watch(what.to_owned(), || graph.run(&options)).unwrap_err();
             assert!(error.to_string().contains(what), "{error}");
         }
     }
@@ -82,10 +84,10 @@ fn a_slow_firing_of_an_unordered_kernel_delays_no_other() {
         n
     };
     let options = Options::new().threads(2);
-    let (got, _) = from_iter(0..1000u64).par_map(slow).unordered().collect(&options).unwrap();
+    let (got, _) = from_iter(0..1000u64).par_map(slow).unordered().collect().run(&options).unwrap();
     let at = got.iter().position(|n| *n == 0).unwrap();
     assert!(at > 10, "the slow result came as number {at}");
-    let (got, _) = from_iter(0..1000u64).par_map(slow).collect(&options).unwrap();
+    let (got, _) = from_iter(0..1000u64).par_map(slow).collect().run(&options).unwrap();
     assert_eq!(got[0], 0, "ordered unless said otherwise");
 }
 
@@ -101,7 +103,7 @@ fn no_more_workers_than_said_fire_a_kernel() {
                 n
             };
             let chain = from_iter(0..300u64).par_map(work).workers(most).par_map(|n| n + 1);
-            let (got, report) = chain.collect(options).unwrap();
+            let (got, report) = chain.collect().run(options).unwrap();
             assert!(got.into_iter().eq(1..=300));
             assert!(peak.into_inner() <= most as usize, "{options:?}");
             assert!(

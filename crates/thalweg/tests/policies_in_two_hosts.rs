@@ -28,7 +28,7 @@ use thalweg::graph::{GraphData, Link, NodeId};
 use thalweg::policy::record::{Entry, Log};
 use thalweg::policy::virtual_host::{self, Cost, Model, Ratio, Settings, shapes};
 use thalweg::policy::{Decision, Event, Host, Policy, Recorded, WorkerId, registry};
-use thalweg::{Builder, Options};
+use thalweg::{Graph, Options};
 
 /// Sizes that both worlds share.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ struct Sizes {
 
 fn in_the_engine<P: Policy>(policy: &P, model: &Model, sizes: Sizes) -> Vec<Entry> {
     let gates = Gates::new(model, 0);
-    let graph: Builder<'_> = realised::build_gated(model, &gates);
+    let graph: Graph<'_> = realised::build_gated(model, &gates);
     let options = Options::new().threads(1).counted().run_length(sizes.run).seed(sizes.seed);
     let log = Log::new();
     let network = graph.build().unwrap();
@@ -253,7 +253,7 @@ fn on_dynamic_rates() {
 
 /// Room for all that a test's bursts leave in front of a consumer.
 const BURST: Link = Link { capacity: Some(1000), ..DEFAULT };
-const DEFAULT: Link = Link { capacity: None, initial: 0, feedback: false, weighed: false };
+const DEFAULT: Link = Link { capacity: None, initial: 0, feedback: false, weighed: false, limits: false };
 
 /// A starving source in front of `to`.
 fn starve(model: &mut Model, to: NodeId, pop: Ratio, bursts: &[u64]) {

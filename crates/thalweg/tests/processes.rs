@@ -12,7 +12,7 @@ use std::time::Duration;
 use support::inject::silence;
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::{Builder, Error, Options, Rx, Stream, Tx, input, output};
+use thalweg::{Error, Graph, Options, Rx, Stream, Tx, input, output};
 
 /// Every policy, 1 to 4 workers, tiny and usual channels.
 fn everywhere(check: impl Fn(&Options)) {
@@ -27,7 +27,7 @@ fn everywhere(check: impl Fn(&Options)) {
     }
 }
 
-fn count(graph: &mut Builder<'static>, name: &str, to: u64) -> Stream<u64> {
+fn count(graph: &Graph<'static>, name: &str, to: u64) -> Stream<'static, u64> {
     graph.process(name, (), output("out"), move |(), mut out| async move {
         for i in 0..to {
             out.send(i).await;
@@ -39,8 +39,8 @@ fn count(graph: &mut Builder<'static>, name: &str, to: u64) -> Stream<u64> {
 fn the_network_of_the_paper_computes_its_formula() {
     // o = 2 i1 + i2, Figure 1: one process doubles, one adds.
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let (one, two) = (count(&mut graph, "one", 500), count(&mut graph, "two", 500));
+        let graph = Graph::new();
+        let (one, two) = (count(&graph, "one", 500), count(&graph, "two", 500));
         let doubled = graph.process("double", input("in", one), output("out"), |mut rx, mut tx| async move {
             while let Some(i) = rx.recv().await {
                 tx.send(2 * i).await;
@@ -56,7 +56,7 @@ fn the_network_of_the_paper_computes_its_formula() {
                 }
             },
         );
-        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        let items: Vec<u64> = sums.start(options).unwrap().collect();
         assert_eq!(items, (0..500).map(|i| 3 * i).collect::<Vec<_>>());
     });
 }
@@ -64,8 +64,8 @@ fn the_network_of_the_paper_computes_its_formula() {
 #[test]
 fn processes_and_kernels_share_a_graph() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let numbers = count(&mut graph, "numbers", 1000);
+        let graph = Graph::new();
+        let numbers = count(&graph, "numbers", 1000);
         let squares =
             graph.kernel("square", input("in", numbers), output("out").push(1)).parallel(|items, out| {
                 let item = items.pop();
@@ -76,7 +76,7 @@ fn processes_and_kernels_share_a_graph() {
                 tx.send(a + b).await;
             }
         });
-        let items: Vec<u64> = graph.start(pairs, options).unwrap().collect();
+        let items: Vec<u64> = pairs.start(options).unwrap().collect();
         assert_eq!(items, (0..500u64).map(|i| 4 * i * i + (2 * i + 1).pow(2)).collect::<Vec<_>>());
     });
 }
@@ -84,7 +84,7 @@ fn processes_and_kernels_share_a_graph() {
 #[test]
 fn a_ring_passes_its_token() {
     everywhere(|options| {
-        let (mut graph, rounds, nodes) = (Builder::new(), 20u64, 10);
+        let (graph, rounds, nodes) = (Graph::new(), 20u64, 10);
         let (end, mut stream) = graph.feedback([]);
         let last = Arc::new(AtomicUsize::new(0));
         let seen = last.clone();
@@ -109,8 +109,8 @@ fn a_ring_passes_its_token() {
                 },
             );
         }
-        graph.close(end, stream);
-        graph.build().unwrap().run(options).unwrap();
+        stream.feed(end);
+        graph.run(options).unwrap();
         assert_eq!(last.load(Ordering::Relaxed) as u64, rounds * nodes - 1);
     });
 }
@@ -118,7 +118,7 @@ fn a_ring_passes_its_token() {
 #[test]
 fn large_messages_stay_where_they_lie() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let blocks = graph.process("fill", (), output("out"), |(), mut tx| async move {
             for i in 0..100 {
                 tx.send_with(|place| place.write([i; 256])).await;
@@ -131,7 +131,7 @@ fn large_messages_stay_where_they_lie() {
                 tx.send(sum).await;
             }
         });
-        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        let items: Vec<u64> = sums.start(options).unwrap().collect();
         assert_eq!(items, (0..100).map(|i| 256 * i).collect::<Vec<_>>());
     });
 }
@@ -140,7 +140,7 @@ fn large_messages_stay_where_they_lie() {
 #[test]
 fn a_receiver_that_leaves_is_not_noticed() {
     everywhere(|options| {
-        let (ledger, mut graph) = (Ledger::new(), Builder::new());
+        let (ledger, graph) = (Ledger::new(), Graph::new());
         let make = ledger.clone();
         let (items, done) = graph.process(
             "send",
@@ -158,7 +158,7 @@ fn a_receiver_that_leaves_is_not_noticed() {
                 assert_eq!(rx.recv().await.unwrap().value(), i);
             }
         });
-        let got: Vec<u64> = graph.start(done, options).unwrap().collect();
+        let got: Vec<u64> = done.start(options).unwrap().collect();
         assert_eq!(got, [300]);
         assert_eq!(ledger.live(), 0);
     });
@@ -168,8 +168,8 @@ fn a_receiver_that_leaves_is_not_noticed() {
 #[test]
 fn an_endless_process_ends_with_its_last_receiver() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let endless = count(&mut graph, "endless", u64::MAX);
+        let graph = Graph::new();
+        let endless = count(&graph, "endless", u64::MAX);
         let passed =
             graph.process("pass", input("in", endless), output("out"), |mut rx, mut tx| async move {
                 while let Some(i) = rx.recv().await {
@@ -181,7 +181,7 @@ fn an_endless_process_ends_with_its_last_receiver() {
                 assert_eq!(rx.recv().await, Some(i));
             }
         });
-        graph.build().unwrap().run(options).unwrap();
+        graph.run(options).unwrap();
     });
 }
 
@@ -206,7 +206,7 @@ fn a_cancelled_process_is_dropped_in_its_place() {
     }
 
     everywhere(|options| {
-        let (noted, mut graph) = (Arc::new(AtomicUsize::new(0)), Builder::new());
+        let (noted, graph) = (Arc::new(AtomicUsize::new(0)), Graph::new());
         let told = noted.clone();
         let endless = graph.process("endless", (), output("out"), move |(), mut tx| async move {
             let noted = Noted(AtomicUsize::new(0), told);
@@ -220,7 +220,7 @@ fn a_cancelled_process_is_dropped_in_its_place() {
                 assert_eq!(rx.recv().await, Some(i));
             }
         });
-        graph.build().unwrap().run(options).unwrap();
+        graph.run(options).unwrap();
         assert_eq!(noted.load(Ordering::Relaxed), 1);
     });
 }
@@ -230,7 +230,7 @@ fn a_cancelled_process_is_dropped_in_its_place() {
 #[test]
 fn a_ring_without_an_end_is_not_cancelled() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let (end, back) = graph.feedback([]);
         let ended = Arc::new(AtomicUsize::new(0));
         let one = ended.clone();
@@ -247,8 +247,8 @@ fn a_ring_without_an_end_is_not_cancelled() {
                 }
                 two.fetch_add(1, Ordering::Relaxed);
             });
-        graph.close(end, again);
-        graph.build().unwrap().run(options).unwrap();
+        again.feed(end);
+        graph.run(options).unwrap();
         assert_eq!(ended.load(Ordering::Relaxed), 2);
     });
 }
@@ -256,7 +256,7 @@ fn a_ring_without_an_end_is_not_cancelled() {
 #[test]
 fn a_process_that_waits_for_itself_is_named() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let (end, back) = graph.feedback::<u64>([]);
         let there = graph.process("hen", input("egg", back), output("hen"), |mut rx, mut tx| async move {
             while let Some(egg) = rx.recv().await {
@@ -268,8 +268,8 @@ fn a_process_that_waits_for_itself_is_named() {
                 tx.send(hen).await;
             }
         });
-        graph.close(end, again);
-        match graph.build().unwrap().run(options) {
+        again.feed(end);
+        match graph.run(options) {
             Err(Error::Deadlock(deadlock)) => {
                 let mut names: Vec<_> = deadlock.waits.iter().map(|wait| wait.node.as_str()).collect();
                 names.sort_unstable();
@@ -284,7 +284,7 @@ fn a_process_that_waits_for_itself_is_named() {
 #[test]
 fn an_artificial_deadlock_is_resolved() {
     everywhere(|options| {
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let (a, b) = graph.process(
             "send",
             (),
@@ -308,7 +308,7 @@ fn an_artificial_deadlock_is_resolved() {
                 }
             },
         );
-        let items: Vec<u64> = graph.start(sums, options).unwrap().collect();
+        let items: Vec<u64> = sums.start(options).unwrap().collect();
         assert_eq!(items, (0..200).map(|i| 2 * i).collect::<Vec<_>>());
     });
 }
@@ -319,12 +319,12 @@ where
     P: Future<Output = ()> + Send + 'static,
 {
     silence();
-    let mut graph = Builder::new();
-    let (one, two) = (count(&mut graph, "one", 3), count(&mut graph, "two", 3));
-    let slow = graph.blocking_source(
-        "slow",
-        std::iter::repeat_with(|| std::thread::sleep(Duration::from_millis(2))).take(3),
-    );
+    let graph = Graph::new();
+    let (one, two) = (count(&graph, "one", 3), count(&graph, "two", 3));
+    let slow = graph
+        .source(std::iter::repeat_with(|| std::thread::sleep(Duration::from_millis(2))).take(3))
+        .blocking()
+        .named("slow");
     let late = graph.kernel("late", (input("in", two), input("when", slow)), output("out")).sequential(
         |(items, when), out| {
             when.pop();
@@ -340,8 +340,8 @@ where
             drop(tx);
         },
     );
-    graph.sink("sink", out, drop);
-    let end = watch("failure", || graph.build().unwrap().run(&Options::new().threads(2)));
+    out.for_each(drop).named("sink");
+    let end = watch("failure", || graph.run(&Options::new().threads(2)));
     let error = end.expect_err("the process asks what it may not").to_string();
     assert!(error.contains("node `culprit` panicked"), "{error}");
     error
@@ -400,7 +400,7 @@ fn what_never_wakes_is_found_out() {
 #[test]
 fn who_wakes_itself_is_polled_again() {
     silence();
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let (end, back) = graph.feedback::<u64>([]);
     let out = graph.process("restless", input("in", back), output("out"), |mut rx, tx| async move {
         let (mut polls, mut receive) = (0, Box::pin(rx.recv()));
@@ -412,8 +412,8 @@ fn who_wakes_itself_is_polled_again() {
         .await;
         drop(tx);
     });
-    graph.close(end, out);
-    let error = watch("restless", || graph.build().unwrap().run(&Options::new())).unwrap_err().to_string();
+    out.feed(end);
+    let error = watch("restless", || graph.run(&Options::new())).unwrap_err().to_string();
     assert!(error.contains("was dropped"), "{error}");
 }
 
@@ -446,7 +446,7 @@ impl Future for Timer {
 fn foreign_futures_are_waited_for() {
     for policy in thalweg::policy::registry::names() {
         for threads in [1, 2] {
-            let mut graph = Builder::new();
+            let graph = Graph::new();
             let ticks = graph.process("clock", (), output("out"), |(), mut tx| async move {
                 for i in 0..10 {
                     Timer { ready: Arc::default(), started: false }.await;
@@ -454,7 +454,7 @@ fn foreign_futures_are_waited_for() {
                 }
             });
             let options = Options::new().policy(policy).threads(threads);
-            let items: Vec<u64> = watch("timer", || graph.start(ticks, &options).unwrap().collect());
+            let items: Vec<u64> = watch("timer", || ticks.start(&options).unwrap().collect());
             assert_eq!(items, (0..10).collect::<Vec<_>>());
         }
     }
@@ -468,8 +468,8 @@ fn thread_name() -> String {
 #[test]
 fn a_blocking_process_has_a_thread_of_its_own() {
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let numbers = count(&mut graph, "numbers", 50);
+        let graph = Graph::new();
+        let numbers = count(&graph, "numbers", 50);
         let named = graph.kernel("own", input("in", numbers), output("out")).blocking().process(
             |mut rx, mut tx| async move {
                 while rx.recv().await.is_some() {
@@ -477,7 +477,7 @@ fn a_blocking_process_has_a_thread_of_its_own() {
                 }
             },
         );
-        let names: Vec<String> = graph.start(named, options).unwrap().collect();
+        let names: Vec<String> = named.start(options).unwrap().collect();
         assert_eq!(names, vec!["own"; 50]);
     });
 }
@@ -486,8 +486,8 @@ fn a_blocking_process_has_a_thread_of_its_own() {
 fn a_process_fails_with_its_error() {
     silence();
     everywhere(|options| {
-        let mut graph = Builder::new();
-        let numbers = count(&mut graph, "numbers", 50);
+        let graph = Graph::new();
+        let numbers = count(&graph, "numbers", 50);
         graph.process("strict", input("in", numbers), (), |mut rx, ()| async move {
             while let Some(i) = rx.recv().await {
                 if i == 7 {
@@ -496,7 +496,7 @@ fn a_process_fails_with_its_error() {
             }
             Ok(())
         });
-        let error = graph.build().unwrap().run(options).unwrap_err();
+        let error = graph.run(options).unwrap_err();
         assert_eq!(error.to_string(), "node `strict` failed: seven");
     });
 }
@@ -506,7 +506,7 @@ fn a_process_fails_with_its_error() {
 fn a_failure_is_not_heard_as_the_end_of_a_stream() {
     for round in 0..400 {
         let panics = round % 2 == 0;
-        let mut graph = Builder::new();
+        let graph = Graph::new();
         let fail = move |(), mut tx: Tx<u64>| async move {
             tx.send(1).await;
             if panics {
@@ -533,7 +533,7 @@ fn a_failure_is_not_heard_as_the_end_of_a_stream() {
 
 #[test]
 fn a_waker_may_be_used_by_reference_on_another_thread() {
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let body = |(), mut tx: Tx<u64>| async move {
         let mut polled = false;
         std::future::poll_fn(|cx| {
@@ -549,7 +549,7 @@ fn a_waker_may_be_used_by_reference_on_another_thread() {
     };
     let out = graph.process("woken", (), output("out"), body);
     let mut seen = 0;
-    graph.sink("sink", out, |item| seen += item);
-    watch("woken from another thread", || graph.build().unwrap().run(&Options::new()).unwrap());
+    out.for_each(|item| seen += item).named("sink");
+    watch("woken from another thread", || graph.run(&Options::new()).unwrap());
     assert_eq!(seen, 7);
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use support::watchdog::watch;
 use thalweg::policy::record::Log;
 use thalweg::policy::{Policy, Recorded, registry};
-use thalweg::{Builder, Error, Options, Prepared, Rx, Stream, Tx, input, output};
+use thalweg::{Error, Graph, Options, Prepared, Rx, Stream, Tx, input, output};
 
 /// The policies that say for how long they are not to be asked.
 const RELAYED: [&str; 3] = ["ws-cur", "ws-last", "auto"];
@@ -29,7 +29,7 @@ fn everywhere(check: impl Fn(&Options)) {
 }
 
 /// Two processes that send a message to and fro until they are told to stop.
-fn pair(graph: &mut Builder<'static>, name: &str, stop: &Arc<AtomicBool>) {
+fn pair(graph: &Graph<'static>, name: &str, stop: &Arc<AtomicBool>) {
     let (back, answers) = graph.feedback([]);
     let stop = stop.clone();
     let calls = graph.process(
@@ -54,10 +54,10 @@ fn pair(graph: &mut Builder<'static>, name: &str, stop: &Arc<AtomicBool>) {
             }
         },
     );
-    graph.close(back, answers);
+    answers.feed(back);
 }
 
-fn source(graph: &mut Builder<'static>, messages: u64) -> Stream<u64> {
+fn source(graph: &Graph<'static>, messages: u64) -> Stream<'static, u64> {
     graph.process("source", (), output("out"), move |(), mut tx| async move {
         for i in 0..messages {
             tx.send(i).await;
@@ -68,25 +68,25 @@ fn source(graph: &mut Builder<'static>, messages: u64) -> Stream<u64> {
 #[test]
 fn a_pipeline_has_its_turn_beside_pairs_that_never_rest() {
     everywhere(|options| {
-        let (mut graph, stop) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-        pair(&mut graph, "one", &stop);
-        pair(&mut graph, "two", &stop);
-        let stream = source(&mut graph, 300);
+        let (graph, stop) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+        pair(&graph, "one", &stop);
+        pair(&graph, "two", &stop);
+        let stream = source(&graph, 300);
         graph.process("sink", input("in", stream), (), move |mut rx, ()| async move {
             for i in 0..300 {
                 assert_eq!(rx.recv().await, Some(i));
             }
             stop.store(true, Ordering::Relaxed);
         });
-        graph.build().unwrap().run(options).unwrap();
+        graph.run(options).unwrap();
     });
 }
 
 #[test]
 fn who_is_woken_from_outside_has_its_turn_beside_a_pair_that_never_rests() {
     everywhere(|options| {
-        let (mut graph, stop) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-        pair(&mut graph, "pair", &stop);
+        let (graph, stop) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+        pair(&graph, "pair", &stop);
         graph.process("sleeper", (), (), move |(), ()| async move {
             let (woken, mut begun) = (Arc::new(AtomicBool::new(false)), false);
             poll_fn(|cx| {
@@ -106,17 +106,17 @@ fn who_is_woken_from_outside_has_its_turn_beside_a_pair_that_never_rests() {
             .await;
             stop.store(true, Ordering::Relaxed);
         });
-        graph.build().unwrap().run(options).unwrap();
+        graph.run(options).unwrap();
     });
 }
 
 #[test]
 fn a_pair_that_never_rests_ends_at_the_deadline() {
     everywhere(|options| {
-        let (mut graph, stop) = (Builder::new(), Arc::new(AtomicBool::new(false)));
-        pair(&mut graph, "pair", &stop);
+        let (graph, stop) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+        pair(&graph, "pair", &stop);
         let options = options.clone().deadline(Duration::from_millis(20));
-        let error = graph.build().unwrap().run(&options).unwrap_err();
+        let error = graph.run(&options).unwrap_err();
         assert!(matches!(error, Error::Deadline(_)), "{error}");
     });
 }
@@ -125,9 +125,9 @@ fn a_pair_that_never_rests_ends_at_the_deadline() {
 type Turns = Arc<Mutex<Vec<usize>>>;
 
 /// Pipelines of several lengths that meet, a ring that goes round beside them, and a note of each message.
-fn network(turns: &Turns) -> Builder<'static> {
-    let mut graph = Builder::new();
-    let stage = |graph: &mut Builder<'static>, number: usize, stream: Stream<u64>| {
+fn network(turns: &Turns) -> Graph<'static> {
+    let graph = Graph::new();
+    let stage = |graph: &Graph<'static>, number: usize, stream: Stream<'static, u64>| {
         let turns = turns.clone();
 
         graph.process(
@@ -143,7 +143,7 @@ fn network(turns: &Turns) -> Builder<'static> {
         )
     };
     let (back, round) = graph.feedback([0, 1]);
-    let round = (10..15).fold(round, |stream, number| stage(&mut graph, number, stream));
+    let round = (10..15).fold(round, |stream, number| stage(&graph, number, stream));
     let (round, left) = graph.process(
         "taker",
         input("in", round),
@@ -156,10 +156,10 @@ fn network(turns: &Turns) -> Builder<'static> {
             }
         },
     );
-    graph.close(back, round);
-    let right = source(&mut graph, 250);
-    let right = (20..23).fold(right, |stream, number| stage(&mut graph, number, stream));
-    let left = stage(&mut graph, 30, left);
+    round.feed(back);
+    let right = source(&graph, 250);
+    let right = (20..23).fold(right, |stream, number| stage(&graph, number, stream));
+    let left = stage(&graph, 30, left);
     graph.process(
         "sink",
         (input("left", left), input("right", right)),

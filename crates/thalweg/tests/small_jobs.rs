@@ -46,9 +46,9 @@ fn adaptors_in_a_row_and_dropped_early() {
         for round in 0..1500u64 {
             let (items, threads) = (round % 30, 1 + round as usize % 4);
             let mapped = (0..items).par_map(|i| i * 3).options(options(threads));
-            assert!(mapped.map(Result::unwrap).eq((0..items).map(|i| i * 3)));
+            assert!(mapped.eq((0..items).map(|i| i * 3)));
             let mut endless = (0u64..).par_map(|i| i * 3).options(options(threads));
-            let taken = endless.by_ref().take(items as usize).map(Result::unwrap);
+            let taken = endless.by_ref().take(items as usize);
             assert!(taken.eq((0..items).map(|i| i * 3)));
         }
     });
@@ -112,7 +112,7 @@ fn a_deadline_is_seen_in_a_long_firing() {
 
 #[test]
 fn a_worker_that_never_came_was_idle_all_the_time() {
-    let report = from_iter(0..1u64).par_map(|i| i).for_each(|_| ()).run(&options(8)).unwrap();
+    let ((), report) = from_iter(0..1u64).par_map(|i| i).for_each(|_| ()).run(&options(8)).unwrap();
     assert_eq!(report.workers.len(), 8);
     let of = |worker: &thalweg::trace::WorkerReport| {
         worker.app + worker.queue + worker.scheduler + worker.stall + worker.os

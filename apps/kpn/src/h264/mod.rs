@@ -164,8 +164,8 @@ impl H264 {
 /// Without rows or workers.
 pub fn h264(size: H264, frame: u64, work: impl FnMut(u64, u64) -> u64 + Clone + Send + 'static) -> Job {
     assert!(size.rows > 0 && size.workers > 0, "a frame has rows, and somebody must do the work");
-    let (graph, slot) = network::build(size, frame, work.clone());
-    Job::new(graph, slot, move || reference::encode(size, frame, work))
+    let result = network::build(size, frame, work.clone());
+    Job::new(result, move || reference::encode(size, frame, work))
 }
 
 /// What a stage has seen so far: by it order matters, and everything before.

@@ -1,17 +1,16 @@
 //! The encoder as processes.
 
-use thalweg::{Builder, Rx, Stream, Tx, input, output};
+use thalweg::{Graph, Output, Rx, Stream, Tx, Value, input, output};
 
 use super::{H264, Stage, Step, chosen, worked};
-use crate::job::{Slot, fold};
+use crate::job::fold;
 
-/// The network, and where its result comes to lie.
-pub(super) fn build<W>(size: H264, frame: u64, work: W) -> (Builder<'static>, Slot)
+/// The result of the network.
+pub(super) fn build<W>(size: H264, frame: u64, work: W) -> Output<'static, u64>
 where
     W: FnMut(u64, u64) -> u64 + Clone + Send + 'static,
 {
-    let slot = Slot::default();
-    let mut net = Net { graph: Builder::new(), size, frame, work };
+    let net = Net { graph: Graph::new(), size, frame, work };
     let (to_me, for_me) = net.graph.feedback([]);
     let (to_mc, for_mc) = net.graph.feedback([]);
     let (to_p, for_p) = net.graph.feedback([]);
@@ -31,27 +30,25 @@ where
         net.stage("IT", Stage::It, [prediction, scaled], move |step, rxs, txs| rebuild(size, step, rxs, txs));
     let [again_me, again_mc, shown] =
         net.stage("filter", Stage::Filter, [rebuilt], move |step, rxs, txs| filter(size, step, rxs, txs));
-    net.graph.process("picture", input("in", shown), (), |mut rx, ()| async move {
-        while rx.recv().await.is_some() {}
-    });
-    let result = slot.clone();
-    let [] = net.stage("EC", Stage::Ec, [coded], |step, rxs, []| code(step, rxs, result));
-    net.graph.close(to_me, again_me);
-    net.graph.close(to_mc, again_mc);
-    net.graph.close(to_p, neighbours);
-    (net.graph, slot)
+    net.graph.process("picture", shown, (), |mut rx, ()| async move { while rx.recv().await.is_some() {} });
+    let ec = net.step(Stage::Ec);
+    let result = net.graph.process("EC", vec![coded], (), |rxs, ()| code(ec, array(rxs)));
+    again_me.feed(to_me);
+    again_mc.feed(to_mc);
+    neighbours.feed(to_p);
+    result
 }
 
 /// The network as far as it has come.
 struct Net<W> {
-    graph: Builder<'static>,
+    graph: Graph<'static>,
     size: H264,
     frame: u64,
     work: W,
 }
 
 /// The streams of these names.
-type Streams<const N: usize> = [Stream<u64>; N];
+type Streams<const N: usize> = [Stream<'static, u64>; N];
 type Rxs<const N: usize> = [Rx<u64>; N];
 type Txs<const N: usize> = [Tx<u64>; N];
 
@@ -59,9 +56,13 @@ impl<W> Net<W>
 where
     W: FnMut(u64, u64) -> u64 + Clone + Send + 'static,
 {
+    fn step(&self, stage: Stage) -> Step<W> {
+        Step::new(self.size, stage, self.frame, self.work.clone())
+    }
+
     /// A process that works alone.
     fn stage<const I: usize, const O: usize, P>(
-        &mut self,
+        &self,
         name: &str,
         stage: Stage,
         ins: Streams<I>,
@@ -70,18 +71,18 @@ where
     where
         P: Future<Output = ()> + Send + 'static,
     {
-        let ins: Vec<_> = ins.into_iter().enumerate().map(|(i, s)| input(&format!("in{i}"), s)).collect();
         let outs: Vec<_> = (0..O).map(|i| output(&format!("out{i}"))).collect();
-        let step = Step::new(self.size, stage, self.frame, self.work.clone());
-        let streams = self.graph.process(name, ins, outs, move |rxs: Vec<Rx<u64>>, txs: Vec<Tx<u64>>| {
-            body(step, array(rxs), array(txs))
-        });
+        let step = self.step(stage);
+        let streams =
+            self.graph.process(name, Vec::from(ins), outs, move |rxs: Vec<Rx<u64>>, txs: Vec<Tx<u64>>| {
+                body(step, array(rxs), array(txs))
+            });
         array(streams)
     }
 
     /// A process with workers.
     fn hub<const I: usize, const O: usize, P>(
-        &mut self,
+        &self,
         name: &str,
         stage: Stage,
         ins: Streams<I>,
@@ -92,10 +93,9 @@ where
     {
         let workers = self.size.workers;
         let (backs, answers): (Vec<_>, Vec<_>) = (0..workers).map(|_| self.graph.feedback([])).unzip();
-        let ins: Vec<_> =
-            ins.into_iter().chain(answers).enumerate().map(|(i, s)| input(&format!("in{i}"), s)).collect();
+        let ins: Vec<_> = ins.into_iter().chain(answers).collect();
         let outs: Vec<_> = (0..O + workers).map(|i| output(&format!("out{i}"))).collect();
-        let step = Step::new(self.size, stage, self.frame, self.work.clone());
+        let step = self.step(stage);
         let mut streams =
             self.graph.process(name, ins, outs, move |mut rxs: Vec<Rx<u64>>, mut txs: Vec<Tx<u64>>| {
                 let (answers, tasks) = (rxs.split_off(I), txs.split_off(O));
@@ -104,13 +104,19 @@ where
         let tasks = streams.split_off(O);
         for (worker, (task, back)) in tasks.into_iter().zip(backs).enumerate() {
             let answer = self.worker(name, stage, worker, task);
-            self.graph.close(back, answer);
+            answer.feed(back);
         }
         array(streams)
     }
 
     /// One worker of a stage: a part of each task, and an answer.
-    fn worker(&mut self, name: &str, stage: Stage, worker: usize, task: Stream<u64>) -> Stream<u64> {
+    fn worker(
+        &self,
+        name: &str,
+        stage: Stage,
+        worker: usize,
+        task: Stream<'static, u64>,
+    ) -> Stream<'static, u64> {
         let (workers, share) = (self.size.workers, self.size.share(stage, self.frame));
         let mut work = self.work.clone();
 
@@ -242,9 +248,9 @@ async fn filter<W: FnMut(u64, u64) -> u64>(size: H264, mut step: Step<W>, [mut r
     }
 }
 
-async fn code<W: FnMut(u64, u64) -> u64>(mut step: Step<W>, [mut rx]: Rxs<1>, result: Slot) {
+async fn code<W: FnMut(u64, u64) -> u64>(mut step: Step<W>, [mut rx]: Rxs<1>) -> Value<u64> {
     while let Some(message) = rx.recv().await {
         step.run(message);
     }
-    result.set(step.seen);
+    Value(step.seen)
 }

@@ -14,9 +14,7 @@
 mod plain;
 mod run;
 
-use std::sync::{Arc, Mutex};
-
-use thalweg::{Builder, Error, Options, Report, Rx, Tx, input, output};
+use thalweg::{Error, Graph, Options, Report, Rx, Tx, Value, input, output};
 
 use crate::ranking::{Ranked, Ranking};
 use crate::source::{memory, outputs};
@@ -70,9 +68,9 @@ pub fn map_reduce<'t>(
     options: &Options,
 ) -> Result<(Ranking, Report), Error> {
     assert!(shape.mappers > 0 && shape.reducers > 0, "somebody must do it");
-    let (mut graph, parts) = (Builder::new(), Arc::new(Mutex::new(Vec::new())));
+    let graph = Graph::new();
     let mut runs: Vec<Vec<_>> = (0..shape.reducers).map(|_| Vec::new()).collect();
-    for (i, blocks) in memory(&mut graph, text, shape.block, shape.mappers).into_iter().enumerate() {
+    for (i, blocks) in memory(&graph, text, shape.block, shape.mappers).into_iter().enumerate() {
         let map = move |rx: Rx<&'t [u8]>, txs| mapper(rx, txs, case);
         let outs = outputs("run", shape.reducers);
         let given = graph.process(&format!("mapper{i}"), input("block", blocks), outs, map);
@@ -85,15 +83,14 @@ pub fn map_reduce<'t>(
         let part = graph.process(&format!("reducer{i}"), ins, output("ranked"), reduce);
         ranked.push(input(&format!("ranked{i}"), part));
     }
-    let collected = parts.clone();
-    graph.process("collect", ranked, (), move |rxs: Vec<Rx<Vec<Ranked>>>, ()| async move {
+    let parts = graph.process("collect", ranked, (), |rxs: Vec<Rx<Vec<Ranked>>>, ()| async move {
+        let mut parts = Vec::new();
         for mut rx in rxs {
-            let part = rx.recv().await;
-            collected.lock().expect("nobody panics with it").extend(part);
+            parts.extend(rx.recv().await);
         }
+        Value(parts)
     });
-    let report = graph.build()?.run(options)?;
-    let parts = std::mem::take(&mut *parts.lock().expect("nobody panics with it"));
+    let (parts, report) = parts.run(options)?;
     Ok((Ranking::merge(parts), report))
 }
 

@@ -63,22 +63,23 @@ pub(super) fn compare(
     stop: &Stop,
     progress: &Progress,
 ) -> Result<Differences> {
-    let mut found = Differences::default();
-    let flow = thalweg::from_try_iter(Walk::new(original, copy, stop))
+    let differences = thalweg::from_try_iter(Walk::new(original, copy, stop))
         .named("walk")
         .try_par_map(|pair| Ok::<_, anyhow::Error>((pair.difference()?, pair)))
         .named("compare")
-        .for_each(|(difference, pair): (Option<&str>, Pair)| {
+        .fold(Differences::default(), |mut found, (difference, pair)| {
             progress.advance(pair.bytes());
             found.entries += 1;
-            let Some(difference) = difference else { return };
-            found.count += 1;
-            if found.first.len() < NAMED {
-                found.first.push(format!("{} {difference}", pair.original.display()));
+            if let Some(difference) = difference {
+                found.count += 1;
+                if found.first.len() < NAMED {
+                    found.first.push(format!("{} {difference}", pair.original.display()));
+                }
             }
+            found
         })
         .named("count");
-    flow.run(&options.clone().run_length(1)).context("comparing")?;
+    let (found, _report) = differences.run(&options.clone().run_length(1)).context("comparing")?;
     Ok(found)
 }
 

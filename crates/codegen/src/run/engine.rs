@@ -5,28 +5,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::Builder;
 use std::time::Duration;
-use thalweg::{Error, Handle, Network, Options};
+use thalweg::{Error, Finished, Graph, Handle, Options};
 use thalweg_lang::interpret::Stop;
 
 /// How often a caller that waits looks whether it is interrupted.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs a graph while the caller does something, and gives what comes of that. Where the engine fails, its failure is
+/// Runs a graph while the caller does something, and gives what comes of both. Where the engine fails, its failure is
 /// told.
 pub(super) fn beside<R>(
-    graph: Result<Network<'_>, Error>,
+    graph: Graph<'_>,
     options: &Options,
     f: impl FnOnce(&Handle) -> Result<R, Stop>,
-) -> Result<R, Stop> {
+) -> Result<(R, Finished), Stop> {
     let told = |error: Error| Stop::Output(error.to_string());
-    let engine = graph.and_then(|graph| graph.prepare(options)).map_err(told)?;
+    let engine = graph.prepare(options).map_err(told)?;
     let handle = engine.handle();
     std::thread::scope(|scope| {
         let ran = Builder::new().spawn_scoped(scope, move || engine.run());
         let ran = ran.map_err(|error| told(Error::Thread(error)))?;
         let done = f(&handle);
-        ran.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(told)?;
-        done
+        let over = ran.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(told)?;
+        Ok((done?, over))
     })
 }
 

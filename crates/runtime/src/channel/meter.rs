@@ -144,15 +144,18 @@ impl Meter {
         self.end.load(Ordering::Relaxed)
     }
 
-    /// Notes whether what was published since the last time goes to another worker. Producing side
-    /// only.
+    /// Notes whether what was published since the last time goes to another worker.
+    ///
+    /// The worker that published calls it, after its claim of the node is given back: another may publish and count
+    /// meanwhile, and then what both published may be counted once, twice or not at all. It is a statistic.
     #[inline]
     pub(crate) fn count(&self, remote: bool) {
         let (tail, counted) = (self.tail.load(Ordering::Relaxed), self.counted.load(Ordering::Relaxed));
+        let Some(items) = tail.checked_sub(counted) else { return };
         self.counted.store(tail, Ordering::Relaxed);
         if remote {
             let before = self.remote.load(Ordering::Relaxed);
-            self.remote.store(before + (tail - counted), Ordering::Relaxed);
+            self.remote.store(before + items, Ordering::Relaxed);
         }
     }
 

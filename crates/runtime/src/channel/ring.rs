@@ -215,6 +215,11 @@ impl<T> Ring<T> {
         self.storage.with_mut(|storage| unsafe { (*storage).totals })
     }
 
+    /// What weighs items, if they are weighed.
+    pub(crate) fn weigher(&self) -> Option<Weigh<T>> {
+        self.weigh.clone()
+    }
+
     /// Whether items are weighed.
     pub(crate) fn weighed(&self) -> bool {
         self.weigh.is_some()

@@ -7,7 +7,7 @@ use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// The receiving end of a channel, held by one coroutine ([`Builder::coroutine`](crate::Builder::coroutine)), and of
+/// The receiving end of a channel, held by one coroutine ([`Graph::coroutine`](crate::Graph::coroutine)), and of
 /// use in it alone. As an iterator it gives all messages.
 ///
 /// Dropped, it discards what is left and what still comes; the sender cannot tell.
@@ -53,7 +53,7 @@ impl<T: Send> Iterator for BlockingRx<T> {
 
 impl<T: Send> FusedIterator for BlockingRx<T> {}
 
-/// The sending end of a channel, held by one coroutine ([`Builder::coroutine`](crate::Builder::coroutine)), and of
+/// The sending end of a channel, held by one coroutine ([`Graph::coroutine`](crate::Graph::coroutine)), and of
 /// use in it alone. Dropped, it ends the stream.
 #[derive(Debug)]
 pub struct BlockingTx<T> {

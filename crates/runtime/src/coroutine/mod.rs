@@ -43,20 +43,19 @@
 //! middle of an activation, and must not take a failure for the end of what was sent. A node with a
 //! thread of its own is dropped by that.
 
-mod declare;
 mod ends;
 mod fiber;
 mod overflow;
 mod stack;
 
 pub use ends::{BlockingRx, BlockingTx, Ends};
-pub(crate) use stack::{BYTES as STACK, Stacks, Wanted};
+pub(crate) use fiber::Fiber;
+pub(crate) use stack::{BYTES as STACK, LEAST, Stacks, Wanted};
 
 use crate::net::{Net, NodeCell};
 use crate::node::{Body, Cx, Flow, Held, NOBODY, NodeState};
 use crate::process::{Cause, Process, drop_all};
 use crate::sync::{AtomicBool, Ordering};
-use fiber::Fiber;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
@@ -70,7 +69,7 @@ pub(crate) struct Staying<F> {
 
 impl<F: FnOnce() -> Flow + Send> Staying<F> {
     pub(crate) fn new(fiber: Fiber<F>) -> Self {
-        Staying { process: Process::new(fiber), torn: AtomicBool::new(false) }
+        Staying { process: Process::new(fiber, ()), torn: AtomicBool::new(false) }
     }
 }
 

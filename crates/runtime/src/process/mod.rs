@@ -35,9 +35,10 @@ pub(crate) use ends::{channel, sends};
 pub(crate) use owner::{Owner, Owners};
 pub(crate) use turn::Turn;
 
+use crate::build::IntoEnding;
 use crate::claim::Claim;
 use crate::clock::Part;
-use crate::node::{Body, Cx, Flow, Held, IntoFlow, NodeState};
+use crate::node::{Body, Cx, Flow, Held, NodeState};
 use crate::port::Lack;
 use crate::sync::{Ordering, fence};
 use std::pin::Pin;
@@ -60,17 +61,19 @@ struct Core<F> {
 }
 
 /// A process. It stays where it was made: its future is pinned there.
-pub(crate) struct Process<F> {
+pub(crate) struct Process<F, S = ()> {
     core: Claim<Core<F>>,
+    /// Where its value goes, if it returns one.
+    slot: S,
 }
 
-impl<F, R> Process<F>
+impl<F, R, S> Process<F, S>
 where
     F: Future<Output = R> + std::marker::Send,
-    R: IntoFlow,
+    R: IntoEnding<Slot = S>,
 {
-    pub(crate) fn new(future: F) -> Self {
-        Process { core: Claim::new(Core { future: Some(future), pending: NONE, turns: 0 }) }
+    pub(crate) fn new(future: F, slot: S) -> Self {
+        Process { core: Claim::new(Core { future: Some(future), pending: NONE, turns: 0 }), slot }
     }
 
     #[inline]
@@ -96,9 +99,9 @@ where
         }
         match poll {
             Poll::Pending => self.rest(core, cx),
-            Poll::Ready(flow) => {
+            Poll::Ready(ending) => {
                 cx.turn.assert_nothing_pending();
-                match flow.into_flow() {
+                match ending.settle(&self.slot) {
                     Flow::Fail(error) => {
                         cx.net.fail_node(cx.node, error);
                         drops::end_streams(owner, Cause::Failed);
@@ -157,10 +160,11 @@ where
     }
 }
 
-impl<F, R> Body for Process<F>
+impl<F, R, S> Body for Process<F, S>
 where
     F: Future<Output = R> + std::marker::Send,
-    R: IntoFlow,
+    R: IntoEnding<Slot = S>,
+    S: std::marker::Send + Sync,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
         match cx.net.ready.is_alone() {
@@ -236,5 +240,5 @@ fn is_useless(cx: &Cx<'_>) -> bool {
 /// Who is cancelled is alerted afterwards.
 fn is_unheard(cx: &Cx<'_>) -> bool {
     // In a graph with cycles it is for `useful` to say: it knows whom nobody ever heard.
-    cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node))
+    cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node) && !cx.net.is_end(cx.node))
 }

@@ -1,4 +1,4 @@
-//! The iterator adaptor's threads are nobody's children: for what borrows there is a scope.
+//! An adaptor's threads may outlive the caller: what borrows uses a scope.
 
 use thalweg::ParallelExt;
 

@@ -1,10 +1,10 @@
 //! A cursor is of its firing: it cannot be exchanged for one that another firing has left behind.
 
-use thalweg::{Builder, In, input};
+use thalweg::{Graph, In, input};
 
 fn main() {
-    let mut graph = Builder::new();
-    let items = graph.source("items", 0..1000u64);
+    let graph = Graph::new();
+    let items = graph.source(0..1000u64).named("items");
     let mut kept: Option<In<u64>> = None;
     graph.kernel("k", input("in", items), ()).sequential(move |items, ()| {
         if let Some(kept) = &mut kept {

@@ -1,10 +1,10 @@
 //! A framing function looks at items and cannot keep them: they are taken by the firing.
 
-use thalweg::{Builder, input, output};
+use thalweg::{Graph, input, output};
 
 fn main() {
-    let mut graph = Builder::new();
-    let words = graph.source("words", (0..3).map(|i| i.to_string()));
+    let graph = Graph::new();
+    let words = graph.source((0..3).map(|i| i.to_string())).named("words");
     let mut kept: Vec<&String> = Vec::new();
     let words = graph
         .kernel("keep", input("in", words), output("out"))
@@ -14,5 +14,5 @@ fn main() {
             Ok(Some(1))
         })
         .sequential(|words, out| out.push(words.pop()));
-    graph.sink("words", words, |_| {});
+    words.for_each(|_| {}).named("words");
 }

@@ -1,8 +1,8 @@
 //! A kernel's inputs are streams.
 
-use thalweg::{Builder, output};
+use thalweg::{Graph, output};
 
 fn main() {
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let _ = graph.kernel("k", 0..9u64, output::<u64>("out"));
 }

@@ -1,9 +1,9 @@
 //! Results leave a kernel through its outputs, not by its return.
 
-use thalweg::{Builder, input};
+use thalweg::{Graph, input};
 
 fn main() {
-    let mut graph = Builder::new();
-    let items = graph.source("items", 0..9u64);
+    let graph = Graph::new();
+    let items = graph.source(0..9u64).named("items");
     graph.kernel("k", input("in", items), ()).sequential(|items, ()| items.pop());
 }

@@ -1,14 +1,14 @@
 //! A firing that runs a nested graph cannot swap its cursor with one of the nested run.
 
-use thalweg::{Builder, Options, input};
+use thalweg::{Graph, Options, input};
 
 fn main() {
-    let mut graph = Builder::new();
-    let items = graph.source("outer", (0..1000u64).map(Box::new));
+    let graph = Graph::new();
+    let items = graph.source((0..1000u64).map(Box::new)).named("outer");
     graph.kernel("k", input("in", items), ()).sequential(|outer, ()| {
-        let mut nested = Builder::new();
-        let items = nested.source("inner", (0..1000u64).map(Box::new));
+        let nested = Graph::new();
+        let items = nested.source((0..1000u64).map(Box::new)).named("inner");
         nested.kernel("n", input("in", items), ()).sequential(|inner, ()| std::mem::swap(inner, outer));
-        let _ = nested.build().unwrap().run(&Options::new().threads(1));
+        let _ = nested.run(&Options::new().threads(1));
     });
 }

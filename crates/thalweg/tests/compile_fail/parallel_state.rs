@@ -1,10 +1,10 @@
 //! A parallel kernel runs many firings at a time, so it has no state to change.
 
-use thalweg::{Builder, input, output};
+use thalweg::{Graph, input, output};
 
 fn main() {
-    let mut graph = Builder::new();
-    let numbers = graph.source("numbers", 0..3u64);
+    let graph = Graph::new();
+    let numbers = graph.source(0..3u64).named("numbers");
     let mut sum = 0;
     let sums = graph.kernel("sum", input("in", numbers), output("out")).parallel(
         move |items, out| {
@@ -12,5 +12,5 @@ fn main() {
             out.push(sum);
         },
     );
-    graph.sink("sums", sums, |_| {});
+    sums.for_each(|_| {}).named("sums");
 }

@@ -1,13 +1,13 @@
 //! Only the engine makes ports.
 
-use thalweg::{Builder, InputSpecs, graph::NodeId, input};
+use thalweg::{Graph, InputSpecs, input};
 
-fn attach<'env, S: InputSpecs + 'env>(specs: S, builder: &mut Builder<'env>) {
-    let _ = specs.attach(builder, NodeId(0));
+fn attach<'env, S: InputSpecs<'env> + 'env>(specs: S, graph: &mut Graph<'env>) {
+    let _ = specs.attach(graph);
 }
 
 fn main() {
-    let mut builder = Builder::new();
-    let items = builder.source("items", 0..9u64);
-    attach(input("in", items), &mut builder);
+    let mut graph = Graph::new();
+    let items = graph.source(0..9u64).named("items");
+    attach(input("in", items), &mut graph);
 }

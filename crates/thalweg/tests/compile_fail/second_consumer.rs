@@ -1,10 +1,10 @@
 //! A channel has one consumer: its stream is given away with the first.
 
-use thalweg::Builder;
+use thalweg::Graph;
 
 fn main() {
-    let mut graph = Builder::new();
-    let numbers = graph.source("numbers", 0..3u64);
-    graph.sink("first", numbers, |_| {});
-    graph.sink("second", numbers, |_| {});
+    let graph = Graph::new();
+    let numbers = graph.source(0..3u64).named("numbers");
+    numbers.for_each(|_| {}).named("first");
+    numbers.for_each(|_| {}).named("second");
 }

@@ -6,7 +6,7 @@ use super::reference::{initial_items, leaves};
 use super::spec::{Entry, Op, Spec, Way, digest, mix};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use thalweg::{Builder, Chain, GiveSpec, In, Out, Stream, View, input, output, window};
+use thalweg::{GiveSpec, Graph, In, Out, Stream, View, input, output, window};
 
 /// What all kernels of a graph share.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub fn name(number: usize) -> String {
 }
 
 struct Build<'a, T> {
-    graph: Builder<'static>,
+    graph: Graph<'static>,
     shared: &'a Shared,
     /// The number of the node under construction.
     number: usize,
@@ -33,9 +33,13 @@ struct Build<'a, T> {
 
 /// The graph, and the streams that want a sink. Kernels that push the same number at every firing
 /// say so if `declare`: a graph where such rates do not add up is refused.
-pub fn build<T: Item>(spec: &Spec, shared: &Shared, declare: bool) -> (Builder<'static>, Vec<Stream<T>>) {
-    let mut b = Build { graph: Builder::new(), shared, number: 0, declare, item: std::marker::PhantomData };
-    let mut streams: Vec<Option<Stream<T>>> = Vec::new();
+pub fn build<T: Item>(
+    spec: &Spec,
+    shared: &Shared,
+    declare: bool,
+) -> (Graph<'static>, Vec<Stream<'static, T>>) {
+    let mut b = Build { graph: Graph::new(), shared, number: 0, declare, item: std::marker::PhantomData };
+    let mut streams: Vec<Option<Stream<'static, T>>> = Vec::new();
     for source in &spec.sources {
         let stream = b.source(source.values(), source.blocking);
         streams.push(Some(stream));
@@ -46,7 +50,8 @@ pub fn build<T: Item>(spec: &Spec, shared: &Shared, declare: bool) -> (Builder<'
         let ins = wired.ins.iter().map(|i| streams[*i].take().expect("each is taken once")).collect();
         for stream in b.step(&wired.step.op, ins) {
             let stream = wired.step.capacity.into_iter().fold(stream, Stream::capacity);
-            let weigh = |stream: Stream<T>, most| stream.weigh(move |item| item.value() as usize % most);
+            let weigh =
+                |stream: Stream<'static, T>, most| stream.weigh(move |item| item.value() as usize % most);
             let stream = wired.step.weight.into_iter().fold(stream, weigh);
             streams.push(Some(stream));
         }
@@ -85,7 +90,7 @@ impl<T: Item> Build<'_, T> {
         &mut self,
         mut values: impl Iterator<Item = u64> + Send + 'static,
         blocking: bool,
-    ) -> Stream<T> {
+    ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let (inject, number) = (self.shared.inject.clone(), self.number);
         let kernel = self.graph.kernel(&name(self.number), (), output("out"));
@@ -103,7 +108,7 @@ impl<T: Item> Build<'_, T> {
         })
     }
 
-    fn step(&mut self, op: &Op, ins: Vec<Stream<T>>) -> Vec<Stream<T>> {
+    fn step(&mut self, op: &Op, ins: Vec<Stream<'static, T>>) -> Vec<Stream<'static, T>> {
         let mut ins = ins.into_iter();
         let mut next = || ins.next().expect("as many as the step takes");
         let first = next();
@@ -126,17 +131,19 @@ impl<T: Item> Build<'_, T> {
             Op::Round { in_flight } => vec![self.round(first, in_flight)],
             Op::Chunks(size) => vec![self.chunks(first, size)],
             Op::Take(count) => {
-                let graph = std::mem::take(&mut self.graph);
-                let chain = Chain::from_parts(graph, first).take(count).named(&self.name());
-                let (graph, stream) = chain.into_parts();
-                self.graph = graph;
-                vec![stream]
+                vec![first.take(count).named(&self.name())]
             }
             Op::Total => vec![self.total(first)],
         }
     }
 
-    fn map(&mut self, name: &str, items: Stream<T>, parallel: bool, blocking: bool) -> Stream<T> {
+    fn map(
+        &mut self,
+        name: &str,
+        items: Stream<'static, T>,
+        parallel: bool,
+        blocking: bool,
+    ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let outs = self.gives("out", 1);
         let kernel = self.graph.kernel(name, input("in", items), outs);
@@ -158,7 +165,7 @@ impl<T: Item> Build<'_, T> {
         })
     }
 
-    fn rated(&mut self, items: Stream<T>, parallel: bool) -> Stream<T> {
+    fn rated(&mut self, items: Stream<'static, T>, parallel: bool) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let kernel = self.graph.kernel(&name(self.number), input("in", items), output("out"));
         let f = move |items: &mut In<T>, out: &mut Out<T>| -> Result {
@@ -170,7 +177,13 @@ impl<T: Item> Build<'_, T> {
         finish!(kernel, parallel, f)
     }
 
-    fn fixed(&mut self, items: Stream<T>, parallel: bool, pop: u32, push: u32) -> Stream<T> {
+    fn fixed(
+        &mut self,
+        items: Stream<'static, T>,
+        parallel: bool,
+        pop: u32,
+        push: u32,
+    ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let outs = self.gives("out", push);
         let kernel = self.graph.kernel(&name(self.number), input("in", items).pop(pop), outs);
@@ -183,7 +196,13 @@ impl<T: Item> Build<'_, T> {
         finish!(kernel, parallel, f)
     }
 
-    fn window(&mut self, items: Stream<T>, parallel: bool, pop: u32, peek: u32) -> Stream<T> {
+    fn window(
+        &mut self,
+        items: Stream<'static, T>,
+        parallel: bool,
+        pop: u32,
+        peek: u32,
+    ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let outs = self.gives("out", 1);
         let ins = window("in", items).pop(pop).peek(peek);
@@ -196,7 +215,7 @@ impl<T: Item> Build<'_, T> {
         finish!(kernel, parallel, f)
     }
 
-    fn split(&mut self, items: Stream<T>, parallel: bool, way: Way) -> Vec<Stream<T>> {
+    fn split(&mut self, items: Stream<'static, T>, parallel: bool, way: Way) -> Vec<Stream<'static, T>> {
         let (fire, make) = self.tools();
         let both = way == Way::Both;
         let out = |name| if both { self.gives(name, 1) } else { output(name) };
@@ -214,7 +233,13 @@ impl<T: Item> Build<'_, T> {
         vec![a, b]
     }
 
-    fn zip(&mut self, a: Stream<T>, b: Stream<T>, parallel: bool, pops: (u32, u32)) -> Stream<T> {
+    fn zip(
+        &mut self,
+        a: Stream<'static, T>,
+        b: Stream<'static, T>,
+        parallel: bool,
+        pops: (u32, u32),
+    ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let outs = self.gives("out", 1);
         let ins = (input("a", a).pop(pops.0), input("b", b).pop(pops.1));
@@ -227,7 +252,13 @@ impl<T: Item> Build<'_, T> {
         finish!(kernel, parallel, f)
     }
 
-    fn choose(&mut self, control: Stream<T>, a: Stream<T>, b: Stream<T>, parallel: bool) -> Stream<T> {
+    fn choose(
+        &mut self,
+        control: Stream<'static, T>,
+        a: Stream<'static, T>,
+        b: Stream<'static, T>,
+        parallel: bool,
+    ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let ins = (input("control", control).pop(1), input("a", a), input("b", b));
         let outs = self.gives("out", 1);
@@ -245,7 +276,7 @@ impl<T: Item> Build<'_, T> {
         finish!(kernel, parallel, f)
     }
 
-    fn merge(&mut self, a: Stream<T>, b: Stream<T>, parallel: bool) -> Stream<T> {
+    fn merge(&mut self, a: Stream<'static, T>, b: Stream<'static, T>, parallel: bool) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let outs = self.gives("out", 1);
         let ins = (input("a", a), input("b", b));
@@ -267,7 +298,7 @@ impl<T: Item> Build<'_, T> {
         finish!(kernel, parallel, f)
     }
 
-    fn groups(&mut self, items: Stream<T>, parallel: bool, looks: bool) -> Stream<T> {
+    fn groups(&mut self, items: Stream<'static, T>, parallel: bool, looks: bool) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let ins = input("in", items);
         let kernel = self.graph.kernel(&name(self.number), ins, output("out")).framed(move |items| {
@@ -289,12 +320,12 @@ impl<T: Item> Build<'_, T> {
 
     fn feedback(
         &mut self,
-        items: Stream<T>,
+        items: Stream<'static, T>,
         entry: Entry,
         initial: usize,
         body: &[bool],
         parallel: bool,
-    ) -> Stream<T> {
+    ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let (end, back) = self.graph.feedback(initial_items(initial).map(&make).collect::<Vec<T>>());
         let mut at = self.enter(items, back, entry, parallel);
@@ -314,12 +345,18 @@ impl<T: Item> Build<'_, T> {
             Ok(())
         };
         let (out, back) = finish!(kernel, parallel, f);
-        self.graph.close(end, back);
+        back.feed(end);
         out
     }
 
     /// The node where a loop's outside meets what comes round.
-    fn enter(&mut self, items: Stream<T>, back: Stream<T>, entry: Entry, parallel: bool) -> Stream<T> {
+    fn enter(
+        &mut self,
+        items: Stream<'static, T>,
+        back: Stream<'static, T>,
+        entry: Entry,
+        parallel: bool,
+    ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let outs: GiveSpec<T> = self.gives("out", 1);
         let ins = (input("in", items), input("back", back));
@@ -352,7 +389,7 @@ impl<T: Item> Build<'_, T> {
         }
     }
 
-    fn round(&mut self, items: Stream<T>, in_flight: usize) -> Stream<T> {
+    fn round(&mut self, items: Stream<'static, T>, in_flight: usize) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         // State: the item's value so far, rounds gone, rounds to go. The first round only begins.
         let begin =
@@ -362,36 +399,35 @@ impl<T: Item> Build<'_, T> {
             let rounds = item.value() % 5;
             out.push((item, 0, rounds));
         });
-        self.graph.round(&name(self.number), begun, in_flight, move |(item, gone, rounds)| {
-            if let Err(error) = fire() {
-                panic!("{error}");
-            }
-            if gone == rounds {
-                return ControlFlow::Break(item);
-            }
-            let value = item.value();
-            // Before there is a new one: a value that is being returned is leaked where the drop of a
-            // local panics (rust-lang/rust#47949).
-            drop(item);
-            ControlFlow::Continue((make(mix(value, gone)), gone + 1, rounds))
-        })
+        begun
+            .par_round(in_flight, move |(item, gone, rounds)| {
+                if let Err(error) = fire() {
+                    panic!("{error}");
+                }
+                if gone == rounds {
+                    return ControlFlow::Break(item);
+                }
+                let value = item.value();
+                // Before there is a new one: a value that is being returned is leaked where the drop of a
+                // local panics (rust-lang/rust#47949).
+                drop(item);
+                ControlFlow::Continue((make(mix(value, gone)), gone + 1, rounds))
+            })
+            .named(&name(self.number))
     }
 
-    fn chunks(&mut self, items: Stream<T>, size: usize) -> Stream<T> {
+    fn chunks(&mut self, items: Stream<'static, T>, size: usize) -> Stream<'static, T> {
         let (fire, make) = self.tools();
-        let graph = std::mem::take(&mut self.graph);
-        let chain = Chain::from_parts(graph, items).chunks(size).try_par_map(move |chunk: Vec<T>| {
+        let digests = items.chunks(size).try_par_map(move |chunk: Vec<T>| {
             fire()?;
             let value = digest(chunk.iter().map(T::value));
             drop(chunk); // as in `round`
             Ok::<T, String>(make(value))
         });
-        let (graph, stream) = chain.named(&self.name()).into_parts();
-        self.graph = graph;
-        stream
+        digests.named(&self.name())
     }
 
-    fn total(&mut self, items: Stream<T>) -> Stream<T> {
+    fn total(&mut self, items: Stream<'static, T>) -> Stream<'static, T> {
         let (fire, make) = self.tools();
         let last = make.clone();
         let total = Arc::new(std::sync::atomic::AtomicU64::new(7));

@@ -7,7 +7,7 @@ use super::spec::{MOST_SOURCES, Spec, spec};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
-use thalweg::{BuildError, Builder, Error, Handle, Options, Report, Stream};
+use thalweg::{BuildError, Error, Finished, Handle, Options, Report, Stream};
 
 /// How a graph is run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -134,22 +134,18 @@ pub struct Fate {
 
 type Received = Arc<Mutex<Vec<u64>>>;
 
-fn sink<T: Item>(
-    graph: &mut Builder<'static>,
-    i: usize,
-    stream: Stream<T>,
-    shared: &Shared,
-    most: usize,
-) -> Received {
+fn sink<T: Item>(i: usize, stream: Stream<'static, T>, shared: &Shared, most: usize) -> Received {
     let got: Received = Arc::default();
     let (to, inject) = (got.clone(), shared.inject.clone());
     // Numbered away from all that faults are planted in.
-    graph.sink(&format!("sink{i}"), stream, move |item: T| -> Result<ControlFlow<()>, String> {
-        inject.fire(usize::MAX)?;
-        let mut got = to.lock().unwrap_or_else(PoisonError::into_inner);
-        got.push(item.value());
-        Ok(if got.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-    });
+    stream
+        .for_each(move |item: T| -> Result<ControlFlow<()>, String> {
+            inject.fire(usize::MAX)?;
+            let mut got = to.lock().unwrap_or_else(PoisonError::into_inner);
+            got.push(item.value());
+            Ok(if got.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })
+        .named(&format!("sink{i}"));
     got
 }
 
@@ -174,17 +170,17 @@ fn try_run<T: Item>(
     let ledger = Ledger::new();
     let inject = Arc::new(Inject::new(case.way.seed, case.way.noise, fate.fault));
     let shared = Shared { inject: inject.clone(), ledger: ledger.clone() };
-    let (mut graph, mut streams) = build::<T>(&case.spec, &shared, declare);
+    let (graph, mut streams) = build::<T>(&case.spec, &shared, declare);
     let last = if case.way.outlet { streams.pop() } else { None };
     let mut got = Vec::new();
     for (i, stream) in streams.into_iter().enumerate() {
         let most = fate.depart.filter(|(sink, _)| *sink == i).map_or(usize::MAX, |(_, after)| after);
-        got.push(sink(&mut graph, i, stream, &shared, most));
+        got.push(sink(i, stream, &shared, most));
     }
     drop(shared);
     let end = match last {
         Some(stream) => {
-            let (items, end) = read(graph, stream, options, fate, case.way.seed);
+            let (items, end) = read(stream, options, fate, case.way.seed);
             got.push(Arc::new(Mutex::new(items)));
             end
         }
@@ -192,7 +188,7 @@ fn try_run<T: Item>(
             let prepared = network.prepare(options)?;
             let meddler = meddle(prepared.handle(), fate, case.way.seed);
             fate.fuse.inspect(|drops| ledger.arm(*drops));
-            let end = prepared.run();
+            let end = prepared.run().map(Finished::into_report);
             join(meddler);
             end
         }),
@@ -206,14 +202,13 @@ fn try_run<T: Item>(
 
 /// Reads the last stream on this thread.
 fn read<T: Item>(
-    graph: Builder<'static>,
-    stream: Stream<T>,
+    stream: Stream<'static, T>,
     options: &Options,
     fate: Fate,
     seed: u64,
 ) -> (Vec<u64>, Result<Report, Error>) {
     let mut items = Vec::new();
-    let mut outlet = match graph.start(stream, options) {
+    let mut outlet = match stream.start(options) {
         Ok(outlet) => outlet,
         Err(error) => return (items, Err(error)),
     };
@@ -225,7 +220,7 @@ fn read<T: Item>(
             drop(outlet);
             Err(Error::Cancelled)
         }
-        _ => outlet.finish(),
+        _ => outlet.finish().map(Finished::into_report),
     };
     join(meddler);
     (items, end)

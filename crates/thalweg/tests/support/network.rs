@@ -9,7 +9,7 @@ use super::spec::mix;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
-use thalweg::{BlockingRx, BlockingTx, Builder, Error, Options, Report, Rx, Tx, input, output};
+use thalweg::{BlockingRx, BlockingTx, Error, Finished, Graph, Options, Report, Rx, Tx, input, output};
 
 /// A channel, and the items in it at first where it leads back.
 #[derive(Clone, Debug)]
@@ -329,7 +329,7 @@ impl Execution<'_> {
 
 /// Runs a network on the engine: its end, and the final states of those that came to theirs.
 pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u64>>) {
-    let mut graph = Builder::new();
+    let graph = Graph::new();
     let results = Arc::new(Mutex::new(vec![None; net.programs.len()]));
     let (mut streams, mut ends) = (Vec::new(), Vec::new());
     for (id, channel) in net.channels.iter().enumerate() {
@@ -379,12 +379,12 @@ pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u
         };
         for (id, stream) in outs.into_iter().zip(given) {
             match ends[id].take() {
-                Some(end) => graph.close(end, stream),
+                Some(end) => stream.feed(end),
                 None => streams[id] = Some(stream),
             }
         }
     }
-    let end = graph.build().expect("a network that is legal").run(options);
+    let end = graph.build().expect("a network that is legal").run(options).map(Finished::into_report);
     let results = std::mem::take(&mut *results.lock().unwrap());
     (end, results)
 }

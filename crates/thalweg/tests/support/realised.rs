@@ -6,20 +6,20 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use thalweg::graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg::policy::virtual_host::{Model, NodeModel, Ratio};
-use thalweg::{Builder, Glance, In, Many, Out, Stream, input, output, window};
+use thalweg::{Glance, Graph, In, Many, Out, Stream, input, output, window};
 
 /// A node's port: the node, and which of its ports.
 type Port = (NodeId, usize);
 
 /// The model's graph for the engine. Starving sources give their bursts as fast as they can.
-pub fn build(model: &Model) -> Builder<'static> {
+pub fn build(model: &Model) -> Graph<'static> {
     build_gated(model, &Gates::new(model, u64::MAX))
 }
 
 /// The same, with starving sources that wait at their gates.
-pub fn build_gated(model: &Model, gates: &Gates) -> Builder<'static> {
+pub fn build_gated(model: &Model, gates: &Gates) -> Graph<'static> {
     let (streams, open) = (BTreeMap::new(), BTreeMap::new());
-    let mut work = Work { model, gates, graph: Builder::new(), streams, open };
+    let mut work = Work { model, gates, graph: Graph::new(), streams, open };
     model.graph.node_ids().for_each(|node| work.node(node));
     work.graph
 }
@@ -84,11 +84,11 @@ pub fn in_model(model: &GraphData, engine: &GraphData, id: ChannelId) -> Channel
 struct Work<'m> {
     model: &'m Model,
     gates: &'m Gates,
-    graph: Builder<'static>,
+    graph: Graph<'static>,
     /// Outputs whose consumer comes later.
-    streams: BTreeMap<Port, Stream<u64>>,
+    streams: BTreeMap<Port, Stream<'static, u64>>,
     /// Channels whose producer comes later than their consumer.
-    open: BTreeMap<Port, thalweg::Feedback<u64>>,
+    open: BTreeMap<Port, thalweg::Feedback<'static, u64>>,
 }
 
 impl Work<'_> {
@@ -102,14 +102,14 @@ impl Work<'_> {
         };
         for (port, stream) in streams.into_iter().enumerate() {
             match self.open.remove(&(id, port)) {
-                Some(feedback) => self.graph.close(feedback, stream),
+                Some(feedback) => stream.feed(feedback),
                 None => _ = self.streams.insert((id, port), stream),
             }
         }
     }
 
     /// What flows into a port, as the model has it.
-    fn stream(&mut self, to: Port) -> Stream<u64> {
+    fn stream(&mut self, to: Port) -> Stream<'static, u64> {
         let (model, id) = (self.model, self.model.graph.node(to.0).inputs[to.1].channel.expect("joined"));
         let channel = model.graph.channel(id);
         let stream = match self.streams.remove(&channel.from) {
@@ -132,7 +132,7 @@ impl Work<'_> {
         ports.map(|port| give(port.push.fixed(), &port.name)).collect()
     }
 
-    fn starving(&mut self, id: NodeId) -> Vec<Stream<u64>> {
+    fn starving(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
         let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         assert_eq!(law.pushes, [Ratio::ONE], "a starving source has one output, of one item a firing");
         let gate = self.gates.of(id).clone();
@@ -146,10 +146,10 @@ impl Work<'_> {
             left -= 1;
             Some(left)
         });
-        vec![self.graph.blocking_source(&node.name, items)]
+        vec![self.graph.source(items).blocking().named(&node.name)]
     }
 
-    fn popping(&mut self, id: NodeId) -> Vec<Stream<u64>> {
+    fn popping(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
         let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         let fixed = node.inputs.iter().all(|port| port.pop.fixed().is_some());
         let inputs: Vec<_> = (0..node.inputs.len())
@@ -191,7 +191,7 @@ impl Work<'_> {
         kernel.framed(frame).sequential(fire)
     }
 
-    fn peeking(&mut self, id: NodeId) -> Vec<Stream<u64>> {
+    fn peeking(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
         let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         let inputs: Vec<_> = (0..node.inputs.len())
             .map(|i| {

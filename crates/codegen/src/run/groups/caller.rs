@@ -1,6 +1,6 @@
 //! The caller's thread, which reads and writes, and so feeds the engine's graph.
 
-use super::crew::{Crew, Slots};
+use super::crew::{Crew, Parts};
 use super::cut::Cut;
 use super::packet::Packet;
 use super::trial::Trial;
@@ -59,17 +59,18 @@ impl<'c, 'a> Caller<'c, 'a> {
 
     /// Runs until there are no more batches, somebody interrupts, or one thread would be faster.
     pub(super) fn run(mut self, around: &mut Surroundings<'_>) -> Result<(), Stop> {
-        let slots = self.cut.groups.iter().map(|group| Slots::new(self.run, self.cut, group, self.threads));
-        let slots: Vec<Slots<'a>> = slots.collect();
-        let crew = Crew::new(self.run.native, self.cut, &slots, (self.threads, self.stopped.clone()));
+        let parts = self.cut.groups.iter().map(|group| Parts::new(self.run, self.cut, group, self.threads));
+        let parts = parts.collect();
+        let crew = Crew::new(self.run.native, self.cut, (self.threads, self.stopped.clone()));
         let ((jobs, queue), (give, results)) = (channel(), channel());
-        beside(crew.graph(queue, give), &Engine::new().threads(1), |engine| {
+        let (graph, left) = crew.graph(parts, queue, give);
+        let ((), over) = beside(graph, &Engine::new().threads(1), |engine| {
             let fed = self.feed(jobs, (&results, engine), around);
             // What comes behind a failure may never end.
             self.stopped.fetch_or(fed.is_err(), Ordering::Relaxed);
             fed
         })?;
-        slots.into_iter().try_for_each(|slots| slots.give_back(self.run))
+        left.into_iter().try_for_each(|left| left.give_back(self.run, &over))
     }
 
     /// Keeps all packets busy.

@@ -9,60 +9,55 @@ use super::share::Share;
 use crate::Native;
 use crate::ir::MemKind;
 use crate::run::Run;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use thalweg::{BlockingRx, BlockingTx, Builder, Error, Network, Rx, Stream, Tx, input, output};
+use thalweg::{BlockingRx, BlockingTx, Error, Finished, Graph, Output, Rx, Stream, Tx, Value, input, output};
 use thalweg_lang::interpret::Stop;
 
 /// Bytes of a group's stack besides what its code keeps there.
 const STACK: usize = 2 << 20;
 
-/// What goes to another thread, and comes back from it.
-type Slot<T> = Mutex<Option<T>>;
-
-fn taken<T>(slot: &Slot<T>) -> Option<T> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
-}
-
-fn put<T>(slot: &Slot<T>, value: T) {
-    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
-}
-
-/// What the threads of a group begin with, and leave.
-pub(super) struct Slots<'a> {
+/// What the threads of a group begin with.
+pub(super) struct Parts<'a> {
     /// For each thread.
-    parts: Vec<Slot<Result<Share<'a>, Stop>>>,
+    shares: Vec<Share<'a>>,
     /// Of a group that any number of threads do: who deals out packets, and how far it was before them.
-    dealer: Option<(Slot<Dealer>, Base)>,
+    dealer: Option<(Dealer, Base)>,
 }
 
-impl<'a> Slots<'a> {
-    pub(super) fn new(run: &mut Run<'a>, cut: &Cut, group: &Group, threads: usize) -> Slots<'a> {
+impl<'a> Parts<'a> {
+    pub(super) fn new(run: &mut Run<'a>, cut: &Cut, group: &Group, threads: usize) -> Parts<'a> {
         let Some(takes) = &group.takes else {
-            let part = Mutex::new(Some(Ok(run.give_regions(&group.regions))));
-            return Slots { parts: vec![part], dealer: None };
+            return Parts { shares: vec![run.give_regions(&group.regions)], dealer: None };
         };
         let region = group.regions.start;
         let dealer = Dealer::new(run, &cut.crossing, takes);
-        let part = |_| Mutex::new(Some(Ok(run.copy_region(region))));
-        Slots {
-            parts: (0..group.members(threads)).map(part).collect(),
-            dealer: Some((Mutex::new(Some(dealer)), run.base(region))),
-        }
+        let shares = (0..group.members(threads)).map(|_| run.copy_region(region)).collect();
+        Parts { shares, dealer: Some((dealer, run.base(region))) }
     }
+}
 
+/// What the threads of a group leave.
+pub(super) struct Left<'t, 'a> {
+    /// Of each thread.
+    shares: Vec<Output<'t, Result<Share<'a>, Stop>>>,
+    /// What the group's dealer leaves, and how far the group was before it.
+    dealer: Option<(Output<'t, Option<Dealer>>, Base)>,
+}
+
+impl<'a> Left<'_, 'a> {
     /// The group's part comes back. Copies have nothing that the region does not have.
-    pub(super) fn give_back(self, run: &mut Run<'a>) -> Result<(), Stop> {
-        for part in self.parts {
-            match part.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                Some(share) if self.dealer.is_none() => run.adopt(share?),
-                Some(share) => drop(share?),
-                None => unreachable!("each group gives back what it has"),
+    pub(super) fn give_back(self, run: &mut Run<'a>, over: &Finished) -> Result<(), Stop> {
+        let told = |error: Error| Stop::Output(error.to_string());
+        for share in self.shares {
+            let share = over.take(share).map_err(told)??;
+            if self.dealer.is_none() {
+                run.adopt(share);
             }
         }
         if let Some((dealer, base)) = self.dealer
-            && let Some(dealer) = taken(&dealer)
+            && let Some(dealer) = over.take(dealer).map_err(told)?
         {
             dealer.end(run, &base);
         }
@@ -74,7 +69,6 @@ impl<'a> Slots<'a> {
 pub(super) struct Crew<'c, 'a> {
     native: &'a Native,
     cut: &'c Cut,
-    slots: &'c [Slots<'a>],
     permits: Permits,
     stopped: Arc<AtomicBool>,
 }
@@ -83,81 +77,81 @@ impl<'c, 'a> Crew<'c, 'a> {
     pub(super) fn new(
         native: &'a Native,
         cut: &'c Cut,
-        slots: &'c [Slots<'a>],
         (threads, stopped): (usize, Arc<AtomicBool>),
     ) -> Crew<'c, 'a> {
-        Crew { native, cut, slots, permits: Permits::new(threads), stopped }
+        Crew { native, cut, permits: Permits::new(threads), stopped }
     }
 
-    /// The engine's graph: a chain, since each group comes behind all that it needs.
+    /// The engine's graph, a chain, since each group comes behind all that it needs; and what the groups leave.
     pub(super) fn graph<'t>(
         &'t self,
+        parts: Vec<Parts<'a>>,
         queue: Receiver<Packet>,
         give: Sender<Packet>,
-    ) -> Result<Network<'t>, Error> {
-        let mut builder = Builder::new();
-        let mut streams = vec![builder.blocking_source("input", queue)];
-        let stack = stack(self.native);
-        for (at, (group, slots)) in self.cut.groups.iter().zip(self.slots).enumerate() {
-            let dealer = slots.dealer.as_ref().map(|(dealer, _)| dealer);
-            streams = deal(&mut builder, &format!("deal {at}"), (streams, slots.parts.len()), dealer);
-            let dealt = std::mem::take(&mut streams).into_iter().zip(&slots.parts).enumerate();
-            for (copy, (stream, slot)) in dealt {
-                let name = format!("group {at}.{copy}");
-                let kernel = builder.kernel(&name, input("in", stream), output("out"));
-                let body = move |rx: _, tx: _| self.work(group, slot, (rx, tx));
-                streams.push(kernel.stack(stack).blocking().coroutine(body));
-            }
+    ) -> (Graph<'t>, Vec<Left<'t, 'a>>) {
+        let graph = Graph::new();
+        let mut streams = vec![graph.source(queue).blocking().named("input")];
+        let (mut left, stack) = (Vec::new(), stack(self.native));
+        for (at, (group, Parts { shares, dealer })) in self.cut.groups.iter().zip(parts).enumerate() {
+            let (dealer, base) = dealer.unzip();
+            let (dealt, dealer) = deal(&graph, &format!("deal {at}"), (streams, shares.len()), dealer);
+            let members = dealt.into_iter().zip(shares).enumerate().map(|(copy, (stream, share))| {
+                let kernel = stream.kernel(&format!("group {at}.{copy}"), output("out"));
+                let body = move |rx: _, tx: _| Value(self.work(group, share, (rx, tx)));
+                kernel.stack(stack).blocking().coroutine(body)
+            });
+            let (given, shares) = members.unzip();
+            streams = given;
+            left.push(Left { shares, dealer: dealer.zip(base) });
         }
-        let [stream] = deal(&mut builder, "order", (streams, 1), None)
-            .try_into()
-            .unwrap_or_else(|_| unreachable!("one stream was asked for"));
+        let (streams, _) = deal(&graph, "order", (streams, 1), None);
+        let [stream] = streams.try_into().unwrap_or_else(|_| unreachable!("one stream was asked for"));
         // Where nobody listens any more the run is about to end.
-        builder.sink("output", stream, move |packet| _ = give.send(packet));
-        Ok(builder.build()?)
+        stream.for_each(move |packet| _ = give.send(packet)).named("output");
+        (graph, left)
     }
 
-    /// What a thread does.
+    /// What a thread does, and what it leaves.
     fn work(
         &self,
         group: &Group,
-        slot: &Slot<Result<Share<'a>, Stop>>,
+        share: Share<'a>,
         (mut rx, mut tx): (BlockingRx<Packet>, BlockingTx<Packet>),
-    ) {
-        let Some(Ok(share)) = taken(slot) else { return };
-        let made = Member::new(self.native, self.cut, group, share, &self.stopped);
-        let end = made.map(|mut member| {
-            while let Some(mut packet) = rx.recv() {
-                let permit = self.permits.take();
-                member.work(&mut packet);
-                drop(permit);
-                tx.send(packet);
+    ) -> Result<Share<'a>, Stop> {
+        let mut made = Member::new(self.native, self.cut, group, share, &self.stopped);
+        while let Some(mut packet) = rx.recv() {
+            let permit = self.permits.take();
+            match &mut made {
+                Ok(member) => member.work(&mut packet),
+                // The caller waits for an answer, come what may.
+                Err(stop) => _ = packet.failure.get_or_insert_with(|| stop.clone()),
             }
-            member.end()
-        });
-        put(slot, end);
+            drop(permit);
+            tx.send(packet);
+        }
+        made.map(Member::end)
     }
 }
 
-/// Packets in their order, in turns from and to so many.
+/// Packets in their order, in turns from and to so many; and what the dealer leaves, if there is one.
 fn deal<'t>(
-    builder: &mut Builder<'t>,
+    graph: &Graph<'t>,
     name: &str,
-    (streams, to): (Vec<Stream<Packet>>, usize),
-    dealer: Option<&'t Slot<Dealer>>,
-) -> Vec<Stream<Packet>> {
+    (streams, to): (Vec<Stream<'t, Packet>>, usize),
+    mut dealer: Option<Dealer>,
+) -> (Vec<Stream<'t, Packet>>, Option<Output<'t, Option<Dealer>>>) {
     if streams.len() == 1 && to == 1 && dealer.is_none() {
-        return streams;
+        return (streams, None);
     }
     let inputs: Vec<_> =
         streams.into_iter().enumerate().map(|(at, stream)| input(&format!("in {at}"), stream)).collect();
     let outputs: Vec<_> = (0..to).map(|at| output(&format!("out {at}"))).collect();
-    builder.process(
+    let (streams, dealer) = graph.process(
         name,
         inputs,
         outputs,
         move |mut from: Vec<Rx<Packet>>, mut to: Vec<Tx<Packet>>| async move {
-            let (mut own, mut failure) = (dealer.and_then(taken), None);
+            let mut failure = None;
             for turn in 0.. {
                 let (inputs, outputs) = (from.len(), to.len());
                 let Some(mut packet) = from[turn % inputs].recv().await else { break };
@@ -166,20 +160,15 @@ fn deal<'t>(
                     failure.clone_from(&packet.failure);
                 }
                 packet.failure.clone_from(&failure);
-                if let (Some(dealer), None) = (&mut own, &failure) {
+                if let (Some(dealer), None) = (&mut dealer, &failure) {
                     dealer.deal(&mut packet);
                 }
                 to[turn % outputs].send(packet).await;
             }
-            // Who is not listened to any more is stopped where it is, before it has given back what it has.
-            for from in &mut from {
-                while from.recv().await.is_some() {}
-            }
-            if let (Some(slot), Some(dealer)) = (dealer, own) {
-                put(slot, dealer);
-            }
+            Value(dealer)
         },
-    )
+    );
+    (streams, Some(dealer))
 }
 
 /// Bytes of a stack that do for all generated code.

@@ -9,7 +9,7 @@ use crate::run::input::{BUSY, LONG, There};
 use crate::threads::{Split, Threads};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use thalweg::{Chain, Error, Handle, Network, Options as Engine};
+use thalweg::{Graph, Handle, Options as Engine, Stream};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// When there is to be another batch.
@@ -50,8 +50,9 @@ impl<'m> Caller<'_, 'm, '_> {
         around: &mut Surroundings<'_>,
     ) -> Result<Option<Batch<'m>>, Stop> {
         let ((jobs, queue), (give, results)) = (channel(), channel());
-        let graph = graph(self.layout, nodes, thalweg::from_blocking_iter(queue), give);
-        beside(graph, &self.engine(), |engine| self.feed(jobs, (&results, engine), around))
+        let graph = graph(self.layout, nodes, thalweg::from_iter(queue).blocking(), give);
+        let (last, _) = beside(graph, &self.engine(), |engine| self.feed(jobs, (&results, engine), around))?;
+        Ok(last)
     }
 
     fn engine(&self) -> Engine {
@@ -166,9 +167,9 @@ impl<'m> Caller<'_, 'm, '_> {
 fn graph<'t, 'm>(
     layout: &Layout<'_>,
     nodes: &'t [Node<'m>],
-    batches: Chain<'t, Batch<'m>>,
+    batches: Stream<'t, Batch<'m>>,
     give: Sender<Batch<'m>>,
-) -> Result<Network<'t>, Error>
+) -> Graph<'t>
 where
     'm: 't,
 {
@@ -182,5 +183,5 @@ where
         chain = chain.named(&format!("segment {at}"));
     }
     // Where nobody listens any more the run is about to end.
-    chain.for_each(move |batch| _ = give.send(batch)).named("output").build()
+    chain.for_each(move |batch| _ = give.send(batch)).named("output").graph()
 }

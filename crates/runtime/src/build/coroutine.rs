@@ -1,23 +1,22 @@
 //! How a coroutine is declared.
 
-use super::fiber::Fiber;
-use super::stack::LEAST;
-use super::{Ends, Staying};
-use crate::builder::{Builder, Kernel, MakeNode};
-use crate::node::IntoFlow;
+use super::draft::MakeNode;
+use super::graph::Graph;
+use super::kernel::{Attached, Kernel, attach};
+use super::output::{IntoEnding, OutputOf};
+use super::spec::{InputSpecs, OutputSpecs};
+use crate::coroutine::{Ends, Fiber, LEAST, Staying};
 use crate::ports::{Inputs, Outputs};
-use crate::seal::EngineOnly;
-use crate::spec::{InputSpecs, OutputSpecs};
 
 /// The receiving ends of a coroutine with inputs `I`.
-pub type Receivers<I> = <<<I as InputSpecs>::Ports as Inputs>::Receivers as Ends>::Blocking;
+pub type Receivers<'env, I> = <<<I as InputSpecs<'env>>::Ports as Inputs>::Receivers as Ends>::Blocking;
 /// The sending ends of a coroutine with outputs `O`.
 pub type Senders<O> = <<<O as OutputSpecs>::Ports as Outputs>::Senders as Ends>::Blocking;
 
-impl<'env> Builder<'env> {
+impl<'env> Graph<'env> {
     /// Adds a Kahn process written as a plain closure: its receives and sends wait where there is
     /// nothing to receive or no room to send, on a stack of its own. It is a process like one of
-    /// [`Builder::process`], and shares the workers with all other nodes.
+    /// [`Graph::process`], and shares the workers with all other nodes.
     ///
     /// The closure may have anything on its stack while it waits, `Send` or not: once begun it stays
     /// on the worker that began it. (Processes that may go wherever there is time are futures.) What
@@ -32,41 +31,46 @@ impl<'env> Builder<'env> {
     /// dropped then receives `None`, and what it sends is discarded.
     ///
     /// ```
-    /// use thalweg_runtime::{Builder, Options, input, output};
+    /// use thalweg_runtime::{Graph, Options, output};
     ///
-    /// let mut seen = Vec::new();
-    /// let mut graph = Builder::new();
+    /// let graph = Graph::new();
     /// let numbers = graph.coroutine("count", (), output("out"), |(), mut out| {
     ///     for i in 0..10u64 {
     ///         out.send(i);
     ///     }
     /// });
-    /// let sums = graph.coroutine("sum", input("in", numbers), output("out"), |rx, mut tx| {
+    /// let sums = graph.coroutine("sum", numbers, output("out"), |rx, mut tx| {
     ///     let mut sum = 0;
     ///     for i in rx {
     ///         sum += i;
     ///         tx.send(sum);
     ///     }
     /// });
-    /// graph.sink("collect", sums, |sum| seen.push(sum));
-    /// graph.build()?.run(&Options::new())?;
-    /// assert_eq!(seen, [0, 1, 3, 6, 10, 15, 21, 28, 36, 45]);
+    /// let (sums, _report) = sums.collect().run(&Options::new())?;
+    /// assert_eq!(sums, [0, 1, 3, 6, 10, 15, 21, 28, 36, 45]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
-    pub fn coroutine<I, O, R, F>(&mut self, name: &str, inputs: I, outputs: O, body: F) -> O::Streams
+    pub fn coroutine<I, O, R, F>(
+        &self,
+        name: &str,
+        inputs: I,
+        outputs: O,
+        body: F,
+    ) -> R::Handles<'env, O::Streams<'env>>
     where
-        I: InputSpecs + 'env,
+        I: InputSpecs<'env> + 'env,
         O: OutputSpecs + 'env,
-        R: IntoFlow + 'env,
-        F: FnOnce(Receivers<I>, Senders<O>) -> R + Send + 'env,
+        R: IntoEnding,
+        R::Slot: 'env,
+        F: FnOnce(Receivers<'env, I>, Senders<O>) -> R + Send + 'env,
     {
         self.kernel(name, inputs, outputs).coroutine(body)
     }
 }
 
-impl<'env, I, O> Kernel<'_, 'env, I, O>
+impl<'env, I, O> Kernel<'env, I, O>
 where
-    I: InputSpecs + 'env,
+    I: InputSpecs<'env> + 'env,
     O: OutputSpecs + 'env,
 {
     /// Bytes of a coroutine's stack, in place of 64 KiB; at least 16 KiB. Only what is touched takes
@@ -76,26 +80,29 @@ where
         self
     }
 
-    /// A process written as a plain closure, on a stack of its own. See [`Builder::coroutine`].
-    ///
-    /// # Panics
-    /// With a framing or a finishing function: a process is its own.
-    pub fn coroutine<R, F>(self, body: F) -> O::Streams
+    /// A process written as a plain closure, on a stack of its own. See [`Graph::coroutine`] and, for what
+    /// it gives, [`Kernel::process`].
+    pub fn coroutine<R, F>(mut self, body: F) -> R::Handles<'env, O::Streams<'env>>
     where
-        R: IntoFlow + 'env,
-        F: FnOnce(Receivers<I>, Senders<O>) -> R + Send + 'env,
+        R: IntoEnding,
+        R::Slot: 'env,
+        F: FnOnce(Receivers<'env, I>, Senders<O>) -> R + Send + 'env,
     {
-        let Kernel { builder, name, inputs, outputs, blocking, frame, finish, stack, .. } = self;
-        let itself = frame.is_none() && finish.is_none();
-        let id = builder.add_process(name, &inputs, &outputs, blocking, itself);
-        let ins = inputs.attach(builder, id, EngineOnly(()));
-        let (streams, outs) = outputs.attach(builder, id, EngineOnly(()));
-        *builder.stacks.entry(stack).or_default() += 1;
-        builder.nodes.push(Some(Box::new(move |make: MakeNode<'_>| {
+        let node = self.process_node::<R>();
+        let wrong = self.wrong_for_processes();
+        let Kernel { shared, inputs, outputs, stack, .. } = self;
+        let mut draft = shared.draft();
+        let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
+        let slot = R::Slot::default();
+        let filled = slot.clone();
+        *draft.stacks.entry(stack).or_default() += 1;
+        draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             let (rxs, txs) = (ins().receivers(make.owner), outs().senders(make.owner));
-            let run = move || body(rxs.blocking(), txs.blocking()).into_flow();
+            let run = move || body(rxs.blocking(), txs.blocking()).settle(&filled);
             Box::new(Staying::new(Fiber::new(make.stacks.pool(stack), run)))
         })));
-        streams
+        let number = draft.number();
+        drop(draft);
+        R::handles(streams, OutputOf { shared, number, node, slot })
     }
 }

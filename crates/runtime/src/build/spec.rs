@@ -1,23 +1,26 @@
 //! How a kernel's ports are declared: `input("in", stream).pop(2)`, `output("out").push(1)`.
 
-use crate::builder::{Builder, Stream};
+use super::draft::Site;
+use super::output::Streams;
+use super::stream::Stream;
 use crate::channel::Limits;
 use crate::one::One;
 use crate::port::{Give, Input, Look, Take};
 use crate::ports::{Inputs, Outputs};
 use crate::seal::{EngineOnly, Sealed};
+use std::collections::VecDeque;
 use std::marker::PhantomData;
-use thalweg_graph::{InPort, Item, Node, NodeId, OutPort, Rate};
+use thalweg_graph::{InPort, Item, Link, Node, OutPort, Rate};
 
-/// An input whose firings take items by value. Where nothing is said, one a firing, or, under a
-/// framing function, as many as that says.
-pub fn input<T>(name: &str, stream: Stream<T>) -> TakeSpec<T> {
+/// An input whose firings take items by value: one a firing, unless [`TakeSpec::pop`] or a framing function
+/// ([`Kernel::framed`](super::Kernel::framed)) sets another number.
+pub fn input<'env, T>(name: &str, stream: Stream<'env, T>) -> TakeSpec<'env, T> {
     TakeSpec { name: name.to_owned(), stream, pop: None }
 }
 
-/// An input whose firings look at items by reference. Where nothing is said, one a firing, or,
-/// under a framing function, as many as that says.
-pub fn window<T>(name: &str, stream: Stream<T>) -> LookSpec<T> {
+/// An input whose firings look at items by reference. One item leaves it with each firing, unless
+/// [`LookSpec::pop`] or a framing function ([`Kernel::framed`](super::Kernel::framed)) sets another number.
+pub fn window<'env, T>(name: &str, stream: Stream<'env, T>) -> LookSpec<'env, T> {
     LookSpec { name: name.to_owned(), stream, pop: None, peek: 0 }
 }
 
@@ -28,13 +31,13 @@ pub fn output<T>(name: &str) -> GiveSpec<T> {
 
 /// Declares an input that takes items. See [`input`].
 #[derive(Debug)]
-pub struct TakeSpec<T> {
+pub struct TakeSpec<'env, T> {
     name: String,
-    stream: Stream<T>,
+    stream: Stream<'env, T>,
     pop: Option<u32>,
 }
 
-impl<T> TakeSpec<T> {
+impl<T> TakeSpec<'_, T> {
     /// Items a firing takes. Under a framing function the port's rate is static all the same, and
     /// the function must keep to it.
     pub fn pop(mut self, items: u32) -> Self {
@@ -45,14 +48,14 @@ impl<T> TakeSpec<T> {
 
 /// Declares an input that looks at items. See [`window`].
 #[derive(Debug)]
-pub struct LookSpec<T> {
+pub struct LookSpec<'env, T> {
     name: String,
-    stream: Stream<T>,
+    stream: Stream<'env, T>,
     pop: Option<u32>,
     peek: u32,
 }
 
-impl<T> LookSpec<T> {
+impl<T> LookSpec<'_, T> {
     /// Items that leave the window with each firing. See [`TakeSpec::pop`].
     pub fn pop(mut self, items: u32) -> Self {
         self.pop = Some(items);
@@ -84,20 +87,18 @@ impl<T> GiveSpec<T> {
 }
 
 /// One declared input.
-pub trait InputSpec: Sealed {
+pub trait InputSpec<'env>: Sealed {
     /// The port it becomes.
     type Port: Input;
     #[doc(hidden)]
     fn declare(&self, at: Option<usize>, dynamic: bool) -> InPort;
     #[doc(hidden)]
-    fn attach<'env>(
+    fn attach(
         self,
-        builder: &mut Builder<'env>,
-        to: (NodeId, usize),
+        site: &mut Site<'_, 'env>,
+        port: usize,
         only: EngineOnly,
-    ) -> impl FnOnce() -> Self::Port + Send + use<'env, Self>
-    where
-        Self: 'env;
+    ) -> impl FnOnce() -> Self::Port + Send + use<'env, Self>;
 }
 
 /// The rate of an input: what was said of it, or what follows where nothing was.
@@ -113,11 +114,11 @@ fn limits(port: &InPort) -> Limits {
     Limits { take: port.pop.fixed().unwrap_or(0) as usize, see: port.peek as usize }
 }
 
-impl<T> Sealed for TakeSpec<T> {}
-impl<T> Sealed for LookSpec<T> {}
+impl<T> Sealed for TakeSpec<'_, T> {}
+impl<T> Sealed for LookSpec<'_, T> {}
 impl<T> Sealed for GiveSpec<T> {}
 
-impl<T: Send> InputSpec for TakeSpec<T> {
+impl<'env, T: Send> InputSpec<'env> for TakeSpec<'env, T> {
     type Port = Take<T>;
 
     fn declare(&self, _at: Option<usize>, dynamic: bool) -> InPort {
@@ -125,22 +126,19 @@ impl<T: Send> InputSpec for TakeSpec<T> {
         InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(pop.fixed().unwrap_or(1))
     }
 
-    fn attach<'env>(
+    fn attach(
         self,
-        builder: &mut Builder<'env>,
-        to: (NodeId, usize),
+        site: &mut Site<'_, 'env>,
+        port: usize,
         _: EngineOnly,
-    ) -> impl FnOnce() -> Take<T> + Send + use<'env, T>
-    where
-        Self: 'env,
-    {
-        let limits = limits(&builder.graph().node(to.0).inputs[to.1]);
-        let socket = builder.consume(self.stream, to);
+    ) -> impl FnOnce() -> Take<T> + Send + use<'env, T> {
+        let limits = limits(&site.draft.graph.node(site.node).inputs[port]);
+        let socket = site.draft.consume(self.stream, (site.node, port));
         move || Take::new(socket.ring(), socket.id(), limits)
     }
 }
 
-impl<T: Send + Sync> InputSpec for LookSpec<T> {
+impl<'env, T: Send + Sync> InputSpec<'env> for LookSpec<'env, T> {
     type Port = Look<T>;
 
     fn declare(&self, _at: Option<usize>, dynamic: bool) -> InPort {
@@ -150,25 +148,22 @@ impl<T: Send + Sync> InputSpec for LookSpec<T> {
         InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(peek)
     }
 
-    fn attach<'env>(
+    fn attach(
         self,
-        builder: &mut Builder<'env>,
-        to: (NodeId, usize),
+        site: &mut Site<'_, 'env>,
+        port: usize,
         _: EngineOnly,
-    ) -> impl FnOnce() -> Look<T> + Send + use<'env, T>
-    where
-        Self: 'env,
-    {
-        let limits = limits(&builder.graph().node(to.0).inputs[to.1]);
-        let socket = builder.consume(self.stream, to);
+    ) -> impl FnOnce() -> Look<T> + Send + use<'env, T> {
+        let limits = limits(&site.draft.graph.node(site.node).inputs[port]);
+        let socket = site.draft.consume(self.stream, (site.node, port));
         move || Look::new(socket.ring(), socket.id(), limits)
     }
 }
 
-impl<T> Sealed for Stream<T> {}
+impl<T> Sealed for Stream<'_, T> {}
 
 /// An input without a name of its own, whose firings take items: see [`input`].
-impl<T: Send> InputSpec for Stream<T> {
+impl<'env, T: Send> InputSpec<'env> for Stream<'env, T> {
     type Port = Take<T>;
 
     fn declare(&self, at: Option<usize>, dynamic: bool) -> InPort {
@@ -177,16 +172,13 @@ impl<T: Send> InputSpec for Stream<T> {
         InPort::new(name, Item::of::<T>()).pop(pop).peek(pop.fixed().unwrap_or(1))
     }
 
-    fn attach<'env>(
+    fn attach(
         self,
-        builder: &mut Builder<'env>,
-        to: (NodeId, usize),
+        site: &mut Site<'_, 'env>,
+        port: usize,
         only: EngineOnly,
-    ) -> impl FnOnce() -> Take<T> + Send + use<'env, T>
-    where
-        Self: 'env,
-    {
-        InputSpec::attach(input("", self), builder, to, only)
+    ) -> impl FnOnce() -> Take<T> + Send + use<'env, T> {
+        InputSpec::attach(input("", self), site, port, only)
     }
 }
 
@@ -207,12 +199,21 @@ impl<T: Send> OutputSpec for GiveSpec<T> {
 }
 
 fn give<'env, T: Send + 'env>(
-    builder: &mut Builder<'env>,
-    from: (NodeId, usize),
+    site: &mut Site<'_, 'env>,
+    port: usize,
     push: Rate,
-) -> (Stream<T>, impl FnOnce() -> Give<T> + Send + use<'env, T>) {
-    let stream = builder.produce::<T>(Some(from));
-    let socket = stream.socket();
+) -> (Stream<'env, T>, impl FnOnce() -> Give<T> + Send + use<'env, T>) {
+    let link = Link::default();
+    let (edge, socket) = site.draft.produce::<T>(Some((site.node, port)), VecDeque::new(), link);
+    let stream = Stream {
+        shared: site.shared.clone(),
+        number: site.draft.number(),
+        edge,
+        socket: socket.clone(),
+        link,
+        node: Some(site.node),
+        gate: None,
+    };
     let push = push.fixed().map(|items| items as usize);
     (stream, move || Give::new(socket.ring(), socket.id(), push))
 }
@@ -225,20 +226,17 @@ fn give<'env, T: Send + 'env>(
             these, a `Vec` of equal ones, or `()`",
     note = "items must be `Send`, and those of a `window` `Sync` as well"
 )]
-pub trait InputSpecs: Sealed {
+pub trait InputSpecs<'env>: Sealed {
     /// The ports they become.
     type Ports: Inputs;
     #[doc(hidden)]
     fn declare(&self, node: Node, dynamic: bool) -> Node;
     #[doc(hidden)]
-    fn attach<'env>(
+    fn attach(
         self,
-        builder: &mut Builder<'env>,
-        node: NodeId,
+        site: &mut Site<'_, 'env>,
         only: EngineOnly,
-    ) -> impl FnOnce() -> Self::Ports + Send + use<'env, Self>
-    where
-        Self: 'env;
+    ) -> impl FnOnce() -> Self::Ports + Send + use<'env, Self>;
 }
 
 /// All outputs of a kernel: one, a tuple of up to six, or a vector of equal ones.
@@ -250,17 +248,18 @@ pub trait InputSpecs: Sealed {
 pub trait OutputSpecs: Sealed {
     /// The ports they become.
     type Ports: Outputs;
-    /// What the builder hands back.
-    type Streams;
+    /// Their streams.
+    type Streams<'env>: Streams
+    where
+        Self: 'env;
     #[doc(hidden)]
     fn declare(&self, node: Node) -> Node;
     #[doc(hidden)]
     fn attach<'env>(
         self,
-        builder: &mut Builder<'env>,
-        node: NodeId,
+        site: &mut Site<'_, 'env>,
         only: EngineOnly,
-    ) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, Self>)
+    ) -> (Self::Streams<'env>, impl FnOnce() -> Self::Ports + Send + use<'env, Self>)
     where
         Self: 'env;
 }
@@ -268,18 +267,19 @@ pub trait OutputSpecs: Sealed {
 macro_rules! tuples {
     ($($S:ident $s:ident $i:tt),*) => {
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
-        impl<$($S: InputSpec),*> InputSpecs for ($($S,)*) {
+        impl<'env, $($S: InputSpec<'env>),*> InputSpecs<'env> for ($($S,)*) {
             type Ports = ($($S::Port,)*);
 
             fn declare(&self, mut node: Node, dynamic: bool) -> Node {
                 $(node = node.input(self.$i.declare(Some($i), dynamic));)*
                 node
             }
-            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId, only: EngineOnly) -> impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>
-    where
-        Self: 'env,
-    {
-                $(let $s = self.$i.attach(builder, (node, $i), only);)*
+            fn attach(
+                self,
+                site: &mut Site<'_, 'env>,
+                only: EngineOnly,
+            ) -> impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*> {
+                $(let $s = self.$i.attach(site, $i, only);)*
                 move || ($($s(),)*)
             }
         }
@@ -287,17 +287,24 @@ macro_rules! tuples {
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
         impl<$($S: OutputSpec),*> OutputSpecs for ($($S,)*) {
             type Ports = ($(Give<$S::Item>,)*);
-            type Streams = ($(Stream<$S::Item>,)*);
+            type Streams<'env>
+                = ($(Stream<'env, $S::Item>,)*)
+            where
+                Self: 'env;
 
             fn declare(&self, mut node: Node) -> Node {
                 $(node = node.output(self.$i.declare());)*
                 node
             }
-            fn attach<'env>(self, builder: &mut Builder<'env>, node: NodeId, only: EngineOnly) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>)
-    where
-        Self: 'env,
-    {
-                $(let $s = give::<$S::Item>(builder, (node, $i), self.$i.declare().push);)*
+            fn attach<'env>(
+                self,
+                site: &mut Site<'_, 'env>,
+                only: EngineOnly,
+            ) -> (Self::Streams<'env>, impl FnOnce() -> Self::Ports + Send + use<'env, $($S),*>)
+            where
+                Self: 'env,
+            {
+                $(let $s = give::<$S::Item>(site, $i, self.$i.declare().push);)*
                 (($($s.0,)*), move || ($($s.1(),)*))
             }
         }
@@ -313,22 +320,18 @@ tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
 
 macro_rules! one_input {
     ($Spec:ident, $($bound:tt)*) => {
-        impl<T: $($bound)*> InputSpecs for $Spec<T> {
-            type Ports = One<<Self as InputSpec>::Port>;
+        impl<'env, T: $($bound)*> InputSpecs<'env> for $Spec<'env, T> {
+            type Ports = One<<Self as InputSpec<'env>>::Port>;
 
             fn declare(&self, node: Node, dynamic: bool) -> Node {
                 node.input(InputSpec::declare(self, None, dynamic))
             }
-            fn attach<'env>(
+            fn attach(
                 self,
-                builder: &mut Builder<'env>,
-                node: NodeId,
+                site: &mut Site<'_, 'env>,
                 only: EngineOnly,
-            ) -> impl FnOnce() -> Self::Ports + Send + use<'env, T>
-            where
-                Self: 'env,
-            {
-                let make = InputSpec::attach(self, builder, (node, 0), only);
+            ) -> impl FnOnce() -> Self::Ports + Send + use<'env, T> {
+                let make = InputSpec::attach(self, site, 0, only);
                 move || One(make())
             }
         }
@@ -341,64 +344,63 @@ one_input!(LookSpec, Send + Sync);
 
 impl<T: Send> OutputSpecs for GiveSpec<T> {
     type Ports = One<Give<T>>;
-    type Streams = Stream<T>;
+    type Streams<'env>
+        = Stream<'env, T>
+    where
+        Self: 'env;
 
     fn declare(&self, node: Node) -> Node {
         node.output(OutputSpec::declare(self))
     }
     fn attach<'env>(
         self,
-        builder: &mut Builder<'env>,
-        node: NodeId,
+        site: &mut Site<'_, 'env>,
         _: EngineOnly,
-    ) -> (Stream<T>, impl FnOnce() -> Self::Ports + Send + use<'env, T>)
+    ) -> (Stream<'env, T>, impl FnOnce() -> Self::Ports + Send + use<'env, T>)
     where
         Self: 'env,
     {
-        let (stream, make) = give::<T>(builder, (node, 0), self.push);
+        let (stream, make) = give::<T>(site, 0, self.push);
         (stream, move || One(make()))
     }
 }
 
-impl<S: InputSpec> InputSpecs for Vec<S> {
+impl<'env, S: InputSpec<'env>> InputSpecs<'env> for Vec<S> {
     type Ports = Vec<S::Port>;
 
     fn declare(&self, node: Node, dynamic: bool) -> Node {
         let ports = self.iter().enumerate();
         ports.fold(node, |node, (i, spec)| node.input(spec.declare(Some(i), dynamic)))
     }
-    fn attach<'env>(
+    fn attach(
         self,
-        builder: &mut Builder<'env>,
-        node: NodeId,
+        site: &mut Site<'_, 'env>,
         only: EngineOnly,
-    ) -> impl FnOnce() -> Self::Ports + Send + use<'env, S>
-    where
-        Self: 'env,
-    {
-        let made: Vec<_> =
-            self.into_iter().enumerate().map(|(i, spec)| spec.attach(builder, (node, i), only)).collect();
+    ) -> impl FnOnce() -> Self::Ports + Send + use<'env, S> {
+        let made: Vec<_> = self.into_iter().enumerate().map(|(i, spec)| spec.attach(site, i, only)).collect();
         move || made.into_iter().map(|make| make()).collect()
     }
 }
 
 impl<S: OutputSpec> OutputSpecs for Vec<S> {
     type Ports = Vec<Give<S::Item>>;
-    type Streams = Vec<Stream<S::Item>>;
+    type Streams<'env>
+        = Vec<Stream<'env, S::Item>>
+    where
+        Self: 'env;
 
     fn declare(&self, node: Node) -> Node {
         self.iter().fold(node, |node, spec| node.output(spec.declare()))
     }
     fn attach<'env>(
         self,
-        builder: &mut Builder<'env>,
-        node: NodeId,
+        site: &mut Site<'_, 'env>,
         _: EngineOnly,
-    ) -> (Self::Streams, impl FnOnce() -> Self::Ports + Send + use<'env, S>)
+    ) -> (Self::Streams<'env>, impl FnOnce() -> Self::Ports + Send + use<'env, S>)
     where
         Self: 'env,
     {
-        let made = self.iter().enumerate().map(|(i, spec)| give(builder, (node, i), spec.declare().push));
+        let made = self.iter().enumerate().map(|(i, spec)| give(site, i, spec.declare().push));
         let (streams, makes): (Vec<_>, Vec<_>) = made.unzip();
         (streams, move || makes.into_iter().map(|make| make()).collect())
     }

@@ -1,0 +1,323 @@
+//! The graph under construction.
+
+use super::draft::Shared;
+use super::kernel::Kernel;
+use super::mistake::Mistake;
+use super::network::Network;
+use super::output::{Finished, IntoEnding};
+use super::spec::{InputSpecs, OutputSpecs, input, output};
+use super::stream::{Feedback, Stream};
+use crate::Glance;
+use crate::error::{BuildError, Error};
+use crate::node::{AnyFrame, Flow};
+use crate::ports::{Inputs, Outputs};
+use crate::run::{Options, Prepared};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use thalweg_graph::{GraphData, Link, Node, NodeId};
+use thalweg_policy::Policy;
+
+/// A graph of nodes and channels, to be built and run.
+///
+/// Its methods begin streams ([`source`](Graph::source), [`feedback`](Graph::feedback)) and add nodes that
+/// have any number of them ([`kernel`](Graph::kernel), [`process`](Graph::process),
+/// [`coroutine`](Graph::coroutine), [`merge`](Graph::merge)); what goes on with one stream is a method of
+/// [`Stream`]. Names are optional, and unique: one that is taken gets a suffix.
+///
+/// **Mistakes** in the use of these methods (a stream of another graph, settings that exclude each other, a
+/// stream without a consumer) are errors of [`Graph::build`] and [`Graph::run`] that name the nodes and ports.
+///
+/// A `Graph` is a handle: its streams and outputs keep the graph too, so it may be dropped before them
+/// ([`Stream::graph`] gives it back).
+///
+/// ```
+/// use thalweg_runtime::{Graph, Options, output};
+///
+/// let graph = Graph::new();
+/// let (even, odd) = graph
+///     .source(0..10u64)
+///     .kernel("split", (output("even"), output("odd")))
+///     .sequential(|number, (even, odd)| {
+///         let number = number.pop();
+///         if number % 2 == 0 { even.push(number) } else { odd.push(number) }
+///     });
+/// let sums = even.zip(odd).par_map(|(even, odd)| even + odd).collect();
+/// let run = graph.run(&Options::new().threads(2))?;
+/// assert_eq!(run.take(sums)?, [1, 5, 9, 13, 17]);
+/// # Ok::<(), thalweg_runtime::Error>(())
+/// ```
+pub struct Graph<'env> {
+    pub(super) shared: Shared<'env>,
+}
+
+impl Default for Graph<'_> {
+    fn default() -> Self {
+        Graph { shared: Shared::new() }
+    }
+}
+
+impl std::fmt::Debug for Graph<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A writer is a user's code: it must not be called under the lock.
+        f.debug_struct("Graph").field("data", &self.data()).finish_non_exhaustive()
+    }
+}
+
+/// Inputs of a merge at most: its wait word has a bit for each.
+const MERGED: usize = 64;
+
+/// Items that a merge takes from one stream before it looks at the next.
+const MERGE_RUN: usize = 64;
+
+impl<'env> Graph<'env> {
+    /// A graph without nodes.
+    pub fn new() -> Graph<'env> {
+        Graph::default()
+    }
+
+    /// A starting node that gives the items of an iterator. One that waits for the outside world wants a thread of
+    /// its own: [`Stream::blocking`].
+    pub fn source<S>(&self, items: S) -> Stream<'env, S::Item>
+    where
+        S: IntoIterator,
+        S::IntoIter: Send + 'env,
+        S::Item: Send + 'env,
+    {
+        let mut items = items.into_iter();
+
+        self.kernel("source", (), output("out")).sequential(move |(), out| match items.next() {
+            Some(item) => {
+                out.push(item);
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        })
+    }
+
+    /// A starting node with an iterator that may fail: the run fails with its first error.
+    pub fn try_source<S, T, E>(&self, items: S) -> Stream<'env, T>
+    where
+        S: IntoIterator<Item = Result<T, E>>,
+        S::IntoIter: Send + 'env,
+        T: Send + 'env,
+        E: Into<Box<dyn std::error::Error + Send + Sync>> + 'env,
+    {
+        let mut items = items.into_iter();
+
+        self.kernel("source", (), output("out")).sequential(move |(), out| match items.next() {
+            Some(Ok(item)) => {
+                out.push(item);
+                Flow::More
+            }
+            Some(Err(error)) => Flow::Fail(error.into()),
+            None => Flow::End,
+        })
+    }
+
+    /// Begins a kernel with the given ports: finish it with [`Kernel::sequential`] or
+    /// [`Kernel::parallel`]. With one input, [`Stream::kernel`] is the same.
+    pub fn kernel<I, O>(&self, name: &str, inputs: I, outputs: O) -> Kernel<'env, I, O>
+    where
+        I: InputSpecs<'env> + 'env,
+        O: OutputSpecs + 'env,
+    {
+        Kernel::new(self.shared.clone(), name, inputs, outputs)
+    }
+
+    /// Adds a Kahn process: sequential code of its own state that receives and sends, and waits
+    /// where there is nothing to receive or no room to send. It shares the workers with all other
+    /// nodes; [`Kernel::blocking`] and [`Kernel::process`] give one a thread of its own.
+    ///
+    /// **One operation at a time.** A process must not poll two receives or sends at once (`select!`,
+    /// `join!`, `FuturesUnordered`), drop one that is pending (a timeout around `recv`), or poll one
+    /// with a waker of its own: such code can see which channel happens to be ready, and its result
+    /// would depend on timing. The process fails at the attempt, with a message that says so. To wait
+    /// for any of several inputs, use [`Graph::merge`], which says in the graph that it is not
+    /// determinate, or choose the input by data.
+    ///
+    /// A process ends when its future does. Then, or when it drops an end before, the stream of a
+    /// [`Tx`](crate::Tx) ends, and an [`Rx`](crate::Rx) is read no more. It fails the run with an `Err`, or a panic.
+    /// It gives the streams of its outputs; one that returns a [`Value`](super::Value) gives its
+    /// [`Output`](super::Output) as well.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Graph, Options, output};
+    ///
+    /// let graph = Graph::new();
+    /// let numbers = graph.process("count", (), output("out"), |(), mut out| async move {
+    ///     for i in 0..10u64 {
+    ///         out.send(i).await;
+    ///     }
+    /// });
+    /// let sums = graph.process("sum", numbers, output("out"), |mut rx, mut tx| async move {
+    ///     let mut sum = 0;
+    ///     while let Some(i) = rx.recv().await {
+    ///         sum += i;
+    ///         tx.send(sum).await;
+    ///     }
+    /// });
+    /// let (sums, _report) = sums.collect().run(&Options::new())?;
+    /// assert_eq!(sums, [0, 1, 3, 6, 10, 15, 21, 28, 36, 45]);
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn process<I, O, R, P, F>(
+        &self,
+        name: &str,
+        inputs: I,
+        outputs: O,
+        body: F,
+    ) -> R::Handles<'env, O::Streams<'env>>
+    where
+        I: InputSpecs<'env> + 'env,
+        O: OutputSpecs + 'env,
+        R: IntoEnding,
+        R::Slot: 'env,
+        P: Future<Output = R> + Send + 'env,
+        F: FnOnce(<I::Ports as Inputs>::Receivers, <O::Ports as Outputs>::Senders) -> P + Send + 'env,
+    {
+        self.kernel(name, inputs, outputs).process(body)
+    }
+
+    /// A channel whose producer comes later in the graph than its consumer, holding `initial`
+    /// from the start. Close it with [`Stream::feed`].
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use thalweg_runtime::{Graph, Options, output};
+    ///
+    /// let graph = Graph::new();
+    /// let (back, numbers) = graph.feedback([(0u64, 1u64)]);
+    /// let (out, next) = numbers
+    ///     .kernel("fibonacci", (output("out"), output("next")))
+    ///     .sequential(|pair, (out, next)| {
+    ///         let (a, b) = pair.pop();
+    ///         out.push(a);
+    ///         next.push((b, a + b));
+    ///         if a > 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    ///     });
+    /// next.feed(back);
+    /// let (numbers, _report) = out.collect().run(&Options::new())?;
+    /// assert_eq!(numbers, [0, 1, 1, 2, 3, 5, 8, 13, 21]);
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn feedback<T: Send + 'env>(
+        &self,
+        initial: impl IntoIterator<Item = T>,
+    ) -> (Feedback<'env, T>, Stream<'env, T>) {
+        let initial: VecDeque<T> = initial.into_iter().collect();
+        let link = Link { feedback: true, initial: initial.len(), ..Link::default() };
+        let mut draft = self.shared.draft();
+        let (edge, socket) = draft.produce(None, initial, link);
+        let number = draft.number();
+        drop(draft);
+        let back = Feedback { shared: self.shared.clone(), number, edge, socket: socket.clone() };
+        (back, Stream { shared: self.shared.clone(), number, edge, socket, link, node: None, gate: None })
+    }
+
+    /// Joins at most 64 streams in the order in which items happen to arrive. **Not determinate**: the result
+    /// depends on timing, and only each stream's own order is kept. Where the order matters,
+    /// choose by data with a framing function instead ([`Kernel::framed`]).
+    pub fn merge<T: Send + 'env>(
+        &self,
+        streams: impl IntoIterator<Item = Stream<'env, T>>,
+    ) -> Stream<'env, T> {
+        let inputs: Vec<_> =
+            streams.into_iter().enumerate().map(|(i, s)| input(&format!("in{i}"), s)).collect();
+        let count = inputs.len();
+        let mut kernel = self.kernel("merge", inputs, output("out"));
+        let mut first = 0;
+        kernel.frame = Some(Box::new(AnyFrame(move |inputs: &Vec<Glance<T>>, takes: &mut [usize]| {
+            for i in (0..count).map(|i| (first + i) % count) {
+                if inputs[i].arrived() > 0 {
+                    takes[i] = inputs[i].arrived().min(MERGE_RUN);
+                    first = i + 1;
+                    return 0;
+                }
+            }
+            inputs.iter().enumerate().filter(|(_, s)| !s.ended()).fold(0, |mask, (i, _)| mask | 1 << i)
+        })));
+        let (node, merged) = kernel.add_sequential(
+            |inputs, out| {
+                for input in inputs.iter_mut() {
+                    while let Some(item) = input.try_pop() {
+                        out.push(item);
+                    }
+                }
+            },
+            true,
+        );
+        if count > MERGED {
+            let why = format!("{count} inputs: a merge has at most {MERGED}, so merge in two steps");
+            self.shared.draft().mistake(Mistake::Node(node, why));
+        }
+        merged
+    }
+
+    /// The consuming end of a stream, held by the outside.
+    pub(crate) fn external<T: Send + 'env>(
+        &self,
+        name: &str,
+        stream: Stream<'env, T>,
+    ) -> (NodeId, std::sync::Arc<super::socket::Socket<T>>) {
+        let port = thalweg_graph::InPort::new("in", thalweg_graph::Item::of::<T>());
+        let mut node = Node::sequential(name).input(port);
+        node.blocking = true;
+        let mut draft = self.shared.draft();
+        let id = draft.add(node);
+        draft.add_code(None);
+        (id, draft.consume(stream, (id, 0)))
+    }
+
+    /// The nodes so far and the channels between them, to be printed or analysed.
+    pub fn data(&self) -> GraphData {
+        self.shared.draft().connected()
+    }
+
+    /// Checks the graph and takes its nodes: what is done with this graph's handles afterwards has no effect.
+    ///
+    /// # Errors
+    /// All mistakes made with its methods; where there were none, all faults found: ports without a
+    /// partner, which are streams without a consumer and feedback channels that were not closed, inconsistent
+    /// static rates, cycles that can never start. A graph that was built already is a fault too.
+    pub fn build(self) -> Result<Network<'env>, BuildError> {
+        self.shared.build()
+    }
+
+    /// Builds the graph and makes everything that a run needs but its threads: to look at the plan, or to have a
+    /// [`Handle`](crate::Handle) that stops the run.
+    ///
+    /// # Errors
+    /// As [`Graph::build`] and [`Options::check`].
+    pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
+        self.build()?.prepare(options)
+    }
+
+    /// Builds the graph and runs it to its end, on this thread and as many more as the options say.
+    ///
+    /// # Errors
+    /// As [`Graph::build`]; [`Error`] says why a run ended before its time.
+    pub fn run(self, options: &Options) -> Result<Finished, Error> {
+        self.build()?.run(options)
+    }
+
+    /// Builds the graph and runs it under a policy of the caller's own.
+    ///
+    /// # Errors
+    /// As [`Graph::run`].
+    pub fn run_under<P: Policy>(self, policy: &P, options: &Options) -> Result<Finished, Error> {
+        self.prepare(options)?.run_under(policy)
+    }
+}
+
+impl<'env, T: Send + 'env> Stream<'env, T> {
+    /// Begins a kernel with this stream as its one input: finish it with [`Kernel::sequential`] or
+    /// [`Kernel::parallel`]. A kernel of several inputs is a method of the graph: [`Graph::kernel`].
+    pub fn kernel<O: OutputSpecs + 'env>(self, name: &str, outputs: O) -> Kernel<'env, Self, O> {
+        Kernel::new(self.shared.clone(), name, self, outputs)
+    }
+}
+
+/// What an operator's node does after an item.
+pub(super) fn go_on(more: bool) -> ControlFlow<()> {
+    if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}

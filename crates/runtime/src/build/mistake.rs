@@ -1,0 +1,42 @@
+//! What a user's calls did wrong, kept until the graph is built.
+
+use thalweg_graph::{Fault, GraphData, NodeId, Port};
+
+/// A mistake. Nodes may still be renamed, so its message is made last.
+#[derive(Debug)]
+pub(crate) enum Mistake {
+    /// Settings of a node that exclude each other.
+    Node(NodeId, String),
+    /// An input was given a stream of another graph.
+    Foreign(Port),
+    /// The feedback channel of this edge was used wrongly.
+    Feedback(usize, String),
+}
+
+impl Mistake {
+    /// A feedback channel has neither a producer nor a consumer.
+    pub(super) const UNUSED: Mistake = Mistake::Feedback(usize::MAX, String::new());
+
+    /// `ends` gives the producing and the consuming port of an edge, as far as it has them.
+    pub(crate) fn into_fault(
+        self,
+        graph: &GraphData,
+        ends: &dyn Fn(usize) -> (Option<Port>, Option<Port>),
+    ) -> Fault {
+        match self {
+            Mistake::Node(node, detail) => Fault::Setting { node: graph.node(node).name.to_string(), detail },
+            Mistake::Foreign(port) => Fault::Foreign { input: graph.input_name(port) },
+            Mistake::Feedback(_, detail) if detail.is_empty() => Fault::Feedback {
+                port: None,
+                detail: "has neither a producer nor a consumer: use both of its ends, or make none"
+                    .to_owned(),
+            },
+            Mistake::Feedback(edge, detail) => {
+                let (from, to) = ends(edge);
+                let input = to.map(|port| format!("into input `{}`", graph.input_name(port)));
+                let output = || from.map(|port| format!("from output `{}`", graph.output_name(port)));
+                Fault::Feedback { port: input.or_else(output), detail }
+            }
+        }
+    }
+}

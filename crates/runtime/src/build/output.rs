@@ -1,0 +1,309 @@
+//! Values that nodes return, and the finished run that they are taken from.
+
+use super::draft::Shared;
+use super::graph::Graph;
+use super::stream::Stream;
+use crate::error::Error;
+use crate::node::Flow;
+use crate::run::Options;
+use crate::sync::{Mutex, lock};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use thalweg_graph::NodeId;
+use thalweg_trace::Report;
+
+/// The value that a node will have returned when the run is over: a sink's ([`Stream::fold`],
+/// [`Stream::collect`]), or that of a process or coroutine which returns [`Value`].
+///
+/// Take it from the finished run ([`Finished::take`]), or run its graph for it alone ([`Output::run`]). A
+/// process with an output runs to its end though no other node reads what it sends. Only a drained run
+/// ([`Handle::drain`](crate::Handle::drain)) ends a process without inputs earlier. If the output is dropped, the
+/// value is dropped with its node.
+///
+/// ```
+/// use thalweg_runtime::{Graph, Options};
+///
+/// let (sum, report) = Graph::new().source(0..100u64).fold(0, |sum, x| sum + x).run(&Options::new())?;
+/// assert_eq!(sum, 4950);
+/// assert_eq!(report.nodes.len(), 2);
+/// # Ok::<(), thalweg_runtime::Error>(())
+/// ```
+pub struct Output<'env, T> {
+    pub(super) shared: Shared<'env>,
+    pub(super) number: usize,
+    pub(super) node: NodeId,
+    pub(super) slot: Arc<Slot<T>>,
+}
+
+/// Where a node leaves its value.
+pub(crate) type Slot<T> = Mutex<Option<T>>;
+
+impl<T> std::fmt::Debug for Output<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output").field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+impl<'env, T> Output<'env, T> {
+    /// The graph that it belongs to.
+    pub fn graph(&self) -> Graph<'env> {
+        Graph { shared: self.shared.clone() }
+    }
+
+    /// Names the node, for reports and errors. A name taken already gets a suffix.
+    pub fn named(self, name: &str) -> Self {
+        self.shared.rename(Some(self.node), None, name);
+        self
+    }
+
+    /// Gives the node a thread of its own, because it waits for files or sockets.
+    pub fn blocking(self) -> Self {
+        self.shared.block(Some(self.node));
+        self
+    }
+
+    /// Runs the whole graph to its end, and takes this value.
+    ///
+    /// # Errors
+    /// As [`Graph::run`].
+    pub fn run(self, options: &Options) -> Result<(T, Report), Error> {
+        let run = self.graph().run(options)?;
+        Ok((run.take(self)?, run.into_report()))
+    }
+}
+
+/// A run that has ended well: its report, and what its nodes returned.
+#[derive(Debug)]
+pub struct Finished {
+    /// The number of its graph.
+    pub(crate) number: usize,
+    pub(crate) report: Report,
+}
+
+impl Finished {
+    /// The value that a node of this run returned.
+    ///
+    /// # Errors
+    /// [`Error::ForeignOutput`] for an output of another graph, [`Error::NoValue`] where the node has ended without a value, as a process
+    /// without inputs does when its run is drained ([`Handle::drain`](crate::Handle::drain)).
+    pub fn take<T>(&self, output: Output<'_, T>) -> Result<T, Error> {
+        if output.number != self.number {
+            return Err(Error::ForeignOutput);
+        }
+        let value = lock(&output.slot).take();
+        value.ok_or_else(|| {
+            let node = self.report.graph.nodes().get(output.node.index());
+            Error::NoValue { node: node.map_or_else(String::new, |node| node.name.to_string()) }
+        })
+    }
+
+    /// The values of several nodes of this run.
+    ///
+    /// # Errors
+    /// As [`Finished::take`].
+    pub fn take_all<'env, T: 'env>(
+        &self,
+        outputs: impl IntoIterator<Item = Output<'env, T>>,
+    ) -> Result<Vec<T>, Error> {
+        outputs.into_iter().map(|output| self.take(output)).collect()
+    }
+
+    /// What the run's counters and clocks say.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The report by value, without the values that were not taken.
+    pub fn into_report(self) -> Report {
+        self.report
+    }
+}
+
+/// Leaves a sink's value in its slot when the run drops it: no lock per item.
+pub(super) struct Settle<T> {
+    pub(super) value: Option<T>,
+    slot: Arc<Slot<T>>,
+}
+
+impl<T> Settle<T> {
+    pub(super) fn new(value: T) -> (Settle<T>, Arc<Slot<T>>) {
+        let slot = Arc::new(Slot::new(None));
+        (Settle { value: Some(value), slot: slot.clone() }, slot)
+    }
+}
+
+impl<T> Drop for Settle<T> {
+    fn drop(&mut self) {
+        *lock(&self.slot) = self.value.take();
+    }
+}
+
+/// What a process or coroutine returns to have an [`Output`]: `Value(sum)`, or `Ok(Value(sum))`.
+///
+/// ```
+/// use thalweg_runtime::{Graph, Options, Value};
+///
+/// let graph = Graph::new();
+/// let numbers = graph.source(0..10u64);
+/// let total = graph.process("total", numbers, (), |mut numbers, ()| async move {
+///     let mut total = 0;
+///     while let Some(number) = numbers.recv().await {
+///         total += number;
+///     }
+///     Value(total)
+/// });
+/// let run = graph.run(&Options::new())?;
+/// assert_eq!(run.take(total)?, 45);
+/// # Ok::<(), thalweg_runtime::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Value<T>(pub T);
+
+/// What a process or coroutine may return: nothing, a [`Value`], a [`ControlFlow`], or a `Result` of these,
+/// whose error fails the run.
+#[diagnostic::on_unimplemented(
+    message = "a process cannot return `{Self}`",
+    label = "returns `{Self}`",
+    note = "a process returns `()`, `Value(result)` to have an `Output` of it, or a `Result` of either"
+)]
+pub trait IntoEnding {
+    /// Where its value goes.
+    #[doc(hidden)]
+    type Slot: Clone + Default + Send + Sync;
+    /// What declaring the process gives: its streams, and its output if it returns a value.
+    type Handles<'env, S: Streams>;
+    /// Whether it returns a value.
+    #[doc(hidden)]
+    const RETURNS: bool;
+    #[doc(hidden)]
+    fn settle(self, slot: &Self::Slot) -> Flow;
+    #[doc(hidden)]
+    fn handles<'env, S: Streams>(streams: S, output: OutputOf<'env, Self::Slot>) -> Self::Handles<'env, S>;
+}
+
+/// An output whose slot is not known to be one.
+#[doc(hidden)]
+pub struct OutputOf<'env, S> {
+    pub(super) shared: Shared<'env>,
+    pub(super) number: usize,
+    pub(super) node: NodeId,
+    pub(super) slot: S,
+}
+
+impl<S> std::fmt::Debug for OutputOf<'_, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OutputOf").field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+/// The slot of a value, shared by node and output.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ValueSlot<T>(Arc<Slot<T>>);
+
+impl<T> Clone for ValueSlot<T> {
+    fn clone(&self) -> Self {
+        ValueSlot(self.0.clone())
+    }
+}
+
+impl<T> Default for ValueSlot<T> {
+    fn default() -> Self {
+        ValueSlot(Arc::new(Slot::new(None)))
+    }
+}
+
+macro_rules! without_value {
+    ($Type:ty, |$it:ident| $flow:expr) => {
+        impl IntoEnding for $Type {
+            type Slot = ();
+            type Handles<'env, S: Streams> = S;
+            const RETURNS: bool = false;
+
+            #[inline(always)]
+            fn settle(self, (): &()) -> Flow {
+                let $it = self;
+                $flow
+            }
+            fn handles<'env, S: Streams>(streams: S, _: OutputOf<'env, ()>) -> S {
+                streams
+            }
+        }
+    };
+}
+
+without_value!((), |_nothing| Flow::More);
+without_value!(Flow, |flow| flow);
+without_value!(ControlFlow<()>, |_either| Flow::End);
+
+impl<T: Send> IntoEnding for Value<T> {
+    type Slot = ValueSlot<T>;
+    type Handles<'env, S: Streams> = S::And<Output<'env, T>>;
+    const RETURNS: bool = true;
+
+    fn settle(self, slot: &ValueSlot<T>) -> Flow {
+        *lock(&slot.0) = Some(self.0);
+        Flow::End
+    }
+    fn handles<'env, S: Streams>(
+        streams: S,
+        output: OutputOf<'env, ValueSlot<T>>,
+    ) -> S::And<Output<'env, T>> {
+        let OutputOf { shared, number, node, slot } = output;
+        streams.and(Output { shared, number, node, slot: slot.0 })
+    }
+}
+
+impl<R: IntoEnding, E: Into<Box<dyn std::error::Error + Send + Sync>>> IntoEnding for Result<R, E> {
+    type Slot = R::Slot;
+    type Handles<'env, S: Streams> = R::Handles<'env, S>;
+    const RETURNS: bool = R::RETURNS;
+
+    fn settle(self, slot: &R::Slot) -> Flow {
+        match self {
+            Ok(ending) => ending.settle(slot),
+            Err(error) => Flow::Fail(error.into()),
+        }
+    }
+    fn handles<'env, S: Streams>(streams: S, output: OutputOf<'env, R::Slot>) -> R::Handles<'env, S> {
+        R::handles(streams, output)
+    }
+}
+
+/// The streams of a node, by themselves or beside its [`Output`].
+pub trait Streams {
+    /// The streams and a value: the value alone where the node has no streams, otherwise a pair.
+    type And<V>;
+    #[doc(hidden)]
+    fn and<V>(self, value: V) -> Self::And<V>;
+}
+
+impl Streams for () {
+    type And<V> = V;
+
+    fn and<V>(self, value: V) -> V {
+        value
+    }
+}
+
+macro_rules! pair {
+    ([$($generic:tt)*] $Type:ty) => {
+        impl<$($generic)*> Streams for $Type {
+            type And<V> = (Self, V);
+
+            fn and<V>(self, value: V) -> (Self, V) {
+                (self, value)
+            }
+        }
+    };
+}
+
+pair!(['env, T] Stream<'env, T>);
+pair!(['env, T] Vec<Stream<'env, T>>);
+pair!(['env, A, B] (Stream<'env, A>, Stream<'env, B>));
+pair!(['env, A, B, C] (Stream<'env, A>, Stream<'env, B>, Stream<'env, C>));
+pair!(['env, A, B, C, D] (Stream<'env, A>, Stream<'env, B>, Stream<'env, C>, Stream<'env, D>));
+pair!(['env, A, B, C, D, E]
+    (Stream<'env, A>, Stream<'env, B>, Stream<'env, C>, Stream<'env, D>, Stream<'env, E>));
+pair!(['env, A, B, C, D, E, F]
+    (Stream<'env, A>, Stream<'env, B>, Stream<'env, C>, Stream<'env, D>, Stream<'env, E>, Stream<'env, F>));

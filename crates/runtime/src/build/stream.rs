@@ -1,0 +1,205 @@
+//! A stream: an output that has no consumer yet, and the settings of what gives it.
+
+use super::draft::Shared;
+use super::graph::Graph;
+use super::mistake::Mistake;
+use super::socket::Socket;
+use std::sync::Arc;
+use thalweg_graph::{Kind, Link, Node, NodeId};
+
+/// The items that one output of a node gives, in order.
+///
+/// Its methods are the operators (`map`, `filter`, `zip`, ...): each consumes the stream, adds a node to its
+/// graph and gives the node's stream or [`Output`](super::Output). A channel has exactly one consumer, so a stream can be
+/// consumed once; to give the items to two consumers, use a [kernel](Stream::kernel) of two outputs.
+///
+/// **Streams without a consumer.** Running a graph fails, before anything runs, with an error that names
+/// every output whose stream was not consumed. [`Stream::discard`] consumes a stream that is not needed.
+///
+/// **Settings.** Operators that begin with `par_` run any number of items at a time and keep no state; the
+/// others run one item at a time, in order, and may. Results are in the order of the items either way.
+/// [`named`](Stream::named), [`blocking`](Stream::blocking), [`unordered`](Stream::unordered) and
+/// [`workers`](Stream::workers) are settings of the node that gives the stream, [`capacity`](Stream::capacity)
+/// and [`weigh`](Stream::weigh) of the channel that begins with it.
+///
+/// ```
+/// use thalweg_runtime::{Graph, Options};
+///
+/// let graph = Graph::new();
+/// let squares = graph.source(1..=5u64).par_map(|x| x * x).named("square").capacity(16).collect();
+/// let run = graph.run(&Options::new().threads(2))?;
+/// assert_eq!(run.take(squares)?, [1, 4, 9, 16, 25]);
+/// # Ok::<(), thalweg_runtime::Error>(())
+/// ```
+#[must_use = "a stream without a consumer makes its graph incomplete: consume it, or call `discard`"]
+pub struct Stream<'env, T> {
+    pub(super) shared: Shared<'env>,
+    /// The number of its graph.
+    pub(super) number: usize,
+    pub(super) edge: usize,
+    pub(super) socket: Arc<Socket<T>>,
+    pub(super) link: Link,
+    /// The node that gives the stream, of which settings are; none of a feedback channel.
+    pub(super) node: Option<NodeId>,
+    /// Another node of the same operator, and the suffix that it has after the name of the node.
+    pub(super) gate: Option<(NodeId, &'static str)>,
+}
+
+impl<T> std::fmt::Debug for Stream<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream").field("edge", &self.edge).finish_non_exhaustive()
+    }
+}
+
+impl<'env, T> Stream<'env, T> {
+    /// The graph that it belongs to.
+    pub fn graph(&self) -> Graph<'env> {
+        Graph { shared: self.shared.clone() }
+    }
+
+    /// Names the node that gives the stream, for reports and errors. A name taken already gets a suffix.
+    pub fn named(self, name: &str) -> Self {
+        self.shared.rename(self.node, self.gate, name);
+        self.early("named")
+    }
+
+    /// Items the channel can hold. The plan chooses where nothing is said, and raises what is too
+    /// little for one firing.
+    pub fn capacity(mut self, items: usize) -> Self {
+        self.link.capacity = Some(items);
+        self
+    }
+
+    /// Counts each item as the bytes that `bytes` gives, against the run's byte budget.
+    pub fn weigh(mut self, bytes: impl Fn(&T) -> usize + Send + Sync + 'static) -> Self {
+        self.link.weighed = true;
+        drop(self.socket.set_weigh(Some(Arc::new(bytes))));
+        self
+    }
+
+    /// Gives the node a thread of its own, because it waits for files or sockets. Not for a parallel one.
+    pub fn blocking(self) -> Self {
+        self.shared.block(self.node);
+        self.early("blocking")
+    }
+
+    /// Lets a parallel node give each result when it is complete, and not in the order of the items.
+    /// **Not determinate.** See [`Kernel::unordered`](super::Kernel::unordered).
+    pub fn unordered(self) -> Self {
+        self.shared.set_parallel(self.node, "unordered", |node| node.unordered = true);
+        self.early("unordered")
+    }
+
+    /// Lets a worker begin with the node though it has inputs. See [`Kernel::starting`](super::Kernel::starting).
+    pub fn starting(self) -> Self {
+        self.shared.set(self.node, |node| {
+            node.starting = true;
+            Ok(())
+        });
+        self.early("starting")
+    }
+
+    /// Lets at most `most` workers, at least one, fire a parallel node at the same time.
+    pub fn workers(self, most: u32) -> Self {
+        self.shared.set_parallel(self.node, "workers", |node| node.workers = Some(most));
+        self.at_least_one("workers", most as usize);
+        self.early("workers")
+    }
+
+    /// Notes a setting of the node that is 0 and must not be.
+    pub(super) fn at_least_one(&self, setting: &str, count: usize) {
+        if let Some(node) = self.node.filter(|_| count == 0) {
+            self.shared.draft().mistake(Mistake::Node(node, format!("`{setting}` 0: at least 1 is needed")));
+        }
+    }
+
+    /// Notes a setting of a node that a feedback channel's stream does not have yet.
+    fn early(self, setting: &'static str) -> Self {
+        if self.node.is_none() {
+            let why = format!(
+                "cannot have `{setting}`, which is a setting of a node: set it where its producer is declared"
+            );
+            self.shared.draft().mistake(Mistake::Feedback(self.edge, why));
+        }
+        self
+    }
+
+    /// Closes a feedback channel: the items of this stream go round. See [`Graph::feedback`].
+    ///
+    /// A stream of another graph than the feedback's, or one that is itself a feedback channel's, is a
+    /// mistake that [`Graph::build`] reports.
+    pub fn feed(self, feedback: Feedback<'env, T>)
+    where
+        T: Send + 'env,
+    {
+        let mut draft = feedback.shared.draft();
+        if self.number != feedback.number {
+            let why = "cannot be closed: it was given a stream of another graph";
+            draft.mistake(Mistake::Feedback(feedback.edge, why.to_owned()));
+        } else if self.link.feedback {
+            let why =
+                "cannot be closed: it was given the stream of a feedback channel: pass that through a node";
+            draft.mistake(Mistake::Feedback(feedback.edge, why.to_owned()));
+        } else {
+            draft.feed(self, (feedback.edge, &feedback.socket));
+        }
+    }
+}
+
+/// The producing end of a feedback channel, to be closed with [`Stream::feed`].
+#[must_use = "a feedback channel needs a producer: close it with `Stream::feed`"]
+pub struct Feedback<'env, T> {
+    pub(super) shared: Shared<'env>,
+    pub(super) number: usize,
+    pub(super) edge: usize,
+    pub(super) socket: Arc<Socket<T>>,
+}
+
+impl<T> std::fmt::Debug for Feedback<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Feedback").field("edge", &self.edge).finish_non_exhaustive()
+    }
+}
+
+/// Settings of a node, by the handles that it gave.
+impl Shared<'_> {
+    /// Also renames the gate of an operator that consists of two nodes.
+    pub(super) fn rename(&self, node: Option<NodeId>, gate: Option<(NodeId, &str)>, name: &str) {
+        let mut draft = self.draft();
+        if let Some(node) = node.filter(|node| draft.has(*node)) {
+            draft.graph.rename(node, name);
+        }
+        if let Some((gate, suffix)) = gate.filter(|(gate, _)| draft.has(*gate)) {
+            draft.graph.rename(gate, &format!("{name}.{suffix}"));
+        }
+    }
+
+    pub(super) fn block(&self, node: Option<NodeId>) {
+        self.set(node, |node| match node.kind {
+            Kind::Parallel => Err("`blocking`: it is parallel, and its firings share the workers".to_owned()),
+            _ => {
+                node.blocking = true;
+                Ok(())
+            }
+        });
+    }
+
+    pub(super) fn set_parallel(&self, node: Option<NodeId>, what: &str, set: impl FnOnce(&mut Node)) {
+        self.set(node, |node| match node.kind {
+            Kind::Parallel => {
+                set(node);
+                Ok(())
+            }
+            _ => Err(format!("`{what}`: it is not parallel")),
+        });
+    }
+
+    pub(super) fn set(&self, node: Option<NodeId>, set: impl FnOnce(&mut Node) -> Result<(), String>) {
+        let mut draft = self.draft();
+        if let Some(id) = node.filter(|id| draft.has(*id))
+            && let Err(why) = set(draft.graph.node_mut(id))
+        {
+            draft.mistake(Mistake::Node(id, why));
+        }
+    }
+}

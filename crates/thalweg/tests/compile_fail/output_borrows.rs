@@ -1,0 +1,13 @@
+//! What an output's value borrows outlives its graph.
+
+use thalweg::{Graph, Options};
+
+fn main() {
+    let graph = Graph::new();
+    let longest = {
+        let words = vec![String::from("a"), String::from("bb")];
+        graph.source(words.iter()).fold("", |last, word| if word.len() > last.len() { word } else { last })
+    };
+    let (longest, _) = longest.run(&Options::new()).unwrap();
+    assert_eq!(longest, "bb");
+}
