@@ -76,7 +76,7 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
 ///
 /// Where the other side is fast, being woken for every item costs both more than the item does. So
 /// a thread that was woken soon after it fell asleep first naps the next time: it sleeps for a set time, or until
-/// a quarter of the channel is there, or the other side has ended, and finds several items (or places) when it looks
+/// half of the channel is there, or the other side has ended, and finds several items (or places) when it looks
 /// again. Where it finds few, or the other side waiting for it, as where nodes answer each other, it gives naps up for
 /// a while. An item after a pause waits for no nap; one in a stream may wait for [`NAP`]. What it gives shows
 /// in the bench's `farm.*` and `small.*`, as `ours(adaptor)`.
@@ -161,8 +161,8 @@ impl Rest {
     fn judge(&mut self, found: Option<&Found>) {
         let useful = found.filter(|found| found.count >= FEW && !found.overslept);
         self.nap = match useful {
-            // It was rung at a quarter, and much has come since.
-            Some(found) if found.count * 2 > found.capacity => self.nap / 2,
+            // It was woken at a half, and much has come since.
+            Some(found) if found.count * 8 > found.capacity * 7 => self.nap / 2,
             Some(found) if found.count * 8 < found.capacity => (self.nap * 2).min(NAP),
             Some(_) => self.nap,
             None => Duration::ZERO,
@@ -186,14 +186,14 @@ fn look(net: &Net<'_>, node: NodeId) -> bool {
     false
 }
 
-/// Sleeps for a while, or until a quarter of the channel is there.
+/// Sleeps for a while, or until half of the channel is there.
 fn nap(net: &Net<'_>, node: NodeId, sleeper: Sleeper, time: Duration) {
     let state = &net.nodes[node.index()].state;
     let until = match state.wait.read() {
-        Waiting::Items { channel, .. } => net.meter(channel).head() + quarter(net.meter(channel)),
+        Waiting::Items { channel, .. } => net.meter(channel).head() + half(net.meter(channel)),
         Waiting::Room { channel, .. } => {
             let meter = net.meter(channel);
-            (meter.tail() + quarter(meter)).saturating_sub(meter.capacity())
+            (meter.tail() + half(meter)).saturating_sub(meter.capacity())
         }
         _ => return,
     };
@@ -205,8 +205,8 @@ fn nap(net: &Net<'_>, node: NodeId, sleeper: Sleeper, time: Duration) {
     state.nap.store(NO_NAP, Ordering::Relaxed);
 }
 
-fn quarter(meter: &Meter) -> usize {
-    (meter.capacity() / 4).max(FEW)
+fn half(meter: &Meter) -> usize {
+    (meter.capacity() / 2).max(FEW)
 }
 
 fn found(net: &Net<'_>, node: NodeId) -> Option<Found> {
