@@ -76,7 +76,7 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
 ///
 /// Where the other side is fast, being woken for every item costs both more than the item does. So
 /// a thread that was woken soon after it fell asleep first naps the next time: it sleeps for a set time, or until
-/// half of the channel is there, or the other side has ended, and finds several items (or places) when it looks
+/// half of the channel has items (or room), or the other side has ended, and finds several items (or places) when it looks
 /// again. Where it finds few, or the other side waiting for it, as where nodes answer each other, it gives naps up for
 /// a while. An item after a pause waits for no nap; one in a stream may wait for [`NAP`]. What it gives shows
 /// in the bench's `farm.*` and `small.*`, as `ours(adaptor)`.
@@ -186,7 +186,7 @@ fn look(net: &Net<'_>, node: NodeId) -> bool {
     false
 }
 
-/// Sleeps for a while, or until half of the channel is there.
+/// Sleeps for a set time, or until half of the channel has items, for a consumer, or room, for a producer.
 fn nap(net: &Net<'_>, node: NodeId, sleeper: Sleeper, time: Duration) {
     let state = &net.nodes[node.index()].state;
     let until = match state.wait.read() {

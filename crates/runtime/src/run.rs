@@ -501,7 +501,8 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         match mine {
             Some((sleeper, node)) => {
                 run_own(*node, *sleeper);
-                // A short stream is over before the worker that it has woken is there: this thread is.
+                // A short stream ends before the thread of the worker that it woke has started: this thread takes
+                // that worker's place.
                 match net.sleep.roster.take_over(|number| number < threads) {
                     Some(worker) => job(worker),
                     None => net.sleep.wait_for_end(*sleeper),

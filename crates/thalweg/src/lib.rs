@@ -19,7 +19,7 @@
 //! # Ok::<(), thalweg::Error>(())
 //! ```
 //!
-//! **An iterator**, to speed up a loop that is there already:
+//! **An iterator**, to speed up an existing loop:
 //!
 //! ```
 //! use thalweg::prelude::*;

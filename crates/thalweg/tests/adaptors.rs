@@ -268,7 +268,7 @@ fn a_scope_tells_of_panics_like_the_adaptor() {
     let (given, panic) = thalweg::scope(|scope| until_panic(&mut scope.par_map(0..100, check)));
     assert!(given.into_iter().eq(0..limit));
     assert_eq!(text(&*panic), PLANTED);
-    // And one that nobody catches leaves the scope, after the scope's threads have ended.
+    // A panic that is not caught leaves the scope after the scope's threads have ended.
     let leaves = || thalweg::scope(|scope| scope.par_map(0..100, check).count());
     assert_eq!(text(&*catch_unwind(AssertUnwindSafe(leaves)).unwrap_err()), PLANTED);
 }
@@ -338,7 +338,7 @@ fn an_error_comes_in_its_place_and_nothing_after() {
     }
 }
 
-/// A failure is told of while the iterator waits for the caller.
+/// `next` gives a failure although the iterator waits for the caller.
 #[test]
 fn a_panic_is_resumed_though_the_iterator_waits() {
     silence();

@@ -7,9 +7,11 @@
 mod support;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::{Deadlock, Error, Finished, Graph, Options, Report, Stream, input, output};
+use thalweg::{Deadlock, Error, Finished, Graph, Options, Report, Stream, Value, input, output};
 
 /// Every policy with one, two and four workers.
 fn everywhere(check: impl Fn(&Options)) {
@@ -462,4 +464,80 @@ fn an_endless_loop_ends_with_its_last_reader() {
         assert_eq!(outlet.by_ref().take(4).collect::<Vec<_>>(), [0, 1, 3, 6]);
         outlet.finish().unwrap();
     });
+}
+
+/// The run is for `reader` alone, which returns a value and has outputs. It leaves a loop that then starves.
+#[test]
+fn a_loop_starves_beside_what_returns_a_value() {
+    for rounds in [0u64, 10, 100_000] {
+        for threads in 1..=2 {
+            let graph = Graph::new();
+            let (back, tokens) = graph.feedback::<u64>([]);
+            let (numbers, sent) = graph.process(
+                "gate",
+                tokens,
+                (output("out"), output("token")),
+                |mut back, (mut out, mut token)| async move {
+                    for i in 0..3u64 {
+                        out.send(i).await;
+                    }
+                    token.send(0).await;
+                    token.send(0).await;
+                    while back.recv().await.is_some() {}
+                },
+            );
+            sent.map(|x| x).feed(back);
+            let (own, round) = graph.feedback([0u64]);
+            let (sent, value) = graph.process(
+                "reader",
+                (numbers, round),
+                output("round"),
+                move |(mut numbers, mut round), mut next| async move {
+                    let mut sum = 0;
+                    for _ in 0..3 {
+                        sum += numbers.recv().await.unwrap_or(100);
+                    }
+                    drop(numbers);
+                    for _ in 0..rounds {
+                        let token = round.recv().await.expect("its own loop goes on");
+                        next.send(token).await;
+                    }
+                    Value(sum)
+                },
+            );
+            sent.map(|x| x).feed(own);
+            let what = format!("{rounds} rounds, {threads} threads");
+            let run = watch(&what, || graph.run(&Options::new().threads(threads)));
+            assert_eq!(run.unwrap_or_else(|error| panic!("{what}: {error}")).take(value).unwrap(), 3);
+        }
+    }
+}
+
+#[test]
+fn loops_that_wait_for_a_timer_are_not_closed() {
+    let graph = Graph::new();
+    let ticks = graph.process("timer", (), output("out"), |(), mut out| async move {
+        for i in 0..3u64 {
+            let (woken, mut started) = (Arc::new(AtomicBool::new(false)), false);
+            std::future::poll_fn(|cx| {
+                if woken.load(Ordering::Acquire) {
+                    return std::task::Poll::Ready(());
+                }
+                if !std::mem::replace(&mut started, true) {
+                    let (woken, waker) = (woken.clone(), cx.waker().clone());
+                    std::thread::spawn(move || {
+                        std::thread::sleep(Duration::from_millis(20));
+                        woken.store(true, Ordering::Release);
+                        waker.wake();
+                    });
+                }
+                std::task::Poll::Pending
+            })
+            .await;
+            out.send(i).await;
+        }
+    });
+    let done = ticks.par_round(4, ControlFlow::Break).collect();
+    let run = graph.run(&Options::new().threads(2).close_starved_loops()).unwrap();
+    assert_eq!(run.take(done).unwrap(), [0, 1, 2]);
 }

@@ -1,4 +1,4 @@
-//! What a parallel kernel may be told: to give up order, and to leave workers to others.
+//! Settings of parallel kernels: results without order, and a limit on workers.
 
 mod support;
 

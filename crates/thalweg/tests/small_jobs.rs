@@ -1,5 +1,5 @@
 //! Runs that last microseconds, one after the other, at once and inside of each other: all take their threads from
-//! one pool, and most end before a thread that was summoned is there.
+//! one pool, and most end before a summoned thread has started.
 
 mod support;
 

@@ -138,7 +138,7 @@ impl<'m> Clock<'m> {
         false
     }
 
-    /// Makes tokens of nodes that an arrival has made claimable, where the policy is told.
+    /// Makes tokens of nodes that an arrival has made claimable, for a policy that wants notifications.
     fn tell_outside(&mut self, source: NodeId, homes: bool) {
         for node in neighbours(self.world.graph(), source) {
             let most = self.most_tokens(node);

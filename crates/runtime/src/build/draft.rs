@@ -175,7 +175,8 @@ fn connect<'env>(
     // One that was closed has no ring of its own any more.
     let unused = |edge: &&EdgeData<'env>| edge.from.is_none() && edge.to.is_none() && edge.make.is_some();
     let unused = edges.iter().filter(|edge| edge.link.feedback).filter(unused).count();
-    faults.extend((0..unused).map(|_| Mistake::UNUSED.into_fault(&graph, &ends)));
+    let why = "has neither a producer nor a consumer: use both of its ends, or make none";
+    faults.extend((0..unused).map(|_| Fault::Feedback { port: None, detail: why.to_owned() }));
     let mut rings = Vec::with_capacity(edges.len());
     for edge in edges {
         let (Some(from), Some(to)) = (edge.from, edge.to) else { continue };

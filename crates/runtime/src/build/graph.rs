@@ -316,8 +316,3 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         Kernel::new(self.shared.clone(), name, self, outputs)
     }
 }
-
-/// What an operator's node does after an item.
-pub(super) fn go_on(more: bool) -> ControlFlow<()> {
-    if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-}

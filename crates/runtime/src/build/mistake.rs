@@ -14,9 +14,6 @@ pub(crate) enum Mistake {
 }
 
 impl Mistake {
-    /// A feedback channel has neither a producer nor a consumer.
-    pub(super) const UNUSED: Mistake = Mistake::Feedback(usize::MAX, String::new());
-
     /// `ends` gives the producing and the consuming port of an edge, as far as it has them.
     pub(crate) fn into_fault(
         self,
@@ -26,11 +23,6 @@ impl Mistake {
         match self {
             Mistake::Node(node, detail) => Fault::Setting { node: graph.node(node).name.to_string(), detail },
             Mistake::Foreign(port) => Fault::Foreign { input: graph.input_name(port) },
-            Mistake::Feedback(_, detail) if detail.is_empty() => Fault::Feedback {
-                port: None,
-                detail: "has neither a producer nor a consumer: use both of its ends, or make none"
-                    .to_owned(),
-            },
             Mistake::Feedback(edge, detail) => {
                 let (from, to) = ends(edge);
                 let input = to.map(|port| format!("into input `{}`", graph.input_name(port)));

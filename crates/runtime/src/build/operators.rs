@@ -1,6 +1,5 @@
 //! Operators: what a stream's items go through, one method each.
 
-use super::graph::go_on;
 use super::output::{Output, Settle};
 use super::round::Fork;
 use super::spec::{GiveSpec, output, window};
@@ -74,7 +73,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
                 left -= 1;
                 out.push(item);
             }
-            go_on(left > 0)
+            if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
     }
 

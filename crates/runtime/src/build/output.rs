@@ -84,8 +84,9 @@ impl Finished {
     /// The value that a node of this run returned.
     ///
     /// # Errors
-    /// [`Error::ForeignOutput`] for an output of another graph, [`Error::NoValue`] where the node has ended without a value, as a process
-    /// without inputs does when its run is drained ([`Handle::drain`](crate::Handle::drain)).
+    /// [`Error::ForeignOutput`] for an output of another graph; [`Error::NoValue`] where the node has ended without a
+    /// value, as a process without inputs does when its run is drained
+    /// ([`Handle::drain`](crate::Handle::drain)).
     pub fn take<T>(&self, output: Output<'_, T>) -> Result<T, Error> {
         if output.number != self.number {
             return Err(Error::ForeignOutput);

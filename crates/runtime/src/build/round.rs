@@ -45,19 +45,13 @@ enum Place {
     Part { of: usize, at: usize },
 }
 
-impl Place {
-    fn is_part(self) -> bool {
-        matches!(self, Place::Part { .. })
-    }
-}
-
 enum Task<T, R> {
     Step(T),
     Join(Vec<R>),
 }
 
-/// Something with its place and the weight that it was given when it came to the gate. It is weighed once, since a
-/// user's function may weigh it differently the next time.
+/// A task or a verdict, the place of its result, and its weight in bytes. The gate weighs a part once, since a user's
+/// function may weigh it differently the next time.
 struct Placed<X> {
     place: Place,
     weight: usize,
@@ -97,7 +91,7 @@ struct Split<R> {
     place: Place,
     results: Vec<Option<R>>,
     missing: usize,
-    /// Of its results and their slots.
+    /// Bytes of its results and their slots.
     weight: usize,
 }
 
@@ -187,7 +181,10 @@ impl<T, R> Gate<T, R> {
     }
 
     fn step(&mut self, place: Place, item: T) -> Result<(), String> {
-        let weight = if place.is_part() { self.weights.item(&item) } else { 0 };
+        let weight = match place {
+            Place::Item(_) => 0,
+            Place::Part { .. } => self.weights.item(&item),
+        };
         self.pending.push(Pending::Task(Placed { place, weight, content: Task::Step(item) }));
         self.keep(weight)
     }
@@ -251,21 +248,22 @@ impl<T, R> Gate<T, R> {
     }
 
     fn done(&mut self, place: Place, result: R) -> Result<(), String> {
-        match place {
-            Place::Item(number) => self.order.put(number, result),
-            Place::Part { of, at } => {
-                let weight = self.weights.result(&result);
-                let split = self.splits[of].as_mut().expect("a split whose parts are not all done");
-                split.results[at] = Some(result);
-                split.weight = split.weight.saturating_add(weight);
-                split.missing -= 1;
-                if split.missing == 0 {
-                    self.join(of);
-                }
-                return self.keep(weight);
+        let (of, at) = match place {
+            Place::Item(number) => {
+                self.order.put(number, result);
+                return Ok(());
             }
+            Place::Part { of, at } => (of, at),
+        };
+        let weight = self.weights.result(&result);
+        let split = self.splits[of].as_mut().expect("a split whose parts are not all done");
+        split.results[at] = Some(result);
+        split.weight = split.weight.saturating_add(weight);
+        split.missing -= 1;
+        if split.missing == 0 {
+            self.join(of);
         }
-        Ok(())
+        self.keep(weight)
     }
 
     /// All parts of a split are done.

@@ -133,7 +133,8 @@ impl<'c, 'a> Crew<'c, 'a> {
     }
 }
 
-/// Packets in their order, in turns from and to so many; and what the dealer leaves, if there is one.
+/// Packets in their order, taken from the streams in turn and dealt to `to` streams in turn; and the dealer's value,
+/// where there is a dealer.
 fn deal<'t>(
     graph: &Graph<'t>,
     name: &str,
