@@ -136,7 +136,16 @@ fn small_chains(job: &Small, threads: usize, count: impl Fn(Duration, Duration) 
 
 /// A short farm as an adaptor of an iterator, from its making to its end.
 pub fn small_adaptor(job: &Small) -> Outcome {
-    let options = Options::new().threads(job.farm.threads);
+    small_adaptors(job, &Options::new())
+}
+
+/// The same farm with channels of many items, from which source and caller sleep less often.
+pub fn small_adaptor_ahead(job: &Small) -> Outcome {
+    small_adaptors(job, &Options::new().capacity(1 << 14))
+}
+
+fn small_adaptors(job: &Small, options: &Options) -> Outcome {
+    let options = options.clone().threads(job.farm.threads);
     Ok(Some(median_of(job.jobs, || {
         let work = job.farm.work.clone();
         once(|| {

@@ -35,7 +35,11 @@ pub fn run(session: &mut Session) {
         let name = format!("small.adaptor.long.w{}.t{threads}", short(ns));
         if session.wants(&name) {
             let job = Small { jobs: 1, ..job(session, session.items(ns as f64, threads), ns) };
-            session.figure(&name, Measure::Speed, threads, contestants(&job, Kind::Adaptor));
+            let mut all = contestants(&job, Kind::Adaptor);
+            let expected = all[0].expected;
+            let ahead = Contestant::new("ours(16384)", Role::Aside, 1, || ours::small_adaptor_ahead(&job));
+            all.push(Contestant { expected, ..ahead });
+            session.figure(&name, Measure::Speed, threads, all);
         }
     }
 }
