@@ -29,4 +29,5 @@ pub use check::Misfit;
 pub use plan::{Plan, Raised, Wishes};
 pub use read::ReadError;
 pub use show::Annotated;
+pub use size::widest;
 pub use threads::threads;

@@ -7,7 +7,7 @@
 //! scheduling keeps half full (section III-A3, double buffering) must have that much in its half.
 
 use crate::{Raised, Wishes};
-use thalweg_graph::{Channel, GraphData, Item, Kind, Node, Rate};
+use thalweg_graph::{Channel, ChannelId, GraphData, Item, Kind, Node, NodeId, Rate};
 
 /// Items a claim moves at most through a port by default. It spreads the cost of a claim (tens of
 /// nanoseconds) thin enough for items of a nanosecond each.
@@ -107,6 +107,30 @@ pub(crate) fn capacities(graph: &GraphData, wishes: &Wishes, run: &[usize], thre
         fit(graph, wishes, budget / 2, &mut sizes.capacities);
     }
     sizes
+}
+
+/// How many times its capacity a channel may hold that widens by itself.
+const WIDER: usize = 16;
+
+/// Items for which a channel gets slots: more than its capacity where the threads at its ends may find that
+/// it is too small.
+///
+/// Next to a node with a thread of its own, which sleeps where the channel is full or empty, the right capacity
+/// follows from the time that items take, which only the run shows: see `dedicated` in the runtime. Elsewhere, and
+/// where the user gave a capacity, a budget or weights, it is `capacity`.
+pub fn widest(graph: &GraphData, id: ChannelId, wishes: &Wishes, capacity: usize) -> usize {
+    let channel = graph.channel(id);
+    let asked = channel.link.capacity.or(wishes.capacity).or(wishes.budget).is_some();
+    let own = |node: NodeId| graph.node(node).blocking;
+    if asked
+        || channel.link.weighed
+        || has_process(graph, channel)
+        || !(own(channel.from.0) || own(channel.to.0))
+    {
+        return capacity;
+    }
+    let most = CHANNEL_BYTES / channel.item.bytes.max(1);
+    capacity.saturating_mul(WIDER).min(most).max(capacity)
 }
 
 /// Messages a channel of a process holds by default (Nornir, section 5.1).

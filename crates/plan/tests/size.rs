@@ -83,6 +83,27 @@ fn capacities_of_users_stand() {
 }
 
 #[test]
+fn channels_of_threads_of_their_own_can_be_widened_where_nothing_was_asked() {
+    let item = Item::of::<[u64; 8]>();
+    let mut graph = GraphData::new();
+    let mut source = Node::sequential("a").output(OutPort::new("out", item));
+    source.blocking = true;
+    let source = graph.add(source);
+    let sink = graph.add(Node::sequential("b").input(InPort::new("in", item)));
+    graph.connect((source, 0), (sink, 0), Link::default()).unwrap();
+    let id = graph.channel_ids().next().unwrap();
+    let widest =
+        |graph: &GraphData, wishes: &Wishes, capacity| thalweg_plan::widest(graph, id, wishes, capacity);
+
+    assert_eq!(widest(&graph, &on(2), 256), 4096);
+    assert_eq!(widest(&graph, &on(2), 1 << 12), 1 << 14, "a mebibyte in all");
+    assert_eq!(widest(&graph, &on(2), 1 << 20), 1 << 20);
+    assert_eq!(widest(&graph, &Wishes { capacity: Some(256), ..on(2) }, 256), 256);
+    assert_eq!(widest(&graph, &Wishes { budget: Some(1 << 30), ..on(2) }, 256), 256);
+    assert_eq!(widest(&plain(item), &on(2), 256), 256, "neither end has a thread of its own");
+}
+
+#[test]
 fn capacities_too_small_for_a_firing_are_raised_and_noted() {
     let link = |initial| Link { capacity: Some(0), initial, ..Link::default() };
     let given = |push, pop, peek, initial| {

@@ -9,7 +9,7 @@ use crate::sleep::{Sleeper, Woken};
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-use thalweg_graph::{Kind, NodeId};
+use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::Event;
 
 /// Operations of a process in an activation at most.
@@ -81,6 +81,9 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
 /// a while. An item after a pause waits for no nap; one in a stream may wait for [`NAP`]. What it gives shows
 /// in the bench's `farm.*` and `small.*`, as `ours(adaptor)`.
 ///
+/// Where half of the channel takes less than [`LONG`], sleeping costs much of the time, and the channel is made
+/// wider, as far as it has slots: up to the items of about a nap.
+///
 /// # Protocol
 ///
 /// The node's wait word says what it lacks as ever, so that the searches see a node that could go on as one that can,
@@ -105,16 +108,25 @@ const LOOK: Duration = Duration::from_micros(30);
 const NAP: Duration = Duration::from_micros(1000);
 const FIRST: Duration = Duration::from_micros(100);
 const SHORTEST: Duration = Duration::from_micros(25);
+/// How long half of a channel should last: a hundred times what a sleep and being woken cost.
+const LONG: Duration = Duration::from_micros(800);
 /// Items or places that make a nap worth while.
 const FEW: usize = 2;
 
 /// What a thread finds on the one channel that its kernel waits for.
 struct Found {
+    channel: ChannelId,
     /// Items, or places.
     count: usize,
     capacity: usize,
     /// The other side can do nothing before this one does.
     overslept: bool,
+}
+
+impl Found {
+    fn is_half(&self) -> bool {
+        self.count * 2 >= self.capacity && !self.overslept
+    }
 }
 
 impl Rest {
@@ -142,9 +154,13 @@ impl Rest {
             }
         }
         if self.nap >= SHORTEST {
+            let from = Instant::now();
             nap(net, node, sleeper, self.nap);
             let found = found(net, node);
             self.judge(found.as_ref());
+            if let Some(found) = found.filter(|found| found.is_half() && from.elapsed() < LONG) {
+                widen(net, &found);
+            }
             if net.nodes[node.index()].state.satisfied(net, node) {
                 return;
             }
@@ -163,12 +179,22 @@ impl Rest {
         self.nap = match useful {
             // It was woken at a half, and much has come since.
             Some(found) if found.count * 8 > found.capacity * 7 => self.nap / 2,
-            Some(found) if found.count * 8 < found.capacity => (self.nap * 2).min(NAP),
+            Some(found) if found.count * 8 < found.capacity * 3 => (self.nap * 2).min(NAP),
             Some(_) => self.nap,
             None => Duration::ZERO,
         };
         self.given_up = if self.nap < SHORTEST { (self.given_up * 2).clamp(16, 1 << 12) } else { 0 };
         self.left = self.given_up;
+    }
+}
+
+/// Doubles the channel's capacity, as far as it has slots.
+///
+/// Its other end may be active. What that end waits for was computed from a smaller capacity, and holds with the
+/// greater one too.
+fn widen(net: &Net<'_>, found: &Found) {
+    if let Some((_, slots)) = net.wide.iter().find(|(channel, _)| *channel == found.channel) {
+        net.meter(found.channel).raise_capacity((found.capacity * 2).min(*slots));
     }
 }
 
@@ -224,7 +250,7 @@ fn found(net: &Net<'_>, node: NodeId) -> Option<Found> {
         || (matches!(other.state.wait.read(), Waiting::Window { .. }) && !other.state.is_stuck());
     let overslept = !active && search::rests(net, id);
     let count = if full { capacity.saturating_sub(items) } else { items };
-    (cell.kind != Kind::Process).then_some(Found { count, capacity, overslept })
+    (cell.kind != Kind::Process).then_some(Found { channel, count, capacity, overslept })
 }
 
 /// Sleeps until the node's wait is over.

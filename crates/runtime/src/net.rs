@@ -152,6 +152,8 @@ pub(crate) struct Net<'env> {
     pub(crate) search: Search,
     /// Loops that starve end: see [`starve`](crate::starve).
     pub(crate) closes_loops: bool,
+    /// Channels with more slots than their capacity, and how many: see `dedicated::Rest`.
+    pub(crate) wide: Vec<(ChannelId, usize)>,
 }
 
 impl std::ops::Deref for Net<'_> {
@@ -204,6 +206,7 @@ impl<'env> Net<'env> {
             fed: AtomicUsize::new(0),
             growths: Mutex::new(Vec::new()),
             closes_loops: false,
+            wide: Vec::new(),
             accounts: Mutex::new(Vec::new()),
         }
     }

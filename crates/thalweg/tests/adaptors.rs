@@ -11,7 +11,7 @@ use support::inject::{PLANTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::spec::mix;
 use support::watchdog::watch;
-use thalweg::{Error, Graph, Options, Ordered, Output, ParallelExt, Stream, TryOrdered};
+use thalweg::{Error, Graph, Options, Ordered, Output, ParallelExt, Stream, TryOrdered, from_iter};
 
 fn options(threads: usize) -> Options {
     Options::new().threads(threads)
@@ -86,6 +86,28 @@ fn nothing_runs_before_the_first_result_is_asked_for() {
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(count.load(Ordering::Relaxed), 0);
     assert_eq!(ordered.next().unwrap(), 1);
+}
+
+/// The capacities of the channels after a run of that many short items.
+fn capacities(items: u64, options: &Options) -> Vec<usize> {
+    let mut outlet = from_iter(0..items).blocking().par_map(|item| item).start(options).unwrap();
+    assert_eq!(outlet.by_ref().count() as u64, items);
+    outlet.finish().unwrap().report().channels.iter().map(|channel| channel.capacity).collect()
+}
+
+#[test]
+fn channels_are_widened_for_short_items_unless_a_capacity_is_given() {
+    let planned = capacities(1, &options(2))[0];
+    // Whether an end sleeps is a matter of timing; that none does in twenty runs is not.
+    let widened = (0..20).any(|_| {
+        let found = capacities(1_000_000, &options(2));
+        assert!(found.iter().all(|capacity| (planned..=16 * planned).contains(capacity)), "{found:?}");
+        found.iter().any(|capacity| *capacity > planned)
+    });
+    assert!(widened);
+    assert_eq!(capacities(1_000_000, &options(2).capacity(64)), [64, 64]);
+    let bounded = capacities(1_000_000, &options(2).budget(1 << 20));
+    assert!(bounded.iter().all(|capacity| *capacity <= planned), "{bounded:?}");
 }
 
 /// Both channels full, a claim at every worker, and a firing's worth in hand: that is how far ahead

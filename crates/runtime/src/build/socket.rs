@@ -1,6 +1,6 @@
 //! Where the two ends of a channel find their ring, once it is made.
 
-use crate::channel::{Grow, Layout, Meter, Ring, Weigh};
+use crate::channel::{Grow, Layout, Meter, Ring, Sizes, Weigh};
 use crate::sync::{Mutex, lock};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -78,13 +78,13 @@ pub(crate) type MadeRing<'env> = (Arc<Meter>, Arc<dyn Grow + 'env>);
 
 /// Makes the ring of a channel, whatever its item type.
 pub(crate) trait MakeRing<'env>: Send + Sync {
-    fn make(&self, id: ChannelId, capacity: usize, layout: Layout) -> MadeRing<'env>;
+    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env>;
 }
 
 impl<'env, T: Send + 'env> MakeRing<'env> for Socket<T> {
-    fn make(&self, id: ChannelId, capacity: usize, layout: Layout) -> MadeRing<'env> {
+    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env> {
         let Given { weigh, initial } = lock(&self.given).take().map_or_else(Given::default, |given| *given);
-        let ring = Arc::new(Ring::new(capacity, layout, initial, weigh));
+        let ring = Arc::new(Ring::new(sizes, layout, initial, weigh));
         let _ = self.joined.set(Joined::Ring(id, ring.clone()));
         (ring.meter.clone(), ring)
     }

@@ -32,7 +32,7 @@ pub(crate) struct Meter {
     ended: AtomicBool,
     /// Set once by the consuming side. Here, because the producing side looks at it with every slice.
     gone: AtomicBool,
-    /// Changed only while neither end is active.
+    /// Only ever raised.
     capacity: AtomicUsize,
     /// Written by the consuming side, unless it is written on lines of its own.
     head: AtomicUsize,
@@ -189,8 +189,9 @@ impl Meter {
         self.capacity.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_capacity(&self, capacity: usize) {
-        self.capacity.store(capacity, Ordering::Relaxed);
+    /// The ring has slots for as many.
+    pub(crate) fn raise_capacity(&self, capacity: usize) {
+        self.capacity.fetch_max(capacity, Ordering::Relaxed);
     }
 
     /// Items in the channel, as far as this thread sees.

@@ -27,6 +27,8 @@
 //! - `tail - head <= capacity <= size`. Growth replaces the storage while both nodes are at rest,
 //!   and held by who grows it (see `search`) or found so by the last thread awake (`quiesce`); so
 //!   cached pointers are refreshed at every claim and never kept across one.
+//! - `capacity` is only ever raised, so a limit computed from an older value is too small, never too large. Where
+//!   there are more slots than `capacity` it may be raised while both nodes are active (`dedicated`).
 //!
 //! Who sleeps and who wakes is not here: see `sleep`.
 
@@ -39,4 +41,4 @@ pub(crate) use cursor::Limits;
 pub use cursor::{Glance, In, NotYet, Out, View};
 pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};
-pub(crate) use ring::{Grow, Ring, Waits, Weigh};
+pub(crate) use ring::{Grow, Ring, Sizes, Waits, Weigh};

@@ -1,6 +1,6 @@
 //! The channel alone: two ends on two threads, without a graph.
 
-use super::{Layout, Meter, Ring};
+use super::{Layout, Meter, Ring, Sizes};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// assert_eq!(tx.push_iter(7..9), 2);
 /// ```
 pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    let ring = Arc::new(Ring::new(capacity, Layout::Apart, VecDeque::new(), None));
+    let ring = Arc::new(Ring::new(Sizes::fixed(capacity), Layout::Apart, VecDeque::new(), None));
     let receiver = Receiver { slots: ring.slots(), ring: ring.clone(), next: 0, seen: 0 };
     (Sender { slots: ring.slots(), capacity: capacity.max(1), ring, next: 0, limit: 0 }, receiver)
 }

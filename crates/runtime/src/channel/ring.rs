@@ -75,6 +75,22 @@ impl<T> Drop for Storage<T> {
     }
 }
 
+/// How many items a ring may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// At first.
+    pub(crate) capacity: usize,
+    /// As far as its slots go: to this it can be widened while both ends are active.
+    pub(crate) slots: usize,
+}
+
+impl Sizes {
+    /// Slots for the capacity only.
+    pub(crate) fn fixed(capacity: usize) -> Sizes {
+        Sizes { capacity, slots: capacity }
+    }
+}
+
 /// A ring of a power of two slots behind a [`Meter`].
 pub(crate) struct Ring<T> {
     pub(crate) meter: Arc<Meter>,
@@ -177,15 +193,16 @@ unsafe impl<T: Send> Send for Ring<T> {}
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 impl<T> Ring<T> {
-    /// A ring that can hold `capacity` items, holding `initial`.
+    /// A ring of these sizes, holding `initial`.
     pub(crate) fn new(
-        capacity: usize,
+        sizes: Sizes,
         layout: Layout,
         initial: VecDeque<T>,
         weigh: Option<Weigh<T>>,
     ) -> Ring<T> {
-        let capacity = capacity.max(initial.len()).max(1);
-        let size = capacity.checked_next_power_of_two().expect("a capacity that was checked");
+        let capacity = sizes.capacity.max(initial.len()).max(1);
+        let slots = capacity.max(sizes.slots);
+        let size = slots.checked_next_power_of_two().expect("a capacity that was checked");
         let ring = Ring {
             meter: Arc::new(Meter::new(capacity, layout, weigh.is_some())),
             known: Known::new(),
@@ -472,7 +489,7 @@ impl<T: Send> Grow for Ring<T> {
                 (*storage).before = (keep && lent).then(|| Box::new(new));
             });
         }
-        self.meter.set_capacity(capacity);
+        self.meter.raise_capacity(capacity);
     }
 
     fn know_waits(&self) {

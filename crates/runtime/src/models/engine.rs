@@ -113,7 +113,7 @@ impl Grow for Room {
 
     // SAFETY: there are no slots to keep pointers to; the capacity is an atomic.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {
-        self.0.set_capacity(capacity);
+        self.0.raise_capacity(capacity);
     }
 }
 

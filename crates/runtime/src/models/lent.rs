@@ -1,7 +1,7 @@
 //! A message that is lent out is taken, wherever, while its channel grows.
 
 use super::check;
-use crate::channel::{Grow, Layout, Ring};
+use crate::channel::{Grow, Layout, Ring, Sizes};
 use loom::thread;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn loom_lent_messages_are_taken_while_the_ring_grows() {
     check(|| {
         let items = VecDeque::from([Arc::new(()), Arc::new(())]);
         let (first, second) = (items[0].clone(), items[1].clone());
-        let ring = Arc::new(Ring::new(2, Layout::Together, items, Some(Arc::new(|_| 10))));
+        let ring = Arc::new(Ring::new(Sizes::fixed(2), Layout::Together, items, Some(Arc::new(|_| 10))));
         let (place, bytes) = (ring.slots().0, ring.bytes_below(1));
         ring.known.lent.store(place, Ordering::Release);
         let guard = (ring.clone(), ring.known.lent.load(Ordering::Relaxed).expose_provenance());

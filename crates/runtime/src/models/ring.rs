@@ -9,7 +9,7 @@
 //! the words of `Take`.
 
 use super::check;
-use crate::channel::{In, Layout, Limits, Ring};
+use crate::channel::{In, Layout, Limits, Ring, Sizes};
 use crate::port::{Give, Input, Lack, Take};
 use crate::sync::UnsafeCell;
 use loom::thread;
@@ -60,8 +60,12 @@ impl Drop for Item {
 }
 
 fn ends(initial: usize, cells: &Arc<Cells>) -> (Give<Item>, Consumer, Arc<Ring<Item>>) {
+    ends_of(Sizes::fixed(CAPACITY), initial, cells)
+}
+
+fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (Give<Item>, Consumer, Arc<Ring<Item>>) {
     let initial: VecDeque<_> = (0..initial).map(|number| Item::new(number, cells)).collect();
-    let ring = Arc::new(Ring::new(CAPACITY, Layout::Apart, initial, None));
+    let ring = Arc::new(Ring::new(sizes, Layout::Apart, initial, None));
     let give = Give::new(ring.clone(), ChannelId(0), Some(1));
     let port = Take::new(ring.clone(), ChannelId(0), Limits { take: 1, see: 1 });
     let consumer =
@@ -144,6 +148,34 @@ fn loom_ring_wraps_and_ends() {
             assert_eq!(ring.meter.unread(), 0);
         });
     }
+}
+
+/// The capacity is raised within the slots, by a third thread, while both ends are active: items still arrive once and
+/// in order.
+///
+/// Mutations that fail: a capacity raised beyond the slots.
+#[test]
+fn loom_ring_is_widened_while_both_ends_are_active() {
+    check(|| {
+        let cells = Cells::new();
+        let (mut give, mut consumer, ring) = ends_of(Sizes { capacity: 1, slots: CAPACITY }, 0, &cells);
+        let producer = thread::spawn({
+            let cells = cells.clone();
+            move || produce(&mut give, 0, 3, &cells)
+        });
+        let wider = thread::spawn(move || ring.meter.raise_capacity(CAPACITY));
+        let mut seen = Vec::new();
+        loop {
+            match consumer.take(2) {
+                Ok(items) => seen.extend(items),
+                Err(Lack::Ended { .. }) => break,
+                Err(_) => thread::yield_now(),
+            }
+        }
+        assert_eq!(seen, [0, 1, 2]);
+        producer.join().unwrap();
+        wider.join().unwrap();
+    });
 }
 
 /// A full ring whose consumer takes one item or none and leaves: the producer finds room again,

@@ -44,7 +44,7 @@ impl Grow for Slots {
     // SAFETY: the contract is the callers', and what this model checks.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.touch();
-        self.meter.set_capacity(capacity);
+        self.meter.raise_capacity(capacity);
     }
 }
 
