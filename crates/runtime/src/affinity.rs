@@ -106,10 +106,13 @@ pub(crate) fn known_parallelism() -> usize {
 /// How long an answer of the system holds: it reads files of control groups, which takes 30 us.
 const HOLDS: Duration = Duration::from_secs(1);
 
+/// The cores of the last asker, when it asked, and the answer.
+static LAST: Mutex<Option<(usize, Instant, usize)>> = Mutex::new(None);
+
 /// Threads that the calling thread and those like it may run at once: [`thalweg_plan::threads`], asked again
-/// when the thread's cores differ from the last asker's, and once in a while.
+/// when the thread's cores differ from the last asker's, and once in a while. Threads of the pool ask before they
+/// sleep, so that a run need not.
 pub(crate) fn parallelism() -> usize {
-    static LAST: Mutex<Option<(usize, Instant, usize)>> = Mutex::new(None);
     let (count, now) = (Cores::here().count(), Instant::now());
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     match *last {
@@ -120,6 +123,16 @@ pub(crate) fn parallelism() -> usize {
             KNOWN.store(threads, Ordering::Relaxed);
             threads
         }
+    }
+}
+
+/// [`parallelism`] as far as it is known without reading files: before the first answer, the cores that the calling thread
+/// may use, though a control group's quota may allow less.
+pub(crate) fn parallelism_at_hand() -> usize {
+    let count = Cores::here().count();
+    match *LAST.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some((cores, _, threads)) if cores == count => threads,
+        _ => count,
     }
 }
 

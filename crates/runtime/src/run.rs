@@ -1,7 +1,7 @@
 //! From a network to its report: plan, rings, nodes, threads.
 
 use crate::account::{Account, duration};
-use crate::affinity::{Cores, Pinned, cores, parallelism};
+use crate::affinity::{Cores, Pinned, cores, parallelism, parallelism_at_hand};
 use crate::build::{Finished, MadeRing, MakeNode, MakeRing, Network};
 use crate::channel::{Layout, Sizes};
 use crate::clock::{calibrate, ticks};
@@ -458,7 +458,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     }
     let pace = if options.counted { Pace::Counted } else { Pace::Timed };
     // Spinning takes a core from the thread that would end the wait if there is none to spare.
-    let spin = threads > 1 && threads <= parallelism();
+    let spin = threads > 1 && threads <= parallelism_at_hand();
     let begun: Vec<_> =
         (0..threads).map(|worker| Mutex::new(Some(begin(net, options, policy, worker, told)))).collect();
     if told {
@@ -571,10 +571,11 @@ impl Prepared<'_> {
             apart(|| dispatch(&self.net.plan.policy, go))
                 .map_err(|unknown| Error::Options(unknown.to_string()))?;
         }
-        outcome(self.number, self.net, started.elapsed())
+        let policy = self.net.plan.policy.clone();
+        outcome(self.number, self.net, policy, started.elapsed())
     }
 
-    /// The same under a policy of the caller's own.
+    /// The same under a policy of the caller's own. The report names it by its type.
     ///
     /// # Errors
     /// As [`Prepared::run`].
@@ -583,13 +584,15 @@ impl Prepared<'_> {
         if self.net.live.load(Ordering::Relaxed) > 0 {
             apart(|| run_with(&self.net, &self.options, policy, Caller::Worker));
         }
-        outcome(self.number, self.net, started.elapsed())
+        let path = std::any::type_name::<P>().split('<').next().unwrap_or_default();
+        let policy = path.rsplit("::").next().unwrap_or_default().to_owned();
+        outcome(self.number, self.net, policy, started.elapsed())
     }
 }
 
 /// What came of a run whose threads have ended.
-fn outcome(number: usize, net: Arc<Net<'_>>, wall: Duration) -> Result<Finished, Error> {
-    let report = report(&net, wall);
+fn outcome(number: usize, net: Arc<Net<'_>>, policy: String, wall: Duration) -> Result<Finished, Error> {
+    let report = report(&net, policy, wall);
     let failure = net.take_failure();
     let dropped = dismantle(net);
     failure.or(dropped).map_or(Ok(Finished { number, report }), Err)
@@ -618,8 +621,8 @@ fn drop_bodies(net: &mut Net<'_>) {
 }
 
 /// What the run's counters say.
-fn report(net: &Net<'_>, wall: Duration) -> Report {
-    let mut report = Report::new(net.graph.clone(), net.plan.policy.clone(), net.plan.threads);
+fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
+    let mut report = Report::new(net.graph.clone(), policy, net.plan.threads);
     report.wall = wall;
     let mut accounts = std::mem::take(&mut *lock(&net.accounts));
     accounts.sort_by_key(|(worker, _)| *worker);

@@ -176,6 +176,9 @@ impl Seat {
                 looked = true;
                 drop(shared);
                 name_thread(IDLE);
+                if cfg!(not(loom)) {
+                    crate::affinity::parallelism();
+                }
                 shared = lock(&self.shared);
                 if matches!(shared.state, State::Idle | State::Done(_)) {
                     shared.member_waits = true;

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use thalweg::{Error, Fork, Graph, Options, Stream, output};
 
 fn options(threads: usize) -> Options {
@@ -141,6 +142,33 @@ fn a_round_and_its_gate_take_the_name() {
     let names: Vec<String> = graph.data().nodes().iter().map(|node| node.name.to_string()).collect();
     assert_eq!(names, ["source", "halve.gate", "halve", "collect"]);
     assert_eq!(graph.run(&options(2)).unwrap().take(halves).unwrap(), [5, 7]);
+}
+
+/// Item 0 is done when the others have gone all their rounds.
+#[test]
+fn a_long_step_does_not_delay_the_rounds_of_other_items() {
+    const OTHERS: usize = 3;
+    const ROUNDS: usize = 5;
+    let rounds = AtomicUsize::new(0);
+    let step = |(item, round): (usize, usize)| {
+        if item == 0 {
+            let start = Instant::now();
+            while rounds.load(Ordering::SeqCst) < OTHERS * ROUNDS {
+                assert!(start.elapsed() < Duration::from_secs(20), "{rounds:?} rounds");
+                std::thread::yield_now();
+            }
+            return ControlFlow::Break((item, round));
+        }
+        rounds.fetch_add(1, Ordering::SeqCst);
+        match round + 1 {
+            ROUNDS => ControlFlow::Break((item, ROUNDS)),
+            round => ControlFlow::Continue((item, round)),
+        }
+    };
+    let items = thalweg::from_iter((0..=OTHERS).map(|item| (item, 0)));
+    // Each call by itself, so that no other item is behind item 0 in a claim.
+    let (results, _) = items.par_round(OTHERS + 1, step).collect().run(&options(2).run_length(1)).unwrap();
+    assert_eq!(results, [(0, 0), (1, ROUNDS), (2, ROUNDS), (3, ROUNDS)]);
 }
 
 /// Counts the items between two points, and the most there were.

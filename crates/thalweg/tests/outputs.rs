@@ -370,7 +370,9 @@ fn every_way_to_run_gives_the_values() {
     let (graph, sum) = make();
     take(graph.build().unwrap().prepare(&options).unwrap().run().unwrap(), sum);
     let (graph, sum) = make();
-    take(graph.run_under(&thalweg::policy::RandomStealing, &options).unwrap(), sum);
+    let run = graph.run_under(&thalweg::policy::RandomStealing, &options).unwrap();
+    assert_eq!(run.report().policy, "RandomStealing");
+    take(run, sum);
     let (graph, sum) = make();
     let mut outlet = graph.source(0..100u64).start(&options).unwrap();
     assert!(outlet.by_ref().eq(0..100));

@@ -145,8 +145,9 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ///
     /// `step` sees an item's state and says whether to go round again (`Continue`) or what the
     /// result is (`Break`). Different items go round in parallel, up to `in_flight` of them, at least one,
-    /// and an item of many rounds delays only the results behind it. (A long call of `step` delays the others'
-    /// next rounds too.) The result does not depend on timing.
+    /// and an item of many rounds delays only the results behind it. A long call of `step` delays those too, and other
+    /// items' rounds once as many calls as a reorder window holds have overtaken it. The result does not depend on
+    /// timing.
     ///
     /// Built as two nodes and a feedback channel: a gate that numbers the items and puts the
     /// results back in order, and the parallel kernel that calls `step`. Settings of the stream are of that kernel.

@@ -12,9 +12,10 @@
 //! go first, so that of a tree of parts about one path for each task under way is unfolded at a time. Parts and
 //! their results are weighed, and count against the budget until they are joined.
 //!
-//! Which input the gate takes from first depends on timing; what comes out does not: tasks keep no
-//! state, the results of parts are joined in the order of the parts, and results leave in the order of
-//! the items.
+//! Which input the gate takes from first depends on timing, and so does the order of the verdicts: the step is
+//! unordered, so that a long call delays nothing but what waits for its result. What comes out does not depend on it:
+//! tasks keep no state, each verdict says where its result belongs, the results of parts are joined in the order of the
+//! parts, and results leave in the order of the items.
 
 use super::socket::Socket;
 use super::spec::{input, output};
@@ -345,8 +346,11 @@ where
         false,
     );
     _ = results.set(out.socket.clone());
-    let verdicts =
-        round.capacity(in_flight).kernel(name, output("out").push(1)).parallel(move |tasks, verdicts| {
+    let verdicts = round
+        .capacity(in_flight.saturating_add(OVERTAKING))
+        .kernel(name, output("out").push(1))
+        .unordered()
+        .parallel(move |tasks, verdicts| {
             let Placed { place, weight, content } = tasks.pop();
             let content = match content {
                 Task::Step(item) => step(item),
@@ -359,6 +363,10 @@ where
     verdicts.feed(back);
     out
 }
+
+/// Tasks that may begin while one before them is under way, besides those in flight with it: a channel gives the slots
+/// of a parallel node's items back in their order.
+const OVERTAKING: usize = 64;
 
 /// Items the gate takes from either side in one firing.
 const RUN: usize = 64;

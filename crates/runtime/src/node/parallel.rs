@@ -20,7 +20,9 @@
 //!
 //! **Unordered** nodes reserve no room either. The holder of the retirement publishes every
 //! completed ticket that it finds in the window, in whatever order they were completed; inputs are
-//! released, and tickets retired, in ticket order all the same.
+//! released, and tickets retired, in ticket order all the same. A claim takes as many firings as there is
+//! room for, whatever is under way: a long firing would keep others from being claimed until it ends. So the window
+//! may hold the results of as many claims as it has tickets.
 //!
 //! **A cap on workers** counts tickets from their issue to their completion. At the cap the node
 //! counts as held (`Body::is_held`), and the worker that completes a ticket looks at the node again.
@@ -253,7 +255,10 @@ where
     fn unreserved(&self, front: &mut Front<'_, I, O>, limit: usize, cx: &Cx<'_>) -> Result<usize, Event> {
         let retired = self.window.retired();
         let Some((room, lack)) = front.outs.dynamic_room() else { return Ok(limit) };
-        let under_way = front.issued - self.retired.load(Ordering::Relaxed);
+        let under_way = match self.node.unordered {
+            true => 0,
+            false => front.issued - self.retired.load(Ordering::Relaxed),
+        };
         if room > under_way {
             return Ok(limit.min(room - under_way));
         }
@@ -473,6 +478,10 @@ where
                         return moved;
                     }
                     slot.out[port] = true;
+                    if slot.out.iter().all(|out| *out) {
+                        // It may be long until it is retired.
+                        self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
+                    }
                 }
                 if ticket == back.next[port] {
                     back.next[port] += 1;
