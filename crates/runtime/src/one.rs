@@ -145,6 +145,10 @@ impl<T: Send> Outputs for One<Give<T>> {
     fn unsent_bytes(cursor: &Out<'static, T>) -> usize {
         cursor.unsent_bytes()
     }
+    #[inline]
+    fn pushed(cursor: &Out<'static, T>, _port: usize) -> usize {
+        cursor.pushed()
+    }
     fn tail(&self, _port: usize) -> usize {
         self.0.meter().tail()
     }

@@ -146,6 +146,9 @@ pub trait Outputs: Sealed + Send {
     fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool;
     #[doc(hidden)]
     fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize;
+    /// Items that the firings of a ticket have pushed on an output so far.
+    #[doc(hidden)]
+    fn pushed(cursors: &Self::Cursors<'static>, port: usize) -> usize;
     /// First index of an output that is not published.
     #[doc(hidden)]
     fn tail(&self, port: usize) -> usize;
@@ -386,6 +389,12 @@ macro_rules! tuples {
             fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize {
                 0 $(+ cursors.$i.unsent_bytes())*
             }
+            fn pushed(cursors: &Self::Cursors<'static>, port: usize) -> usize {
+                match port {
+                    $($i => cursors.$i.pushed(),)*
+                    _ => unreachable!("no such output"),
+                }
+            }
             fn tail(&self, port: usize) -> usize {
                 match port {
                     $($i => self.$i.meter().tail(),)*
@@ -562,6 +571,9 @@ impl<T: Send> Outputs for Vec<Give<T>> {
     }
     fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize {
         cursors.iter().map(Out::unsent_bytes).sum()
+    }
+    fn pushed(cursors: &Self::Cursors<'static>, port: usize) -> usize {
+        cursors[port].pushed()
     }
     fn tail(&self, port: usize) -> usize {
         self[port].meter().tail()

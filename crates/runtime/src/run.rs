@@ -2,7 +2,7 @@
 
 use crate::account::{Account, duration};
 use crate::affinity::{Cores, Pinned, cores, parallelism, parallelism_at_hand};
-use crate::build::{Finished, MadeRing, MakeNode, MakeRing, Network};
+use crate::build::{Finished, MadeRing, MakeNode, MakeRing, Network, TallySpec};
 use crate::channel::{Layout, Sizes};
 use crate::clock::{calibrate, ticks};
 use crate::coroutine::Stacks;
@@ -233,7 +233,7 @@ impl<'env> Network<'env> {
         calibrate();
         let wishes = options.wishes();
         let plan = Plan::new(&self.graph, &wishes);
-        let Network { number, graph, rings, nodes: makers, stacks, keepers } = self;
+        let Network { number, graph, rings, nodes: makers, stacks, keepers, mut tallies } = self;
         let stacks = Stacks::new(&stacks)?;
         check_sizes(&graph, &plan)?;
         let mut wide = Vec::new();
@@ -278,6 +278,8 @@ impl<'env> Network<'env> {
             let tickets = tickets(plan.threads);
             let (unordered, workers) = (data.unordered, data.workers);
             let held = held_bytes;
+            let tallies = tallies.remove(&id).unwrap_or_default();
+            let tallies = tallies.into_iter().map(TallySpec::make).collect();
             let make = MakeNode {
                 tickets,
                 retired,
@@ -286,6 +288,7 @@ impl<'env> Network<'env> {
                 kept,
                 unordered,
                 workers,
+                tallies,
                 stacks: &stacks,
                 owner,
             };

@@ -6,20 +6,35 @@ use super::socket::{MakeRing, Socket};
 use super::stream::Stream;
 use crate::coroutine::{Stacks, Wanted};
 use crate::error::BuildError;
-use crate::node::Body;
+use crate::node::{Body, Tally};
+use crate::port::Give;
 use crate::process::Owner;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, lock};
 use crossbeam_utils::CachePadded;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use thalweg_graph::{ChannelId, Fault, GraphData, Link, Node, NodeId, Port};
+use thalweg_graph::{ChannelId, Fault, GraphData, Item, Link, Node, NodeId, OutPort, Port, Rate};
 
 struct EdgeData<'env> {
     from: Option<Port>,
     to: Option<Port>,
     link: Link,
     make: Option<Arc<dyn MakeRing<'env> + 'env>>,
+    /// It carries counts or tokens, not items: see `in_flight`.
+    counts: bool,
+}
+
+/// A tally to be made with its node: see [`Draft::tally`].
+pub(crate) struct TallySpec {
+    of: usize,
+    socket: Arc<Socket<u64>>,
+}
+
+impl TallySpec {
+    pub(crate) fn make(self) -> Tally {
+        Tally::new(self.of, Give::new(self.socket.ring(), self.socket.id(), Some(1)))
+    }
 }
 
 /// What a node's code needs to be made.
@@ -36,6 +51,7 @@ pub(crate) struct MakeNode<'a> {
     /// The settings of a parallel node, as the graph has them.
     pub(crate) unordered: bool,
     pub(crate) workers: Option<u32>,
+    pub(crate) tallies: Vec<Tally>,
     /// The stacks of the run's coroutines.
     pub(crate) stacks: &'a Stacks,
     /// The owner of a process's ends of its channels.
@@ -57,6 +73,9 @@ pub struct Draft<'env> {
     /// Nodes that share what nodes may keep: see [`Kernel::ask_budget`](super::Kernel::ask_budget).
     pub(super) keepers: usize,
     mistakes: Vec<Mistake>,
+    tallies: HashMap<NodeId, Vec<TallySpec>>,
+    /// Nodes that push each item of their first input on their first output, though both rates are dynamic.
+    passing: Vec<NodeId>,
     built: bool,
     /// What may hold a user's values and is not needed any more: [`Locked`] drops it when it has unlocked the draft.
     trash: Vec<Box<dyn Send + 'env>>,
@@ -121,6 +140,8 @@ impl<'env> Shared<'env> {
             stacks: Wanted::new(),
             keepers: 0,
             mistakes: Vec::new(),
+            tallies: HashMap::new(),
+            passing: Vec::new(),
             built: false,
             trash: Vec::new(),
         })))
@@ -131,13 +152,24 @@ impl<'env> Shared<'env> {
         Locked(Some(lock(&self.0)))
     }
 
+    /// The tally of a parallel node's output: see [`Draft::tally`].
+    pub(super) fn tally(&self, of: Port) -> Stream<'env, u64> {
+        let mut draft = self.draft();
+        let (edge, socket) = draft.tally(of);
+        let (number, link) = (draft.number, Link::default());
+        Stream { shared: self.clone(), number, edge, socket, link, node: Some(of.0), gate: None }
+    }
+
     /// Takes the graph out and checks it.
     pub(super) fn build(&self) -> Result<Network<'env>, BuildError> {
         let mut draft = self.draft();
         let built = std::mem::replace(&mut draft.built, true);
+        draft.check_tallies();
         let graph = std::mem::take(&mut draft.graph);
         let (edges, nodes) = (std::mem::take(&mut draft.edges), std::mem::take(&mut draft.nodes));
         let mistakes = std::mem::take(&mut draft.mistakes);
+        let tallies = std::mem::take(&mut draft.tallies);
+        draft.passing.clear();
         let stacks = std::mem::take(&mut draft.stacks);
         let keepers = std::mem::take(&mut draft.keepers);
         let number = std::mem::replace(&mut draft.number, new_number());
@@ -152,6 +184,7 @@ impl<'env> Shared<'env> {
             nodes,
             stacks,
             keepers,
+            tallies,
         })
     }
 }
@@ -227,7 +260,7 @@ impl<'env> Draft<'env> {
     ) -> (usize, Arc<Socket<T>>) {
         let socket = Socket::new(initial);
         let make: Arc<dyn MakeRing<'env> + 'env> = socket.clone();
-        self.edges.push(EdgeData { from, to: None, link, make: Some(make) });
+        self.edges.push(EdgeData { from, to: None, link, make: Some(make), counts: false });
         (self.edges.len() - 1, socket)
     }
 
@@ -254,10 +287,60 @@ impl<'env> Draft<'env> {
         edge.and_then(|edge| edge.from)
     }
 
+    /// Adds a hidden output to a parallel node: for each firing, the number of items that it pushed on the output `of`.
+    fn tally(&mut self, of: Port) -> (usize, Arc<Socket<u64>>) {
+        let outputs = &mut self.graph.node_mut(of.0).outputs;
+        let is_free = |name: &String| outputs.iter().all(|port| port.name != name.as_str());
+        let mut names = std::iter::once("tally".to_owned()).chain((2..).map(|i| format!("tally-{i}")));
+        let name = names.find(is_free).expect("endless");
+        outputs.push(OutPort::new(name, Item::of::<u64>()).push(Rate::Static(1)));
+        let port = (of.0, outputs.len() - 1);
+        let (edge, socket) = self.produce(Some(port), VecDeque::new(), Link::default());
+        self.set_counts(edge);
+        self.tallies.entry(of.0).or_default().push(TallySpec { of: of.1, socket: socket.clone() });
+        (edge, socket)
+    }
+
+    /// Refuses tallies of nodes that became unordered after the tally was added: it relies on the order of tickets.
+    fn check_tallies(&mut self) {
+        let unordered = |node: &NodeId| self.graph.node(*node).unordered;
+        let mut refused: Vec<NodeId> = self.tallies.keys().copied().filter(unordered).collect();
+        refused.sort_unstable();
+        for node in refused {
+            let why = "`unordered`: `in_flight` counts its items in order".to_owned();
+            self.mistake(Mistake::Node(node, why));
+        }
+    }
+
+    /// The edge carries counts or tokens, not items.
+    pub(super) fn set_counts(&mut self, edge: usize) {
+        if let Some(edge) = self.edges.get_mut(edge) {
+            edge.counts = true;
+        }
+    }
+
+    /// The node pushes each item of its first input on its first output.
+    pub(super) fn set_passing(&mut self, node: NodeId) {
+        self.passing.push(node);
+    }
+
+    /// The graph so far without channels of counts and tokens, and with static rates where nodes pass items on.
+    pub(super) fn flow(&self) -> GraphData {
+        let mut graph = self.graph.clone();
+        for node in &self.passing {
+            let node = graph.node_mut(*node);
+            (node.inputs[0].pop, node.outputs[0].push) = (Rate::Static(1), Rate::Static(1));
+        }
+        self.with_channels(graph, |edge| !edge.counts)
+    }
+
     /// The graph so far with the channels that have both ends.
     pub(super) fn connected(&self) -> GraphData {
-        let mut graph = self.graph.clone();
-        for edge in &self.edges {
+        self.with_channels(self.graph.clone(), |_| true)
+    }
+
+    fn with_channels(&self, mut graph: GraphData, wanted: impl Fn(&EdgeData<'env>) -> bool) -> GraphData {
+        for edge in self.edges.iter().filter(|edge| wanted(edge)) {
             if let (Some(from), Some(to)) = (edge.from, edge.to) {
                 // What is refused here is refused again, and reported, when the graph is built.
                 _ = graph.connect(from, to, edge.link);

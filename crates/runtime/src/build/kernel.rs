@@ -256,10 +256,10 @@ where
         let mut draft = shared.draft();
         let Attached { ins, outs, streams, .. } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
-            let MakeNode { tickets, retired, weighed, held, unordered, workers, .. } = make;
+            let MakeNode { tickets, retired, weighed, held, unordered, workers, tallies, .. } = make;
             let retired = retired.expect("made for a parallel node");
             let limits = NodeLimits { tickets, weighed, held, workers, unordered };
-            Box::new(Parallel::new(ins(), outs(), fire, frame, retired, limits))
+            Box::new(Parallel::new(ins(), outs(), fire, frame, retired, limits, tallies))
         })));
         streams
     }

@@ -1,10 +1,11 @@
 //! A graph that was checked, with the code of its nodes.
 
-use super::draft::NodeMaker;
+use super::draft::{NodeMaker, TallySpec};
 use super::socket::MakeRing;
 use crate::coroutine::Wanted;
+use std::collections::HashMap;
 use std::sync::Arc;
-use thalweg_graph::GraphData;
+use thalweg_graph::{GraphData, NodeId};
 
 /// A graph that may be run, with the code of its nodes.
 pub struct Network<'env> {
@@ -16,6 +17,8 @@ pub struct Network<'env> {
     pub(crate) stacks: Wanted,
     /// Nodes that share what nodes may keep of what they have taken.
     pub(crate) keepers: usize,
+    /// Tallies of parallel nodes.
+    pub(crate) tallies: HashMap<NodeId, Vec<TallySpec>>,
 }
 
 impl Network<'_> {

@@ -519,6 +519,12 @@ impl<T> Out<'_, T> {
         self.at
     }
 
+    /// Items written and not published: in an open chunk, or in a stretch of the ring.
+    #[inline]
+    pub(crate) fn pushed(&self) -> usize {
+        self.at - self.base
+    }
+
     /// Whether this cursor was made for `ring`.
     #[inline]
     pub(crate) fn is_of(&self, ring: RingId) -> bool {

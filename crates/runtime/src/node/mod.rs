@@ -11,9 +11,11 @@
 
 mod parallel;
 mod sequential;
+mod tally;
 
 pub(crate) use parallel::{NodeLimits, Parallel};
 pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};
+pub(crate) use tally::Tally;
 
 use crate::channel::Meter;
 use crate::claim::Claimed;

@@ -24,10 +24,14 @@
 //! room for, whatever is under way: a long firing would keep others from being claimed until it ends. So the window
 //! may hold the results of as many claims as it has tickets.
 //!
+//! **Tallies** ([`tally`](super::tally)) are static outputs that the node's code does not see. Their ports come after
+//! those of its outputs.
+//!
 //! **A cap on workers** counts tickets from their issue to their completion. At the cap the node
 //! counts as held (`Body::is_held`), and the worker that completes a ticket looks at the node again.
 
 use super::sequential::{FrameFn, Framing, lacking};
+use super::tally::{Count, Tallies, Tally};
 use super::{Body, Cx, Held, IntoResult, NodeState, UNSTUCK};
 use crate::claim::Claim;
 use crate::clock::Part;
@@ -48,6 +52,8 @@ struct Ticket<I: Inputs, O: Outputs> {
     bytes: usize,
     /// By output of an unordered node: what the ticket gives there is out.
     out: Box<[bool]>,
+    /// By tally: how many items each firing pushed.
+    tallied: Box<[Count]>,
 }
 
 /// What a parallel node may use.
@@ -69,6 +75,7 @@ pub(crate) struct NodeLimits {
 struct Front<'env, I: Inputs, O: Outputs> {
     ins: I,
     outs: O,
+    tallies: Tallies,
     next_ticket: usize,
     /// Firings in all tickets issued.
     issued: usize,
@@ -82,10 +89,35 @@ struct Front<'env, I: Inputs, O: Outputs> {
 struct Back<I: Inputs, O: Outputs> {
     ins: I,
     outs: O,
-    /// The ticket each output publishes next.
+    tallies: Tallies,
+    /// The ticket that each output, and then each tally, publishes next.
     next: Vec<usize>,
     /// The ticket whose inputs are released next.
     next_in: usize,
+}
+
+impl<I: Inputs, O: Outputs> Back<I, O> {
+    /// Publishes what a finished ticket pushed on one port. True if all of it is out.
+    fn send(&self, port: usize, slot: &mut Ticket<I, O>) -> bool {
+        match port.checked_sub(self.outs.count()) {
+            None => self.outs.publish_ticket(port, &mut slot.outs),
+            Some(tally) => self.tallies.publish(tally, &mut slot.tallied),
+        }
+    }
+
+    fn tail(&self, port: usize) -> usize {
+        match port.checked_sub(self.outs.count()) {
+            None => self.outs.tail(port),
+            Some(tally) => self.tallies.tail(tally),
+        }
+    }
+
+    fn capacity(&self, port: usize) -> usize {
+        match port.checked_sub(self.outs.count()) {
+            None => self.outs.capacity(port),
+            Some(tally) => self.tallies.capacity(tally),
+        }
+    }
 }
 
 /// Bytes of tickets that are not in the channel yet.
@@ -133,7 +165,9 @@ where
         frame: Option<Box<dyn FrameFn<I> + 'env>>,
         retired: std::sync::Arc<crossbeam_utils::CachePadded<AtomicUsize>>,
         node: NodeLimits,
+        tallies: Vec<Tally>,
     ) -> Self {
+        let tallies = Tallies::new(tallies);
         let count = ins.count();
         let limits = ins.rates();
         if node.unordered {
@@ -147,12 +181,15 @@ where
             frames: Vec::new(),
             bytes: 0,
             out: vec![false; if node.unordered { outs.count() } else { 0 }].into(),
+            tallied: tallies.counts(),
         };
         let window = Window::new(node.tickets, retired, ticket);
-        let back = Back { ins: ins.twin(), outs: outs.twin(), next: vec![0; outs.count()], next_in: 0 };
+        let next = vec![0; outs.count() + tallies.len()];
+        let back = Back { ins: ins.twin(), outs: outs.twin(), tallies: tallies.twin(), next, next_in: 0 };
         let front = Front {
             ins,
             outs,
+            tallies,
             next_ticket: 0,
             issued: 0,
             frame,
@@ -186,7 +223,7 @@ where
             // A stream may have been cut short: see `starve`.
             front.ins.refresh();
         }
-        if front.outs.all_gone() || cx.state().is_cancelled() {
+        if (front.outs.all_gone() && front.tallies.all_gone()) || cx.state().is_cancelled() {
             return Err(self.end_when_retired(front, cx));
         }
         if self.is_at_cap() {
@@ -209,7 +246,8 @@ where
             },
             Some(_) => limit,
         };
-        let room = front.outs.room(limit).map_err(|lack| lacking(cx, lack))?;
+        let room = front.outs.room(limit).and_then(|room| front.tallies.room(room));
+        let room = room.map_err(|lack| lacking(cx, lack))?;
         // SAFETY: this thread holds the claim and `has_place` said that the slot is free: it is
         // this issuer's until completed.
         let slot = unsafe { self.window.body(ticket) };
@@ -225,6 +263,7 @@ where
             },
         };
         front.outs.open_ticket(&mut slot.outs, firings);
+        front.tallies.open(&mut slot.tallied, firings);
         slot.firings = firings;
         slot.out.fill(false);
         front.next_ticket = ticket + 1;
@@ -320,6 +359,7 @@ where
         // The end of a cancelled node is none of its streams': see `useful`.
         if !cx.state().is_cancelled() {
             front.outs.end();
+            front.tallies.end();
         }
         front.ins.leave();
         cx.net.ended(cx.node);
@@ -330,7 +370,11 @@ where
     fn run(&self, ticket: usize, cx: &mut Cx<'_>) -> bool {
         // SAFETY: this thread issued the ticket and has not completed it.
         let slot = unsafe { self.window.body(ticket) };
-        let ran = if slot.frames.is_empty() { self.run_static(slot) } else { self.run_framed(slot) };
+        let ran = match (slot.frames.is_empty(), slot.tallied.is_empty()) {
+            (true, true) => self.run_static(slot),
+            (true, false) => self.run_tallied(slot),
+            (false, _) => self.run_framed(slot),
+        };
         if let Err(failure) = ran {
             match failure {
                 Failure::Error(error) => cx.net.fail_node(cx.node, error),
@@ -351,24 +395,41 @@ where
     }
 
     fn run_static(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
-        self.fire(slot, self.limits.clone(), slot.firings)?;
+        self.fire((&mut slot.ins, &mut slot.outs), self.limits.clone(), slot.firings, |_| ())?;
+        O::close_ticket(&mut slot.outs);
+        Ok(())
+    }
+
+    fn run_tallied(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
+        let Ticket { ins, outs, tallied, firings, .. } = slot;
+        let note = |outs: &O::Cursors<'static>| tallied.iter_mut().for_each(|count| count.note::<O>(outs));
+        self.fire((ins, outs), self.limits.clone(), *firings, note)?;
         O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
     fn run_framed(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
+        let Ticket { ins, outs, tallied, frames, .. } = slot;
         for firing in 0..slot.firings {
-            let limits = I::framed(&slot.frames[firing * self.inputs..][..self.inputs]);
-            self.fire(slot, limits, 1)?;
+            let limits = I::framed(&frames[firing * self.inputs..][..self.inputs]);
+            let note =
+                |outs: &O::Cursors<'static>| tallied.iter_mut().for_each(|count| count.note::<O>(outs));
+            self.fire((ins, outs), limits, 1, note)?;
         }
         O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
-    /// The inner loop.
-    fn fire(&self, slot: &mut Ticket<I, O>, limits: I::Limits, firings: usize) -> Result<(), Failure> {
-        // SAFETY: the slot is borrowed mutably and its cursors are used through the loan only.
-        let (mut ins, mut outs) = unsafe { (Lent::new(&mut slot.ins), Lent::new(&mut slot.outs)) };
+    /// The inner loop; `after` sees the outputs after each firing.
+    fn fire(
+        &self,
+        (ins, outs): (&mut I::Cursors<'static>, &mut O::Cursors<'static>),
+        limits: I::Limits,
+        firings: usize,
+        mut after: impl FnMut(&O::Cursors<'static>),
+    ) -> Result<(), Failure> {
+        // SAFETY: both are borrowed mutably for the whole function and used through the loan only.
+        let (mut ins, mut outs) = unsafe { (Lent::new(ins), Lent::new(outs)) };
         for _ in 0..firings {
             O::step(&mut outs.here);
             I::step(&mut ins.here, &limits);
@@ -378,6 +439,7 @@ where
             if let Some(port) = O::short(&outs.here) {
                 return Err(Failure::Short(port));
             }
+            after(&outs.here);
         }
         Ok(())
     }
@@ -417,6 +479,7 @@ where
             moved = true;
         }
         back.outs.purge_if_gone();
+        back.tallies.purge_if_gone();
         for port in 0..back.next.len() {
             moved |= match self.node.unordered {
                 false => self.publish(back, port, cx),
@@ -444,11 +507,11 @@ where
         while self.is_done(back.next[port]) {
             // SAFETY: this thread holds the retirement and the ticket is done.
             let slot = unsafe { self.window.body(back.next[port]) };
-            let before = back.outs.tail(port);
-            let out = back.outs.publish_ticket(port, &mut slot.outs);
-            moved |= back.outs.tail(port) != before || out;
+            let before = back.tail(port);
+            let out = back.send(port, slot);
+            moved |= back.tail(port) != before || out;
             if !out {
-                let until = back.outs.tail(port) + 1 - back.outs.capacity(port);
+                let until = back.tail(port) + 1 - back.capacity(port);
                 stuck.store(until, Ordering::Relaxed);
                 return moved;
             }
