@@ -221,12 +221,20 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// or for latency: what enters is not far ahead of what leaves.
     ///
     /// The rates between entry and exit must be static, as those of `map`, `par_map`, `windows` and kernels that
-    /// declare theirs are; a dynamic rate there is a mistake that [`Graph::build`](super::Graph::build)
-    /// reports. Where nothing else opens a cycle of waiting nodes, as where a window of the section needs more
-    /// items than `most`, the limit grows as a channel's capacity would.
+    /// declare theirs are, or outputs of parallel nodes, as those of [`par_flat_map`](Stream::par_flat_map),
+    /// [`par_filter_map`](Stream::par_filter_map) and [parallel kernels](super::Kernel::parallel) are. An item that
+    /// becomes nothing has left when its firing has ended. Such a node must lie on every path of the section, and
+    /// on no cycle of it. Any other dynamic rate is a mistake that [`Graph::build`](super::Graph::build) reports: of
+    /// sequential kernels, of processes, of inputs, and of unordered nodes.
+    ///
+    /// Rates count in shares: where firings take or give several items, an item may count as gone while less than
+    /// a period of its descendants is still there. Items that wait in a feedback channel of the section do not count.
+    ///
+    /// Where nothing else opens a cycle of waiting nodes, as where a window of the section needs more items than
+    /// `most`, the limit grows as a channel's capacity would.
     ///
     /// Built as two nodes, an entry and an exit, and a channel of tokens between them, which settings and reports
-    /// show.
+    /// show. A parallel node with a dynamic output has one more output, `tally`, for each such section that it lies in.
     ///
     /// ```
     /// use thalweg_runtime::{Graph, Options};
@@ -237,6 +245,13 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ///     .collect()
     ///     .run(&Options::new().threads(2))?;
     /// assert_eq!(sums.len(), 250);
+    ///
+    /// let (words, _report) = Graph::new()
+    ///     .source(["to be or", "not to be"])
+    ///     .in_flight(8, |lines| lines.par_flat_map(|line| line.split(' ')))
+    ///     .collect()
+    ///     .run(&Options::new().threads(2))?;
+    /// assert_eq!(words, ["to", "be", "or", "not", "to", "be"]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
     pub fn in_flight<U: Send + 'env>(

@@ -1,0 +1,163 @@
+//! A limit on the items between two points of a graph: tokens.
+//!
+//! ```text
+//!             ┌─────────── tokens ───────────┐
+//!   items ─▶ entry ─▶ the section's nodes ─▶ exit ─▶ results
+//! ```
+//!
+//! The entry gives tokens with each item, and the exit takes some as items leave, so the capacity of
+//! their channel limits what is between them. It is a channel like any other: full, it stops the entry; where
+//! the section needs more items than that before one leaves, the channel is part of a cycle of waiting
+//! nodes, and grows, after the cycle's other channels.
+//!
+//! # Static rates
+//!
+//! One item of the entry need not be one of the exit. Along paths of static rates, each `items` items of
+//! the entry become `results` items of the exit. So the entry gives `results` tokens with each item and the
+//! exit takes `items` of them with each result. For a limit of `most` items the entry must stop while more than
+//! `results * (most - 1)` tokens are out. A node with a dynamic output stops when the channel has no room for one, hence
+//! the capacity `results * (most - 1) + 1`.
+//!
+//! # Parallel nodes with a dynamic output
+//!
+//! ```text
+//!             ┌────────────────────── tokens ──────────────────────┐
+//!   items ─▶ entry ─▶ .. ─▶ P1 ─▶ .. ─▶ P2 ─▶ .. ───────────────▶ exit ─▶ results
+//!                            └─tally─┐   └─tally─┐                  ▲
+//!                                    └────────▶ sum ─────counts─────┘
+//! ```
+//!
+//! A parallel node keeps no state, and its firing `j` pops the same items whatever the other firings push. So one
+//! number for each firing, the items that it pushed, says all that its rates leave open: the node's *tally*
+//! (`node/tally.rs`). The entry pushes one token with each item, and the exit pops one for each item whose
+//! descendants have left.
+//!
+//! | counter of the exit | what |
+//! |---|---|
+//! | `passed` | items that have left |
+//! | `firings` | the first firings of P1 whose descendants have all left |
+//! | `pushed` | items that those firings became at the last node with a tally |
+//! | `returned` | tokens popped |
+//!
+//! Let `C(j)` be the sum of the first `j` counts, and let the static rates between the last such node and the exit
+//! make `to` results of `from` items. The first `j` firings are done when `up(C(j)) = ceil(C(j) * to / from)`
+//! results have left. The exit pops the next count only then, so a firing that pushes nothing is done at once. When
+//! `f` firings are done, so are the first `floor(f * from / to)` items of the entry, by the rates between entry and P1.
+//!
+//! Two tallies make one ([`count::sum`]): the first `j` firings of P1 push `C1(j)` items, these need the first
+//! `up(C1(j))` firings of P2, and those push `C2(up(C1(j)))` items. The sum kernel pushes the differences of this
+//! series, one for each firing of P1, as if P1 and P2 were one node. Further nodes are added the same way.
+//!
+//! **The results are determinate.** The exit passes items on in order, whatever else it pops. Timing decides only
+//! when a token is popped.
+//!
+//! **The limit holds.** The exit pops the token of an item only after as many results have left as, by the rates, the
+//! first items of the entry up to this one become. Rates are averages over a period: where firings pop or push
+//! several items, an item may count as gone while less than a period of its descendants is in the section.
+//!
+//! **The section makes progress.** The exit waits for any input that it can use: items always, counts where none has
+//! arrived, tokens where some are due. So items never wait for counts. The sum kernel may wait for one tally while
+//! the channel of the other is full. Then that channel is part of a cycle of waiting nodes, and grows before the
+//! tokens do. A count waits in its channel until its items have left. While it does, its channel may be full and so stop
+//! P1; where the items need P1, that is a cycle of waiting nodes too.
+//!
+//! **What is refused.** Positions add up only where every path of the section leads through the node's output once
+//! ([`path`]). Within an outer section the exit counts as a node of rates 1, and channels of counts and tokens do
+//! not count as paths (`Draft::flow`).
+
+mod count;
+mod path;
+
+use super::mistake::Mistake;
+use super::spec::{input, output};
+use super::stream::Stream;
+use path::{Path, Ratio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use thalweg_graph::NodeId;
+
+pub(super) fn build<'env, T, U>(
+    stream: Stream<'env, T>,
+    most: usize,
+    section: impl FnOnce(Stream<'env, T>) -> Stream<'env, U>,
+) -> Stream<'env, U>
+where
+    T: Send + 'env,
+    U: Send + 'env,
+{
+    let graph = stream.graph();
+    let results = Arc::new(AtomicU32::new(1));
+    let count = results.clone();
+    let (entry, (out, tokens)) =
+        graph.kernel("in_flight.entry", stream, (output("out").push(1), output("tokens"))).add_sequential(
+            move |items, (out, tokens)| {
+                out.push(items.pop());
+                (0..count.load(Ordering::Relaxed)).for_each(|_| tokens.push(()));
+            },
+            false,
+        );
+    let inside = section(out);
+    graph.shared.draft().set_counts(tokens.edge);
+    let path = graph.shared.draft().path(entry, &inside);
+    let mut out = match path {
+        Ok(path) if !path.tallied.is_empty() => tallied(inside, limit(tokens, 1, most), path),
+        Ok(Path { first: Ratio { from, to }, .. }) => {
+            results.store(to, Ordering::Relaxed);
+            fixed(inside, limit(tokens, to, most), from).1
+        }
+        Err(why) => {
+            let (exit, out) = fixed(inside, limit(tokens, 1, most), 1);
+            graph.shared.draft().mistake(Mistake::Node(exit, why));
+            out
+        }
+    };
+    out.gate = Some((entry, "entry"));
+    out
+}
+
+/// Tokens of a section at most: a limit beyond it limits nothing.
+const MOST: usize = 1 << 30;
+
+/// The channel of tokens, of which the entry pushes `per_item` with each item.
+fn limit<'env>(tokens: Stream<'env, ()>, per_item: u32, most: usize) -> Stream<'env, ()> {
+    let capacity = (per_item as usize).saturating_mul(most - 1).saturating_add(1);
+    let mut tokens = tokens.capacity(capacity.min(MOST));
+    tokens.link.limits = true;
+    tokens
+}
+
+/// The exit of a section of static rates, which pops `each` tokens with each item.
+fn fixed<'env, U: Send + 'env>(
+    items: Stream<'env, U>,
+    tokens: Stream<'env, ()>,
+    each: u32,
+) -> (NodeId, Stream<'env, U>) {
+    let graph = items.graph();
+    let inputs = (input("in", items), input("tokens", tokens).pop(each));
+    graph.kernel("in_flight", inputs, output("out").push(1)).add_sequential(
+        |(items, tokens), out| {
+            while tokens.try_pop().is_some() {}
+            out.push(items.pop());
+        },
+        false,
+    )
+}
+
+/// The exit of a section with dynamic outputs, and the tallies that lead to it.
+fn tallied<'env, U: Send + 'env>(
+    items: Stream<'env, U>,
+    tokens: Stream<'env, ()>,
+    Path { first, tallied }: Path,
+) -> Stream<'env, U> {
+    let shared = items.shared.clone();
+    let tallies = tallied.into_iter().map(|(port, after)| (shared.tally(port), after));
+    let all = tallies.reduce(|(counts, between), (tally, after)| {
+        let sum = count::sum(counts, between, tally);
+        shared.draft().set_counts(sum.edge);
+        (sum, after)
+    });
+    let (counts, after) = all.expect("a section without a tally has an exit of fixed rates");
+    let (exit, out) = count::exit(items, counts, tokens, (first, after));
+    shared.draft().set_passing(exit);
+    out
+}

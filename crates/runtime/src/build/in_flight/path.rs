@@ -1,0 +1,235 @@
+//! The paths of a section: where its descendants can be counted, and by which rates.
+
+use super::super::draft::Draft;
+use super::super::stream::Stream;
+use std::collections::HashSet;
+use thalweg_analysis::{Region, regions, repetitions};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId, Port};
+
+/// How many items at one point of a graph become how many at another, in lowest terms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Ratio {
+    pub(super) from: u32,
+    pub(super) to: u32,
+}
+
+impl Ratio {
+    const SAME: Ratio = Ratio { from: 1, to: 1 };
+
+    /// What the first `items` become, rounded up.
+    pub(super) fn up(self, items: u64) -> u64 {
+        if self == Ratio::SAME { items } else { scale(items, self.to, |of| of.div_ceil(self.from.into())) }
+    }
+
+    /// Items that have wholly become the first `results`.
+    pub(super) fn down(self, results: u64) -> u64 {
+        if self == Ratio::SAME { results } else { scale(results, self.from, |of| of / u128::from(self.to)) }
+    }
+}
+
+/// Products of a count and a rate may exceed 64 bits.
+fn scale(count: u64, by: u32, divide: impl Fn(u128) -> u128) -> u64 {
+    u64::try_from(divide(u128::from(count) * u128::from(by))).unwrap_or(u64::MAX)
+}
+
+/// How to count what a section's items become.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Path {
+    /// From the entry's items to firings of the first node with a tally; where there is none, to results.
+    pub(super) first: Ratio,
+    /// Outputs that need a tally, from the entry to the end. The ratio leads from the output's items to firings of the
+    /// next such node, or to results.
+    pub(super) tallied: Vec<(Port, Ratio)>,
+}
+
+impl Draft<'_> {
+    /// The paths from a node with one output to a stream.
+    ///
+    /// # Errors
+    /// What an item becomes cannot be counted: why.
+    pub(super) fn path<T>(&self, entry: NodeId, to: &Stream<'_, T>) -> Result<Path, String> {
+        let end = self.producer(to).filter(|_| self.has(entry)).ok_or(NO_PATH)?;
+        let graph = self.flow();
+        let section = Section::new(&graph, entry, end)?;
+        let dynamic = section.tallied()?;
+        let regions = regions(&graph);
+        let ratio = |from: Port, to: Option<&Port>| {
+            let (to, each) = match to {
+                Some(port) => (port.0, 1),
+                None => (end.0, graph.node(end.0).outputs[end.1].push.fixed().unwrap_or(1)),
+            };
+            if from == end { Ok(Ratio::SAME) } else { ratio(&graph, &regions, from, (to, each)) }
+        };
+        let first = ratio((entry, 0), dynamic.first())?;
+        let after = |at: usize| Ok((dynamic[at], ratio(dynamic[at], dynamic.get(at + 1))?));
+        let tallied = (0..dynamic.len()).map(after).collect::<Result<_, String>>()?;
+        Ok(Path { first, tallied })
+    }
+}
+
+const NO_PATH: &str =
+    "`in_flight`: no path of static rates leads from its entry to the stream that the section returned";
+
+/// From the items of an output to the firings of a node, each of which counts as `each`.
+fn ratio(
+    graph: &GraphData,
+    regions: &[Region],
+    from: Port,
+    (to, each): (NodeId, u32),
+) -> Result<Ratio, String> {
+    let channel = graph.node(from.0).outputs[from.1].channel.ok_or(NO_PATH)?;
+    let (next, port) = graph.channel(channel).to;
+    let pop = graph.node(next).inputs[port].pop.fixed().ok_or(NO_PATH)?;
+    let region = regions.iter().find(|region| region.nodes.contains(&next)).ok_or(NO_PATH)?;
+    let times = repetitions(graph, region).map_err(|fault| format!("`in_flight`: {fault}"))?;
+    let firings = |node: NodeId| region.nodes.binary_search(&node).ok().map(|at| times[at]);
+    let product =
+        |node: NodeId, each: u32| firings(node)?.checked_mul(each.into()).filter(|count| *count > 0);
+    let (items, results) = (product(next, pop).ok_or(NO_PATH)?, product(to, each).ok_or(NO_PATH)?);
+    let common = gcd(items, results);
+    let small = |count: u64| u32::try_from(count / common).map_err(|_| NO_PATH);
+    Ok(Ratio { from: small(items)?, to: small(results)? })
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What lies on the paths from a section's entry to its end.
+struct Section<'a> {
+    graph: &'a GraphData,
+    entry: NodeId,
+    /// The output whose stream the section returned.
+    end: Port,
+    nodes: HashSet<NodeId>,
+}
+
+impl<'a> Section<'a> {
+    fn new(graph: &'a GraphData, entry: NodeId, end: Port) -> Result<Section<'a>, String> {
+        let after = reach(entry, |node| heads(graph, node).map(|(_, to)| to).collect());
+        let before = reach(end.0, |node| {
+            let channels = graph.node(node).inputs.iter().filter_map(|port| port.channel);
+            channels.map(|channel| graph.channel(channel).from.0).collect()
+        });
+        let nodes: HashSet<NodeId> = after.intersection(&before).copied().collect();
+        if nodes.is_empty() { Err(NO_PATH.to_owned()) } else { Ok(Section { graph, entry, end, nodes }) }
+    }
+
+    /// The dynamic outputs on the paths, from the entry to the end.
+    fn tallied(&self) -> Result<Vec<Port>, String> {
+        let mut tallied: Vec<(usize, Port)> = Vec::new();
+        let ports = self.dynamic_outputs()?;
+        for port in &ports {
+            let without = self.reach_without(*port);
+            self.is_passed_once(*port, &without)?;
+            // Each lies on every path, so the nodes of those before this one are the ones reached without it.
+            tallied.push((ports.iter().filter(|port| without.contains(&port.0)).count(), *port));
+        }
+        tallied.sort_unstable();
+        Ok(tallied.into_iter().map(|(_, port)| port).collect())
+    }
+
+    /// The dynamic outputs on the paths.
+    ///
+    /// # Errors
+    /// One of them has no tally, or an input on the paths has a dynamic rate.
+    fn dynamic_outputs(&self) -> Result<Vec<Port>, String> {
+        let inside = self
+            .graph
+            .channels()
+            .iter()
+            .filter(|channel| self.nodes.contains(&channel.from.0) && self.nodes.contains(&channel.to.0));
+        let ports = inside.map(|channel| (channel.from, Some(channel.to))).chain([(self.end, None)]);
+        let mut dynamic = Vec::new();
+        for (from, to) in ports {
+            let node = self.graph.node(from.0);
+            if node.outputs[from.1].push.fixed().is_none() {
+                self.can_have_tally(from)?;
+                dynamic.push(from);
+            }
+            if let Some(to) = to.filter(|to| self.graph.node(to.0).inputs[to.1].pop.fixed().is_none()) {
+                let help = match self.graph.node(to.0).kind {
+                    Kind::Process => {
+                        "write its node as a kernel with declared rates, or end the section before it"
+                    }
+                    _ => "declare how many items it pops, or end the section before it",
+                };
+                return Err(uncountable(&self.graph.input_name(to), "", help));
+            }
+        }
+        Ok(dynamic)
+    }
+
+    fn can_have_tally(&self, port: Port) -> Result<(), String> {
+        let (node, name) = (self.graph.node(port.0), self.graph.output_name(port));
+        match (node.kind, node.unordered) {
+            (Kind::Parallel, false) => Ok(()),
+            (Kind::Parallel, true) => {
+                Err(uncountable(&name, " and its node is unordered", "leave out `unordered`"))
+            }
+            _ => {
+                let help = "make its node parallel, as that of `par_flat_map` is, or declare how many items it \
+                            pushes";
+                Err(uncountable(&name, " and its node is not parallel", help))
+            }
+        }
+    }
+
+    /// Checks that every path leads through the output once; `without` are the nodes reached without it.
+    fn is_passed_once(&self, port: Port, without: &HashSet<NodeId>) -> Result<(), String> {
+        let name = || self.graph.output_name(port);
+        if port != self.end && without.contains(&self.end.0) {
+            let help = "let the section begin after the paths have parted, or end before";
+            return Err(uncountable(&name(), " and another path leads past it", help));
+        }
+        let channel = self.graph.node(port.0).outputs[port.1].channel;
+        let comes_back = |channel: ChannelId| {
+            let next = self.graph.channel(channel).to.0;
+            next != self.entry && reach(next, |node| self.next(node, None, true)).contains(&port.0)
+        };
+        match channel.is_some_and(comes_back) {
+            true => {
+                Err(uncountable(&name(), " and lies on a cycle", "let the cycle be outside of the section"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The nodes of the section that paths from the entry reach without an output.
+    fn reach_without(&self, port: Port) -> HashSet<NodeId> {
+        let without = self.graph.node(port.0).outputs[port.1].channel;
+        reach(self.entry, |node| self.next(node, without, false))
+    }
+
+    /// The nodes of the section at the heads of a node's channels.
+    fn next(&self, node: NodeId, without: Option<ChannelId>, stops_at_entry: bool) -> Vec<NodeId> {
+        let inside = |to: &NodeId| self.nodes.contains(to) && !(stops_at_entry && *to == self.entry);
+        let counts = |(channel, _): &(ChannelId, NodeId)| Some(*channel) != without;
+        heads(self.graph, node).filter(counts).map(|(_, to)| to).filter(inside).collect()
+    }
+}
+
+/// The message for a port of a dynamic rate whose items cannot be counted.
+fn uncountable(port: &str, why: &str, help: &str) -> String {
+    format!(
+        "`in_flight`: `{port}` between its entry and it has a dynamic rate{why}, so that an item's descendants \
+         cannot be counted\n  help: {help}"
+    )
+}
+
+/// A node's outgoing channels, and the nodes that they lead to.
+fn heads(graph: &GraphData, node: NodeId) -> impl Iterator<Item = (ChannelId, NodeId)> {
+    let channels = graph.node(node).outputs.iter().filter_map(|port| port.channel);
+    channels.map(|channel| (channel, graph.channel(channel).to.0))
+}
+
+/// All nodes that steps lead to from one, itself included.
+fn reach(start: NodeId, next: impl Fn(NodeId) -> Vec<NodeId>) -> HashSet<NodeId> {
+    let (mut seen, mut open) = (HashSet::new(), vec![start]);
+    while let Some(node) = open.pop() {
+        if seen.insert(node) {
+            open.extend(next(node));
+        }
+    }
+    seen
+}
