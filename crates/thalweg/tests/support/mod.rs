@@ -12,6 +12,7 @@
 //! | `network` | random networks of processes, by a reference executor and by the engine |
 //! | `realised` | a model of the virtual host as a graph for the engine |
 //! | `runner` | many cases, by number and seed from the environment |
+//! | `section` | random sections whose items in flight are limited |
 //! | `watchdog` | ends the process with a message where a run does not end |
 
 // Each test file compiles this module for itself and uses a part of it.
@@ -26,5 +27,6 @@ pub mod network;
 pub mod realised;
 pub mod reference;
 pub mod runner;
+pub mod section;
 pub mod spec;
 pub mod watchdog;

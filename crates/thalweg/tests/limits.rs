@@ -1,0 +1,460 @@
+//! Limits on items in flight in sections with dynamic rates: what holds, what grows, what is refused.
+
+mod support;
+
+use proptest::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::runner::for_each;
+use support::section::{Found, Step, run, slack, steps, takes_one_by_one};
+use support::watchdog::watch;
+use thalweg::{Error, Graph, Options, Stream, input, output};
+
+fn options(threads: usize) -> Options {
+    Options::new().threads(threads)
+}
+
+/// Every policy at several thread counts.
+fn ways() -> impl Iterator<Item = (String, Options)> {
+    thalweg::policy::registry::names().flat_map(|policy| {
+        [1, 2, 4]
+            .into_iter()
+            .map(move |threads| (format!("{policy} at {threads} threads"), options(threads).policy(policy)))
+    })
+}
+
+const MANY: Step = Step::Many { most: 3, workers: None };
+const TWO_TO_THREE: Step = Step::Fixed { parallel: false, pop: 2, peek: 2, push: 3 };
+
+/// Runs a section every way, with long channels and with short ones.
+fn every_way(steps: &[Step], most: usize, check: impl Fn(&Found)) {
+    for (way, options) in ways() {
+        for capacity in [Some(1), Some(200)] {
+            let what = format!("{steps:?}, limit {most}, channels of {capacity:?} items, {way}");
+            let found = watch(what.clone(), || run(steps, (500, 7), most, capacity, &options));
+            assert_eq!(found.results, found.expected, "{what}");
+            check(&found);
+        }
+    }
+}
+
+#[test]
+fn no_more_than_the_limit_are_in_flight() {
+    for most in [1, 5] {
+        every_way(&[MANY], most, |found| {
+            assert!(found.most <= most, "{} in flight", found.most);
+            assert!(!found.has_grown());
+        });
+    }
+    let found = run(&[MANY], (500, 7), 1000, Some(200), &options(1));
+    assert!(found.most > 5, "the test sees items in flight");
+}
+
+#[test]
+fn several_nodes_may_give_any_number() {
+    let two = [MANY, Step::Map { parallel: true }, MANY, Step::Paths, MANY];
+    every_way(&two, 4, |found| {
+        assert!(found.most <= 4, "{} in flight", found.most);
+        assert!(!found.has_grown());
+    });
+}
+
+#[test]
+fn rates_between_nodes_that_give_any_number_are_counted() {
+    every_way(&[MANY, TWO_TO_THREE, MANY], 4, |found| {
+        let limit = found.limit("limit");
+        assert!(found.most <= limit + 2, "{} in flight, limit {limit}", found.most);
+    });
+}
+
+#[test]
+fn sections_with_any_number_can_be_nested() {
+    let inner = Step::Inner { most: 2, steps: vec![MANY] };
+    every_way(&[inner.clone(), MANY], 5, |found| {
+        assert!(found.most <= 5, "{} in flight", found.most);
+        assert!(!found.has_grown());
+        let graph = &found.report.graph;
+        let node = graph.nodes().iter().find(|node| node.name == "par_flat_map").unwrap();
+        let ports: Vec<&str> = node.outputs.iter().map(|port| port.name.as_str()).collect();
+        assert_eq!(ports, ["out", "tally", "tally-2"]);
+    });
+    every_way(&[Step::Inner { most: 7, steps: vec![inner] }], 3, |found| assert!(found.most <= 3));
+}
+
+/// An item without results has left when its firing has ended.
+#[test]
+fn what_is_dropped_has_left() {
+    for (way, options) in ways() {
+        let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (begun, ended) = (&begun, &ended);
+        let nothing = thalweg::from_iter(0..2000usize).in_flight(3, |items| {
+            let items = items.map(|item| {
+                let so_far = begun.fetch_add(1, Ordering::SeqCst) + 1;
+                assert!(so_far - ended.load(Ordering::SeqCst) <= 3);
+                item
+            });
+            items.capacity(100).par_filter_map(|_| {
+                ended.fetch_add(1, Ordering::SeqCst);
+                None::<u64>
+            })
+        });
+        let (nothing, report) = watch(way, || nothing.collect().run(&options).unwrap());
+        assert_eq!(nothing, []);
+        assert_eq!(report.nodes[2].firings, 2000);
+    }
+}
+
+#[test]
+fn a_limit_grows_where_a_node_after_any_number_needs_more() {
+    let windows = Step::Fixed { parallel: false, pop: 10, peek: 10, push: 1 };
+    every_way(&[Step::Many { most: 1, workers: None }, windows.clone()], 3, |found| {
+        assert!(found.has_grown());
+        assert!(found.limit("limit") < 100);
+    });
+    every_way(&[MANY, windows, MANY], 1, |found| assert!(found.has_grown()));
+}
+
+/// The section waits for a stream that a channel before its entry keeps back.
+#[test]
+fn other_channels_grow_before_a_limit_does() {
+    for (way, options) in ways() {
+        let graph = Graph::new();
+        let copy = graph.source(0..3000u64).kernel("copy", (output("a").push(1), output("b").push(1)));
+        let (a, b) = copy.sequential(|items, (a, b)| {
+            let item = items.pop();
+            a.push(item);
+            b.push(item);
+        });
+        let late = b.capacity(8).filter(|x| *x >= 1000);
+        let pairs = a.capacity(8).in_flight(5, |a| a.par_flat_map(|x| [x]).zip(late)).collect();
+        let run = watch(way.clone(), || graph.run(&options).unwrap());
+        let growths = &run.report().growths;
+        assert!(!growths.is_empty(), "{way}");
+        assert!(
+            !growths.iter().any(|growth| run.report().graph.channel(growth.channel).link.limits),
+            "{way}"
+        );
+        assert_eq!(run.take(pairs).unwrap().len(), 2000);
+    }
+}
+
+#[test]
+fn the_section_may_end_before_its_input() {
+    for (way, options) in ways() {
+        let many = |items: Stream<'static, u64>| items.par_flat_map(|x| 0..x % 4);
+        let first = thalweg::from_iter(0u64..).in_flight(4, many).take(50).collect();
+        let (first, _) = watch(format!("after, {way}"), || first.run(&options).unwrap());
+        assert_eq!(first, (0..).flat_map(|x| 0..x % 4).take(50).collect::<Vec<u64>>());
+        let mut left = 20;
+        let first = thalweg::from_iter(0u64..).in_flight(4, |items| {
+            many(items).kernel("some", output("out").push(1)).sequential(move |items, out| {
+                out.push(items.pop());
+                left -= 1;
+                if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })
+        });
+        let first = first.collect();
+        let (first, _) = watch(format!("inside, {way}"), || first.run(&options).unwrap());
+        assert_eq!(first, (0..).flat_map(|x| 0..x % 4).take(20).collect::<Vec<u64>>());
+    }
+}
+
+#[test]
+fn a_failure_in_a_section_drops_every_item_once() {
+    for threads in 1..=3 {
+        let held = Arc::new(());
+        let item = held.clone();
+        let failed = thalweg::from_iter((0..1000).map(move |i| (i, item.clone())))
+            .in_flight(8, |items| {
+                items.par_flat_map(|(i, item)| {
+                    assert!(i != 700, "at 700");
+                    vec![item; i % 4]
+                })
+            })
+            .collect()
+            .run(&options(threads))
+            .unwrap_err();
+        assert_eq!(failed.to_string(), "node `par_flat_map` panicked: at 700");
+        assert_eq!(Arc::strong_count(&held), 1);
+    }
+}
+
+/// Three sums go round: each meets the next number, in a section of the loop.
+#[test]
+fn a_section_may_lie_in_a_loop() {
+    let mut sums = [1, 2, 3];
+    let expected: Vec<u64> = (0..500u64)
+        .map(|i| {
+            let at = (i % 3) as usize;
+            sums[at] += 2 * i;
+            sums[at]
+        })
+        .collect();
+    for (way, options) in ways() {
+        let graph = Graph::new();
+        let (back, before) = graph.feedback([1, 2, 3u64]);
+        let halves = |(sum, i): (u64, u64)| [sum + i, i];
+        let sums = before
+            .zip(graph.source(0..500u64))
+            .in_flight(2, |pairs| pairs.par_flat_map(halves).windows(2, 2, |halves| halves[0] + halves[1]));
+        let (out, round) = sums.kernel("copy", (output("out").push(1), output("round").push(1))).sequential(
+            |sums, (out, round)| {
+                let sum = sums.pop();
+                out.push(sum);
+                round.push(sum);
+            },
+        );
+        round.feed(back);
+        let out = out.collect();
+        let run = watch(way, || graph.run(&options).unwrap());
+        assert_eq!(run.take(out).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_loop_whose_section_drops_an_item_is_a_deadlock() {
+    for (way, options) in ways() {
+        let graph = Graph::new();
+        let (back, before) = graph.feedback([0u64]);
+        let sums = before
+            .zip(graph.source(0..5000u64))
+            .in_flight(2, |pairs| pairs.par_filter_map(|(sum, i)| (i < 300).then_some(sum + i)));
+        let (out, round) = sums.kernel("copy", (output("out").push(1), output("round").push(1))).sequential(
+            |sums, (out, round)| {
+                let sum = sums.pop();
+                out.push(sum);
+                round.push(sum);
+            },
+        );
+        round.feed(back);
+        out.discard();
+        let failed = watch(way.clone(), || graph.run(&options).unwrap_err());
+        let Error::Deadlock(deadlock) = &failed else { panic!("{way}: {failed}") };
+        let unread = deadlock.unread.as_ref().map(|unread| unread.channel.as_str());
+        assert_eq!(unread, Some("source.out -> zip.in1"), "{way}: {failed}");
+    }
+}
+
+/// Items split until they are 0; that the loop is over shows only when nothing more can happen.
+#[test]
+fn a_loop_with_a_section_ends_when_it_starves() {
+    for (way, options) in ways() {
+        let graph = Graph::new();
+        let (back, again) = graph.feedback([]);
+        let ins = (input("new", graph.source(0..40u64)), input("again", again));
+        let all = graph.kernel("enter", ins, output("out").push(1)).framed(|(new, again)| {
+            Ok(match new.peek(0)? {
+                Some(_) => Some([1, 0]),
+                None => again.peek(0)?.map(|_| [0, 1]),
+            })
+        });
+        let all = all.sequential(|(new, again), out| {
+            out.push(new.try_pop().unwrap_or_else(|| again.try_pop().expect("one of them")));
+        });
+        let parts = all
+            .in_flight(3, |items| items.par_flat_map(|x: u64| [x / 2, x / 3].into_iter().take(x as usize)));
+        let (out, round) =
+            parts.kernel("leave", (output("out"), output("round"))).sequential(|parts, (out, round)| {
+                match parts.pop() {
+                    0 => out.push(()),
+                    part => round.push(part),
+                }
+            });
+        round.feed(back);
+        let zeros = out.fold(0, |zeros, ()| zeros + 1);
+        let run = watch(way, || graph.run(&options).unwrap());
+        fn count(x: u64) -> u64 {
+            [x / 2, x / 3].into_iter().take(x as usize).map(|x| if x == 0 { 1 } else { count(x) }).sum()
+        }
+        assert_eq!(run.take(zeros).unwrap(), (0..40).map(count).sum::<u64>());
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    steps: Vec<Step>,
+    items: (u32, u64),
+    most: usize,
+    capacity: Option<usize>,
+    threads: usize,
+    policy: &'static str,
+    one_to_one: bool,
+    seed: u64,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let policies: Vec<_> = thalweg::policy::registry::names().collect();
+    let way = (1..=4usize, prop::sample::select(policies), prop::bool::weighted(0.1), any::<u64>());
+    let items = (0..=120u32, any::<u64>());
+    let capacity = prop_oneof![Just(None), (1..=6usize).prop_map(Some)];
+    (steps(), items, 1..=8usize, capacity, way).prop_map(
+        |(steps, items, most, capacity, (threads, policy, one_to_one, seed))| Case {
+            steps,
+            items,
+            most,
+            capacity,
+            threads,
+            policy,
+            one_to_one,
+            seed,
+        },
+    )
+}
+
+#[test]
+fn random_sections_keep_their_limits() {
+    for_each(20, case(), |case| {
+        let options = options(case.threads).policy(case.policy).seed(case.seed);
+        let options = if case.one_to_one { options.one_to_one() } else { options };
+        let found =
+            watch(format!("{case:#?}"), || run(&case.steps, case.items, case.most, case.capacity, &options));
+        prop_assert_eq!(&found.results, &found.expected);
+        let (most, limit) = (found.most, found.limit("limit") + slack(&case.steps));
+        prop_assert!(most <= limit, "{} in flight, limit {}", most, limit);
+        prop_assert!(!found.has_grown() || !takes_one_by_one(&case.steps), "a limit has grown");
+        Ok(())
+    });
+}
+
+/// What a section is refused with.
+fn refused<U: Send + 'static>(section: impl FnOnce(Stream<'static, u64>) -> Stream<'static, U>) -> String {
+    let limited = thalweg::from_iter(0..10u64).in_flight(3, section).named("limit");
+    let refused = limited.discard_and_run();
+    let rest = refused.strip_prefix("the graph cannot be run\n  node `limit` cannot have `in_flight`: ");
+    rest.unwrap_or_else(|| panic!("{refused}")).to_owned()
+}
+
+trait Refused {
+    fn discard_and_run(self) -> String;
+}
+
+impl<T: Send + 'static> Refused for Stream<'static, T> {
+    fn discard_and_run(self) -> String {
+        self.for_each(drop).run(&options(1)).unwrap_err().to_string()
+    }
+}
+
+fn why(port: &str, why: &str, help: &str) -> String {
+    format!(
+        "`{port}` between its entry and it has a dynamic rate{why}, so that an item's descendants cannot be \
+         counted\n  help: {help}"
+    )
+}
+
+const PARALLEL: &str =
+    "make its node parallel, as that of `par_flat_map` is, or declare how many items it pushes";
+const POP: &str = "declare how many items it pops, or end the section before it";
+
+#[test]
+fn dynamic_rates_of_other_nodes_are_refused() {
+    let said = refused(|items| items.par_flat_map(|x| [x]).filter(|x| x % 2 == 0).named("even"));
+    assert_eq!(said, why("even.out", " and its node is not parallel", PARALLEL));
+    let said = refused(|items| {
+        items.kernel("process", output("out")).process(|mut rx, mut tx| async move {
+            while let Some(item) = rx.recv().await {
+                tx.send(item).await;
+            }
+        })
+    });
+    let kernel = "write its node as a kernel with declared rates, or end the section before it";
+    assert_eq!(said, why("process.in", "", kernel));
+    let said = refused(|items| items.par_flat_map(|x| [x]).chunks(3));
+    assert_eq!(said, why("chunks.in", "", POP));
+    let said = refused(|items| {
+        let framed = items.kernel("framed", output("out")).framed(|items| Ok(items.peek(0)?.map(|_| 1)));
+        framed.parallel(|items, out| out.push(items.pop()))
+    });
+    assert_eq!(said, why("framed.in", "", POP));
+    let said = refused(|items| items.par_flat_map(|x| [x]).unordered());
+    assert_eq!(said, why("par_flat_map.out", " and its node is unordered", "leave out `unordered`"));
+}
+
+const PATHS: &str = "let the section begin after the paths have parted, or end before";
+
+#[test]
+fn a_dynamic_rate_on_one_of_several_paths_is_refused() {
+    let copy = |items: Stream<'static, u64>| {
+        items.kernel("copy", (output("a").push(1), output("b").push(1))).sequential(|items, (a, b)| {
+            let item = items.pop();
+            a.push(item);
+            b.push(item);
+        })
+    };
+    let said = refused(|items| {
+        let (a, b) = copy(items);
+        a.par_flat_map(|x| [x]).zip(b)
+    });
+    assert_eq!(said, why("par_flat_map.out", " and another path leads past it", PATHS));
+    let said = refused(|items| {
+        let split = items.kernel("split", (output("even"), output("odd")));
+        let (even, odd) = split.parallel(|items, (even, odd)| {
+            let item = items.pop();
+            if item % 2 == 0 { even.push(item) } else { odd.push(item) }
+        });
+        even.zip(odd)
+    });
+    assert_eq!(said, why("split.even", " and another path leads past it", PATHS));
+}
+
+#[test]
+fn a_dynamic_rate_on_a_cycle_is_refused() {
+    let said = refused(|items| {
+        let (back, before) = items.graph().feedback([0]);
+        let (out, round) = items
+            .zip(before)
+            .par_flat_map(|(x, y)| [x + y])
+            .named("many")
+            .kernel("copy", (output("out").push(1), output("round").push(1)))
+            .sequential(|items, (out, round)| {
+                let item = items.pop();
+                out.push(item);
+                round.push(item);
+            });
+        round.feed(back);
+        out
+    });
+    assert_eq!(said, why("many.out", " and lies on a cycle", "let the cycle be outside of the section"));
+}
+
+/// The other stream of the node is at hand when the section is complete.
+#[test]
+fn a_node_with_a_tally_cannot_be_made_unordered_later() {
+    let mut other = None;
+    let limited = thalweg::from_iter(0..10u64).in_flight(3, |items| {
+        let split = items.kernel("split", (output("all"), output("even")));
+        let (all, even) = split.parallel(|items, (all, even)| {
+            let item = items.pop();
+            all.push(item);
+            even.extend((item % 2 == 0).then_some(item));
+        });
+        other = Some(even);
+        all
+    });
+    other.unwrap().unordered().discard();
+    let said = "node `split` cannot have `unordered`: `in_flight` counts its items in order";
+    assert_eq!(limited.discard_and_run(), format!("the graph cannot be run\n  {said}"));
+}
+
+/// A node that the limit counts by gives items elsewhere too.
+#[test]
+fn an_output_that_leads_elsewhere_is_not_counted() {
+    for (way, options) in ways() {
+        let graph = Graph::new();
+        let mut other = None;
+        let limited = graph.source(0..1000u64).in_flight(3, |items| {
+            let split = items.kernel("split", (output("tally"), output("thirds")));
+            let (all, thirds) = split.parallel(|items, (all, thirds)| {
+                let item = items.pop();
+                all.extend(0..item % 3);
+                thirds.extend(item.is_multiple_of(3).then_some(item));
+            });
+            other = Some(thirds);
+            all
+        });
+        let (all, thirds) = (limited.collect(), other.unwrap().collect());
+        let run = watch(way, || graph.run(&options).unwrap());
+        assert_eq!(run.take(all).unwrap(), (0..1000).flat_map(|x| 0..x % 3).collect::<Vec<u64>>());
+        assert_eq!(run.take(thirds).unwrap(), (0..1000).step_by(3).collect::<Vec<u64>>());
+    }
+}
