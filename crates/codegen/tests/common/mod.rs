@@ -214,6 +214,12 @@ pub fn levels(text: &str) -> Vec<Level> {
     vec![[Level::Plain, Level::Fused][(sum >> 16) as usize % 2], Level::Vectors]
 }
 
+/// The C compiler for a level: as users have it at the highest, at the others with fewer optimisations, which take
+/// half of the time; none with `THALWEG_LONG=1`, for the one that users have.
+pub fn compiler(level: Level) -> Option<Compiler> {
+    if is_long() || level == Level::Vectors { None } else { Compiler::find().map(|found| found.flag("-O1")) }
+}
+
 /// Checks that native code at its levels does what the interpreter does; what that was.
 pub fn agree(text: &str, files: &Memory, iterations: Option<u64>) -> Seen {
     agree_compiled(&compiled(text), text, files, iterations)
@@ -240,7 +246,7 @@ pub fn agree_at(
     let meant: Vec<Seen> =
         runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();
     for level in levels.iter().copied() {
-        let config = Config { level, cache: Cache::None, compiler: None };
+        let config = Config { level, cache: Cache::None, compiler: compiler(level) };
         let native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         for ((files, iterations), meant) in runs.iter().zip(&meant) {
@@ -273,7 +279,7 @@ pub fn agree_runs(
     let meant: Vec<Seen> =
         runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();
     for level in levels.iter().copied() {
-        let config = Config { level, cache: Cache::None, compiler: None };
+        let config = Config { level, cache: Cache::None, compiler: compiler(level) };
         let mut native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
         all_agree(&native, &format!("at {level:?}"), name, runs, &meant);

@@ -1,7 +1,7 @@
 //! Functions that differ in nothing but numbers are one: the same results.
 
 use crate::common::{
-    Memory, compiled, difference, floats, has_compiler, interpreted, levels, run_native, run_on,
+    Memory, compiled, compiler, difference, floats, has_compiler, interpreted, levels, run_native, run_on,
 };
 use thalweg_codegen::{Cache, Config, Threads, build_as_long};
 
@@ -10,7 +10,7 @@ fn agrees(text: &str, files: &Memory, iterations: Option<u64>) {
     let meant = interpreted(&compiled, files, iterations);
     assert!(meant.end.is_ok(), "{:?}", meant.end);
     for level in levels(text) {
-        let config = Config { level, cache: Cache::None, compiler: None };
+        let config = Config { level, cache: Cache::None, compiler: compiler(level) };
         let native = build_as_long(&compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
         let one = run_native(&native, files, iterations);
         assert!(meant == one, "at {level:?}:\n{text}\n{}", difference(&meant, &one));

@@ -1,6 +1,6 @@
 //! Queues between regions grow within a budget of bytes; beyond it the program fails, and says which queue it was.
 
-use crate::common::{Memory, Seen, compiled, has_compiler, interpreted, ints, run_on};
+use crate::common::{Memory, Seen, compiled, compiler, has_compiler, interpreted, ints, run_on};
 use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads, build};
 
 /// Each item becomes a thousand, and each two thousand one.
@@ -9,7 +9,7 @@ const TEXT: &str = "void->void pipeline Main { add FileReader<int>(\"in\"); add 
     int->int filter Few() { work pop * push 1 { int s = 0; for (int i = 0; i < 2000; i++) s += pop(); push(s); } }";
 
 fn native(level: Level, bytes: usize) -> Native {
-    let config = Config { level, cache: Cache::None, compiler: None };
+    let config = Config { level, cache: Cache::None, compiler: compiler(level) };
     build(&compiled(TEXT), &config).unwrap_or_else(|refusal| panic!("{refusal}")).within(bytes)
 }
 
@@ -102,7 +102,7 @@ fn all_agree_within(text: &str, files: &Memory, items: usize, bytes: usize) {
     let meant = interpreted(&program, files, None);
     assert_eq!(meant.written["out"].len(), items);
     for level in [Level::Plain, Level::Fused, Level::Vectors] {
-        let config = Config { level, cache: Cache::None, compiler: None };
+        let config = Config { level, cache: Cache::None, compiler: compiler(level) };
         for mode in [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread] {
             for threads in [1, 2] {
                 let native = build(&program, &config).unwrap().in_mode(mode).within(bytes).in_batches_of(100);

@@ -1,6 +1,6 @@
 //! Feedback loops of dynamic rates that wait for themselves, or outgrow their budget: told as the interpreter does.
 
-use crate::common::{Memory, Seen, agree_runs, compiled, has_compiler, ints, levels, run_on};
+use crate::common::{Memory, Seen, agree_runs, compiled, compiler, has_compiler, ints, levels, run_on};
 use thalweg_codegen::{Cache, Config, Threads, build};
 
 fn around(inside: &str, rest: &str) -> String {
@@ -83,7 +83,7 @@ fn a_loop_that_grows_is_told_with_its_queue() {
          int->int filter Twice { work pop 1 push * { int x = pop(); push(x); push(x); } }",
     );
     for level in levels(&text) {
-        let config = Config { level, cache: Cache::None, compiler: None };
+        let config = Config { level, cache: Cache::None, compiler: compiler(level) };
         let native = build(&compiled(&text), &config).unwrap_or_else(|refusal| panic!("{refusal}"));
         let seen = run_on(&native.within(30_000), &Threads::new(1), &ints("in", 100_000), None);
         let why = format!("{:?}", seen.end.expect_err("a queue without bounds"));

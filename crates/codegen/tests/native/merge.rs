@@ -1,6 +1,6 @@
 //! Filters that do the same on the same items are done once; what comes out is what it was.
 
-use crate::common::{compiled, difference, floats, has_compiler, interpreted, run_native};
+use crate::common::{compiled, compiler, difference, floats, has_compiler, interpreted, run_native};
 use thalweg_codegen::{Cache, Config, Level, build};
 
 const PARTS: &str = "
@@ -53,7 +53,7 @@ const MIDDLES: [&str; 11] = [
 fn agree(text: &str) {
     let compiled = compiled(text);
     let natives = [Level::Fused, Level::Vectors].map(|level| {
-        build(&compiled, &Config { level, cache: Cache::None, compiler: None })
+        build(&compiled, &Config { level, cache: Cache::None, compiler: compiler(level) })
             .unwrap_or_else(|refusal| panic!("{refusal}\n{text}"))
     });
     for length in (0..40).chain([64, 500, 9001]) {

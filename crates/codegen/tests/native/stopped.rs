@@ -1,6 +1,6 @@
 //! Native runs that would never end can be stopped, in the middle of a firing too.
 
-use crate::common::{Memory, Seen, compiled, has_compiler, ints, see_with};
+use crate::common::{Memory, Seen, compiled, compiler, has_compiler, ints, see_with};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ fn stopped(text: &str, files: &Memory, kind: (Level, usize)) -> (String, usize) 
 
 /// The same in a mode.
 fn stopped_in(mode: Mode, text: &str, files: &Memory, (level, threads): (Level, usize)) -> (String, usize) {
-    let config = Config { level, cache: Cache::None, compiler: None };
+    let config = Config { level, cache: Cache::None, compiler: compiler(level) };
     let native = build(&compiled(text), &config).unwrap().in_mode(mode);
     let (seen, since) = interrupted(&native, files, threads);
     assert_eq!(seen.end, Err(Stop::Interrupted), "{mode:?}, {level:?}:\n{text}");

@@ -1,7 +1,7 @@
 //! Native code on several threads does what the interpreter does, with batches so short that there are many
 //! borders between them.
 
-use crate::common::{Memory, compiled, difference, floats, has_compiler, interpreted, run_on};
+use crate::common::{Memory, compiled, compiler, difference, floats, has_compiler, interpreted, run_on};
 use thalweg_codegen::{Cache, Config, Level, Native, Split, Threads, build};
 
 const SPLITS: [Split; 4] = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];
@@ -19,7 +19,7 @@ fn program(stream: &str) -> String {
 }
 
 fn native(text: &str, level: Level) -> Native {
-    let config = Config { level, cache: Cache::None, compiler: None };
+    let config = Config { level, cache: Cache::None, compiler: compiler(level) };
     build(&compiled(text), &config).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"))
 }
 
