@@ -109,15 +109,14 @@ pub(crate) fn capacities(graph: &GraphData, wishes: &Wishes, run: &[usize], thre
     sizes
 }
 
-/// How many times its capacity a channel may hold that widens by itself.
+/// By how much a channel may widen.
 const WIDER: usize = 16;
 
-/// Items for which a channel gets slots: more than its capacity where the threads at its ends may find that
-/// it is too small.
+/// Slots to allocate for a channel: `capacity`, or more where the run may widen the channel.
 ///
-/// Next to a node with a thread of its own, which sleeps where the channel is full or empty, the right capacity
-/// follows from the time that items take, which only the run shows: see `dedicated` in the runtime. Elsewhere, and
-/// where the user gave a capacity, a budget or weights, it is `capacity`.
+/// A thread of its own, as a blocking node has, sleeps where its channel is full or empty. How large the channel must
+/// be for sleeping to cost little follows from the time that items take, which only the run shows: see `dedicated` in
+/// the runtime. Channels for which the user gave a capacity, a budget or weights keep their capacity.
 pub fn widest(graph: &GraphData, id: ChannelId, wishes: &Wishes, capacity: usize) -> usize {
     let channel = graph.channel(id);
     let asked = channel.link.capacity.or(wishes.capacity).or(wishes.budget).is_some();

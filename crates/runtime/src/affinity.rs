@@ -106,12 +106,12 @@ pub(crate) fn known_parallelism() -> usize {
 /// How long an answer of the system holds: it reads files of control groups, which takes 30 us.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// The cores of the last asker, when it asked, and the answer.
+/// The latest answer: cores of the thread that it was for, when it was given, threads.
 static LAST: Mutex<Option<(usize, Instant, usize)>> = Mutex::new(None);
 
-/// Threads that the calling thread and those like it may run at once: [`thalweg_plan::threads`], asked again
-/// when the thread's cores differ from the last asker's, and once in a while. Threads of the pool ask before they
-/// sleep, so that a run need not.
+/// Threads that the process may run at once on the cores of the calling thread: [`thalweg_plan::threads`]. An answer
+/// holds for a second, and for threads with as many cores. Threads of the pool ask before they sleep, so that a
+/// run need not.
 pub(crate) fn parallelism() -> usize {
     let (count, now) = (Cores::here().count(), Instant::now());
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);

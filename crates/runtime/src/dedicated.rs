@@ -81,8 +81,8 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
 /// a while. An item after a pause waits for no nap; one in a stream may wait for [`NAP`]. What it gives shows
 /// in the bench's `farm.*` and `small.*`, as `ours(adaptor)`.
 ///
-/// Where half of the channel takes less than [`LONG`], sleeping costs much of the time, and the channel is made
-/// wider, as far as it has slots: up to the items of about a nap.
+/// Where half of the channel lasts less than [`LONG`], sleeping costs too much of the time. Then the thread that sleeps
+/// doubles the channel's capacity, up to its slots, until half of it lasts that long.
 ///
 /// # Protocol
 ///

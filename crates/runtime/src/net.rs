@@ -152,7 +152,7 @@ pub(crate) struct Net<'env> {
     pub(crate) search: Search,
     /// Loops that starve end: see [`starve`](crate::starve).
     pub(crate) closes_loops: bool,
-    /// Channels with more slots than their capacity, and how many: see `dedicated::Rest`.
+    /// Channels with more slots than capacity, with their slot counts: see `dedicated::Rest`.
     pub(crate) wide: Vec<(ChannelId, usize)>,
 }
 

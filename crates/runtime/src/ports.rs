@@ -127,7 +127,7 @@ pub trait Outputs: Sealed + Send {
     fn open_sequential(&mut self, cursors: &mut Self::Cursors<'static>);
     /// Free slots of the fullest dynamic output, and what to wait for where there are none; `None`
     /// where all rates are static. Parallel nodes only: their chunks have no place reserved, so
-    /// `Parallel` counts firings under way against this.
+    /// `Parallel` counts firings under way against this, except in unordered nodes.
     #[doc(hidden)]
     fn dynamic_room(&mut self) -> Option<(usize, Lack)>;
     #[doc(hidden)]

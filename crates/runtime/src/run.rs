@@ -72,9 +72,9 @@ impl Options {
         self
     }
 
-    /// Items every channel can hold that has no capacity of its own. Where nothing is said, the plan chooses. Then a channel
-    /// of a node that may wait for the outside world, or of an [`Outlet`](crate::Outlet), is widened as far as its items
-    /// are taken in less than about a millisecond: up to 16 times, and 1 MiB.
+    /// Items every channel can hold that has no capacity of its own. By default the plan chooses the capacity. A channel
+    /// next to a [blocking](crate::Stream::blocking) node or an [`Outlet`](crate::Outlet) then widens while half of it
+    /// lasts less than about a millisecond, up to 16 times its capacity and 1 MiB.
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = Some(items);
         self

@@ -415,8 +415,8 @@ fn unhold(net: &Net<'_>, held: Vec<(NodeId, Box<dyn Held + '_>)>) {
 /// The node's claim was held by a thread that activates nothing; `missed` says that there is
 /// something to be done there which counters do not show.
 fn look_after(net: &Net<'_>, node: NodeId, missed: bool) {
-    if missed && let Some(unsettled) = net.nodes[node.index()].state.unsettled() {
-        unsettled.store(true, Ordering::Release);
+    if missed {
+        net.nodes[node.index()].state.look_again();
     }
     fence(Ordering::SeqCst); // pairs with the changers' fences: see the protocol
     net.ring_dedicated(node);

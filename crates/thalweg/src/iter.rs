@@ -27,8 +27,9 @@ pub(crate) enum Failure {
 /// Parallel stages for iterators whose items can be sent to other threads.
 ///
 /// The functions run on all cores, at most a bounded number of items ahead of the caller, and the
-/// results come in the order of the items. The bound is [`Options::capacity`] for each channel; where none is given,
-/// channels begin with about a thousand small items, and widen to about a millisecond of them.
+/// results come in the order of the items. The bound is [`Options::capacity`] for each channel; by default
+/// channels begin with about a thousand small items and widen to about a millisecond of them, up to 16 times as many and
+/// 1 MiB each.
 ///
 /// **Lazy.** Nothing runs before the first result is asked for; then the iterator is asked, on a thread of
 /// its own, where it may wait, and the functions run until the bound is reached, whether or not the caller

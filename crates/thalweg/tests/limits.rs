@@ -6,10 +6,14 @@ use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use support::runner::for_each;
 use support::section::{Found, Step, run, slack, steps, takes_one_by_one};
 use support::watchdog::watch;
 use thalweg::{Error, Graph, Options, Stream, input, output};
+
+/// Longer than a test without a fault takes.
+const WAIT: Duration = Duration::from_secs(20);
 
 fn options(threads: usize) -> Options {
     Options::new().threads(threads)
@@ -80,6 +84,39 @@ fn sections_with_any_number_can_be_nested() {
         assert_eq!(ports, ["out", "tally", "tally-2"]);
     });
     every_way(&[Step::Inner { most: 7, steps: vec![inner] }], 3, |found| assert!(found.most <= 3));
+}
+
+/// The channels of counts do not stop a section before its tokens do: the first item waits until as many as the limit
+/// allows are behind the parallel node, of one number for each or of two.
+#[test]
+fn the_limit_is_reached() {
+    let reached = |most: usize, twice: bool, options: &Options| {
+        let passed = &AtomicUsize::new(0);
+        let first_waits = move |item: usize| {
+            let start = Instant::now();
+            while item == 0 && passed.load(Ordering::SeqCst) < most && start.elapsed() < WAIT {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            item
+        };
+        let section = thalweg::from_iter(0..3 * most).capacity(1).in_flight(most, |items| {
+            let items = items.capacity(1).par_flat_map(|item| [item]);
+            let items = if twice { items.capacity(most).par_flat_map(|item| [item]) } else { items };
+            let items = items.capacity(1).map(move |item| {
+                passed.fetch_add(1, Ordering::SeqCst);
+                item
+            });
+            items.capacity(most).map(first_waits).capacity(1)
+        });
+        let start = Instant::now();
+        let (count, _) = section.fold(0, |count, _| count + 1).run(options).unwrap();
+        assert_eq!(count, 3 * most);
+        start.elapsed() < WAIT
+    };
+    for twice in [false, true] {
+        assert!(reached(5000, twice, &options(2)));
+        assert!(reached(32, twice, &options(2).capacity(1)));
+    }
 }
 
 /// An item without results has left when its firing has ended.

@@ -3,7 +3,7 @@
 mod support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::watchdog::watch;
 use thalweg::{Graph, Options, Stream, from_iter, input, output};
 
@@ -32,6 +32,31 @@ fn an_unordered_kernel_gives_every_result_once() {
             assert!(got.into_iter().eq(1..=3000), "{options:?}");
         }
     });
+}
+
+/// The first firing ends when twenty others have. What they give exceeds the budget, until it is out.
+#[test]
+fn bytes_that_are_out_keep_no_firing_of_an_unordered_kernel_back() {
+    const WAIT: Duration = Duration::from_secs(20);
+    for seed in 0..30 {
+        let (done, start) = (&AtomicUsize::new(0), Instant::now());
+        let many = from_iter(0..60u64).capacity(100).kernel("many", output("out")).unordered().parallel(
+            move |items, out| {
+                if items.pop() > 0 {
+                    done.fetch_add(1, Ordering::SeqCst);
+                } else {
+                    while done.load(Ordering::SeqCst) < 20 && start.elapsed() < WAIT {
+                        std::thread::sleep(Duration::from_micros(20));
+                    }
+                }
+                out.extend(0..3000u64);
+            },
+        );
+        let options = Options::new().threads(3).run_length(1).budget(1 << 16).seed(seed);
+        let (count, _) = many.fold(0, |count, _| count + 1).run(&options).unwrap();
+        assert_eq!(count, 60 * 3000);
+        assert!(start.elapsed() < WAIT, "seed {seed}: {done:?} firings had ended");
+    }
 }
 
 /// Two outputs of one kernel, one with a static rate above 1.

@@ -145,9 +145,9 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ///
     /// `step` sees an item's state and says whether to go round again (`Continue`) or what the
     /// result is (`Break`). Different items go round in parallel, up to `in_flight` of them, at least one,
-    /// and an item of many rounds delays only the results behind it. A long call of `step` delays those too, and other
-    /// items' rounds once as many calls as a reorder window holds have overtaken it. The result does not depend on
-    /// timing.
+    /// and an item of many rounds delays only the results behind it. A long call of `step` also delays the calls that
+    /// the same worker has claimed with it, and all others once a reorder window of calls has overtaken it. The result
+    /// does not depend on timing.
     ///
     /// Built as two nodes and a feedback channel: a gate that numbers the items and puts the
     /// results back in order, and the parallel kernel that calls `step`. Settings of the stream are of that kernel.
@@ -220,11 +220,11 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// not left it with all they have become. (Tokens, as in pipelines of oneTBB.) For memory that items share,
     /// or for latency: what enters is not far ahead of what leaves.
     ///
-    /// The rates between entry and exit must be static, as those of `map`, `par_map`, `windows` and kernels that
-    /// declare theirs are, or outputs of parallel nodes, as those of [`par_flat_map`](Stream::par_flat_map),
-    /// [`par_filter_map`](Stream::par_filter_map) and [parallel kernels](super::Kernel::parallel) are. An item that
-    /// becomes nothing has left when its firing has ended. Such a node must lie on every path of the section, and
-    /// on no cycle of it. Any other dynamic rate is a mistake that [`Graph::build`](super::Graph::build) reports: of
+    /// Each output between entry and exit needs a static rate, as those of `map`, `par_map`, `windows` and kernels
+    /// that declare theirs have, or must belong to a parallel node: [`par_flat_map`](Stream::par_flat_map),
+    /// [`par_filter_map`](Stream::par_filter_map), a [parallel kernel](super::Kernel::parallel). An item that becomes
+    /// nothing leaves when its firing has ended and all items before it have left. Such a node must lie on every
+    /// path of the section, and on no cycle of it. Any other dynamic rate is a mistake that [`Graph::build`](super::Graph::build) reports: of
     /// sequential kernels, of processes, of inputs, and of unordered nodes.
     ///
     /// Rates count in shares: where firings take or give several items, an item may count as gone while less than
@@ -234,7 +234,9 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// `most`, the limit grows as a channel's capacity would.
     ///
     /// Built as two nodes, an entry and an exit, and a channel of tokens between them, which settings and reports
-    /// show. A parallel node with a dynamic output has one more output, `tally`, for each such section that it lies in.
+    /// show. A parallel node with a dynamic output has one more output, `tally`, for each such section that it lies in,
+    /// with a number for each firing whose items have not left. Its channel holds as many as `most` items need, at most
+    /// a million; under a byte budget of less than 8 bytes for each it may stop the section before the limit does.
     ///
     /// ```
     /// use thalweg_runtime::{Graph, Options};

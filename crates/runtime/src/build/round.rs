@@ -13,7 +13,7 @@
 //! their results are weighed, and count against the budget until they are joined.
 //!
 //! Which input the gate takes from first depends on timing, and so does the order of the verdicts: the step is
-//! unordered, so that a long call delays nothing but what waits for its result. What comes out does not depend on it:
+//! unordered, so that a long call delays only what waits for its result, and the calls claimed with it. What comes out does not depend on it:
 //! tasks keep no state, each verdict says where its result belongs, the results of parts are joined in the order of the
 //! parts, and results leave in the order of the items.
 

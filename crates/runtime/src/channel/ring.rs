@@ -80,7 +80,7 @@ impl<T> Drop for Storage<T> {
 pub(crate) struct Sizes {
     /// At first.
     pub(crate) capacity: usize,
-    /// As far as its slots go: to this it can be widened while both ends are active.
+    /// Its slots, at least: the capacity can be raised to this while both ends are active.
     pub(crate) slots: usize,
 }
 

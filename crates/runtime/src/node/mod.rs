@@ -413,7 +413,8 @@ pub(crate) struct NodeState {
 struct ParallelState {
     /// For each output: the head at which a stuck publication can go on.
     stuck: Box<[AtomicUsize]>,
-    /// A completed ticket may have been left by whoever completed it, refused by a searcher.
+    /// Something may be left to do that the wait word does not show: a completed ticket whose worker found the
+    /// retirement held by a search, or bytes given up that a claim may wait for.
     unsettled: AtomicBool,
     /// Tickets retired.
     retired: Arc<CachePadded<AtomicUsize>>,
@@ -463,7 +464,14 @@ impl NodeState {
         self.parallel.as_ref().map_or(&[], |parallel| &parallel.stuck)
     }
 
-    /// A completed ticket of a parallel node may have been left.
+    /// Makes a parallel node claimable, whatever it waits for.
+    pub(crate) fn look_again(&self) {
+        if let Some(unsettled) = self.unsettled() {
+            unsettled.store(true, Ordering::Release);
+        }
+    }
+
+    /// Something may be left to do at a parallel node that its wait word does not show.
     pub(crate) fn unsettled(&self) -> Option<&AtomicBool> {
         self.parallel.as_ref().map(|parallel| &parallel.unsettled)
     }

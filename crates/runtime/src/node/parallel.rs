@@ -21,8 +21,9 @@
 //! **Unordered** nodes reserve no room either. The holder of the retirement publishes every
 //! completed ticket that it finds in the window, in whatever order they were completed; inputs are
 //! released, and tickets retired, in ticket order all the same. A claim takes as many firings as there is
-//! room for, whatever is under way: a long firing would keep others from being claimed until it ends. So the window
-//! may hold the results of as many claims as it has tickets.
+//! room for, whatever is under way: a long firing would keep others from being claimed until it ends. Completed
+//! results that the channel has no room for are those of about one claim for each worker, since a full channel stops
+//! claims.
 //!
 //! **Tallies** ([`tally`](super::tally)) are static outputs that the node's code does not see. Their ports come after
 //! those of its outputs.
@@ -290,7 +291,7 @@ where
     }
 
     /// The run length for which dynamic outputs have room, each firing under way counted as one
-    /// item: what they give beyond that waits in the reorder window.
+    /// item, except in unordered nodes: what they give beyond that waits in the reorder window.
     fn unreserved(&self, front: &mut Front<'_, I, O>, limit: usize, cx: &Cx<'_>) -> Result<usize, Event> {
         let retired = self.window.retired();
         let Some((room, lack)) = front.outs.dynamic_room() else { return Ok(limit) };
@@ -511,7 +512,8 @@ where
             let out = back.send(port, slot);
             moved |= back.tail(port) != before || out;
             if !out {
-                let until = back.tail(port) + 1 - back.capacity(port);
+                // The capacity may have been raised since: then 0, for a retry at once.
+                let until = (back.tail(port) + 1).saturating_sub(back.capacity(port));
                 stuck.store(until, Ordering::Relaxed);
                 return moved;
             }
@@ -521,6 +523,15 @@ where
             stuck.store(UNSTUCK, Ordering::Relaxed);
         }
         moved
+    }
+
+    /// Gives up the bytes of a ticket of an unordered node when all of it is published: it may be long until it is
+    /// retired, and a claim that waits for these bytes waits for a retirement.
+    fn unhold(&self, slot: &mut Ticket<I, O>, cx: &Cx<'_>) {
+        let held = self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
+        if held >= self.node.held {
+            cx.state().look_again();
+        }
     }
 
     /// Publishes one output of every ticket that is done, as far as room goes.
@@ -537,13 +548,13 @@ where
                     let out = back.outs.publish_ticket(port, &mut slot.outs);
                     moved |= back.outs.tail(port) != before || out;
                     if !out {
-                        stuck.store(back.outs.tail(port) + 1 - back.outs.capacity(port), Ordering::Relaxed);
+                        let until = (back.outs.tail(port) + 1).saturating_sub(back.outs.capacity(port));
+                        stuck.store(until, Ordering::Relaxed);
                         return moved;
                     }
                     slot.out[port] = true;
                     if slot.out.iter().all(|out| *out) {
-                        // It may be long until it is retired.
-                        self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
+                        self.unhold(slot, cx);
                     }
                 }
                 if ticket == back.next[port] {
@@ -619,15 +630,19 @@ where
         if cx.net.stopped() {
             return Event::Done;
         }
-        if let Some(unsettled) = cx.state().unsettled()
-            && unsettled.load(Ordering::Relaxed)
-        {
-            unsettled.store(false, Ordering::Relaxed);
-        }
+        let unsettled = cx.state().unsettled().is_some_and(|unsettled| {
+            unsettled.load(Ordering::Relaxed) && unsettled.swap(false, Ordering::Acquire)
+        });
         if self.settle(cx) {
             cx.changed();
         }
-        let Some(mut front) = self.front.try_claim() else { return Event::Refused };
+        let Some(mut front) = self.front.try_claim() else {
+            if unsettled {
+                // The holder may have looked before what this flag tells of, and be about to wait.
+                cx.state().look_again();
+            }
+            return Event::Refused;
+        };
         let issued = self.issue(&mut front, cx);
         drop(front);
         let ticket = match issued {

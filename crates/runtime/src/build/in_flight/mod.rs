@@ -28,7 +28,7 @@
 //! ```
 //!
 //! A parallel node keeps no state, and its firing `j` pops the same items whatever the other firings push. So one
-//! number for each firing, the items that it pushed, says all that its rates leave open: the node's *tally*
+//! number for each firing, the items that it pushed, supplies the one number that its rates do not: the node's *tally*
 //! (`node/tally.rs`). The entry pushes one token with each item, and the exit pops one for each item whose
 //! descendants have left.
 //!
@@ -100,7 +100,7 @@ where
     graph.shared.draft().set_counts(tokens.edge);
     let path = graph.shared.draft().path(entry, &inside);
     let mut out = match path {
-        Ok(path) if !path.tallied.is_empty() => tallied(inside, limit(tokens, 1, most), path),
+        Ok(path) if !path.tallied.is_empty() => tallied(inside, limit(tokens, 1, most), most, path),
         Ok(Path { first: Ratio { from, to }, .. }) => {
             results.store(to, Ordering::Relaxed);
             fixed(inside, limit(tokens, to, most), from).1
@@ -117,6 +117,9 @@ where
 
 /// Tokens of a section at most: a limit beyond it limits nothing.
 const MOST: usize = 1 << 30;
+
+/// Counts that a channel holds at most. With a greater limit these channels stop the section before its tokens do.
+const MOST_COUNTS: usize = 1 << 20;
 
 /// The channel of tokens, of which the entry pushes `per_item` with each item.
 fn limit<'env>(tokens: Stream<'env, ()>, per_item: u32, most: usize) -> Stream<'env, ()> {
@@ -147,12 +150,20 @@ fn fixed<'env, U: Send + 'env>(
 fn tallied<'env, U: Send + 'env>(
     items: Stream<'env, U>,
     tokens: Stream<'env, ()>,
+    most: usize,
     Path { first, tallied }: Path,
 ) -> Stream<'env, U> {
     let shared = items.shared.clone();
+    // Counts of the first node's firings wait for their items to leave, and must not stop the section before the
+    // tokens do. Those of later nodes are added up as they come.
+    let firings = usize::try_from(first.up(most as u64)).unwrap_or(MOST_COUNTS).min(MOST_COUNTS);
     let tallies = tallied.into_iter().map(|(port, after)| (shared.tally(port), after));
-    let all = tallies.reduce(|(counts, between), (tally, after)| {
-        let sum = count::sum(counts, between, tally);
+    let all = tallies.enumerate().map(|(at, (tally, after))| match at {
+        0 => (tally.capacity(firings), after),
+        _ => (tally, after),
+    });
+    let all = all.reduce(|(counts, between), (tally, after)| {
+        let sum = count::sum(counts, between, tally).capacity(firings);
         shared.draft().set_counts(sum.edge);
         (sum, after)
     });

@@ -122,7 +122,8 @@ impl<'a> Section<'a> {
         for port in &ports {
             let without = self.reach_without(*port);
             self.is_passed_once(*port, &without)?;
-            // Each lies on every path, so the nodes of those before this one are the ones reached without it.
+            // Every path leads through each of the ports. So without this one, paths from the entry reach the nodes of
+            // the ports before it, and its own.
             tallied.push((ports.iter().filter(|port| without.contains(&port.0)).count(), *port));
         }
         tallied.sort_unstable();
