@@ -145,9 +145,11 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ///
     /// `step` sees an item's state and says whether to go round again (`Continue`) or what the
     /// result is (`Break`). Different items go round in parallel, up to `in_flight` of them, at least one,
-    /// and an item of many rounds delays only the results behind it. A long call of `step` also delays the calls that
-    /// the same worker has claimed with it, and all others once a reorder window of calls has overtaken it. The result
-    /// does not depend on timing.
+    /// and an item of many rounds delays only the results behind it. The result does not depend on timing.
+    ///
+    /// A long call of `step` delays the next rounds of the items begun after it. Where calls differ much, set
+    /// [`unordered`](Stream::unordered): results still come in the order of the items, and the long call delays only the
+    /// calls claimed with it, and all others once a reorder window of calls has overtaken it.
     ///
     /// Built as two nodes and a feedback channel: a gate that numbers the items and puts the
     /// results back in order, and the parallel kernel that calls `step`. Settings of the stream are of that kernel.

@@ -84,7 +84,8 @@ impl<'env, T> Stream<'env, T> {
     }
 
     /// Lets a parallel node give each result when it is complete, and not in the order of the items.
-    /// **Not determinate.** See [`Kernel::unordered`](super::Kernel::unordered).
+    /// **Not determinate,** but after [`par_round`](Stream::par_round) and [`par_fork_join`](Stream::par_fork_join). See
+    /// [`Kernel::unordered`](super::Kernel::unordered).
     pub fn unordered(self) -> Self {
         self.shared.set_parallel(self.node, "unordered", |node| node.unordered = true);
         self.early("unordered")
