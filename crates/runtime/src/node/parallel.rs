@@ -371,11 +371,7 @@ where
     fn run(&self, ticket: usize, cx: &mut Cx<'_>) -> bool {
         // SAFETY: this thread issued the ticket and has not completed it.
         let slot = unsafe { self.window.body(ticket) };
-        let ran = match (slot.frames.is_empty(), slot.tallied.is_empty()) {
-            (true, true) => self.run_static(slot),
-            (true, false) => self.run_tallied(slot),
-            (false, _) => self.run_framed(slot),
-        };
+        let ran = if slot.frames.is_empty() { self.run_static(slot) } else { self.run_framed(slot) };
         if let Err(failure) = ran {
             match failure {
                 Failure::Error(error) => cx.net.fail_node(cx.node, error),
@@ -396,41 +392,25 @@ where
     }
 
     fn run_static(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
-        self.fire((&mut slot.ins, &mut slot.outs), self.limits.clone(), slot.firings, |_| ())?;
-        O::close_ticket(&mut slot.outs);
-        Ok(())
-    }
-
-    fn run_tallied(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
-        let Ticket { ins, outs, tallied, firings, .. } = slot;
-        let note = |outs: &O::Cursors<'static>| tallied.iter_mut().for_each(|count| count.note::<O>(outs));
-        self.fire((ins, outs), self.limits.clone(), *firings, note)?;
+        self.fire(slot, self.limits.clone(), slot.firings)?;
         O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
     fn run_framed(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
-        let Ticket { ins, outs, tallied, frames, .. } = slot;
         for firing in 0..slot.firings {
-            let limits = I::framed(&frames[firing * self.inputs..][..self.inputs]);
-            let note =
-                |outs: &O::Cursors<'static>| tallied.iter_mut().for_each(|count| count.note::<O>(outs));
-            self.fire((ins, outs), limits, 1, note)?;
+            let limits = I::framed(&slot.frames[firing * self.inputs..][..self.inputs]);
+            self.fire(slot, limits, 1)?;
         }
         O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
-    /// The inner loop; `after` sees the outputs after each firing.
-    fn fire(
-        &self,
-        (ins, outs): (&mut I::Cursors<'static>, &mut O::Cursors<'static>),
-        limits: I::Limits,
-        firings: usize,
-        mut after: impl FnMut(&O::Cursors<'static>),
-    ) -> Result<(), Failure> {
-        // SAFETY: both are borrowed mutably for the whole function and used through the loan only.
-        let (mut ins, mut outs) = unsafe { (Lent::new(ins), Lent::new(outs)) };
+    /// The inner loop. Not generic over what follows a firing: with several instances the compiler calls the node's code
+    /// in place of inlining it, and keeps the cursors in memory.
+    fn fire(&self, slot: &mut Ticket<I, O>, limits: I::Limits, firings: usize) -> Result<(), Failure> {
+        // SAFETY: the slot is borrowed mutably and its cursors are used through the loan only.
+        let (mut ins, mut outs) = unsafe { (Lent::new(&mut slot.ins), Lent::new(&mut slot.outs)) };
         for _ in 0..firings {
             O::step(&mut outs.here);
             I::step(&mut ins.here, &limits);
@@ -440,7 +420,7 @@ where
             if let Some(port) = O::short(&outs.here) {
                 return Err(Failure::Short(port));
             }
-            after(&outs.here);
+            slot.tallied.iter_mut().for_each(|count| count.note::<O>(&outs.here));
         }
         Ok(())
     }
