@@ -15,7 +15,7 @@
 //! Which input the gate takes from first depends on timing, and so does the order of the verdicts where the step is set
 //! to be unordered. What comes out does not depend on it: tasks keep no state, each verdict says where its result
 //! belongs, the results of parts are joined in the order of the parts, and results leave in the order of the items. (The
-//! step is ordered by default, since an unordered one cannot reserve room: items of 200 ns took a tenth longer.)
+//! step is ordered by default: an unordered one cannot reserve room, which cost 2 % with items of 200 ns.)
 
 use super::socket::Socket;
 use super::spec::{input, output};
