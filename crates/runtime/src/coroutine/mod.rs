@@ -52,8 +52,8 @@ pub use ends::{BlockingRx, BlockingTx, Ends};
 pub(crate) use fiber::Fiber;
 pub(crate) use stack::{BYTES as STACK, LEAST, Stacks, Wanted};
 
-use crate::net::{Net, NodeCell};
-use crate::node::{Body, Cx, Flow, Held, NOBODY, NodeState};
+use crate::net::{Body, Cx, Held, Net, NodeState};
+use crate::node::Flow;
 use crate::process::{Cause, Process, drop_all};
 use crate::sync::{AtomicBool, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,23 +61,23 @@ use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
 
 /// The code of a node with a stack.
-pub(crate) struct Staying<F> {
+pub(crate) struct PinnedProcess<F> {
     process: Process<Fiber<F>>,
     /// It has panicked: nobody can claim it any more, and it has nothing left to unwind.
-    torn: AtomicBool,
+    poisoned: AtomicBool,
 }
 
-impl<F: FnOnce() -> Flow + Send> Staying<F> {
+impl<F: FnOnce() -> Flow + Send> PinnedProcess<F> {
     pub(crate) fn new(fiber: Fiber<F>) -> Self {
-        Staying { process: Process::new(fiber, ()), torn: AtomicBool::new(false) }
+        PinnedProcess { process: Process::new(fiber, ()), poisoned: AtomicBool::new(false) }
     }
 }
 
-impl<F: FnOnce() -> Flow + Send> Body for Staying<F> {
+impl<F: FnOnce() -> Flow + Send> Body for PinnedProcess<F> {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
-        let torn = Torn(&self.torn);
+        let poisoned = PoisonOnUnwind(&self.poisoned);
         let event = self.process.activate(cx);
-        std::mem::forget(torn);
+        std::mem::forget(poisoned);
         event
     }
 
@@ -93,107 +93,44 @@ impl<F: FnOnce() -> Flow + Send> Body for Staying<F> {
         true
     }
 
-    fn stays(&self) -> bool {
+    fn is_pinned(&self) -> bool {
         true
     }
 
     fn leave(&self) {
         // A search may have the claim for a moment.
-        while !self.torn.load(Ordering::Relaxed) && !self.process.abandon() {
+        while !self.poisoned.load(Ordering::Relaxed) && !self.process.abandon() {
             std::thread::yield_now();
         }
     }
 }
 
 /// Notes a panic.
-struct Torn<'a>(&'a AtomicBool);
+struct PoisonOnUnwind<'a>(&'a AtomicBool);
 
-impl Drop for Torn<'_> {
+impl Drop for PoisonOnUnwind<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-impl NodeCell<'_> {
-    /// The worker that it must stay on.
-    #[inline]
-    pub(crate) fn home(&self) -> Option<WorkerId> {
-        if self.stays { self.state.last_worker() } else { None }
-    }
-
-    /// Whether a worker may activate it. For one that stays: if it has no home, this is it.
-    #[inline]
-    pub(crate) fn settles(&self, worker: WorkerId) -> bool {
-        let (home, me) = (&self.state.last, worker as u32);
-        let set = || home.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed);
-        !self.stays || home.load(Ordering::Relaxed) == me || set().is_ok()
+/// A worker leaves: drops what must be dropped by it.
+#[cold]
+pub(crate) fn leave(net: &Net<'_>, worker: WorkerId) {
+    for node in net.topology.graph.node_ids() {
+        let cell = &net.cells.nodes[node.index()];
+        if cell.pinned_to() == Some(worker) {
+            leave_node(net, node);
+        }
     }
 }
 
-impl Net<'_> {
-    /// Whether a worker could take the node, for all it can do about homes.
-    #[inline]
-    pub(crate) fn may_take(&self, node: NodeId, worker: WorkerId) -> bool {
-        !self.stays || self.nodes[node.index()].home().is_none_or(|home| home == worker)
-    }
-
-    /// Puts a token into the queue of the node's home, if it has one. By a worker, or, with a higher
-    /// number, any thread.
-    pub(crate) fn pass_on(&self, node: NodeId, by: WorkerId) -> bool {
-        let home = if self.stays { self.nodes[node.index()].home() } else { None };
-        if let Some(home) = home {
-            self.ready.push_staying(home, node);
-            if home != by {
-                self.wake_home(home);
-            }
-        }
-        home.is_some()
-    }
-
-    /// After a change by which a node has become claimable, and the fence: wakes who can take it.
-    pub(crate) fn rouse(&self, node: NodeId) {
-        match if self.stays { self.nodes[node.index()].home() } else { None } {
-            Some(home) => self.wake_home(home),
-            None if self.sleep.wants_waking() => _ = self.sleep.wake_one(),
-            None => {}
-        }
-    }
-
-    /// [`Net::rouse`] for all that are claimable.
-    pub(crate) fn rouse_all(&self) {
-        let mut claimable = self.graph.node_ids().filter(|node| self.claimable(*node));
-        if self.stays {
-            claimable.for_each(|node| self.rouse(node));
-        } else if claimable.next().is_some() {
-            self.sleep.wake_one();
-        }
-    }
-
-    fn wake_home(&self, home: WorkerId) {
-        if self.sleep.any_asleep() {
-            self.sleep.wake_worker(home);
-        }
-    }
-
-    /// A worker leaves: drops what must be dropped by it.
-    #[cold]
-    pub(crate) fn leave(&self, worker: WorkerId) {
-        for node in self.graph.node_ids() {
-            let cell = &self.nodes[node.index()];
-            if cell.home() == Some(worker) {
-                self.leave_node(node);
-            }
-        }
-    }
-
-    /// Drops a node's code, if it must be dropped by this thread.
-    pub(crate) fn leave_node(&self, node: NodeId) {
-        if let Some(body) = &self.nodes[node.index()].body
-            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| {
-                drop_all(self.owners.of(node), Cause::Failed, || body.leave())
-            }))
-        {
-            self.fail_panic(node, panic);
-        }
+/// Drops a node's code, if it must be dropped by this thread.
+pub(crate) fn leave_node(net: &Net<'_>, node: NodeId) {
+    if let Some(body) = &net.cells.nodes[node.index()].body
+        && let Err(panic) =
+            catch_unwind(AssertUnwindSafe(|| drop_all(net.owners.of(node), Cause::Failed, || body.leave())))
+    {
+        net.fail_panic(node, panic);
     }
 }

@@ -1,7 +1,7 @@
 //! [`Claim`]: one holder at a time, and each sees what those before it did.
 
 use super::check;
-use crate::claim::Claim;
+use crate::node::claim::Claim;
 use loom::thread;
 use std::sync::Arc;
 

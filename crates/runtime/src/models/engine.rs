@@ -11,11 +11,10 @@
 
 use super::check;
 use crate::channel::{Grow, Layout, Meter};
-use crate::claim::Claim;
-use crate::net::{Net, NodeCell, Signals};
-use crate::node::{Body, Cx, Held, NodeState};
+use crate::net::{Body, Cx, Held, Net, NodeCell, NodeState, Signals};
+use crate::node::claim::Claim;
 use crate::port::Lack;
-use crate::worker::{EngineHost, Habits, Pace, Worker};
+use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
 use loom::thread;
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
@@ -131,9 +130,9 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let cell = |node, gives, peer| NodeCell {
         needs: Box::default(),
         kind: Kind::Sequential,
-        stays: false,
+        pinned: false,
         state: NodeState::single(),
-        is_plain: false,
+        is_free_process: false,
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         dedicated: (node == dedicated).then_some(1),
         dedicated_peers: peer == dedicated,
@@ -148,14 +147,14 @@ fn run(dedicated: NodeId) {
     let net = net(2, dedicated);
     let other = thread::spawn({
         let net = net.clone();
-        move || crate::dedicated::run(&net, dedicated, 1, None)
+        move || crate::sched::dedicated::run(&net, dedicated, 1, None)
     });
     let host = EngineHost {
         net: &net,
         worker: 0,
         random: XorShift::new(0, 0),
         steals: 0,
-        staying_first: false,
+        pinned_first: false,
         now: 0,
         starting: false,
     };
@@ -163,7 +162,7 @@ fn run(dedicated: NodeId) {
     Worker::new(host, &First, (), habits).run(None);
     other.join().unwrap();
     assert!(net.take_failure().is_none(), "the run failed");
-    assert!(net.nodes.iter().all(|node| node.state.is_done()));
+    assert!(net.cells.nodes.iter().all(|node| node.state.is_done()));
     assert_eq!((net.meter(CHANNEL).head(), net.meter(CHANNEL).tail()), (2, 2));
 }
 

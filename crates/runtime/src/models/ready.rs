@@ -2,7 +2,7 @@
 //! never both.
 
 use super::check;
-use crate::ready::{Ready, Tokens};
+use crate::sched::ready::{Ready, Tokens};
 use crate::sync::{AtomicUsize, Ordering};
 use loom::thread;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ impl Node {
             items: AtomicUsize::new(0),
             told: AtomicUsize::new(0),
         };
-        assert!(node.tokens.make(false));
+        assert!(node.tokens.acquire(false));
         node
     }
 
     /// As `Net::take_token`, and what follows it.
     fn tell(&self) {
         let claimable = || self.items.load(Ordering::Acquire) >= self.wanted.load(Ordering::Acquire);
-        if self.tokens.are_left() && claimable() && self.tokens.make(false) {
+        if self.tokens.has_capacity() && claimable() && self.tokens.acquire(false) {
             self.told.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -56,7 +56,7 @@ fn loom_a_claimable_node_is_told_of_once() {
             })
         };
         node.wanted.store(1, Ordering::Release);
-        node.tokens.drop_one(false);
+        node.tokens.release(false);
         node.ready.fence();
         node.tell();
         changer.join().unwrap();

@@ -3,9 +3,8 @@
 
 use super::check;
 use crate::channel::{Grow, Layout, Meter};
-use crate::claim::Claim;
-use crate::net::{Net, NodeCell, Signals};
-use crate::node::{Body, By, Cx, Held, NodeState};
+use crate::net::{Body, By, Cx, Held, Net, NodeCell, NodeState, Signals};
+use crate::node::claim::Claim;
 use crate::port::Lack;
 use crate::sync::{UnsafeCell, lock};
 use loom::thread;
@@ -142,8 +141,8 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
         needs: Box::default(),
         kind: Kind::Process,
         state: NodeState::single(),
-        is_plain: false,
-        stays: false,
+        is_free_process: false,
+        pinned: false,
         body: Some(
             Box::new(Script { done: Claim::new(0), sends, channels, slots: slots.clone() }) as Box<dyn Body>
         ),
@@ -157,9 +156,9 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
 
 fn activate(net: &Net<'_>, node: u32) -> Event {
     let node = NodeId(node);
-    let mut cx = Cx::new(net, By::Worker);
-    cx.begin(node, &net.nodes[node.index()].state, (1, 1), false);
-    net.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
+    let mut cx = Cx::new(net, By::Worker(0));
+    cx.begin(node, &net.cells.nodes[node.index()].state, (1, 1), false);
+    net.cells.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
 }
 
 /// One thread activates, another looks for circles; then both go on in turn to the end. How often
@@ -174,16 +173,16 @@ fn run(gives: &'static [u32], takes: &'static [u32]) -> usize {
             }
         }
     });
-    crate::search::sweep(&net);
+    crate::liveness::search::sweep(&net);
     worker.join().unwrap();
     let mut ended = [false; 2];
     for _ in 0..4 {
         ended = [0, 1].map(|node| activate(&net, node) == Event::Done);
-        crate::search::sweep(&net);
+        crate::liveness::search::sweep(&net);
     }
     assert_eq!(ended, [true; 2], "somebody was not set going");
     assert!(net.take_failure().is_none(), "a deadlock was seen");
-    let growths = lock(&net.growths).len();
+    let growths = lock(&net.liveness.growths).len();
     growths
 }
 

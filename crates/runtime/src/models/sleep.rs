@@ -9,10 +9,10 @@
 use super::check;
 use super::world::World;
 use crate::channel::{Layout, Meter};
-use crate::claim::Claim;
-use crate::sleep::{Sleep, Sleeper, Woken};
+use crate::node::claim::Claim;
+use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, fence};
-use crate::team::Team;
+use crate::threads::Team;
 use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
@@ -259,7 +259,7 @@ fn loom_sleep_dozes_until_changed() {
                         fence(Ordering::SeqCst);
                         if items.tail() < wanted {
                             let woken = world.sleep.wait_dedicated(0, None, || world.examine());
-                            assert_eq!(woken, Woken::Rung);
+                            assert_eq!(woken, ParkOutcome::Rung);
                         }
                         world.dozing.store(false, Ordering::Relaxed);
                     }

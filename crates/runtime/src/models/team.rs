@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::sync::UnsafeCell;
-use crate::team::{Roster, Team};
+use crate::threads::{Roster, Team};
 use loom::thread;
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@
 //! retirer in one slot at a time fail.
 
 use super::check;
-use crate::claim::Claim;
-use crate::window::Window;
+use crate::node::claim::Claim;
+use crate::node::window::Window;
 use loom::thread;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! It mirrors `Worker::run`, `idle` and `park`; [`Sleep`] is the real one. A run ends the way a real one
 //! does: the last thread awake looks, and finds nothing.
 
-use crate::sleep::{Sleep, Sleeper, Woken};
+use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 
 /// What there is to be done, and who sleeps.
 pub(super) trait World {
@@ -43,26 +43,26 @@ pub(super) trait World {
                 continue;
             }
             match self.park(worker) {
-                Woken::Rung => searching = true,
-                Woken::Over => return,
-                Woken::TimedOut | Woken::Resumed => {}
+                ParkOutcome::Rung => searching = true,
+                ParkOutcome::Over => return,
+                ParkOutcome::TimedOut | ParkOutcome::Resumed => {}
             }
         }
     }
 
     /// Commits. The end of the run is its too, if it was the last one and has found nothing.
-    fn park(&self, worker: Sleeper) -> Woken {
+    fn park(&self, worker: Sleeper) -> ParkOutcome {
         let woken = self.sleep().commit(worker, None, || self.examine());
-        if woken == Woken::Resumed && self.is_over() {
+        if woken == ParkOutcome::Resumed && self.is_over() {
             self.sleep().end();
-            return Woken::Over;
+            return ParkOutcome::Over;
         }
         woken
     }
 
     /// What a worker does that was asleep before.
     fn wake_up(&self, worker: Sleeper) {
-        if self.park(worker) == Woken::Rung {
+        if self.park(worker) == ParkOutcome::Rung {
             self.work(worker, true);
         }
     }

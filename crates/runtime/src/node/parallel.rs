@@ -2,7 +2,7 @@
 //!
 //! An activation claims a run of firings under the node's claim: it takes the items, reserves the
 //! room of static outputs, and issues a ticket for it all. The claim is given back, the firings
-//! run, and the ticket is completed in the reorder window (see [`crate::window`] for the protocol).
+//! run, and the ticket is completed in the reorder window (see [`crate::node::window`] for the protocol).
 //! Whoever holds the retirement publishes every completed ticket in order, each output by itself
 //! and in pieces where room is short. A worker never waits for its turn.
 //!
@@ -31,15 +31,16 @@
 //! **A cap on workers** counts tickets from their issue to their completion. At the cap the node
 //! counts as held (`Body::is_held`), and the worker that completes a ticket looks at the node again.
 
+use super::IntoResult;
 use super::sequential::{FrameFn, Framing, lacking};
 use super::tally::{Count, Tallies, Tally};
-use super::{Body, Cx, Held, IntoResult, NodeState, UNSTUCK};
-use crate::claim::Claim;
-use crate::clock::Part;
+use crate::measure::clock::Part;
+use crate::net::{Body, Cx, Held, NodeState, UNSTUCK};
+use crate::node::claim::Claim;
+use crate::node::window::Window;
 use crate::port::Lack;
-use crate::ports::{Inputs, Lent, Outputs};
+use crate::port::tuple::{Inputs, Lent, Outputs};
 use crate::sync::{AtomicUsize, Ordering};
-use crate::window::Window;
 use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
 
@@ -220,7 +221,7 @@ where
         if front.done {
             return Err(Event::Done);
         }
-        if cx.alerted && cx.net.closes_loops {
+        if cx.alerted && cx.net.liveness.closes_loops {
             // A stream may have been cut short: see `starve`.
             front.ins.refresh();
         }

@@ -1,10 +1,11 @@
 //! Sequential kernels: one firing at a time, with state of its own.
 
-use super::{Body, Cx, Flow, Held, IntoFlow, NodeState};
-use crate::claim::Claim;
-use crate::clock::Part;
+use super::{Flow, IntoFlow};
+use crate::measure::clock::Part;
+use crate::net::{Body, Cx, Held, NodeState};
+use crate::node::claim::Claim;
 use crate::port::Lack;
-use crate::ports::{Inputs, Lent, Outputs, Takes};
+use crate::port::tuple::{Inputs, Lent, Outputs, Takes};
 use thalweg_policy::Event;
 
 /// What the next firing takes from each input, decided at claim time.
@@ -155,7 +156,7 @@ where
 
     fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
         let mut left = cx.budget;
-        if cx.alerted && cx.net.closes_loops {
+        if cx.alerted && cx.net.liveness.closes_loops {
             // A stream may have been cut short: see `starve`.
             core.ins.refresh();
         }

@@ -7,8 +7,8 @@
 //! the stream that it counts, whatever the order of the firings was.
 
 use crate::channel::Out;
+use crate::port::tuple::Outputs;
 use crate::port::{Give, Lack};
-use crate::ports::Outputs;
 
 /// One tally of a node.
 #[derive(Debug)]

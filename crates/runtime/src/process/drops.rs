@@ -13,7 +13,7 @@
 //! - A drop changes counters and flags alone, each with one writer at a time whoever that is, and never
 //!   looks at where the slots are: a message that was lent out is dropped where it was lent, and what
 //!   it weighs was noted when it was.
-//! - Whoever waits for the change is told by the run, to which word is left ([`Word`]): it is found by the
+//! - Whoever waits for the change is told by the run, to which word is left ([`ExternalEvent`]): it is found by the
 //!   owner. The workers look at words where they look at what foreign futures have woken.
 //! - A stream ends when the poll that drops its sending end has returned, whoever's it is, unless
 //!   that fails. An end that is dropped by a panic outside of all polls fails its process: who listens
@@ -22,7 +22,7 @@
 
 use super::owner::{Owner, find};
 use crate::channel::Meter;
-use crate::words::Word;
+use crate::sched::injector::ExternalEvent;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -112,10 +112,10 @@ fn elsewhere(owner: Owner, operation: u64, torn: bool, effect: impl FnOnce()) {
     match find(owner) {
         None => effect(),
         Some((run, _)) if run.stopped() => {}
-        Some((run, node)) if torn => run.leave_word(Word::Torn(node, operation)),
+        Some((run, node)) if torn => run.inject(ExternalEvent::Poisoned(node, operation)),
         Some((run, node)) => {
             effect();
-            run.leave_word(Word::Dropped(node));
+            run.inject(ExternalEvent::Dropped(node));
         }
     }
 }

@@ -36,10 +36,12 @@ pub(crate) use owner::{Owner, Owners};
 pub(crate) use turn::Turn;
 
 use crate::build::IntoEnding;
-use crate::claim::Claim;
-use crate::clock::Part;
-use crate::node::{Body, Cx, Flow, Held, NodeState};
+use crate::measure::clock::Part;
+use crate::net::{Body, Cx, Held, NodeState};
+use crate::node::Flow;
+use crate::node::claim::Claim;
 use crate::port::Lack;
+use crate::sched::injector::{self, end_ends};
 use crate::sync::{Ordering, fence};
 use std::pin::Pin;
 use std::task::Poll;
@@ -145,8 +147,8 @@ where
             if cause != Cause::Failed {
                 // Who drops a message that it has lent elsewhere then looks whether it is done.
                 cx.state().done.store(true, Ordering::Release);
-                fence(Ordering::SeqCst); // pairs with the fence of `leave_word`
-                cx.net.end_ends(cx.node);
+                fence(Ordering::SeqCst); // pairs with the fence of `Signals::inject`
+                end_ends(cx.net, cx.node);
             }
             cx.net.ended(cx.node);
         }
@@ -167,7 +169,7 @@ where
     S: std::marker::Send + Sync,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
-        match cx.net.ready.is_alone() {
+        match cx.net.sched.ready.is_alone() {
             // SAFETY: one worker, and no thread besides that activates nodes.
             true => unsafe { self.core.with_alone(Event::Refused, |core| self.poll(core, cx)) },
             false => self.core.with(Event::Refused, |core| self.poll(core, cx)),
@@ -227,7 +229,7 @@ fn look_at_drops(cx: &mut Cx<'_>, goes_on: bool) {
 #[cold]
 fn ends_were_dropped(cx: &Cx<'_>) {
     drops::end_streams(cx.net.owners.of(cx.node), Cause::Said);
-    cx.net.ends_were_dropped(cx.node);
+    injector::ends_were_dropped(cx.net, cx.node);
 }
 
 /// Nothing it could still do would reach anybody, or it was asked to stop.
@@ -240,5 +242,6 @@ fn is_useless(cx: &Cx<'_>) -> bool {
 /// Who is cancelled is alerted afterwards.
 fn is_unheard(cx: &Cx<'_>) -> bool {
     // In a graph with cycles it is for `useful` to say: it knows whom nobody ever heard.
-    cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node) && !cx.net.is_end(cx.node))
+    cx.state().is_cancelled()
+        || (!cx.net.topology.has_loops && cx.net.unheard(cx.node) && !cx.net.is_end(cx.node))
 }

@@ -4,8 +4,9 @@ use super::owner::{Owner, Owners};
 use super::{NONE, channel, here, sends};
 use crate::channel::Waits;
 use crate::net::{Net, Signals};
-use crate::sleep::Sleeper;
-use crate::words::Word;
+use crate::sched::injector::ExternalEvent;
+use crate::sched::injector::end_name;
+use crate::sched::sleep::Sleeper;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -182,8 +183,8 @@ impl<'a> Turn<'a> {
         match self.owners.node(owner) {
             Some(other) => panic!(
                 "it used {}, which is an end of another process, `{}`: {RULE}",
-                self.net.end_name(operation),
-                self.net.graph.node(other).name
+                end_name(self.net, operation),
+                self.net.topology.graph.node(other).name
             ),
             None => panic!("it used an end of another run: {RULE}"),
         }
@@ -195,7 +196,7 @@ impl<'a> Turn<'a> {
 
     /// The process's name.
     pub(crate) fn name(&self) -> &'a str {
-        &self.net.graph.node(self.node()).name
+        &self.net.topology.graph.node(self.node()).name
     }
 
     /// An operation begins, or goes on. True if it may complete in this turn.
@@ -321,7 +322,7 @@ unsafe fn clone(turn: *const ()) -> RawWaker {
     RawWaker::new(waker.data(), waker.vtable())
 }
 
-/// Woken while it is polled: it wants to be polled again.
+/// Wakes the process while it is polled: it is to be polled again.
 ///
 /// # Safety
 /// As for `clone`.
@@ -339,7 +340,7 @@ unsafe fn wake(turn: *const ()) {
 /// What wakes the process of this turn from anywhere.
 fn foreign(turn: &Turn<'_>) -> Foreign {
     let node = turn.node();
-    let sleeper = turn.net.nodes[node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
+    let sleeper = turn.net.cells.nodes[node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
     Foreign { signals: turn.net.signals.clone(), node, sleeper }
 }
 
@@ -360,7 +361,7 @@ impl Wake for Foreign {
     fn wake(self: Arc<Self>) {
         match self.sleeper {
             Some(sleeper) => self.signals.sleep.wake_dedicated(sleeper),
-            None => self.signals.leave_word(Word::Woken(self.node)),
+            None => self.signals.inject(ExternalEvent::Woken(self.node)),
         }
     }
 }

@@ -1,0 +1,147 @@
+//! Nodes that stay on a worker: a change is seen by their home, and no other will do.
+//!
+//! [`Sleep`] and [`Ready`] are the real ones. Worker 0 is the home of a node with a token, or items;
+//! worker 1 can do nothing with them, but it may be the one that searches. The run ends when the last
+//! one awake looks: work of the home that is left then is a lost wake-up.
+
+use super::check;
+use super::world::World;
+use crate::channel::{Layout, Meter};
+use crate::sched::ready::Ready;
+use crate::sched::sleep::{Sleep, Sleeper};
+use crate::sync::{Ordering, fence};
+use loom::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize as Count;
+use thalweg_graph::NodeId;
+
+const HOME: Sleeper = 0;
+const OTHER: Sleeper = 1;
+
+struct Home {
+    sleep: Sleep,
+    ready: Ready,
+    /// What the node waits for, where the policy looks.
+    items: Meter,
+    done: Count,
+}
+
+impl Home {
+    fn new(threads: usize) -> Arc<Home> {
+        let ready = Ready::new(2, false);
+        Arc::new(Home {
+            sleep: Sleep::new(threads),
+            ready,
+            items: Meter::new(2, Layout::Apart, false),
+            done: Count::new(0),
+        })
+    }
+
+    fn done(&self) -> usize {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// As `Net::wake_home`.
+    fn wake_home(&self) {
+        if self.sleep.any_asleep() {
+            self.sleep.wake_worker(HOME);
+        }
+    }
+}
+
+impl World for Home {
+    fn sleep(&self) -> &Sleep {
+        &self.sleep
+    }
+
+    /// As `Net::any_work`, of both kinds of policies at once.
+    fn any_work(&self, worker: Sleeper) -> bool {
+        self.ready.any_for(worker) || (worker == HOME && self.items.items() > 0)
+    }
+
+    fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool {
+        if !self.any_work(worker) {
+            return false;
+        }
+        self.found(searching);
+        if worker == HOME && self.items.items() > 0 {
+            self.items.release(self.items.head() + 1);
+        } else if self.ready.pop_pinned(worker).is_none() {
+            return true;
+        }
+        self.done.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    fn examine(&self) -> bool {
+        fence(Ordering::SeqCst);
+        assert!(!self.any_work(HOME) && !self.any_work(OTHER), "asleep, and work was left behind");
+        true
+    }
+}
+
+/// A token; the home may be awake, about to sleep, or asleep.
+///
+/// Mutations that fail: no fence in `push_pinned` or `announce`; `any_for` without the queue of those
+/// that stay; `wake_worker` without `active += 1`.
+#[test]
+fn loom_home_is_woken_for_a_token() {
+    check(|| woken(|world| world.ready.push_pinned(HOME, NodeId(0))));
+}
+
+/// The same for a change that the home must see for itself, as `Net::rouse`.
+///
+/// Mutations that fail: no fence in `announce`, or after the change; and `wake_worker` as above.
+#[test]
+fn loom_home_is_woken_for_a_change() {
+    check(|| {
+        woken(|world| {
+            world.items.publish(1);
+            fence(Ordering::SeqCst);
+        });
+    });
+}
+
+fn woken(change: impl FnOnce(&Home)) {
+    let world = Home::new(2);
+    let home = thread::spawn({
+        let world = world.clone();
+        move || world.work(HOME, false)
+    });
+    change(&world);
+    world.wake_home();
+    world.leave();
+    home.join().unwrap();
+    assert_eq!(world.done(), 1);
+}
+
+/// The home sleeps, and another that was woken searches in vain and falls asleep again.
+///
+/// Mutations that fail: `wake_worker` that relies on the searcher as `wake_one` does, or that wakes the
+/// latest asleep.
+#[test]
+fn loom_home_is_woken_whoever_searches() {
+    check(|| {
+        let world = Home::new(3);
+        world.sleep.announce(HOME, false);
+        world.sleep.announce(OTHER, false);
+        assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
+        let home = thread::spawn({
+            let world = world.clone();
+            move || world.wake_up(HOME)
+        });
+        let other = thread::spawn({
+            let world = world.clone();
+            move || {
+                assert!(world.sleep.withdraw(OTHER));
+                world.work(OTHER, true);
+            }
+        });
+        world.ready.push_pinned(HOME, NodeId(0));
+        world.wake_home();
+        world.leave();
+        home.join().unwrap();
+        other.join().unwrap();
+        assert_eq!(world.done(), 1);
+    });
+}

@@ -1,0 +1,154 @@
+//! An activation: the code of a node, and the context in which a thread runs it.
+
+use crate::net::{Net, NodeState};
+use crate::node::claim::Claimed;
+use crate::process::{Turn, dropped, notes};
+use crate::sched::make_ready::{changed, changed_outside, share_claim};
+use thalweg_graph::NodeId;
+use thalweg_policy::{Event, WorkerId};
+
+/// The code of a node.
+pub(crate) trait Body: Send + Sync {
+    /// Runs the node until its budget is spent or something is lacking.
+    fn activate(&self, cx: &mut Cx<'_>) -> Event;
+    /// Whether another thread holds what an activation would need.
+    fn is_held(&self) -> bool;
+    /// Keeps all others from activating the node, if it is at rest: nothing of it is under way.
+    /// Without: whether there may be something to be done that a refused thread has left undone.
+    fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool>;
+    /// Whether a framing function decides what firings take, and when the node ends.
+    fn is_framed(&self) -> bool;
+    /// Whether, once begun, it must be activated and dropped by one thread: see `coroutine`.
+    fn is_pinned(&self) -> bool {
+        false
+    }
+    /// That thread leaves, and the run is over.
+    fn leave(&self) {}
+}
+
+/// A node that nobody else can activate, until this is dropped: see [`Body::hold`].
+pub(crate) trait Held {}
+
+impl<T> Held for Claimed<'_, T> {}
+
+/// What activations are given, one after the other by one thread, and what they report.
+pub(crate) struct Cx<'a> {
+    pub(crate) net: &'a Net<'a>,
+    pub(crate) node: NodeId,
+    /// Its shared half.
+    state: Option<&'a NodeState>,
+    /// Firings this activation may do.
+    pub(crate) budget: usize,
+    /// Firings after which it publishes.
+    pub(crate) slice: usize,
+    /// Firings it did.
+    pub(crate) fired: usize,
+    /// Where the time went, if this activation is a sampled one.
+    pub(crate) laps: Option<crate::measure::clock::Laps>,
+    /// Who activates.
+    pub(crate) by: By,
+    /// A neighbour has ended since the latest activation.
+    pub(crate) alerted: bool,
+    /// So it has, or sources are to end: the node must see whether it goes on.
+    pub(crate) looks: bool,
+    /// What a process's ends must know of the poll they are in.
+    pub(crate) turn: Turn<'a>,
+    /// A process's activation may have changed more than its turn has touched.
+    pub(crate) touched_all: bool,
+    /// Ends dropped on this thread before, and those with what else is noted of drops.
+    dropped: u64,
+    noted: u64,
+}
+
+impl<'a> Cx<'a> {
+    /// For activations by this thread.
+    pub(crate) fn new(net: &'a Net<'a>, by: By) -> Cx<'a> {
+        Cx {
+            net,
+            node: NodeId(0),
+            state: None,
+            budget: 0,
+            slice: 0,
+            fired: 0,
+            laps: None,
+            by,
+            alerted: false,
+            looks: false,
+            turn: Turn::new(net),
+            touched_all: false,
+            dropped: dropped(),
+            noted: notes(),
+        }
+    }
+
+    /// The next activation is of this node, for so many firings.
+    #[inline]
+    pub(crate) fn begin(
+        &mut self,
+        node: NodeId,
+        state: &'a NodeState,
+        (budget, slice): (usize, usize),
+        alerted: bool,
+    ) {
+        (self.node, self.budget, self.slice) = (node, budget, slice);
+        self.state = Some(state);
+        self.fired = 0;
+        self.alerted = alerted;
+        self.looks = alerted || self.net.draining();
+        self.touched_all = false;
+    }
+
+    /// Whether this thread has dropped anything that matters since it was asked last.
+    #[inline]
+    pub(crate) fn any_drops(&mut self) -> bool {
+        let noted = notes();
+        std::mem::replace(&mut self.noted, noted) != noted
+    }
+
+    /// Whether this thread has dropped ends of processes since it was asked last.
+    #[inline]
+    pub(crate) fn ends_dropped(&mut self) -> bool {
+        let dropped = dropped();
+        std::mem::replace(&mut self.dropped, dropped) != dropped
+    }
+}
+
+/// The kind of thread that activates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum By {
+    Worker(WorkerId),
+    /// A thread of one node, which is no worker.
+    Dedicated,
+}
+
+impl Cx<'_> {
+    #[inline]
+    pub(crate) fn state(&self) -> &NodeState {
+        self.state.unwrap_or_else(|| &self.net.cells.nodes[self.node.index()].state)
+    }
+
+    /// After every change a neighbour may have waited for.
+    #[inline]
+    pub(crate) fn changed(&self) {
+        match self.by {
+            By::Worker(_) => changed(self.net, self.node),
+            By::Dedicated => changed_outside(self.net, self.node),
+        }
+    }
+
+    /// The claim of a parallel node was given back: another worker may claim there too.
+    #[inline]
+    pub(crate) fn share_claim(&self) {
+        if let By::Worker(worker) = self.by {
+            share_claim(self.net, self.node, self.slice, worker);
+        }
+    }
+
+    /// Marks the boundary between queue operations and application code.
+    #[inline]
+    pub(crate) fn lap(&mut self, into: crate::measure::clock::Part) {
+        if let Some(laps) = &mut self.laps {
+            laps.lap(into);
+        }
+    }
+}

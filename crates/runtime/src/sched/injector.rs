@@ -1,0 +1,128 @@
+//! External events: what happens outside of all activations and needs the graph to be acted on. Any thread injects
+//! them into the run; the workers drain them.
+
+use crate::error::Error;
+use crate::liveness::dead;
+use crate::net::{Net, Signals};
+use crate::process::{channel, sends};
+use crate::sched::make_ready::{changed_outside, make_ready};
+use crate::sync::{AtomicBool, Mutex, Ordering, fence, lock};
+use thalweg_graph::NodeId;
+
+/// Something that happened to a process outside of its activations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ExternalEvent {
+    /// A future that is no channel operation has woken the process.
+    Woken(NodeId),
+    /// An end of the process, or a message lent to it, was dropped by a thread without access to the graph.
+    Dropped(NodeId),
+    /// The same by an unwinding thread; the operation says which end.
+    Poisoned(NodeId, u64),
+}
+
+/// Events that no worker has drained yet.
+#[derive(Debug)]
+pub(crate) struct Injector {
+    list: Mutex<Vec<ExternalEvent>>,
+    any: AtomicBool,
+}
+
+impl Injector {
+    pub(crate) fn new() -> Injector {
+        Injector { list: Mutex::new(Vec::new()), any: AtomicBool::new(false) }
+    }
+
+    #[inline]
+    fn any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    fn take(&self) -> Vec<ExternalEvent> {
+        let any = self.any.swap(false, Ordering::AcqRel);
+        if any { std::mem::take(&mut *lock(&self.list)) } else { Vec::new() }
+    }
+}
+
+impl Signals {
+    /// Injects an event. From any thread, at any time.
+    ///
+    /// The list is a change, and so this is the changer's side of the protocol in [`sleep`](crate::sched::sleep): a
+    /// worker drains the list wherever it looks at the nodes.
+    pub(crate) fn inject(&self, event: ExternalEvent) {
+        lock(&self.injector.list).push(event);
+        self.injector.any.store(true, Ordering::Release);
+        fence(Ordering::SeqCst); // pairs with `Sleep::announce`
+        if self.sleep.any_asleep() {
+            self.sleep.wake_one();
+        }
+    }
+}
+
+/// Acts on all injected events: makes the processes concerned claimable.
+#[inline]
+pub(crate) fn drain(net: &Net<'_>) {
+    if net.injector.any() {
+        drain_events(net);
+    }
+}
+
+#[cold]
+fn drain_events(net: &Net<'_>) {
+    for word in net.injector.take() {
+        match word {
+            ExternalEvent::Woken(node) => woken(net, node),
+            ExternalEvent::Dropped(node) => dropped(net, node),
+            ExternalEvent::Poisoned(node, operation) => fail_poisoned(net, node, operation),
+        }
+    }
+}
+
+fn woken(net: &Net<'_>, node: NodeId) {
+    net.cells.nodes[node.index()].state.alert.store(true, Ordering::Release);
+    fence(Ordering::SeqCst); // pairs with that of the worker that has just run the node: see `ready`
+    make_ready(net, node);
+}
+
+fn dropped(net: &Net<'_>, node: NodeId) {
+    // In this order: a node that fails is marked done only after the run is stopped.
+    if net.cells.nodes[node.index()].state.is_done() && !net.stopped() {
+        end_ends(net, node);
+    }
+    ends_were_dropped(net, node);
+    changed_outside(net, node);
+}
+
+/// Ends of the process were dropped. As where a node ends, the nodes at the other ends must look,
+/// whatever they wait for.
+pub(crate) fn ends_were_dropped(net: &Net<'_>, node: NodeId) {
+    net.alert_peers(node);
+    if net.is_end(node) && !net.is_live_end(node) {
+        dead::not_wanted(net, node);
+    }
+}
+
+/// Ends the streams of a process that has ended, and leaves its inputs, wherever its ends are. An input stays while a
+/// message of its channel is still lent.
+///
+/// A cancelled node's streams stay open: see [`dead`](crate::liveness::dead).
+pub(crate) fn end_ends(net: &Net<'_>, node: NodeId) {
+    if !net.cells.nodes[node.index()].state.is_cancelled() {
+        net.outputs(node).iter().for_each(|channel| net.meter(*channel).end());
+    }
+    let inputs = net.inputs(node).iter().filter(|channel| !net.meter(**channel).gone());
+    let unused = inputs.filter(|channel| !net.cells.rings[channel.index()].is_lent());
+    unused.for_each(|channel| net.meter(*channel).leave());
+}
+
+#[cold]
+fn fail_poisoned(net: &Net<'_>, node: NodeId, operation: u64) {
+    let end = end_name(net, operation);
+    let message = format!("a panic outside of it dropped {end}: an end is for its own process alone");
+    net.fail(Error::Panic { node: net.topology.graph.node(node).name.to_string(), message });
+}
+
+/// Names the end that an operation belongs to, for a message.
+pub(crate) fn end_name(net: &Net<'_>, operation: u64) -> String {
+    let side = if sends(operation) { "sending" } else { "receiving" };
+    format!("the {side} end of channel `{}`", net.topology.graph.channel_name(channel(operation)))
+}
