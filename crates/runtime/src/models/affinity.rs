@@ -1,9 +1,9 @@
-//! Workers that take from their own queue only: who pushes to it wakes its owner, and nothing is left
-//! behind, nor is what any of them may take.
+//! Workers that take from their own queue only: a push wakes the queue's worker, and no token is left in a queue, the
+//! shared one included.
 //!
-//! [`Queues`] mirror `Net::push_home`, `Net::push_shared` and `Worker::activate`; `Sleep`, `Ready`
-//! and `Homes` are the real ones. As in the models of `sleep`, the last one awake looks, and a token
-//! left in a queue is a lost wake-up.
+//! [`Queues`] mirror `make_ready::enqueue_at`, `make_ready::enqueue_shared` and `Worker::activate`; `Sleep`, `Ready` and
+//! `Affinity` are the real ones. As in the models of `sleep`, the last thread awake looks, and a token left in a queue is
+//! a lost wake-up.
 
 use super::check;
 use super::world::World;
@@ -28,7 +28,7 @@ struct Queues {
 }
 
 impl Queues {
-    /// So many threads that may sleep or leave; homes are those of two workers.
+    /// For `threads` threads that may sleep or leave; nodes are assigned to two workers.
     fn new(threads: usize) -> Arc<Queues> {
         let mut graph = GraphData::new();
         graph.add(Node::sequential("node"));
@@ -43,7 +43,7 @@ impl Queues {
         })
     }
 
-    fn push_home(&self, home: usize) {
+    fn enqueue_at(&self, home: usize) {
         self.ready.push(home, NODE);
         if self.sleep.any_asleep() {
             self.sleep.wake_worker(home);
@@ -72,7 +72,7 @@ impl World for Queues {
         self.ready.any_for(worker)
     }
 
-    /// What worker 0 takes first makes it push to worker 1, where that is asked for.
+    /// The first token that worker 0 takes makes it push to worker 1, if `passes` says so.
     fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool {
         if self.ready.pop(worker).is_none() {
             return false;
@@ -83,7 +83,7 @@ impl World for Queues {
         }
         self.taken.fetch_add(1, Ordering::Relaxed);
         if worker == 0 && self.passes.swap(0, Ordering::Relaxed) == 1 {
-            self.push_home(1);
+            self.enqueue_at(1);
         }
         true
     }
@@ -98,7 +98,7 @@ impl World for Queues {
 
 /// One worker, awake at first, and two pushes, one for it and one for any.
 ///
-/// Mutations that fail: no fence in `announce`; `any_for` without `outside`.
+/// Mutations that fail: no fence in `announce`; `any_for` without the shared queue.
 #[test]
 fn loom_homes_lose_no_wake_up() {
     check(|| {
@@ -107,7 +107,7 @@ fn loom_homes_lose_no_wake_up() {
             let world = world.clone();
             move || world.work(0, false)
         });
-        world.push_home(0);
+        world.enqueue_at(0);
         world.push_shared();
         world.leave();
         worker.join().unwrap();
@@ -133,7 +133,7 @@ fn loom_homes_wake_who_is_pushed_to() {
             let world = world.clone();
             move || world.wake_up(1)
         });
-        world.push_home(0);
+        world.enqueue_at(0);
         world.leave();
         first.join().unwrap();
         second.join().unwrap();
@@ -141,10 +141,9 @@ fn loom_homes_wake_who_is_pushed_to() {
     });
 }
 
-/// One worker sleeps, and the other was rung and searches: whoever pushes to the first must not rely
-/// on the second.
+/// One worker sleeps, and the other was woken and searches: a push to the first must not rely on the second.
 ///
-/// Mutations that fail: `wants_waking` in the place of `any_asleep` in `push_home`, `wake_one` in that of
+/// Mutations that fail: `wants_waking` in the place of `any_asleep` in `enqueue_at`, `wake_one` in that of
 /// `wake_worker`; `wake_worker` that leaves the worker on the list; no fence in `Ready::push`.
 #[test]
 fn loom_homes_do_not_rely_on_searchers() {
@@ -164,8 +163,8 @@ fn loom_homes_do_not_rely_on_searchers() {
                 world.work(1, true);
             }
         });
-        world.push_home(0);
-        world.push_home(0);
+        world.enqueue_at(0);
+        world.enqueue_at(0);
         world.leave();
         sleeper.join().unwrap();
         searcher.join().unwrap();

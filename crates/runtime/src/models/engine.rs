@@ -1,10 +1,9 @@
 //! The engine, but for ports, kernels and the examination of a resting graph: the real `Net`,
 //! `Worker` and `dedicated::run` run a producer and a consumer made for the model.
 //!
-//! What the ports do with slots is checked in `ring`; here it is who looks, who wakes, and who ends
-//! the run. One sleeper more is counted than there are threads, as one that waits for the outside
-//! world: so nobody is ever the last one awake, whose examination would make good for a wake-up that
-//! was lost, and losing one is a deadlock in loom's eyes.
+//! What the ports do with slots is checked in `ring`; this model checks looks, wake-ups and the end of the run. One
+//! sleeper more is counted than there are threads, as if it waited for the outside world: so no thread is the last one
+//! awake, whose examination would hide a lost wake-up, and loom reports a lost one as a deadlock.
 //!
 //! One worker and one dedicated thread: two workers, which look at every node before and after all
 //! they do, take the model past many minutes, and are checked in `sleep`.
@@ -40,9 +39,9 @@ impl Policy for First {
 
 /// A node of the model: one item a firing, one firing an activation.
 struct Model {
-    /// Items given or taken.
+    /// Items pushed or popped.
     done: Claim<usize>,
-    /// Items it gives before it ends; the consumer ends with its input.
+    /// Items it pushes before it ends; the consumer ends with its input.
     gives: Option<usize>,
 }
 
@@ -166,9 +165,9 @@ fn run(dedicated: NodeId) {
     assert_eq!((net.meter(CHANNEL).head(), net.meter(CHANNEL).tail()), (2, 2));
 }
 
-/// The producer has a thread of its own; the consumer's worker is woken by need.
+/// The producer has a thread of its own; the consumer's worker is woken when it has work.
 ///
-/// Mutations that fail: no fence in `announce` or in `Net::changed`; `changed` left out by the node.
+/// Mutations that fail: no fence in `announce` or in `make_ready::changed`; `changed` left out by the node.
 #[test]
 fn loom_engine_with_a_dedicated_producer() {
     check(|| run(NodeId(0)));
@@ -176,7 +175,7 @@ fn loom_engine_with_a_dedicated_producer() {
 
 /// The consumer has a thread of its own; the producer's worker sleeps while the channel is full.
 ///
-/// Mutations that fail: no fence in `doze` or in `Net::changed`; `ring_peers` that skips dedicated
+/// Mutations that fail: no fence in `doze` or in `make_ready::changed`; `make_ready` that skips dedicated
 /// neighbours; `changed` left out by the node.
 #[test]
 fn loom_engine_with_a_dedicated_consumer() {

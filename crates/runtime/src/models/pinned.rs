@@ -1,8 +1,8 @@
-//! Nodes that stay on a worker: a change is seen by their home, and no other will do.
+//! Pinned nodes: the worker that a node is pinned to sees each change, though another worker searches.
 //!
-//! [`Sleep`] and [`Ready`] are the real ones. Worker 0 is the home of a node with a token, or items;
-//! worker 1 can do nothing with them, but it may be the one that searches. The run ends when the last
-//! one awake looks: work of the home that is left then is a lost wake-up.
+//! [`Sleep`] and [`Ready`] are the real ones. A node with a token, or with items, is pinned to worker 0; worker 1 can do
+//! nothing with it, but may be the searching one. The run ends when the last thread awake looks: work for worker 0 that
+//! is left then is a lost wake-up.
 
 use super::check;
 use super::world::World;
@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
 use thalweg_graph::NodeId;
 
-const HOME: Sleeper = 0;
+const PINNED_TO: Sleeper = 0;
 const OTHER: Sleeper = 1;
 
 struct Home {
     sleep: Sleep,
     ready: Ready,
-    /// What the node waits for, where the policy looks.
+    /// What the node waits for, where the policy scans.
     items: Meter,
     done: Count,
 }
@@ -41,10 +41,10 @@ impl Home {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// As `Net::wake_home`.
-    fn wake_home(&self) {
+    /// As the last step of `make_ready::deliver_pinned`.
+    fn wake_pinned(&self) {
         if self.sleep.any_asleep() {
-            self.sleep.wake_worker(HOME);
+            self.sleep.wake_worker(PINNED_TO);
         }
     }
 }
@@ -54,9 +54,9 @@ impl World for Home {
         &self.sleep
     }
 
-    /// As `Net::any_work`, of both kinds of policies at once.
+    /// As `make_ready::any_work`, for both kinds of policies at once.
     fn any_work(&self, worker: Sleeper) -> bool {
-        self.ready.any_for(worker) || (worker == HOME && self.items.items() > 0)
+        self.ready.any_for(worker) || (worker == PINNED_TO && self.items.items() > 0)
     }
 
     fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool {
@@ -64,7 +64,7 @@ impl World for Home {
             return false;
         }
         self.found(searching);
-        if worker == HOME && self.items.items() > 0 {
+        if worker == PINNED_TO && self.items.items() > 0 {
             self.items.release(self.items.head() + 1);
         } else if self.ready.pop_pinned(worker).is_none() {
             return true;
@@ -75,21 +75,21 @@ impl World for Home {
 
     fn examine(&self) -> bool {
         fence(Ordering::SeqCst);
-        assert!(!self.any_work(HOME) && !self.any_work(OTHER), "asleep, and work was left behind");
+        assert!(!self.any_work(PINNED_TO) && !self.any_work(OTHER), "asleep, and work was left behind");
         true
     }
 }
 
-/// A token; the home may be awake, about to sleep, or asleep.
+/// A token; the node's worker may be awake, about to sleep, or asleep.
 ///
-/// Mutations that fail: no fence in `push_pinned` or `announce`; `any_for` without the queue of those
-/// that stay; `wake_worker` without `active += 1`.
+/// Mutations that fail: no fence in `push_pinned` or `announce`; `any_for` without the queue of pinned
+/// nodes; `wake_worker` without `active += 1`.
 #[test]
 fn loom_home_is_woken_for_a_token() {
-    check(|| woken(|world| world.ready.push_pinned(HOME, NodeId(0))));
+    check(|| woken(|world| world.ready.push_pinned(PINNED_TO, NodeId(0))));
 }
 
-/// The same for a change that the home must see for itself, as `Net::rouse`.
+/// The same for a change of a counter, where the policy scans.
 ///
 /// Mutations that fail: no fence in `announce`, or after the change; and `wake_worker` as above.
 #[test]
@@ -106,29 +106,29 @@ fn woken(change: impl FnOnce(&Home)) {
     let world = Home::new(2);
     let home = thread::spawn({
         let world = world.clone();
-        move || world.work(HOME, false)
+        move || world.work(PINNED_TO, false)
     });
     change(&world);
-    world.wake_home();
+    world.wake_pinned();
     world.leave();
     home.join().unwrap();
     assert_eq!(world.done(), 1);
 }
 
-/// The home sleeps, and another that was woken searches in vain and falls asleep again.
+/// The node's worker sleeps; another that was woken searches in vain and goes to sleep again.
 ///
-/// Mutations that fail: `wake_worker` that relies on the searcher as `wake_one` does, or that wakes the
+/// Mutations that fail: `wake_worker` that relies on the searching worker as `wake_one` does, or that wakes the
 /// latest asleep.
 #[test]
 fn loom_home_is_woken_whoever_searches() {
     check(|| {
         let world = Home::new(3);
-        world.sleep.announce(HOME, false);
+        world.sleep.announce(PINNED_TO, false);
         world.sleep.announce(OTHER, false);
         assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
         let home = thread::spawn({
             let world = world.clone();
-            move || world.wake_up(HOME)
+            move || world.wake_up(PINNED_TO)
         });
         let other = thread::spawn({
             let world = world.clone();
@@ -137,8 +137,8 @@ fn loom_home_is_woken_whoever_searches() {
                 world.work(OTHER, true);
             }
         });
-        world.ready.push_pinned(HOME, NodeId(0));
-        world.wake_home();
+        world.ready.push_pinned(PINNED_TO, NodeId(0));
+        world.wake_pinned();
         world.leave();
         home.join().unwrap();
         other.join().unwrap();

@@ -1,5 +1,5 @@
-//! Circles looked for while their nodes are being activated: none grows that is not stuck, what is
-//! stuck is opened, and storage is replaced under both claims.
+//! A search for waiting cycles while their nodes are activated: a cycle that is not stuck does not grow, a stuck one
+//! does, and storage is replaced under the claims of both ends.
 
 use super::check;
 use crate::channel::{Grow, Layout, Meter};
@@ -13,7 +13,7 @@ use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::Event;
 
-/// A channel's storage: whoever uses or replaces it says so to loom.
+/// A channel's storage, as a loom cell that each use and each replacement accesses.
 struct Slots {
     meter: Arc<Meter>,
     cell: UnsafeCell<usize>,
@@ -118,7 +118,7 @@ impl Body for Script {
     }
 }
 
-/// A giver and a taker with two channels of one item between them, and their scripts.
+/// A producer and a consumer with two channels of one item between them, and their scripts.
 fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     let mut graph = GraphData::new();
     let item = Item::of::<()>();
@@ -161,8 +161,8 @@ fn activate(net: &Net<'_>, node: u32) -> Event {
     net.cells.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
 }
 
-/// One thread activates, another looks for circles; then both go on in turn to the end. How often
-/// a channel grew.
+/// One thread activates, another searches for cycles; then both go on in turn to the end. Returns how often a
+/// channel grew.
 fn run(gives: &'static [u32], takes: &'static [u32]) -> usize {
     let net = net(gives, takes);
     let worker = thread::spawn({
@@ -180,21 +180,21 @@ fn run(gives: &'static [u32], takes: &'static [u32]) -> usize {
         ended = [0, 1].map(|node| activate(&net, node) == Event::Done);
         crate::liveness::search::sweep(&net);
     }
-    assert_eq!(ended, [true; 2], "somebody was not set going");
+    assert_eq!(ended, [true; 2], "a node was not made ready");
     assert!(net.take_failure().is_none(), "a deadlock was seen");
     let growths = lock(&net.liveness.growths).len();
     growths
 }
 
-/// The taker wants first what the giver gives last.
+/// The consumer waits first for what the producer pushes last.
 ///
-/// Mutations that fail: `confirm` that gives back each claim at once.
+/// Mutations that fail: `confirm` that releases each claim at once.
 #[test]
 fn loom_search_opens_what_is_stuck() {
     check(|| assert_eq!(run(&[0, 0, 1], &[1, 0, 0]), 1));
 }
 
-/// The giver waits for room most of the time, and never for itself.
+/// The producer waits for room most of the time, and is in no cycle.
 ///
 /// Mutations that fail: `confirm` without its second look at the candidates.
 #[test]

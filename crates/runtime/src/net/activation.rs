@@ -7,31 +7,31 @@ use crate::sched::make_ready::{changed, changed_outside, share_claim};
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
 
-/// The code of a node.
+/// The code of a node, which threads activate.
 pub(crate) trait Body: Send + Sync {
-    /// Runs the node until its budget is spent or something is lacking.
+    /// Fires the node until the budget is spent or a firing lacks something.
     fn activate(&self, cx: &mut Cx<'_>) -> Event;
     /// Whether another thread holds what an activation would need.
     fn is_held(&self) -> bool;
-    /// Keeps all others from activating the node, if it is at rest: nothing of it is under way.
-    /// Without: whether there may be something to be done that a refused thread has left undone.
+    /// Locks a quiescent node: no other thread can activate it. The error, where the node is not quiescent, says whether
+    /// a thread that was refused may have left something undone.
     fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool>;
     /// Whether a framing function decides what firings take, and when the node ends.
     fn is_framed(&self) -> bool;
-    /// Whether, once begun, it must be activated and dropped by one thread: see `coroutine`.
+    /// Whether, once begun, it must be activated and dropped by one thread: see [`coroutine`](crate::coroutine).
     fn is_pinned(&self) -> bool {
         false
     }
-    /// That thread leaves, and the run is over.
+    /// The thread that the node is pinned to leaves, and the run is over.
     fn leave(&self) {}
 }
 
-/// A node that nobody else can activate, until this is dropped: see [`Body::hold`].
+/// While this lives no other thread can activate the node: see [`Body::hold`].
 pub(crate) trait Held {}
 
 impl<T> Held for Claimed<'_, T> {}
 
-/// What activations are given, one after the other by one thread, and what they report.
+/// The context of the activations of one thread, one after the other: what they may use, and what they report.
 pub(crate) struct Cx<'a> {
     pub(crate) net: &'a Net<'a>,
     pub(crate) node: NodeId,
@@ -45,11 +45,11 @@ pub(crate) struct Cx<'a> {
     pub(crate) fired: usize,
     /// Where the time went, if this activation is a sampled one.
     pub(crate) laps: Option<crate::measure::clock::Laps>,
-    /// Who activates.
+    /// The kind of thread that activates.
     pub(crate) by: By,
     /// A neighbour has ended since the latest activation.
     pub(crate) alerted: bool,
-    /// So it has, or sources are to end: the node must see whether it goes on.
+    /// `alerted`, or the run drains: the node must check whether it goes on.
     pub(crate) looks: bool,
     /// What a process's ends must know of the poll they are in.
     pub(crate) turn: Turn<'a>,
@@ -81,7 +81,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The next activation is of this node, for so many firings.
+    /// Prepares the activation of a node, for at most `budget` firings that are published every `slice` firings.
     #[inline]
     pub(crate) fn begin(
         &mut self,

@@ -14,12 +14,12 @@ pub(crate) struct NodeCell<'env> {
     pub(crate) is_free_process: bool,
     /// Pinned to the worker that began it, since its stack is there: see [`coroutine`](crate::coroutine).
     pub(crate) pinned: bool,
-    /// None for an end that the outside holds.
+    /// None for an end of the graph that code outside of the run holds.
     pub(crate) body: Option<Box<dyn Body + 'env>>,
-    /// What every firing moves, where all rates are static and no framing function decides: from
-    /// it anybody can see that an activation would be in vain. Empty otherwise.
+    /// What every firing moves, where all rates are static and no framing function decides: any thread can
+    /// then tell from the counters that an activation would do nothing. Empty otherwise.
     pub(crate) needs: Box<[Need]>,
-    /// Where its own thread sleeps, if it has one.
+    /// The sleeper's number of the node's own thread, if it has one.
     pub(crate) dedicated: Option<u32>,
     /// Whether some peer has a thread of its own.
     pub(crate) dedicated_peers: bool,
@@ -44,8 +44,8 @@ impl NodeCell<'_> {
 /// Items that every firing of a node finds, or room that it needs, on one channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Need {
-    /// So many to be seen.
+    /// At least this many items, peeked ones included.
     Items(ChannelId, usize),
-    /// So many places.
+    /// Room for at least this many items.
     Room(ChannelId, usize),
 }

@@ -188,13 +188,13 @@ impl<'env> Net<'env> {
         inputs.filter(|(i, _)| mask >> i & 1 == 1).any(|(_, channel)| test(self.meter(*channel)))
     }
 
-    /// Whether a worker that activates the node would, as far as can be seen, get something done.
+    /// Whether an activation of the node by a worker would, by the counters, fire or end it.
     pub(crate) fn claimable(&self, node: NodeId) -> bool {
         let cell = &self.cells.nodes[node.index()];
         cell.dedicated.is_none() && self.actionable(node)
     }
 
-    /// The same, whoever's node it is.
+    /// [`Net::claimable`], for nodes with a thread of their own too.
     pub(crate) fn actionable(&self, node: NodeId) -> bool {
         let cell = &self.cells.nodes[node.index()];
         let Some(body) = &cell.body else { return false };
@@ -203,11 +203,11 @@ impl<'env> Net<'env> {
                 || cell.state.unstuck(self, node))
     }
 
-    /// Something that surely keeps the node from firing and from ending, whatever its wait word
-    /// says: the word names one thing, and another may be lacking by the time that is there.
+    /// Something that keeps the node from firing and from ending, whatever its wait word says: the word names
+    /// one thing, and another may be lacking by the time the first has come.
     ///
-    /// It follows from counters that peers change before they look for sleepers, as the word does,
-    /// so a wake-up hangs on it as safely.
+    /// The answer follows from counters that peers change before they look for sleepers, as what the wait word names
+    /// does. So a worker may sleep on it.
     pub(crate) fn missing(&self, node: NodeId) -> Option<Need> {
         let cell = &self.cells.nodes[node.index()];
         if cell.needs.is_empty() {
@@ -234,7 +234,7 @@ impl<'env> Net<'env> {
         missing.filter(|_| heard && !cell.state.is_cancelled())
     }
 
-    /// A node has ended: its neighbours must see that, whatever they wait for.
+    /// Notes that a node has ended, and alerts its neighbours, whatever they wait for.
     pub(crate) fn ended(&self, node: NodeId) {
         let cell = &self.cells.nodes[node.index()];
         cell.state.done.store(true, Ordering::Release);
@@ -247,27 +247,27 @@ impl<'env> Net<'env> {
         }
     }
 
-    /// Makes the neighbours look, whatever they wait for.
+    /// Alerts the neighbours: they look at their channels, whatever they wait for.
     pub(crate) fn alert_peers(&self, node: NodeId) {
         for peer in self.peers(node) {
             self.cells.nodes[peer.index()].state.alert.store(true, Ordering::Release);
         }
     }
 
-    /// An outside end has left: who gives to it alone is no longer needed.
+    /// An end outside of the run has left: nodes that feed it alone are dead.
     pub(crate) fn left(&self, node: NodeId) {
         dead::not_wanted(self, node);
         crate::sched::make_ready::changed_outside(self, node);
     }
 
-    /// Whether the node has outputs, and nobody reads any of them any more.
+    /// Whether the node has outputs and all their consumers have left.
     pub(crate) fn unheard(&self, node: NodeId) -> bool {
         let outputs = self.outputs(node);
         !outputs.is_empty() && outputs.iter().all(|id| self.meter(*id).gone())
     }
 
-    /// Whether no end can be reached from the node, where from others one can: it is run for what it
-    /// does besides.
+    /// Whether no end of the graph can be reached from the node, where from others one can: it is run for its side
+    /// effects.
     pub(crate) fn is_for_itself(&self, node: NodeId) -> bool {
         self.liveness.dead.is_for_itself(node)
     }
@@ -277,7 +277,7 @@ impl<'env> Net<'env> {
         dead::is_end(self.topology.graph.node(node))
     }
 
-    /// An end that has not ended, and still reads or returns a value.
+    /// Whether the node is an end that has not ended, and still reads or returns a value.
     pub(crate) fn is_live_end(&self, node: NodeId) -> bool {
         let cell = &self.cells.nodes[node.index()];
         let read = |id: &ChannelId| !self.meter(*id).gone();
@@ -316,7 +316,7 @@ fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
     slots.sum::<usize>() + limits.sum::<usize>()
 }
 
-/// Where one worker does everything: processes know of each other who waits.
+/// Where one worker is the only thread: channels between processes note which end waits.
 fn know_waits<'env>(graph: &GraphData, rings: &[Arc<dyn Grow + 'env>]) {
     let is_process = |node: NodeId| graph.node(node).kind == Kind::Process;
     let between = |channel: &Channel| is_process(channel.from.0) && is_process(channel.to.0);

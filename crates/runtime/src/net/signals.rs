@@ -6,16 +6,16 @@ use crate::sched::injector::Injector;
 use crate::sched::sleep::Sleep;
 use crate::sync::{AtomicBool, Mutex, Ordering, lock};
 
-/// How a run is told to stop, and why it did: what needs to know nothing of its graph.
+/// The stop and drain flags of a run, its first failure, and its sleeping threads.
 #[derive(Debug)]
 pub(crate) struct Signals {
     pub(crate) sleep: Sleep,
     stop: AtomicBool,
     drain: AtomicBool,
     failure: Mutex<Option<Error>>,
-    /// The numbers by which ends know their processes.
+    /// The numbers by which ends of channels know their processes.
     pub(crate) owners: Owners,
-    /// What the workers are to see to.
+    /// Events from outside of all activations, which workers drain.
     pub(crate) injector: Injector,
 }
 
@@ -26,7 +26,7 @@ impl Drop for Signals {
 }
 
 impl Signals {
-    /// For so many sleepers and nodes.
+    /// For `sleepers` threads and `nodes` nodes.
     pub(crate) fn new(sleepers: usize, nodes: usize) -> Signals {
         Signals {
             owners: Owners::new(nodes),
@@ -66,7 +66,7 @@ impl Signals {
         self.finish();
     }
 
-    /// Notes the cause and stops, without waking anybody: for a caller that holds the sleep lock.
+    /// Notes the cause and stops, without waking a thread: for a caller that holds the sleep lock.
     pub(crate) fn record(&self, error: Error) {
         lock(&self.failure).get_or_insert(error);
         self.stop.store(true, Ordering::Release);

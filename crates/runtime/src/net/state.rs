@@ -25,13 +25,13 @@ pub(crate) const UNSTUCK: usize = usize::MAX;
 pub(crate) struct NodeState {
     pub(crate) wait: Wait,
     pub(crate) done: AtomicBool,
-    /// Nothing the node could still do would reach a live end.
+    /// No live end of the graph can be reached from the node any more.
     pub(crate) cancelled: AtomicBool,
-    /// It was wanted, and is not any more: see [`crate::liveness::dead`].
+    /// It was live, and is not any more: see [`dead`](crate::liveness::dead).
     pub(crate) unwanted: AtomicBool,
-    /// A neighbour has ended: look again, whatever the wait.
+    /// A neighbour has ended: the node must look, whatever it waits for.
     pub(crate) alert: AtomicBool,
-    /// A worker has noted that it waits for room: see [`crate::liveness::suspects`].
+    /// A worker has noted that it waits for room: see [`suspects`](crate::liveness::suspects).
     pub(crate) suspected: AtomicBool,
     /// A dedicated thread is asleep, or about to be, until this node's wait is over.
     pub(crate) dozing: AtomicBool,
@@ -41,7 +41,7 @@ pub(crate) struct NodeState {
     pub(crate) last: AtomicU32,
     /// Activations by another worker than the one before.
     pub(crate) moves: AtomicU64,
-    /// Where the policy is told.
+    /// Used where the policy is notified.
     pub(crate) tokens: Tokens,
     /// Nanoseconds a firing takes, smoothed, times 16.
     pub(crate) pace: AtomicU32,
@@ -59,8 +59,8 @@ pub(crate) struct NodeState {
 struct ParallelState {
     /// For each output: the head at which a stuck publication can go on.
     stuck: Box<[AtomicUsize]>,
-    /// Something may be left to do that the wait word does not show: a completed ticket whose worker found the
-    /// retirement held by a search, or bytes given up that a claim may wait for.
+    /// The node may have something to do that the wait word does not show: a completed ticket whose worker found
+    /// the retirement held by a search, or released bytes that a claim may wait for.
     unsettled: AtomicBool,
     /// Tickets retired.
     retired: Arc<CachePadded<AtomicUsize>>,
@@ -72,7 +72,7 @@ impl NodeState {
         NodeState::new(1)
     }
 
-    /// Of a parallel node with so many outputs, for so many workers.
+    /// Of a parallel node with `outputs` outputs, for `workers` workers.
     pub(crate) fn parallel(outputs: usize, workers: usize) -> NodeState {
         let parallel = ParallelState {
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
@@ -82,7 +82,7 @@ impl NodeState {
         NodeState { parallel: Some(Box::new(parallel)), ..NodeState::new(workers) }
     }
 
-    /// With so many tokens at most.
+    /// With at most `tokens` tokens.
     fn new(tokens: usize) -> NodeState {
         NodeState {
             wait: Wait::new(),
@@ -117,7 +117,7 @@ impl NodeState {
         }
     }
 
-    /// Something may be left to do at a parallel node that its wait word does not show.
+    /// The flag of a parallel node that [`NodeState::look_again`] sets.
     pub(crate) fn unsettled(&self) -> Option<&AtomicBool> {
         self.parallel.as_ref().map(|parallel| &parallel.unsettled)
     }
@@ -150,8 +150,8 @@ impl NodeState {
         self.alert.load(Ordering::Relaxed) && self.alert.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether a process that workers run waits for what the operation at the other end of a channel has
-    /// brought, and it is there; or was alerted. For what else it waits, somebody else sees.
+    /// Whether a process that workers run waits for what the operation at the other end of a channel brings, and has
+    /// it; or was alerted. If it waits for anything else, the thread that brings that notifies of it.
     #[inline]
     pub(crate) fn is_met(&self, net: &Net<'_>, node: NodeId, operation: u64) -> bool {
         let what = self.wait.what.load(Ordering::Acquire);
@@ -193,7 +193,7 @@ impl NodeState {
         self.satisfied(net, node) && !self.is_done()
     }
 
-    /// Whether what the node waits for is there, or something has happened that it must see.
+    /// Whether the node has what it waits for, or was alerted.
     #[inline]
     pub(crate) fn satisfied(&self, net: &Net<'_>, node: NodeId) -> bool {
         if self.alert.load(Ordering::Relaxed) {
@@ -244,7 +244,7 @@ impl NodeState {
         self.stuck().iter().any(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK)
     }
 
-    /// Whether a stuck publication can go on, or there may be one that nobody has tried.
+    /// Whether a stuck publication can go on, or there may be one that no thread has tried.
     pub(crate) fn unstuck(&self, net: &Net<'_>, node: NodeId) -> bool {
         let Some(parallel) = &self.parallel else { return false };
         if parallel.unsettled.load(Ordering::Relaxed) {

@@ -1,10 +1,24 @@
 //! The word that says what a node waits for.
 //!
-//! An activation that cannot go on, or sees as it ends that the next one could not, leaves in its
-//! node's [`Wait`] the one thing it lacks, before it gives the claim back. From then on the node is claimable exactly when that thing is there, which
-//! anybody can see from the channel's counters. A claim that was refused, or a wait word that was
-//! read while it was being written, gives a wrong answer for a moment only: its writer is awake,
-//! and looks at every node once more before it sleeps.
+//! # Protocol
+//!
+//! An activation that cannot go on, or that sees as it ends that the next one could not, writes the one thing that is
+//! lacking into its node's [`Wait`], before it releases the claim. From then on the node is claimable exactly when that
+//! thing has come, which any thread can read off the channel's counters.
+//!
+//! | the word says | it becomes claimable when |
+//! |---|---|
+//! | ready | at once |
+//! | items, room | the counter of the channel's other end reaches `until`, or that end leaves |
+//! | bytes | the channel holds fewer bytes than its limit |
+//! | window | `until` tickets are retired |
+//! | any | one of the inputs in the mask has an item or has ended |
+//! | foreign | the node's alert is set, by a waker outside of the graph |
+//! | never | never: the node has ended |
+//!
+//! A thread whose claim is refused, or that reads the word while it is written, gets a wrong answer for a moment. No
+//! wake-up is lost by that: the thread that holds the claim and writes the word is awake, and looks at every node
+//! once more before it sleeps.
 
 use crate::port::Lack;
 use crate::process::{channel, sends};
@@ -17,9 +31,9 @@ const ROOM: usize = 2;
 const BYTES: usize = 3;
 const WINDOW: usize = 4;
 const ANY: usize = 5;
-/// Nothing but an outside event makes the node claimable again: it has ended.
+/// The node has ended.
 const NEVER: usize = 6;
-/// Somebody outside the graph will set the node's alert.
+/// Code outside of the graph will set the node's alert.
 const FOREIGN: usize = 7;
 
 /// The wait word of a process that the operation at the other end of a channel serves.
@@ -29,7 +43,7 @@ pub(super) fn waited_by(operation: u64) -> u64 {
     kind as u64 | u64::from(channel(operation).0) << 3
 }
 
-/// What a node waits for, packed so that anybody may read it.
+/// What a node waits for, packed so that any thread may read it.
 #[derive(Debug)]
 pub(crate) struct Wait {
     /// Kind in the low three bits, channel above.
@@ -58,7 +72,7 @@ impl Wait {
         self.set(NEVER, 0, 0);
     }
 
-    /// Waits for somebody outside the graph.
+    /// Waits for code outside of the graph.
     pub(crate) fn foreign(&self) {
         self.set(FOREIGN, 0, 0);
     }

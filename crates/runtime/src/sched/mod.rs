@@ -1,4 +1,4 @@
-//! Who runs what, and who sleeps: workers, readiness, parking.
+//! Scheduling: workers, how nodes become ready, how threads sleep and wake.
 //!
 //! | module | question it answers |
 //! |---|---|

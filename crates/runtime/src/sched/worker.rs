@@ -1,4 +1,4 @@
-//! A worker: asks the policy, activates, accounts, and sleeps when there is nothing to do.
+//! A worker: asks the policy for a node, activates it, accounts for it, and sleeps when the policy has none.
 
 use crate::liveness::search;
 use crate::liveness::suspects::Suspects;
@@ -53,12 +53,12 @@ pub(crate) struct EngineHost<'a> {
     pub(crate) worker: WorkerId,
     pub(crate) random: XorShift,
     pub(crate) steals: u64,
-    /// Whose turn it is to be popped first: those that stay here, or the others.
+    /// Whether the next pop tries the queue of pinned nodes first; alternates.
     pub(crate) pinned_first: bool,
     /// When the worker's latest activation or rest ended.
     pub(crate) now: Ticks,
-    /// Its policy, which is told, is at its start: claimable is what there is a token of. What other threads
-    /// change in the meantime is told after it ([`Net::tell_from_now_on`]).
+    /// The policy is starting: the nodes that have a token count as claimable. What other threads change
+    /// meanwhile is reported afterwards ([`begin_notifying`](crate::sched::make_ready::begin_notifying)).
     pub(crate) starting: bool,
 }
 
@@ -217,7 +217,7 @@ pub(crate) struct Worker<'a, P: Policy> {
     ticks_per_ns: f64,
     searching: bool,
     pub(crate) count: u32,
-    /// The policy is told of what becomes claimable.
+    /// The policy is notified of what becomes claimable.
     notified: bool,
     /// When to look for circles that wait: see [`search`].
     look_at: Ticks,
@@ -230,8 +230,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     ends_at: Ticks,
     /// The node that is being activated.
     pub(crate) running: Option<NodeId>,
-    /// Whom the latest activation has made ready, if it is to be run without asking the policy; and how many
-    /// may be run so: see [`relay`](crate::sched::handoff).
+    /// The process that the latest activation hands off to, if any, and how many activations may follow so: see
+    /// [`handoff`](crate::sched::handoff).
     pub(crate) handoff: Option<NodeId>,
     pub(crate) relays: u32,
 }
@@ -366,7 +366,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         self.looked = !self.looks;
         if self.notified {
-            // Work that nobody is awake for, left by a search that ended here.
+            // This worker may have been the searching one: wake another for what is left in the queues.
             if net.sleep.wants_waking() && net.sched.ready.any() {
                 net.sleep.wake_one();
             }
@@ -398,7 +398,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[inline(never)]
     pub(crate) fn settle(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
         if event == Event::Refused && cx.alerted {
-            // Nobody has looked: the holder may have done so before the alert.
+            // The thread that holds the node may have looked before the alert: the alert stays.
             cell.state.alert.store(true, Ordering::Release);
         }
         self.note(cx, cell, event, spent);
@@ -438,7 +438,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Notes who runs the node, and whether it was another before.
+    /// Notes that this worker runs the node, and whether another ran it before.
     #[inline]
     fn note_move(&self, cell: &NodeCell<'_>) {
         let (last, me) = (cell.state.last.load(Ordering::Relaxed), self.host.worker as u32);
@@ -527,7 +527,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Notes what a firing takes, and what so many of them make a batch.
+    /// Notes how long a firing takes, and how many firings make a batch.
     #[cold]
     fn set_pace(&self, cell: &NodeCell<'_>, cx: &Cx<'_>, spent: Ticks) {
         let state = &cell.state;
