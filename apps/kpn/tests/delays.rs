@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::registry::{self, Visit};
-use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
+use thalweg::policy::{Decision, Event, Host, Needs, Policy, WorkerId};
 use thalweg::{Error, Finished, Network, Options};
 use thalweg_kpn::{
     H264, Job, Layers, Mode, Order, aes, h264, layered, ping_pong, ping_pong_coroutines, pipeline, ring,
@@ -32,25 +32,27 @@ impl<P> Delayed<'_, P> {
 
 impl<P: Policy> Policy for Delayed<'_, P> {
     type Local = P::Local;
+    type Shared = P::Shared;
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> P::Local {
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.policy.needs(graph)
+    }
+
+    fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> P::Local {
         self.policy.start(worker, host)
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.policy.is_told(graph)
-    }
-
-    fn has_homes(&self, graph: &GraphData) -> bool {
-        self.policy.has_homes(graph)
-    }
-
-    fn ready<H: Host>(&self, me: &mut P::Local, node: NodeId, host: &mut H) {
+    fn ready<H: Host<P::Shared>>(&self, me: &mut P::Local, node: NodeId, host: &mut H) {
         self.pause();
         self.policy.ready(me, node, host);
     }
 
-    fn next<H: Host>(&self, me: &mut P::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host<P::Shared>>(
+        &self,
+        me: &mut P::Local,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
         self.pause();
         self.policy.next(me, last, host)
     }

@@ -26,7 +26,7 @@
 
 use crate::pick::{below, consumer, if_claimable, inputs, outputs, producer};
 use crate::work_stealing::{self, Place, WorkStealing};
-use crate::{Decision, Event, Host, Policy, WorkerId};
+use crate::{Decision, Event, Host, Needs, Policy, WorkerId};
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId, Rate};
 
 /// Decisions of a worker from one that is taken in turn to the next. Prime, so that it does not
@@ -81,6 +81,7 @@ fn has_processes(graph: &GraphData) -> bool {
 
 impl Policy for Auto {
     type Local = Way;
+    type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Way {
         match has_processes(host.graph()) {
@@ -89,8 +90,8 @@ impl Policy for Auto {
         }
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        has_processes(graph)
+    fn needs(&self, graph: &GraphData) -> Needs {
+        if has_processes(graph) { Needs::NOTIFICATIONS } else { Needs::SCANS }
     }
 
     #[inline(always)]
@@ -101,17 +102,10 @@ impl Policy for Auto {
     }
 
     #[inline(always)]
-    fn relays(&self, me: &Way) -> u32 {
+    fn handoffs(&self, me: &mut Way, followed: u32) -> u32 {
         match me {
-            Way::Ready(me) => READY.relays(me),
+            Way::Ready(me) => READY.handoffs(me, followed),
             Way::Data(_) => 0,
-        }
-    }
-
-    #[inline(always)]
-    fn relayed(&self, me: &mut Way, count: u32) {
-        if let Way::Ready(me) = me {
-            READY.relayed(me, count);
         }
     }
 

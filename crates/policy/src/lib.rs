@@ -25,8 +25,10 @@
 
 pub mod auto;
 mod host;
+mod needs;
 pub mod partition;
 mod pick;
+mod policy;
 pub mod prs;
 pub mod pss;
 pub mod qes;
@@ -41,8 +43,10 @@ pub mod work_stealing;
 mod mock;
 
 pub use auto::Auto;
-pub use host::{Decision, Event, Host, Occupancy, Policy, WorkerId, dealt};
+pub use host::{End, Host, Measurements, Occupancy, Shared, WorkerId, dealt};
+pub use needs::Needs;
 pub use partition::Partition;
+pub use policy::{Decision, Event, Policy};
 pub use prs::Prs;
 pub use pss::Pss;
 pub use qes::Qes;

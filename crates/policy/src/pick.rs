@@ -7,7 +7,7 @@ use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 const TRIES: usize = 8;
 
 /// A random number below `n`, which is not 0.
-pub(crate) fn below<H: Host>(host: &mut H, n: usize) -> usize {
+pub(crate) fn below<S, H: Host<S>>(host: &mut H, n: usize) -> usize {
     (((host.random() >> 32) * n as u64) >> 32) as usize
 }
 

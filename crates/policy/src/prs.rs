@@ -69,6 +69,7 @@ impl Local {
 
 impl Policy for Prs {
     type Local = Local;
+    type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
         Local { qes: Qes.start(worker, host), waits: 0, activated: false }

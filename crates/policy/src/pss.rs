@@ -26,6 +26,7 @@ pub struct Pss;
 
 impl Policy for Pss {
     type Local = qes::Local;
+    type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> qes::Local {
         Qes.start(worker, host)

@@ -28,6 +28,7 @@ pub struct Local {
 
 impl Policy for Qes {
     type Local = Local;
+    type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
         Local { first: initial(worker, host) }

@@ -17,7 +17,7 @@
 //!
 //! Fair: queues are first-in first-out, so no more than all tokens are taken before any other.
 
-use crate::{Decision, Event, Host, Policy, WorkerId, pick};
+use crate::{Decision, End, Event, Host, Policy, WorkerId, pick};
 use thalweg_graph::{GraphData, Kind, NodeId};
 
 /// The policy `random`.
@@ -36,6 +36,7 @@ pub struct Local {
 
 impl Policy for RandomStealing {
     type Local = Local;
+    type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
         let workers = host.workers();
@@ -76,7 +77,7 @@ impl Local {
 
     /// One round over the worker's own queue.
     fn find_own<H: Host>(&mut self, host: &mut H) -> Option<NodeId> {
-        while let Some(token) = host.pop() {
+        while let Some(token) = host.pop(End::Oldest) {
             if host.claimable(token) {
                 return Some(token);
             }

@@ -11,7 +11,7 @@
 //! assert_eq!(entries[0].last, None);
 //! ```
 
-use crate::{Decision, Event, Host, Policy, WorkerId};
+use crate::{Decision, Event, Host, Needs, Policy, WorkerId};
 use std::sync::{Mutex, PoisonError};
 use thalweg_graph::{GraphData, NodeId};
 
@@ -52,8 +52,8 @@ impl Log {
     }
 }
 
-/// A policy that decides as `P` does and keeps a log of it. It gives no relays ([`Policy::relays`]), so that it is asked
-/// each time.
+/// A policy that decides as `P` does and keeps a log of it. It permits no direct handoffs ([`Policy::handoffs`]), so
+/// that every activation follows a decision.
 #[derive(Debug)]
 pub struct Recorded<'a, P> {
     policy: P,
@@ -84,25 +84,27 @@ impl<L> Drop for Local<'_, L> {
 
 impl<'a, P: Policy> Policy for Recorded<'a, P> {
     type Local = Local<'a, P::Local>;
+    type Shared = P::Shared;
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.policy.needs(graph)
+    }
+
+    fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         let policy = self.policy.start(worker, host);
         Local { policy, worker, entries: Vec::new(), log: self.log }
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.policy.is_told(graph)
-    }
-
-    fn has_homes(&self, graph: &GraphData) -> bool {
-        self.policy.has_homes(graph)
-    }
-
-    fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
+    fn ready<H: Host<P::Shared>>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
         self.policy.ready(&mut me.policy, node, host);
     }
 
-    fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host<P::Shared>>(
+        &self,
+        me: &mut Self::Local,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
         let decision = self.policy.next(&mut me.policy, last, host);
         me.entries.push(Entry { worker: me.worker, last, decision });
         decision

@@ -17,7 +17,7 @@
 //! the worker's queue.
 
 use crate::pick::below;
-use crate::{Decision, Event, Host, Policy, WorkerId};
+use crate::{Decision, End, Event, Host, Needs, Policy, WorkerId};
 use thalweg_graph::{GraphData, NodeId};
 
 /// Decisions of a worker from one that goes to the oldest of its queue to the next.
@@ -83,7 +83,11 @@ impl WorkStealing {
 }
 
 /// Of a worker's run of neighbours, pushes those that can begin to whose they are.
-pub(crate) fn begin_with<H: Host>(worker: WorkerId, host: &mut H, whose: impl Fn(&H, NodeId) -> WorkerId) {
+pub(crate) fn begin_with<S, H: Host<S>>(
+    worker: WorkerId,
+    host: &mut H,
+    whose: impl Fn(&H, NodeId) -> WorkerId,
+) {
     let (nodes, workers) = (host.graph().nodes().len(), host.workers());
     for node in worker * nodes / workers..(worker + 1) * nodes / workers {
         let node = NodeId(node as u32);
@@ -95,6 +99,7 @@ pub(crate) fn begin_with<H: Host>(worker: WorkerId, host: &mut H, whose: impl Fn
 
 impl Policy for WorkStealing {
     type Local = Local;
+    type Shared = ();
 
     /// The nodes that can begin are dealt, in runs of neighbours.
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
@@ -102,8 +107,8 @@ impl Policy for WorkStealing {
         Local::new(worker)
     }
 
-    fn is_told(&self, _graph: &GraphData) -> bool {
-        true
+    fn needs(&self, _graph: &GraphData) -> Needs {
+        Needs::NOTIFICATIONS
     }
 
     #[inline(always)]
@@ -119,13 +124,9 @@ impl Policy for WorkStealing {
     /// Whoever was run here last is kept in an empty hand, whatever the place, and taken from it until
     /// it is the oldest's turn.
     #[inline(always)]
-    fn relays(&self, me: &Local) -> u32 {
+    fn handoffs(&self, me: &mut Local, followed: u32) -> u32 {
+        me.until_fair -= followed;
         if me.latest.is_none() { me.until_fair.saturating_sub(1) } else { 0 }
-    }
-
-    #[inline(always)]
-    fn relayed(&self, me: &mut Local, count: u32) {
-        me.until_fair -= count;
     }
 
     #[inline(always)]
@@ -142,7 +143,7 @@ impl Local {
 
     /// Takes a ready node in hand, to be run next; what was there joins the worker's own queue.
     #[inline]
-    pub(crate) fn keep<H: Host>(&mut self, node: NodeId, host: &mut H) {
+    pub(crate) fn keep<S, H: Host<S>>(&mut self, node: NodeId, host: &mut H) {
         if let Some(before) = self.latest.replace(node) {
             host.push(self.worker, before);
         }
@@ -150,7 +151,11 @@ impl Local {
 
     /// What comes next of what this worker has.
     #[inline(always)]
-    pub(crate) fn own<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Option<NodeId> {
+    pub(crate) fn own<S, H: Host<S>>(
+        &mut self,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Option<NodeId> {
         self.until_fair -= 1;
         self.made = 0;
         let spent = last.filter(|(_, event)| matches!(event, Event::Budget)).map(|(node, _)| node);
@@ -164,15 +169,15 @@ impl Local {
     }
 
     /// Looks beyond what is in hand; `spent` has just had its time.
-    fn look<H: Host>(&mut self, spent: Option<NodeId>, host: &mut H) -> Option<NodeId> {
+    fn look<S, H: Host<S>>(&mut self, spent: Option<NodeId>, host: &mut H) -> Option<NodeId> {
         // Who has had its time is told of last, being ready still: it stands back.
         let kept = if spent.is_some() && self.latest == spent { self.latest.take() } else { None };
         let fair = self.until_fair == 0;
         if fair {
             self.until_fair = FAIR_EVERY;
         }
-        let oldest = if fair || kept.is_some() { host.pop() } else { None };
-        let chosen = oldest.or_else(|| self.latest.take()).or_else(|| host.pop_newest());
+        let oldest = if fair || kept.is_some() { host.pop(End::Oldest) } else { None };
+        let chosen = oldest.or_else(|| self.latest.take()).or_else(|| host.pop(End::Newest));
         if let (Some(kept), Some(_)) = (kept, chosen) {
             host.push(self.worker, kept);
         }
@@ -180,7 +185,7 @@ impl Local {
     }
 
     /// The oldest of another worker's queue, victims in rotation from a random one.
-    fn steal<H: Host>(&self, host: &mut H) -> Option<NodeId> {
+    fn steal<S, H: Host<S>>(&self, host: &mut H) -> Option<NodeId> {
         let workers = host.workers();
         if workers == 1 {
             return None;
@@ -245,17 +250,18 @@ mod tests {
     }
 
     #[test]
-    fn relays_stand_for_the_decisions_that_they_spare() {
-        let fair_at = |relays: bool| {
+    fn handoffs_count_as_the_decisions_that_they_replace() {
+        let fair_at = |handoffs: bool| {
             let (policy, mut host, mut locals) = started(Place::Near, 1);
             let me = &mut locals[0];
             host.last = vec![Some(0); 6];
             for decision in 1.. {
-                if relays && decision == 7 {
-                    policy.relayed(me, policy.relays(me) - 3);
+                if handoffs && decision == 7 {
+                    let bound = policy.handoffs(me, 0);
+                    policy.handoffs(me, bound - 3);
                 }
                 policy.ready(me, NodeId(5), &mut host);
-                assert_eq!(policy.relays(me), 0, "its hand is full");
+                assert_eq!(policy.handoffs(me, 0), 0, "its hand is full");
                 if activate(policy.next(me, Some((NodeId(5), Event::Empty(ChannelId(0)))), &mut host)) != 5 {
                     return decision;
                 }

@@ -201,6 +201,7 @@ fn a_broken_law_is_reported() {
     struct Lazy;
     impl Policy for Lazy {
         type Local = ();
+        type Shared = ();
         fn start<H: thalweg_policy::Host>(&self, _: usize, _: &mut H) {}
         fn next<H: thalweg_policy::Host>(
             &self,

@@ -58,8 +58,9 @@ pub mod graph {
 /// Scheduling policies, and what a policy of your own implements.
 pub mod policy {
     pub use thalweg_policy::{
-        Auto, Decision, Event, Host, Occupancy, Partition, Policy, Prs, Pss, Qes, RandomStealing, Recorded,
-        WorkStealing, WorkerId, auto, dealt, partition, record, registry, virtual_host, work_stealing,
+        Auto, Decision, End, Event, Host, Measurements, Needs, Occupancy, Partition, Policy, Prs, Pss, Qes,
+        RandomStealing, Recorded, Shared, WorkStealing, WorkerId, auto, dealt, partition, record, registry,
+        virtual_host, work_stealing,
     };
 }
 

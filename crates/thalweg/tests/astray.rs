@@ -17,7 +17,7 @@ use support::inject::silence;
 use support::watchdog::watch;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::{
-    Decision, Event, Host, Policy, WorkerId,
+    Decision, Event, Host, Needs, Policy, WorkerId,
     work_stealing::{Place, WorkStealing},
 };
 use thalweg::{Error, Finished, Graph, Message, Options, Report, Rx, Stream, Tx, input, output};
@@ -431,6 +431,11 @@ struct Late(WorkStealing, Mutex<Option<Gift>>);
 
 impl Policy for Late {
     type Local = <WorkStealing as Policy>::Local;
+    type Shared = ();
+
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.0.needs(graph)
+    }
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         let claimable = |host: &H| -> Vec<NodeId> {
@@ -442,10 +447,6 @@ impl Policy for Late {
             assert_eq!(claimable(host), with_tokens, "what has no token yet is told of after the start");
         }
         self.0.start(worker, host)
-    }
-
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.0.is_told(graph)
     }
 
     fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {

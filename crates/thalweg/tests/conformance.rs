@@ -8,7 +8,7 @@ use support::watchdog::watch;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::record::{Entry, Log};
 use thalweg::policy::virtual_host::{self, Model, Settings, shapes};
-use thalweg::policy::{Decision, Event, Host, Policy, Recorded, WorkerId, registry};
+use thalweg::policy::{Decision, Event, Host, Needs, Policy, Recorded, WorkerId, registry};
 use thalweg::{Options, Report};
 
 /// Every registered policy, and settings of theirs that change what they do.
@@ -21,24 +21,26 @@ struct Watchful<'a, P>(&'a P, &'a std::sync::atomic::AtomicU64);
 
 impl<P: Policy> Policy for Watchful<'_, P> {
     type Local = (P::Local, Vec<u64>);
+    type Shared = P::Shared;
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.0.needs(graph)
+    }
+
+    fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         (self.0.start(worker, host), vec![0; host.graph().nodes().len()])
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.0.is_told(graph)
-    }
-
-    fn has_homes(&self, graph: &GraphData) -> bool {
-        self.0.has_homes(graph)
-    }
-
-    fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
+    fn ready<H: Host<P::Shared>>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
         self.0.ready(&mut me.0, node, host);
     }
 
-    fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host<P::Shared>>(
+        &self,
+        me: &mut Self::Local,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
         let decision = self.0.next(&mut me.0, last, host);
         for node in host.graph().node_ids() {
             let waits = host.claimable(node) && decision != Decision::Activate(node);

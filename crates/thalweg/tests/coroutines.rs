@@ -13,7 +13,7 @@ use support::inject::silence;
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
 use thalweg::graph::{GraphData, Kind, NodeId};
-use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
+use thalweg::policy::{Decision, End, Event, Host, Needs, Policy, WorkerId};
 use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Stream, input, output};
 
 /// Every policy, 1 to 4 workers and a thread for each process, tiny and usual channels.
@@ -188,6 +188,11 @@ struct Anybody {
 
 impl Policy for Anybody {
     type Local = WorkerId;
+    type Shared = ();
+
+    fn needs(&self, _graph: &GraphData) -> Needs {
+        Needs::NOTIFICATIONS
+    }
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> WorkerId {
         if worker == 0 {
@@ -195,10 +200,6 @@ impl Policy for Anybody {
             self.processes.lock().unwrap().extend(nodes);
         }
         worker
-    }
-
-    fn is_told(&self, _graph: &GraphData) -> bool {
-        true
     }
 
     fn ready<H: Host>(&self, me: &mut WorkerId, node: NodeId, host: &mut H) {
@@ -214,7 +215,7 @@ impl Policy for Anybody {
             self.wrong.fetch_add(usize::from(last != *me), Ordering::Relaxed);
         }
         let stolen = |host: &mut H| (0..host.workers()).find_map(|worker| host.steal(worker));
-        let node = process.or_else(|| host.pop()).or_else(|| stolen(host));
+        let node = process.or_else(|| host.pop(End::Oldest)).or_else(|| stolen(host));
         node.map_or(Decision::Idle, Decision::Activate)
     }
 }

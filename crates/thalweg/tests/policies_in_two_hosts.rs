@@ -27,7 +27,7 @@ use support::watchdog::watch;
 use thalweg::graph::{GraphData, Link, NodeId};
 use thalweg::policy::record::{Entry, Log};
 use thalweg::policy::virtual_host::{self, Cost, Model, Ratio, Settings, shapes};
-use thalweg::policy::{Decision, Event, Host, Policy, Recorded, WorkerId, registry};
+use thalweg::policy::{Decision, Event, Host, Needs, Policy, Recorded, WorkerId, registry};
 use thalweg::{Graph, Options};
 
 /// Sizes that both worlds share.
@@ -67,7 +67,7 @@ struct Feeder<L> {
 }
 
 impl<P: Policy> Fed<'_, P> {
-    fn feed<H: Host>(&self, me: &mut Feeder<P::Local>, host: &H) {
+    fn feed<H: Host<P::Shared>>(&self, me: &mut Feeder<P::Local>, host: &H) {
         let starves = |host: &H| !host.graph().node_ids().any(|node| host.claimable(node));
         while me.round < self.rounds.len() && starves(host) {
             for &(source, firings) in &self.rounds[me.round] {
@@ -82,7 +82,7 @@ impl<P: Policy> Fed<'_, P> {
     }
 
     /// A source's consumer becomes claimable by its end, if it has not ended before.
-    fn wait_for_end<H: Host>(&self, source: NodeId, me: &Feeder<P::Local>, host: &H) {
+    fn wait_for_end<H: Host<P::Shared>>(&self, source: NodeId, me: &Feeder<P::Local>, host: &H) {
         for channel in self.model.graph.node(source).outputs.iter().filter_map(|port| port.channel) {
             let consumer = self.model.graph.channel(channel).to.0;
             while !host.claimable(consumer) && !me.ended.contains(&consumer) {
@@ -94,24 +94,26 @@ impl<P: Policy> Fed<'_, P> {
 
 impl<P: Policy> Policy for Fed<'_, P> {
     type Local = Feeder<P::Local>;
+    type Shared = P::Shared;
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.policy.needs(graph)
+    }
+
+    fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         Feeder { policy: self.policy.start(worker, host), round: 0, ended: Vec::new() }
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.policy.is_told(graph)
-    }
-
-    fn has_homes(&self, graph: &GraphData) -> bool {
-        self.policy.has_homes(graph)
-    }
-
-    fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
+    fn ready<H: Host<P::Shared>>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
         self.policy.ready(&mut me.policy, node, host);
     }
 
-    fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host<P::Shared>>(
+        &self,
+        me: &mut Self::Local,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
         me.ended.extend(last.filter(|last| last.1 == Event::Done).map(|last| last.0));
         let decision = self.policy.next(&mut me.policy, last, host);
         if decision == Decision::Idle {

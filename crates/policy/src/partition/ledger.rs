@@ -10,7 +10,7 @@
 //! changed nothing, or did not make the workers less idle.
 
 use super::weighted::Weighted;
-use crate::Host;
+use crate::{Host, Shared};
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 /// The shortest window, in nanoseconds: this, and so much for each node and channel. A partition takes
@@ -28,7 +28,7 @@ const BETTER: f64 = 0.9;
 const STAY: u64 = 16;
 
 /// The state of a run under [`Partition`](super::Partition), of all its workers. A host keeps it and
-/// gives it to one at a time: [`Host::take_ledger`].
+/// gives it to one at a time: [`Host::try_shared`].
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// When the window began, and the idle time of all workers by then.
@@ -58,20 +58,21 @@ pub(super) enum Verdict {
     Idle(f64),
 }
 
-impl Ledger {
-    /// How often the graph was parted.
-    pub fn partitions(&self) -> u64 {
+impl Shared for Ledger {
+    fn partitions(&self) -> u64 {
         self.partitions
     }
+}
 
+impl Ledger {
     /// What is to be said of the window, where one lasts `least` nanoseconds, or as its graph suggests.
-    pub(super) fn look<H: Host>(&self, tau: f64, least: Option<u64>, host: &H) -> Verdict {
+    pub(super) fn look<H: Host<Ledger>>(&self, tau: f64, least: Option<u64>, host: &H) -> Verdict {
         let least = least.unwrap_or_else(|| shortest(host.graph()));
         let elapsed = host.now().saturating_sub(self.since);
         if elapsed < least * self.wait.max(1) {
             return Verdict::Early;
         }
-        let idle = host.idle().saturating_sub(self.idle);
+        let idle = host.idle_time().saturating_sub(self.idle);
         let share = idle as f64 / (elapsed as f64 * host.workers() as f64);
         match share > tau {
             true => Verdict::Idle(share),
@@ -81,7 +82,7 @@ impl Ledger {
     }
 
     /// Begins another window after one that was fine.
-    pub(super) fn renew<H: Host>(&mut self, host: &H) {
+    pub(super) fn renew<H: Host<Ledger>>(&mut self, host: &H) {
         self.read(host);
         (self.share, self.wait) = (None, 1);
     }
@@ -96,12 +97,12 @@ impl Ledger {
     }
 
     /// Adds what was done in the window to what was known, and begins another.
-    pub(super) fn read<H: Host>(&mut self, host: &H) {
+    pub(super) fn read<H: Host<Ledger>>(&mut self, host: &H) {
         let graph = host.graph();
         let (used, traffic) = (&mut self.used, &mut self.traffic);
-        add(&mut self.weights, used, graph.node_ids().map(|node| host.used(node)));
+        add(&mut self.weights, used, graph.node_ids().map(|node| host.busy_time(node)));
         add(&mut self.volumes, traffic, graph.channel_ids().map(|channel| host.traffic(channel)));
-        (self.since, self.idle) = (host.now(), host.idle());
+        (self.since, self.idle) = (host.now(), host.idle_time());
     }
 
     /// The graph with these loads. Parallel nodes have no home, so they are left out of account.

@@ -26,7 +26,7 @@
 //! A token is pushed to a home as it was read at that moment, whoever it is now, and that worker takes
 //! it from its queue: where a node runs is never a matter of correctness. A worker is idle when its
 //! own queue and that of nodes without a home are empty, and the host wakes the very worker it
-//! pushes to ([`Policy::has_homes`]). Emptying the queues takes tokens into an awake worker's hand and
+//! pushes to ([`Needs::affinity`]). Emptying the queues takes tokens into an awake worker's hand and
 //! pushes every one of them again.
 //!
 //! Fair, as [`work_stealing`](crate::work_stealing) is, between two partitions; a partition puts a
@@ -48,7 +48,7 @@ pub use split::{SLACK, split};
 pub use weighted::Weighted;
 
 use crate::work_stealing::{Local as Line, begin_with};
-use crate::{Decision, Event, Host, Policy, WorkerId};
+use crate::{Decision, End, Event, Host, Needs, Policy, WorkerId};
 use ledger::Verdict;
 use thalweg_graph::{GraphData, NodeId};
 
@@ -106,29 +106,26 @@ impl Default for Partition {
 
 impl Policy for Partition {
     type Local = Local;
+    type Shared = Ledger;
 
     /// The nodes that can begin are at home; homes are dealt in runs of neighbours.
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        begin_with(worker, host, |host, node| host.home(node).unwrap_or(worker));
+    fn start<H: Host<Ledger>>(&self, worker: WorkerId, host: &mut H) -> Local {
+        begin_with(worker, host, |host, node| host.affinity(node).unwrap_or(worker));
         Local { worker, line: Line::new(worker), look_at: 0 }
     }
 
-    fn is_told(&self, _graph: &GraphData) -> bool {
-        true
+    fn needs(&self, _graph: &GraphData) -> Needs {
+        Needs::AFFINITY
     }
 
-    fn has_homes(&self, _graph: &GraphData) -> bool {
-        true
-    }
-
-    fn ready<H: Host>(&self, me: &mut Local, node: NodeId, host: &mut H) {
-        match host.home(node).filter(|home| *home != me.worker) {
+    fn ready<H: Host<Ledger>>(&self, me: &mut Local, node: NodeId, host: &mut H) {
+        match host.affinity(node).filter(|home| *home != me.worker) {
             Some(home) => host.push(home, node),
             None => me.line.keep(node, host),
         }
     }
 
-    fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host<Ledger>>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         if host.now() >= me.look_at && host.workers() > 1 {
             me.look_at = host.now() + self.least.map_or(LOOK, |least| least.min(LOOK));
             self.look(me.worker, host);
@@ -139,50 +136,48 @@ impl Policy for Partition {
 
 impl Partition {
     /// Parts the graph, if that is due and nobody else is about to.
-    fn look<H: Host>(&self, me: WorkerId, host: &mut H) {
-        let Some(mut ledger) = host.take_ledger() else { return };
-        match ledger.look(self.tau, self.least, host) {
+    fn look<H: Host<Ledger>>(&self, me: WorkerId, host: &mut H) {
+        host.try_shared(|ledger, host| match ledger.look(self.tau, self.least, host) {
             Verdict::Early => {}
             Verdict::Fine => ledger.renew(host),
             Verdict::Idle(share) => {
                 ledger.read(host);
-                let moved = part(&ledger, host);
+                let moved = part(ledger, host);
                 ledger.settle(share, moved);
                 if moved > 0 {
                     deal(me, host);
                 }
             }
-        }
-        host.put_ledger(ledger);
+        });
     }
 }
 
 /// Parts the graph anew: how many nodes have another home now.
-fn part<H: Host>(ledger: &Ledger, host: &mut H) -> usize {
+fn part<H: Host<Ledger>>(ledger: &Ledger, host: &mut H) -> usize {
     let graph = ledger.weigh(host.graph());
     let nodes: Vec<NodeId> = host.graph().node_ids().collect();
     if graph.total() == 0 {
         return 0;
     }
-    let home = |node: &NodeId| host.home(*node).unwrap_or(0) as u32;
+    let home = |node: &NodeId| host.affinity(*node).unwrap_or(0) as u32;
     let before: Vec<u32> = nodes.iter().map(home).collect();
     let after = split(&graph, host.workers(), &before);
     let moved = nodes.into_iter().filter(|node| before[node.index()] != after[node.index()]);
-    let moved: Vec<NodeId> = moved.filter(|node| host.home(*node).is_some()).collect();
+    let moved: Vec<NodeId> = moved.filter(|node| host.affinity(*node).is_some()).collect();
     for node in &moved {
-        host.set_home(*node, after[node.index()] as WorkerId);
+        host.set_affinity(*node, after[node.index()] as WorkerId);
     }
     moved.len()
 }
 
 /// Empties all queues, and deals their nodes to where they are at home now.
-fn deal<H: Host>(me: WorkerId, host: &mut H) {
+fn deal<H: Host<Ledger>>(me: WorkerId, host: &mut H) {
     for worker in 0..host.workers() {
-        let take = |host: &mut H| if worker == me { host.pop() } else { host.steal(worker) };
+        let take = |host: &mut H| if worker == me { host.pop(End::Oldest) } else { host.steal(worker) };
         // All of them first: some come back to this queue. No more than there are tokens.
         let nodes: Vec<NodeId> = std::iter::from_fn(|| take(host)).collect();
         for node in nodes {
-            let home = host.home(node).unwrap_or(worker);
+            let home = host.affinity(node).unwrap_or(worker);
             host.push(home, node);
         }
     }

@@ -4,7 +4,7 @@ use super::view::{Notes, View, Worker};
 use super::world::{Claim, World, neighbours};
 use super::{Failure, Model, Report, Settings};
 use crate::record::Entry;
-use crate::{Decision, Event, Host, Policy, WorkerId};
+use crate::{Decision, Event, Host, Needs, Policy, Shared, WorkerId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_graph::{Kind, NodeId};
@@ -14,10 +14,10 @@ use thalweg_graph::{Kind, NodeId};
 /// # Errors
 /// The policy broke a law, or the model cannot end.
 pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
-    let mut clock = Clock::new(model, *settings);
-    let homes = policy.has_homes(&model.graph);
+    let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings);
+    let Needs { notifications, affinity } = policy.needs(&model.graph);
     let begins = |node: NodeId| usize::from(clock.world.claimable(node));
-    clock.tokens = policy.is_told(&model.graph).then(|| model.graph.node_ids().map(begins).collect());
+    clock.tokens = (notifications || affinity).then(|| model.graph.node_ids().map(begins).collect());
     let mut locals: Vec<P::Local> =
         (0..settings.workers).map(|w| policy.start(w, &mut clock.view(w))).collect();
     for worker in 0..settings.workers {
@@ -25,7 +25,7 @@ pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<
     }
     for _ in 0..settings.steps {
         let Some((worker, step)) = clock.advance() else {
-            if clock.arrive(homes) {
+            if clock.arrive(affinity) {
                 continue;
             }
             return clock.close();
@@ -50,7 +50,7 @@ enum Step {
 /// A moment: its time, its number (so that moments of one time keep their order), and what it is.
 type Moment = Reverse<(u64, u64, WorkerId, Step)>;
 
-struct Clock<'m> {
+struct Clock<'m, S> {
     world: World<'m>,
     settings: Settings,
     workers: Vec<Worker>,
@@ -59,7 +59,7 @@ struct Clock<'m> {
     now: u64,
     /// Who activated a node last.
     owners: Vec<Option<WorkerId>>,
-    notes: Notes,
+    notes: Notes<S>,
     /// Tokens of each node, where the policy is told.
     tokens: Option<Vec<usize>>,
     /// What starving sources have still to give, the next round last.
@@ -69,8 +69,8 @@ struct Clock<'m> {
     report: Report,
 }
 
-impl<'m> Clock<'m> {
-    fn new(model: &'m Model, settings: Settings) -> Clock<'m> {
+impl<'m, S: Shared> Clock<'m, S> {
+    fn new(model: &'m Model, settings: Settings) -> Clock<'m, S> {
         let (workers, nodes) = (settings.workers, model.graph.nodes().len());
         let window = if settings.window == 0 { 2 * workers } else { settings.window };
         Clock {
@@ -98,7 +98,7 @@ impl<'m> Clock<'m> {
         }
     }
 
-    fn view(&mut self, worker: WorkerId) -> View<'_, 'm> {
+    fn view(&mut self, worker: WorkerId) -> View<'_, 'm, S> {
         View {
             world: &self.world,
             workers: &mut self.workers,
@@ -122,12 +122,12 @@ impl<'m> Clock<'m> {
 
     /// All workers sleep: what comes from outside arrives, round by round, until some node is claimable
     /// and its workers are awake. False where nothing is left to come.
-    fn arrive(&mut self, homes: bool) -> bool {
+    fn arrive(&mut self, affinity: bool) -> bool {
         while let Some(round) = self.arrivals.pop() {
             for (source, firings) in round {
                 self.world.arrive(source, firings);
                 self.report.firings[source.index()] += firings;
-                self.tell_outside(source, homes);
+                self.notify_outside(source, affinity);
             }
             self.report.makespan = self.now;
             self.wake();
@@ -139,14 +139,14 @@ impl<'m> Clock<'m> {
     }
 
     /// Makes tokens of nodes that an arrival has made claimable, for a policy that wants notifications.
-    fn tell_outside(&mut self, source: NodeId, homes: bool) {
+    fn notify_outside(&mut self, source: NodeId, affinity: bool) {
         for node in neighbours(self.world.graph(), source) {
             let most = self.most_tokens(node);
             let Some(tokens) = &mut self.tokens else { return };
             if tokens[node.index()] < most && self.world.claimable(node) {
                 tokens[node.index()] += 1;
-                match self.view(0).home(node).filter(|_| homes) {
-                    Some(home) => self.workers[home].queue.push_back(node),
+                match self.view(0).affinity(node).filter(|_| affinity) {
+                    Some(worker) => self.workers[worker].queue.push_back(node),
                     None => self.notes.outside.push_back(node),
                 }
             }
@@ -168,12 +168,17 @@ impl<'m> Clock<'m> {
         }
     }
 
-    fn ask<P: Policy>(&mut self, policy: &P, local: &mut P::Local, worker: WorkerId) -> Result<(), Failure> {
+    fn ask<P: Policy<Shared = S>>(
+        &mut self,
+        policy: &P,
+        local: &mut P::Local,
+        worker: WorkerId,
+    ) -> Result<(), Failure> {
         if self.world.has_ended() {
             return Ok(());
         }
         let last = self.workers[worker].last;
-        self.tell(policy, local, worker);
+        self.notify(policy, local, worker);
         let decision = policy.next(local, last, &mut self.view(worker));
         self.report.decisions.push(Entry { worker, last, decision });
         self.count_waits(decision);
@@ -193,15 +198,15 @@ impl<'m> Clock<'m> {
         Ok(())
     }
 
-    /// Tells a policy that wants it of what has become claimable by the worker's activation.
-    fn tell<P: Policy>(&mut self, policy: &P, local: &mut P::Local, worker: WorkerId) {
+    /// Notifies a policy that needs it of the nodes that the worker's activation has made claimable.
+    fn notify<P: Policy<Shared = S>>(&mut self, policy: &P, local: &mut P::Local, worker: WorkerId) {
         let Some(node) = self.workers[worker].news.take() else { return };
         let Some(tokens) = &mut self.tokens else { return };
         tokens[node.index()] -= 1;
         let graph = self.world.graph();
         for other in neighbours(graph, node).into_iter().chain([node]) {
             let most = self.most_tokens(other);
-            let token = &mut self.tokens.as_mut().expect("told")[other.index()];
+            let token = &mut self.tokens.as_mut().expect("the policy has notifications")[other.index()];
             if *token < most && self.world.claimable(other) {
                 *token += 1;
                 policy.ready(local, other, &mut self.view(worker));
@@ -276,7 +281,7 @@ impl<'m> Clock<'m> {
         self.world.finish(node, claim.run, worker);
         self.report.busy[worker] += claim.cost;
         self.report.firings[node.index()] += claim.firings;
-        self.notes.used[node.index()] += claim.cost;
+        self.notes.busy_time[node.index()] += claim.cost;
         self.report.makespan = self.now;
         if left == 0 {
             self.world.announce(node);

@@ -1,9 +1,8 @@
 //! What a policy sees of a virtual run: its workers, and what they know together.
 
 use super::world::{Claim, World};
-use crate::partition::Ledger;
 use crate::random::XorShift;
-use crate::{Event, Host, Occupancy, WorkerId, dealt};
+use crate::{End, Event, Host, Measurements, Occupancy, WorkerId, dealt};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
@@ -44,37 +43,61 @@ impl Worker {
 }
 
 /// What workers share, beside the world.
-pub(super) struct Notes {
+pub(super) struct Notes<S> {
+    /// By node, where it was set.
+    pub(super) affinity: Vec<Option<WorkerId>>,
     /// By node.
-    pub(super) homes: Vec<Option<WorkerId>>,
-    pub(super) used: Vec<u64>,
-    pub(super) ledger: Option<Ledger>,
-    /// Tokens that no worker has made, for any worker.
+    pub(super) busy_time: Vec<u64>,
+    /// The policy's shared state; none while a worker holds its lock.
+    pub(super) shared: Option<S>,
+    /// Tokens made outside of all activations, for any worker.
     pub(super) outside: VecDeque<NodeId>,
 }
 
-impl Notes {
-    pub(super) fn new(nodes: usize) -> Notes {
+impl<S: Default> Notes<S> {
+    pub(super) fn new(nodes: usize) -> Notes<S> {
         Notes {
-            homes: vec![None; nodes],
-            used: vec![0; nodes],
-            ledger: Some(Ledger::default()),
+            affinity: vec![None; nodes],
+            busy_time: vec![0; nodes],
+            shared: Some(S::default()),
             outside: VecDeque::new(),
         }
     }
 }
 
 /// The world as one worker's policy sees it.
-pub(super) struct View<'a, 'm> {
+pub(super) struct View<'a, 'm, S> {
     pub(super) world: &'a World<'m>,
     pub(super) workers: &'a mut [Worker],
     pub(super) owners: &'a [Option<WorkerId>],
-    pub(super) notes: &'a mut Notes,
+    pub(super) notes: &'a mut Notes<S>,
     pub(super) now: u64,
     pub(super) worker: WorkerId,
 }
 
-impl Host for View<'_, '_> {
+impl<S> Measurements for View<'_, '_, S> {
+    fn occupancy(&self, channel: ChannelId) -> Occupancy {
+        self.world.occupancy(channel)
+    }
+    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
+        self.owners[node.index()]
+    }
+    fn now(&self) -> u64 {
+        self.now
+    }
+    fn idle_time(&self) -> u64 {
+        let of = |worker: &Worker| worker.idle_before + worker.idle_since.map_or(0, |since| self.now - since);
+        self.workers.iter().map(of).sum()
+    }
+    fn busy_time(&self, node: NodeId) -> u64 {
+        self.notes.busy_time[node.index()]
+    }
+    fn traffic(&self, channel: ChannelId) -> u64 {
+        self.world.traffic(channel)
+    }
+}
+
+impl<S> Host<S> for View<'_, '_, S> {
     fn graph(&self) -> &GraphData {
         self.world.graph()
     }
@@ -84,9 +107,6 @@ impl Host for View<'_, '_> {
     fn random(&mut self) -> u64 {
         self.workers[self.worker].random.number()
     }
-    fn occupancy(&self, channel: ChannelId) -> Occupancy {
-        self.world.occupancy(channel)
-    }
     fn claimable(&self, node: NodeId) -> bool {
         self.world.claimable(node)
     }
@@ -94,45 +114,28 @@ impl Host for View<'_, '_> {
         self.workers[to].queue.push_back(node);
         self.workers[to].rung = self.workers[to].asleep;
     }
-    fn pop(&mut self) -> Option<NodeId> {
-        self.notes.outside.pop_front().or_else(|| self.workers[self.worker].queue.pop_front())
-    }
-    fn pop_newest(&mut self) -> Option<NodeId> {
-        self.workers[self.worker].queue.pop_back().or_else(|| self.notes.outside.pop_front())
+    fn pop(&mut self, end: End) -> Option<NodeId> {
+        let (own, outside) = (&mut self.workers[self.worker].queue, &mut self.notes.outside);
+        match end {
+            End::Oldest => outside.pop_front().or_else(|| own.pop_front()),
+            End::Newest => own.pop_back().or_else(|| outside.pop_front()),
+        }
     }
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         self.workers[from].queue.pop_front()
     }
-    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
-        self.owners[node.index()]
+    fn affinity(&self, node: NodeId) -> Option<WorkerId> {
+        let (nodes, workers) = (self.notes.affinity.len(), self.workers.len());
+        let bound = self.world.graph().node(node).kind != Kind::Parallel;
+        bound.then(|| self.notes.affinity[node.index()].unwrap_or_else(|| dealt(node, nodes, workers)))
     }
-    fn home(&self, node: NodeId) -> Option<WorkerId> {
-        let bound = self.graph().node(node).kind != Kind::Parallel;
-        bound.then(|| {
-            self.notes.homes[node.index()]
-                .unwrap_or_else(|| dealt(node, self.notes.homes.len(), self.workers.len()))
-        })
+    fn set_affinity(&mut self, node: NodeId, worker: WorkerId) {
+        self.notes.affinity[node.index()] = Some(worker);
     }
-    fn set_home(&mut self, node: NodeId, worker: WorkerId) {
-        self.notes.homes[node.index()] = Some(worker);
-    }
-    fn now(&self) -> u64 {
-        self.now
-    }
-    fn idle(&self) -> u64 {
-        let of = |worker: &Worker| worker.idle_before + worker.idle_since.map_or(0, |since| self.now - since);
-        self.workers.iter().map(of).sum()
-    }
-    fn used(&self, node: NodeId) -> u64 {
-        self.notes.used[node.index()]
-    }
-    fn traffic(&self, channel: ChannelId) -> u64 {
-        self.world.traffic(channel)
-    }
-    fn take_ledger(&mut self) -> Option<Ledger> {
-        self.notes.ledger.take()
-    }
-    fn put_ledger(&mut self, ledger: Ledger) {
-        self.notes.ledger = Some(ledger);
+    fn try_shared<R>(&mut self, act: impl FnOnce(&mut S, &mut Self) -> R) -> Option<R> {
+        let mut shared = self.notes.shared.take()?;
+        let result = act(&mut shared, self);
+        self.notes.shared = Some(shared);
+        Some(result)
     }
 }
