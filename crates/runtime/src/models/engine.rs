@@ -28,6 +28,7 @@ struct First;
 
 impl Policy for First {
     type Local = ();
+    type Shared = ();
 
     fn start<H: Host>(&self, _worker: WorkerId, _host: &mut H) {}
 
@@ -148,8 +149,10 @@ fn run(dedicated: NodeId) {
         let net = net.clone();
         move || crate::sched::dedicated::run(&net, dedicated, 1, None)
     });
+    let shared = crate::sync::Mutex::new(());
     let host = EngineHost {
         net: &net,
+        shared: &shared,
         worker: 0,
         random: XorShift::new(0, 0),
         steals: 0,

@@ -33,6 +33,7 @@ use crate::sched::make_ready::changed;
 use crate::sched::ready::Ready;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use thalweg_analysis::Components;
 use thalweg_graph::{Channel, ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::Plan;
@@ -67,6 +68,8 @@ pub(crate) struct Scheduling {
     pub(crate) pins: bool,
     /// What the workers did, by worker.
     pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
+    /// Partitions of the graph that the policy computed.
+    pub(crate) partitions: AtomicU64,
 }
 
 /// What keeps a run from hanging: see [`liveness`](crate::liveness).
@@ -113,6 +116,7 @@ impl<'env> Net<'env> {
                 live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
                 pins: nodes.iter().any(|node| node.pinned),
                 accounts: Mutex::new(Vec::new()),
+                partitions: AtomicU64::new(0),
             },
             liveness: Liveness {
                 search: Search::new(&graph),

@@ -8,15 +8,15 @@ use crate::net::Net;
 use crate::sched::affinity::Affinity;
 use crate::sched::make_ready::{acquire_token, any_work, begin_notifying};
 use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, Ordering, lock};
 use crate::threads::cores::{Cores, Pinned, cores, parallelism_at_hand};
 use crate::threads::{Team, name_thread};
 use std::ops::Range;
 use std::time::Instant;
 use thalweg_graph::NodeId;
-use thalweg_policy::Policy;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::registry::Visit;
+use thalweg_policy::{Needs, Policy, Shared};
 
 /// Runs with the policy that a name was resolved to.
 pub(super) struct Go<'a, 'env> {
@@ -50,16 +50,17 @@ pub(crate) enum Caller {
 /// first wake-up asks for them: see [`sleep`](crate::sched::sleep).
 pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, caller: Caller) {
     let began = (Instant::now(), ticks());
-    let notified = policy.is_told(&net.topology.graph);
-    if notified {
-        if policy.has_homes(&net.topology.graph) {
+    let needs = policy.needs(&net.topology.graph);
+    if needs.notifications {
+        if needs.affinity {
             net.sched.ready.set_affinity(Affinity::new(&net.topology.graph, net.threads()));
         }
         net.topology.graph.node_ids().for_each(|node| _ = acquire_token(net, node));
     }
-    let begin = |worker| Mutex::new(Some(begin(net, options, policy, worker, notified)));
+    let shared = Mutex::new(P::Shared::default());
+    let begin = |worker| Mutex::new(Some(begin(net, options, policy, &shared, worker, needs)));
     let begun: Vec<_> = (0..net.threads()).map(begin).collect();
-    if notified {
+    if needs.notifications {
         begin_notifying(net);
     }
     let pinned = if options.pinned { cores() } else { Vec::new() };
@@ -75,6 +76,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     };
     execution.run(caller);
     execution.account_for_absent();
+    net.sched.partitions.store(lock(&shared).partitions(), Ordering::Relaxed);
 }
 
 /// A worker's view of the engine, and its state as the policy begins it.
@@ -82,12 +84,21 @@ fn begin<'a, P: Policy>(
     net: &'a Net<'a>,
     options: &Options,
     policy: &P,
+    shared: &'a Mutex<P::Shared>,
     worker: usize,
-    notified: bool,
-) -> (EngineHost<'a>, P::Local) {
+    needs: Needs,
+) -> (EngineHost<'a, P::Shared>, P::Local) {
     let random = XorShift::new(options.seed, worker);
-    let mut host =
-        EngineHost { net, worker, random, steals: 0, pinned_first: false, now: 0, starting: notified };
+    let mut host = EngineHost {
+        net,
+        shared,
+        worker,
+        random,
+        steals: 0,
+        pinned_first: false,
+        now: 0,
+        starting: needs.notifications,
+    };
     let local = policy.start(worker, &mut host);
     host.starting = false;
     (host, local)
@@ -119,7 +130,7 @@ struct Execution<'a, P: Policy> {
     began: (Instant, Ticks),
     habits: Habits,
     /// By worker: its view and state, until a thread takes them up.
-    begun: Vec<Mutex<Option<(EngineHost<'a>, P::Local)>>>,
+    begun: Vec<Mutex<Option<(EngineHost<'a, P::Shared>, P::Local)>>>,
     /// By worker: the core that it is kept on; empty where workers move freely.
     pinned: Vec<usize>,
     /// By sleeper's number, the nodes with a thread of their own.

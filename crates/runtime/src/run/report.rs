@@ -2,7 +2,6 @@
 
 use crate::measure::account::duration;
 use crate::net::Net;
-use crate::sched::affinity::Affinity;
 use crate::sync::{Ordering, lock};
 use std::time::Duration;
 use thalweg_trace::Report;
@@ -38,6 +37,6 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     }
     report.growths = lock(&net.liveness.growths).clone();
     report.searches = net.liveness.search.searches() as u64;
-    report.partitions = net.sched.ready.affinity().map_or(0, Affinity::partitions);
+    report.partitions = net.sched.partitions.load(Ordering::Relaxed);
     report
 }

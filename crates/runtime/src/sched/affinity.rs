@@ -1,5 +1,4 @@
-//! The assignment of nodes to workers, for policies that make one: each node's worker, all workers' idle time, and
-//! the ledger.
+//! The assignment of nodes to workers, for policies that make one: each node's worker, and all workers' idle time.
 //!
 //! # Which worker is woken
 //!
@@ -24,11 +23,10 @@
 //! woken and runs the node.
 
 use crate::measure::clock::{Ticks, ticks, ticks_per_ns};
-use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
+use crate::sync::{AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::AtomicU64;
 use thalweg_graph::{GraphData, Kind, NodeId};
-use thalweg_policy::partition::Ledger;
 use thalweg_policy::{WorkerId, dealt};
 
 const NONE: usize = usize::MAX;
@@ -40,13 +38,12 @@ struct Idle {
     since: AtomicU64,
 }
 
-/// The assignment of a run, with the idle times and the ledger that the policy computes it from.
+/// The assignment of a run, and the idle times that the policy computes it from.
 #[derive(Debug)]
 pub(crate) struct Affinity {
     /// By node: its worker, or `NONE`.
     of: Box<[AtomicUsize]>,
     idle: Box<[CachePadded<Idle>]>,
-    ledger: Mutex<Option<Ledger>>,
     began: Ticks,
     ticks_per_ns: f64,
 }
@@ -62,7 +59,6 @@ impl Affinity {
         Affinity {
             of: graph.node_ids().map(|node| AtomicUsize::new(worker_of(node))).collect(),
             idle: (0..workers).map(|_| CachePadded::default()).collect(),
-            ledger: Mutex::new(Some(Ledger::default())),
             began: ticks(),
             ticks_per_ns: ticks_per_ns(),
         }
@@ -110,18 +106,5 @@ impl Affinity {
             before + if since == 0 { 0 } else { now.saturating_sub(since) }
         };
         self.ns(self.idle.iter().map(of).sum())
-    }
-
-    pub(crate) fn take_ledger(&self) -> Option<Ledger> {
-        lock(&self.ledger).take()
-    }
-
-    pub(crate) fn put_ledger(&self, ledger: Ledger) {
-        *lock(&self.ledger) = Some(ledger);
-    }
-
-    /// Partitions of the graph computed so far.
-    pub(crate) fn partitions(&self) -> u64 {
-        lock(&self.ledger).as_ref().map_or(0, Ledger::partitions)
     }
 }

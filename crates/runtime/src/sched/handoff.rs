@@ -4,7 +4,7 @@
 //! Two processes that exchange messages, a ring with one token, a pipeline of short channels: each activation makes
 //! the next process ready. A policy that keeps communicating processes together would take that process out of an
 //! otherwise empty queue at once. So the policy says beforehand how many activations may follow without a decision
-//! ([`Policy::relays`]), and learns afterwards how many did. The order of activations is the same
+//! ([`Policy::handoffs`]), and learns afterwards how many did. The order of activations is the same
 //! (`thalweg/tests/relays.rs`).
 //!
 //! # Protocol
@@ -52,13 +52,13 @@ fn plain_after(count: u32) -> u32 {
 impl<'a, P: Policy> Worker<'a, P> {
     /// How many activations may follow the latest by handoff.
     #[inline]
-    pub(crate) fn relays(&self) -> u32 {
-        self.policy.relays(&self.local).min(plain_after(self.count))
+    pub(crate) fn handoffs_allowed(&mut self) -> u32 {
+        self.policy.handoffs(&mut self.local, 0).min(plain_after(self.count))
     }
 
     /// Activates the process whose token was handed off, and those that follow it in the series.
     #[inline(never)]
-    pub(crate) fn relay(
+    pub(crate) fn run_handoffs(
         &mut self,
         cx: &mut Cx<'a>,
         first: NodeId,
@@ -67,7 +67,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let (net, due, stamped) = (self.host.net, self.due(), self.habits.stamped);
         let signals = &*net.signals;
         let (most, mut left, mut node, mut cell) =
-            (self.relays, self.relays, first, &net.cells.nodes[first.index()]);
+            (self.handoffs_left, self.handoffs_left, first, &net.cells.nodes[first.index()]);
         let last = loop {
             left -= 1;
             self.count = self.count.wrapping_add(1);
@@ -82,7 +82,7 @@ impl<'a, P: Policy> Worker<'a, P> {
                 (spent, now) = (after.saturating_sub(now), after);
                 self.account.busy += spent;
             }
-            self.relays = left;
+            self.handoffs_left = left;
             match self.hand_on(cx, cell, event, spent) {
                 Some(next) if left > 0 && now < due && !signals.stopped() => (node, cell) = next,
                 Some((next, _)) => {
@@ -93,7 +93,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             }
         };
         self.account.activations += u64::from(most - left);
-        self.policy.relayed(&mut self.local, most - left);
+        self.policy.handoffs(&mut self.local, most - left);
         (last, now)
     }
 
@@ -131,7 +131,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let peer = net.peer(operation);
         let cell = &net.cells.nodes[peer.index()];
         if !(cell.is_free_process || cell.pinned) || !self.ran_last(cell) {
-            self.relays = 0;
+            self.handoffs_left = 0;
             self.notify_across(operation);
             return None;
         }
@@ -161,7 +161,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         // They are counted with the series.
         self.account.activations -= 1;
         self.account.busy -= spent;
-        self.relays = 0;
+        self.handoffs_left = 0;
         self.settle(cx, cell, event, spent);
     }
 }

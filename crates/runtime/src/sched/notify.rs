@@ -47,7 +47,7 @@ impl<P: Policy> Worker<'_, P> {
     /// The same for all other activations.
     #[inline(never)]
     fn notify_otherwise(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event) {
-        self.relays = 0;
+        self.handoffs_left = 0;
         match event {
             _ if cell.kind != Kind::Process || cx.touched_all || event == Event::Done => {
                 self.notify_all(cx.node, cell);
@@ -68,7 +68,7 @@ impl<P: Policy> Worker<'_, P> {
     /// Gives a token to the policy, after the one that was to be handed off.
     #[inline(never)]
     fn give(&mut self, node: NodeId) {
-        self.relays = 0;
+        self.handoffs_left = 0;
         if let Some(before) = self.handoff.take() {
             self.policy.ready(&mut self.local, before, &mut self.host);
         }
@@ -94,7 +94,7 @@ impl<P: Policy> Worker<'_, P> {
         {
             return;
         }
-        if self.relays > 0 && self.ran_last(cell) && self.handoff.is_none() {
+        if self.handoffs_left > 0 && self.ran_last(cell) && self.handoff.is_none() {
             self.handoff = Some(peer);
         } else {
             self.give(peer);

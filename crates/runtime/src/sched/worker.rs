@@ -11,14 +11,13 @@ use crate::sched::injector;
 use crate::sched::make_ready::{any_work, deliver_pinned, enqueue_at, has_token, make_all_ready, share};
 use crate::sched::ready::Ready;
 use crate::sched::sleep::ParkOutcome;
-use crate::sync::Ordering;
+use crate::sync::{Mutex, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
-use thalweg_policy::partition::Ledger;
 use thalweg_policy::random::XorShift;
-use thalweg_policy::{Decision, Event, Host, Occupancy, Policy, WorkerId};
+use thalweg_policy::{Decision, End, Event, Host, Measurements, Occupancy, Policy, WorkerId};
 
 /// Time an activation of a sequential node may take.
 const ACTIVATION_NS: u64 = 50_000;
@@ -48,8 +47,10 @@ pub(crate) enum Pace {
 }
 
 /// The engine as a policy sees it.
-pub(crate) struct EngineHost<'a> {
+pub(crate) struct EngineHost<'a, S> {
     pub(crate) net: &'a Net<'a>,
+    /// The state that the policy's workers share.
+    pub(crate) shared: &'a Mutex<S>,
     pub(crate) worker: WorkerId,
     pub(crate) random: XorShift,
     pub(crate) steals: u64,
@@ -62,7 +63,7 @@ pub(crate) struct EngineHost<'a> {
     pub(crate) starting: bool,
 }
 
-impl EngineHost<'_> {
+impl<S> EngineHost<'_, S> {
     /// Pops from the two queues in turn, so that neither waits for the other to be empty.
     fn pop_in_turn(
         &mut self,
@@ -81,7 +82,35 @@ impl EngineHost<'_> {
     }
 }
 
-impl Host for EngineHost<'_> {
+impl<S> Measurements for EngineHost<'_, S> {
+    fn occupancy(&self, channel: ChannelId) -> Occupancy {
+        let meter = self.net.meter(channel);
+        Occupancy { items: meter.items(), capacity: meter.capacity() }
+    }
+
+    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
+        self.net.node(node).state.last_worker()
+    }
+
+    fn now(&self) -> u64 {
+        self.net.sched.ready.affinity().map_or(0, |affinity| affinity.time(self.now))
+    }
+
+    fn idle_time(&self) -> u64 {
+        self.net.sched.ready.affinity().map_or(0, Affinity::idle)
+    }
+
+    fn busy_time(&self, node: NodeId) -> u64 {
+        let busy = self.net.node(node).state.busy.load(Ordering::Relaxed);
+        self.net.sched.ready.affinity().map_or(0, |affinity| affinity.ns(busy))
+    }
+
+    fn traffic(&self, channel: ChannelId) -> u64 {
+        self.net.meter(channel).tail() as u64
+    }
+}
+
+impl<S> Host<S> for EngineHost<'_, S> {
     fn graph(&self) -> &GraphData {
         &self.net.topology.graph
     }
@@ -92,11 +121,6 @@ impl Host for EngineHost<'_> {
 
     fn random(&mut self) -> u64 {
         self.random.number()
-    }
-
-    fn occupancy(&self, channel: ChannelId) -> Occupancy {
-        let meter = self.net.meter(channel);
-        Occupancy { items: meter.items(), capacity: meter.capacity() }
     }
 
     fn claimable(&self, node: NodeId) -> bool {
@@ -121,18 +145,14 @@ impl Host for EngineHost<'_> {
         }
     }
 
-    fn pop(&mut self) -> Option<NodeId> {
+    fn pop(&mut self, end: End) -> Option<NodeId> {
         let worker = self.worker;
-        self.pop_in_turn(|ready| ready.pop(worker), |ready| ready.pop_pinned(worker))
-    }
-
-    fn pop_newest(&mut self) -> Option<NodeId> {
-        let worker = self.worker;
-        self.pop_in_turn(|ready| ready.pop_newest(worker), |ready| ready.pop_newest_pinned(worker))
-    }
-
-    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
-        self.net.cells.nodes[node.index()].state.last_worker()
+        match end {
+            End::Oldest => self.pop_in_turn(|ready| ready.pop(worker), |ready| ready.pop_pinned(worker)),
+            End::Newest => {
+                self.pop_in_turn(|ready| ready.pop_newest(worker), |ready| ready.pop_newest_pinned(worker))
+            }
+        }
     }
 
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
@@ -141,41 +161,19 @@ impl Host for EngineHost<'_> {
         stolen
     }
 
-    fn home(&self, node: NodeId) -> Option<WorkerId> {
+    fn affinity(&self, node: NodeId) -> Option<WorkerId> {
         self.net.sched.ready.affinity()?.of(node)
     }
 
-    fn set_home(&mut self, node: NodeId, worker: WorkerId) {
+    fn set_affinity(&mut self, node: NodeId, worker: WorkerId) {
         if let Some(affinity) = self.net.sched.ready.affinity() {
             affinity.set(node, worker);
         }
     }
 
-    fn now(&self) -> u64 {
-        self.net.sched.ready.affinity().map_or(0, |affinity| affinity.time(self.now))
-    }
-
-    fn idle(&self) -> u64 {
-        self.net.sched.ready.affinity().map_or(0, Affinity::idle)
-    }
-
-    fn used(&self, node: NodeId) -> u64 {
-        let busy = self.net.cells.nodes[node.index()].state.busy.load(Ordering::Relaxed);
-        self.net.sched.ready.affinity().map_or(0, |affinity| affinity.ns(busy))
-    }
-
-    fn traffic(&self, channel: ChannelId) -> u64 {
-        self.net.meter(channel).tail() as u64
-    }
-
-    fn take_ledger(&mut self) -> Option<Ledger> {
-        self.net.sched.ready.affinity()?.take_ledger()
-    }
-
-    fn put_ledger(&mut self, ledger: Ledger) {
-        if let Some(affinity) = self.net.sched.ready.affinity() {
-            affinity.put_ledger(ledger);
-        }
+    fn try_shared<R>(&mut self, act: impl FnOnce(&mut S, &mut Self) -> R) -> Option<R> {
+        let mut shared = self.shared.try_lock().ok()?;
+        Some(act(&mut shared, self))
     }
 }
 
@@ -209,7 +207,7 @@ pub(crate) struct Habits {
 
 /// One worker's private half.
 pub(crate) struct Worker<'a, P: Policy> {
-    pub(crate) host: EngineHost<'a>,
+    pub(crate) host: EngineHost<'a, P::Shared>,
     pub(crate) policy: &'a P,
     pub(crate) local: P::Local,
     pub(crate) habits: Habits,
@@ -233,11 +231,16 @@ pub(crate) struct Worker<'a, P: Policy> {
     /// The process that the latest activation hands off to, if any, and how many activations may follow so: see
     /// [`handoff`](crate::sched::handoff).
     pub(crate) handoff: Option<NodeId>,
-    pub(crate) relays: u32,
+    pub(crate) handoffs_left: u32,
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
-    pub(crate) fn new(host: EngineHost<'a>, policy: &'a P, local: P::Local, habits: Habits) -> Self {
+    pub(crate) fn new(
+        host: EngineHost<'a, P::Shared>,
+        policy: &'a P,
+        local: P::Local,
+        habits: Habits,
+    ) -> Self {
         // Occupancy is seen at samples of the clock.
         let channels = if habits.pace == Pace::Timed { host.net.cells.meters.len() } else { 0 };
         let notified = host.net.sched.ready.notifies();
@@ -259,7 +262,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             ends_at: Ticks::MAX,
             running: None,
             handoff: None,
-            relays: 0,
+            handoffs_left: 0,
         }
     }
 
@@ -311,7 +314,7 @@ impl<'a, P: Policy> Worker<'a, P> {
                     (event, now) = self.activate(cx, node, now);
                     last = Some((node, event));
                     if let Some(next) = self.handoff.take() {
-                        (last, now) = self.relay(cx, next, now);
+                        (last, now) = self.run_handoffs(cx, next, now);
                     }
                 }
                 // `last` stays: the policy is asked again with it.
@@ -389,7 +392,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         if sampled {
             self.end_sample(cx);
         }
-        self.relays = self.relays();
+        self.handoffs_left = self.handoffs_allowed();
         self.settle(cx, cell, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
         (event, after)
     }

@@ -99,6 +99,7 @@ impl Cores {
 static KNOWN: AtomicUsize = AtomicUsize::new(1);
 
 /// The latest answer of [`parallelism`], without asking the system.
+#[cfg(not(loom))]
 pub(crate) fn known_parallelism() -> usize {
     KNOWN.load(Ordering::Relaxed)
 }
