@@ -1,14 +1,13 @@
-//! Who is still of use, in a graph with loops.
+//! Dead nodes, in a graph with loops: nodes from which nothing can be reached any more that the run is for.
 //!
-//! Where nobody reads a node's outputs any more, it ends; but a loop reads its own. So there the
-//! nodes are *cancelled* from which nothing can be reached any more that the run is for. Those are the
-//! *wanted* nodes: an end of the graph while its consumer reads, a node that returns a value until it has
-//! ended, and a node from which no end
-//! can be reached at all, which is run for what it does besides, until it ends.
+//! Where no consumer reads a node's outputs any more, the node ends; but a loop reads its own outputs. So in a graph
+//! with loops dead nodes are *cancelled*. The *live* nodes that keep others alive are: an end of the graph while its
+//! consumer reads; a node that returns a value, until it has ended; and a node from which no end can be reached at
+//! all, which is run for its side effects, until it ends.
 //!
-//! Each strongly connected component counts its wanted nodes and the channels by which it leads to
-//! components of use. Who takes the last off cancels the members and takes one off the component at
-//! the other end of each channel that comes in: all of it together in time proportional to the graph.
+//! Each strongly connected component counts its live nodes and its channels to components that are alive. The thread
+//! that takes a count to 0 cancels the members and takes one off the component at the other end of each incoming
+//! channel: all cancellations together take time proportional to the graph.
 //!
 //! # What a cancelled node may observe
 //!
@@ -30,12 +29,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use thalweg_graph::{ChannelId, GraphData, Node, NodeId};
 
-/// The state of a run's useful nodes.
+/// What is needed to find the dead nodes of a run.
 #[derive(Debug)]
 pub(crate) struct Dead {
     /// By node: whether an end can be reached from it. Empty in a graph without loops, or without ends.
     reaching: Box<[bool]>,
-    /// By component: what keeps it of use. Made when something is no longer wanted.
+    /// By component: live nodes and channels to components that are alive. Computed when the first node dies.
     counts: OnceLock<Box<[AtomicUsize]>>,
 }
 
@@ -46,8 +45,8 @@ impl Dead {
         Dead { reaching: upstream(graph, ends.collect()).into(), counts: OnceLock::new() }
     }
 
-    /// Whether no end can be reached from the node, where from others one can.
-    pub(crate) fn is_for_itself(&self, node: NodeId) -> bool {
+    /// Whether the node is run for its side effects: no end can be reached from it, where from others one can.
+    pub(crate) fn has_side_effects(&self, node: NodeId) -> bool {
         self.reaching.get(node.index()) == Some(&false)
     }
 
@@ -56,8 +55,8 @@ impl Dead {
             let components = net.components();
             let counts: Box<[AtomicUsize]> = (0..components.len()).map(|_| AtomicUsize::new(0)).collect();
             let add = |node: NodeId| counts[components.of(node)].fetch_add(1, Ordering::Relaxed);
-            let wanted = |node: &NodeId| self.is_for_itself(*node) || net.is_end(*node);
-            net.topology.graph.node_ids().filter(wanted).for_each(|node| _ = add(node));
+            let live = |node: &NodeId| self.has_side_effects(*node) || net.is_end(*node);
+            net.topology.graph.node_ids().filter(live).for_each(|node| _ = add(node));
             for (from, to) in net.topology.graph.channel_ids().map(|channel| net.ends(channel)) {
                 if components.of(from) != components.of(to) {
                     add(from);
@@ -73,21 +72,21 @@ pub(crate) fn is_end(node: &Node) -> bool {
     node.outputs.is_empty() || node.returns
 }
 
-/// Whether channels go back.
+/// Whether the graph has feedback channels.
 pub(crate) fn has_loops(graph: &GraphData) -> bool {
     graph.channels().iter().any(|channel| channel.link.feedback)
 }
 
-/// The node has ended, or drops its inputs: if it was wanted, it is not any more.
-pub(crate) fn not_wanted(net: &Net<'_>, node: NodeId) {
-    let wanted = net.liveness.dead.is_for_itself(node) || net.is_end(node);
+/// The node has ended, or drops its inputs: if it kept others alive, it does so no longer.
+pub(crate) fn no_longer_live(net: &Net<'_>, node: NodeId) {
+    let live = net.liveness.dead.has_side_effects(node) || net.is_end(node);
     let state = &net.cells.nodes[node.index()].state;
-    if wanted && !net.liveness.dead.reaching.is_empty() && !state.unwanted.swap(true, Ordering::AcqRel) {
+    if live && !net.liveness.dead.reaching.is_empty() && !state.counted_dead.swap(true, Ordering::AcqRel) {
         cancel_dead_nodes(net, node);
     }
 }
 
-/// Takes one off the component of a node that was wanted.
+/// Takes one off the component of a node that was live, and cancels what dies by that.
 #[cold]
 fn cancel_dead_nodes(net: &Net<'_>, node: NodeId) {
     let (components, counts) = (net.components(), net.liveness.dead.counts(net));

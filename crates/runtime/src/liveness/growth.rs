@@ -1,5 +1,5 @@
-//! Growth of full channels (Parks; Geilen and Basten): a circle of waiting nodes with a full channel
-//! in it is opened by more room there.
+//! Growth of full channels (Parks; Geilen and Basten): a cycle of waiting nodes with a full channel in it is opened by
+//! doubling that channel.
 
 use crate::error::Error;
 use crate::liveness::waits::{Edge, Waits, describe};
@@ -8,59 +8,59 @@ use crate::sync::{AtomicUsize, Ordering, lock};
 use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_trace::{Growth, Limit};
 
-/// Bytes that channels may take in all, grown ones included, where no budget was given: nothing is
-/// unbounded by default.
-const GROWTH_UNASKED: usize = 256 << 20;
+/// Bytes that all channels together may take, growth included, where the options give no budget.
+const GROWTH_BY_DEFAULT: usize = 256 << 20;
 
-/// The same, for growth before a circle that starves, where an endless source would fill any
-/// channel; and the part of a budget for it, so that it leaves the rest to where room is sure to help.
-pub(crate) const FEED_UNASKED: usize = 16 << 20;
-const FEED_PART: usize = 2;
+/// Bytes granted to channels in front of starved cycles, where the options give no budget: an endless source would fill
+/// any channel.
+pub(crate) const GRANT_BY_DEFAULT: usize = 16 << 20;
+/// One in this many bytes of a budget may be granted so; the rest is left for growth that is sure to help.
+const GRANT_PART: usize = 2;
 
-/// Doubles the smallest channel whose fullness keeps somebody from going on who waits for a circle
-/// that starves; false where there is none, or no room for more. With channels of no bounds these
-/// would have gone on, so whether the circle starves must not be decided before.
+/// Doubles the cheapest full channel in front of a starved cycle: its producer waits for room and, directly or through
+/// others, for the cycle. Returns false if there is none, or no bytes left. With unbounded channels the producer would
+/// go on, so the verdict on the cycle must wait for that.
 ///
 /// # Safety
 /// As for [`grow`], of all full channels of `waits`.
-pub(crate) unsafe fn feed(net: &Net<'_>, waits: &Waits, circle: &[(NodeId, Edge)]) -> bool {
-    let most = net.topology.plan.budget.map_or(FEED_UNASKED, |budget| budget / FEED_PART);
-    by_cost(net, waits.full_before(circle)).into_iter().any(|channel| {
+pub(crate) unsafe fn grant(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)]) -> bool {
+    let most = net.topology.plan.budget.map_or(GRANT_BY_DEFAULT, |budget| budget / GRANT_PART);
+    by_cost(net, waits.full_before(cycle)).into_iter().any(|channel| {
         let cost = cost(net, channel);
-        if !charge(&net.liveness.fed, cost, most) {
+        if !charge(&net.liveness.granted, cost, most) {
             return false;
         }
         // SAFETY: by this function's contract.
         let grown = unsafe { grow(net, channel) };
         if !grown {
-            net.liveness.fed.fetch_sub(cost, Ordering::Relaxed);
+            net.liveness.granted.fetch_sub(cost, Ordering::Relaxed);
         }
         grown
     })
 }
 
-/// Doubles the smallest full channel of some circle with full channels, of those that the byte
-/// budget allows to. False where there is no such circle.
+/// Doubles the cheapest full channel, within the byte budget, of a cycle that has one. Returns false if there is no such
+/// cycle.
 ///
 /// # Errors
-/// The budget allows none: a deadlock that names the first circle.
+/// The budget allows no growth: a deadlock that names the first cycle.
 ///
 /// # Safety
 /// As for [`grow`], of all full channels of `waits`.
 pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
-    let circles: Vec<_> = waits.circles(true).collect();
-    let Some(first) = circles.first() else { return Ok(false) };
-    for circle in &circles {
-        let full = circle.iter().map(|(_, edge)| edge).filter(|edge| edge.full).map(|edge| edge.channel);
+    let cycles: Vec<_> = waits.cycles(true).collect();
+    let Some(first) = cycles.first() else { return Ok(false) };
+    for cycle in &cycles {
+        let full = cycle.iter().map(|(_, edge)| edge).filter(|edge| edge.full).map(|edge| edge.channel);
         // SAFETY: by this function's contract.
         if by_cost(net, full.collect()).into_iter().any(|channel| unsafe { grow(net, channel) }) {
             return Ok(true);
         }
     }
-    Err(Error::Deadlock(describe(net, first, Some(net.topology.plan.budget.unwrap_or(GROWTH_UNASKED)))))
+    Err(Error::Deadlock(describe(net, first, Some(net.topology.plan.budget.unwrap_or(GROWTH_BY_DEFAULT)))))
 }
 
-/// The cheapest first, and those last whose capacity is a limit that the user wants.
+/// Sorts channels by the bytes that doubling costs; channels whose capacity is a limit set by the user come last.
 fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
     let limits = |channel: &ChannelId| net.topology.graph.channel(*channel).link.limits;
     channels.sort_by_key(|channel| (limits(channel), cost(net, *channel), net.meter(*channel).capacity()));
@@ -76,13 +76,13 @@ fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
     }
 }
 
-/// Adds to a count unless it would exceed `most`.
+/// Adds `cost` to a count unless the sum would exceed `most`.
 fn charge(count: &AtomicUsize, cost: usize, most: usize) -> bool {
     let more = |spent: usize| spent.checked_add(cost).filter(|spent| *spent <= most);
     count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
 }
 
-/// Doubles a channel, if the byte budget allows, or [`GROWTH_UNASKED`] in all where none was given.
+/// Doubles a channel, if the byte budget allows, or [`GROWTH_BY_DEFAULT`] in all where none was given.
 ///
 /// # Safety
 /// No other thread accesses the channel's slots or activates its producer before it has
@@ -92,7 +92,7 @@ fn charge(count: &AtomicUsize, cost: usize, most: usize) -> bool {
 unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     let meter = net.meter(channel);
     let (from, heavy, cost) = (meter.capacity(), !meter.light(), cost(net, channel));
-    if !charge(&net.liveness.spent, cost, net.topology.plan.budget.unwrap_or(GROWTH_UNASKED)) {
+    if !charge(&net.liveness.spent, cost, net.topology.plan.budget.unwrap_or(GROWTH_BY_DEFAULT)) {
         return false;
     }
     let (producer, consumer) = net.ends(channel);

@@ -1,51 +1,49 @@
-//! Circles that wait while the rest of the graph runs.
+//! The search for sets of nodes that wait for each other only, while the rest of the graph runs.
 //!
-//! `quiesce` judges a graph that rests as a whole. Here a part is found that can never go on by
-//! itself, whatever the rest does: nodes that wait for each other only.
+//! [`quiesce`](crate::liveness::quiesce) judges a graph that is at rest as a whole. This module finds a part of the graph
+//! that can never go on by itself, whatever the rest does.
 //!
 //! # Protocol
 //!
-//! A set of nodes is *stuck* if none of them is active or could be, and every reason why any of
-//! them waits (each edge of [`waits`](crate::liveness::waits)) leads to another of the set. Channels are
-//! changed by their two ends only, so nothing outside can set a stuck set going, and no look at a
-//! moment's state can be wrong about one if it is right about all of its nodes at once. That is what
-//! claims are for:
+//! A set of nodes is *stuck* if none of them is active or could be, and every reason why one of them waits (each edge
+//! of [`waits`](crate::liveness::waits)) leads to another node of the set. Channels are changed by their two ends only,
+//! so nothing outside a stuck set can make one of its nodes claimable. A look at all its nodes at one moment therefore
+//! decides for good; the claims make it one moment:
 //!
 //! ```text
-//!   searcher                                  who activates a node
+//!   searching thread                          thread that activates a node
 //!   1. follows edges from a suspect, reading  1. claims the node, or is refused
 //!      wait words and counters: a candidate   2. moves items; leaves its wait word
-//!      set, or somebody who can go on         3. gives the claim back, fences,
-//!   2. claims the candidates, in order of        looks at its neighbours
-//!      their ids; refused: gives up           4. refused: somebody awake looks again
-//!   3. looks again at all of them: stuck?
-//!   4. opens the circle
-//!   5. gives the claims back, fences, and
+//!      set, or a node that can go on          3. releases the claim, fences,
+//!   2. claims the candidates, in order of        looks at the neighbours
+//!      their ids; if refused: gives up        4. if refused: a thread that is awake
+//!   3. looks again at all of them: stuck?        looks again
+//!   4. opens the cycle
+//!   5. releases the claims, fences, and
 //!      looks at the candidates: `unhold`
 //! ```
 //!
-//! While the searcher has all claims nobody else changes any of the candidates' channels, so step 3
-//! sees one state, and both ends of a channel that grows in step 4 are held. Step 5 is what whoever
-//! holds a claim owes to those it refused: a change it kept somebody from acting on is seen by its
-//! look or by theirs.
+//! While the searching thread has all claims no other thread changes a channel between candidates, so step 3 sees one
+//! state, and both ends of a channel that grows in step 4 are held. Step 5 is the duty of every holder of a claim
+//! towards the threads it refused: a change that such a thread could not act on is seen by the holder's look or by its
+//! own.
 //!
-//! **Every stuck set is found.** One of its nodes was activated last. After that activation its
-//! thread looks (a worker within [`PERIOD`] while it is awake, through two turns of all suspects, farther
-//! and farther, the first of which may find that the set was active lately; once more, to the end, [`PATIENCE`] after it fell asleep; a dedicated thread the same),
-//! and then the set is complete. A
-//! searcher that is refused gave up to an activation, whose thread will look; or to another
-//! searcher. Of several, the one that holds the highest id was refused by no searcher.
+//! **Every stuck set is found.** One of its nodes was activated last. The thread of that activation searches afterwards:
+//! a worker within [`PERIOD`] while it is awake, in two rounds through all suspects, each following edges farther, of
+//! which the first may find that the set was active lately; and once more without limits [`PATIENCE`] after it went to
+//! sleep; a dedicated thread likewise. By then the set is complete. A search that is refused a claim was refused by an
+//! activation, whose thread will search, or by another search; of several, the one that holds the highest id was
+//! refused by no search.
 //!
-//! **What is said of it.** A circle with a full channel is opened by growth, as `quiesce` does. One
-//! without is looked at further only if something that the run is for waits for it, as otherwise it
-//! may be cancelled yet: full channels on the way to it grow, and without any it is a deadlock,
-//! where no input from outside its loop could end, and so end the loop.
-//! What is not said here is said when all rests. So what is said does not depend on when.
+//! **The verdict.** A cycle with a full channel is opened by growth, as in `quiesce`. A cycle without one is judged only
+//! if a live node of the graph waits for it, since otherwise it may yet be cancelled: full channels on the way to it
+//! grow; if there are none it is a deadlock, unless an input from outside its loop could end and so end the loop. All
+//! else is judged when the whole graph rests. So the verdict does not depend on when the search comes.
 
 use crate::error::Error;
-use crate::liveness::growth::{feed, open_full};
+use crate::liveness::growth::{grant, open_full};
 use crate::liveness::starve::unread_now;
-use crate::liveness::waits::{Circle, Edge, Waits, describe, describe_unread, edges};
+use crate::liveness::waits::{Cycle, Edge, Waits, describe, describe_unread, edges};
 use crate::net::{Held, Net, NodeState, Waiting};
 use crate::sched::make_ready::make_ready;
 use crate::sync::{AtomicUsize, Ordering, fence};
@@ -54,34 +52,34 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId};
 
-/// Time between looks of workers that are awake, all of them together.
+/// Time between searches by workers that are awake, all of them together.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
-/// Time after which a sleeping thread looks, once.
+/// Time after which a sleeping thread searches, once.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
-/// Suspects that one look begins with: twice round so many in 25 periods each is found in 50 ms.
+/// Suspects that one search starts from: two rounds through 25 times as many take 50 ms.
 const SUSPECTS: usize = 2048;
-/// A look takes at most this share of the time.
+/// Searches take at most one in this many units of time.
 pub(crate) const SHARE: u64 = 64;
-/// Nodes that the way from a suspect leads to at most, at first: in a graph of a million, all that wait
-/// may wait for one that runs. Where it leads to more, twice as many the next time.
+/// Nodes that a search from one suspect visits at most, at first: in a graph of a million nodes all that wait may wait
+/// for one that runs. Doubles whenever a search exceeds it.
 const REACH: usize = 1024;
 
 /// The state of the search, shared by all threads of a run.
 #[derive(Debug)]
 pub(crate) struct Search {
-    /// Nodes that may be in a circle, and those that the run is for.
+    /// Nodes that may lie on a cycle of waiting nodes, and the ends of the graph.
     suspects: Box<[NodeId]>,
-    /// The suspect that the next look begins with.
+    /// The suspect that the next search starts from.
     next: AtomicUsize,
-    /// Ticks of the next look.
+    /// When the next search is due, in ticks.
     due: AtomicU64,
-    /// Nodes that a look follows the way of a suspect to, at most: see [`REACH`].
+    /// Nodes that a search from one suspect visits at most: see [`REACH`].
     reach: AtomicUsize,
-    /// By node: its activations when it was looked at last, the low bits.
+    /// By node: the low bits of its number of activations at the latest search.
     seen: Box<[AtomicU32]>,
-    /// Candidate sets looked at under their claims.
+    /// Candidate sets examined under their claims.
     searches: AtomicUsize,
-    /// Those that the run is for.
+    /// The ends of the graph.
     ends: Box<[NodeId]>,
 }
 
@@ -106,23 +104,23 @@ impl Search {
         }
     }
 
-    /// Whether the graph has no node that the run is for.
+    /// Whether the graph has no ends.
     pub(crate) fn has_no_ends(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Whether there is anything to look for.
+    /// Whether the graph has suspects.
     pub(crate) fn is_on(&self) -> bool {
         !self.suspects.is_empty()
     }
 
-    /// Whether the node was active since it was asked of last.
+    /// Whether the node was active since the previous call for it.
     fn was_active(&self, node: NodeId, state: &NodeState) -> bool {
         let activations = state.activations.load(Ordering::Relaxed) as u32;
         self.seen[node.index()].swap(activations, Ordering::Relaxed) != activations
     }
 
-    /// Candidate sets that were looked at under their claims so far.
+    /// Candidate sets examined under their claims so far.
     pub(crate) fn searches(&self) -> usize {
         self.searches.load(Ordering::Relaxed)
     }
@@ -133,37 +131,37 @@ pub(crate) fn period(ticks_per_ns: f64) -> u64 {
     (PERIOD.as_nanos() as f64 * ticks_per_ns) as u64
 }
 
-/// A look at some suspects, if one is due at `now` (in ticks); when the next one is.
-pub(crate) fn look(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
+/// Searches from some suspects, if that is due at `now` (in ticks). Returns when the next search is due.
+pub(crate) fn search_if_due(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
     let search = &net.liveness.search;
     let due = search.due.load(Ordering::Relaxed);
     let period = period(ticks_per_ns);
     if now < due {
-        return due.min(now + period); // it has no end while somebody looks
+        return due.min(now + period); // `u64::MAX` while another thread searches
     }
     if search.due.compare_exchange(due, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-        return now + period; // another one looks
+        return now + period; // another thread searches
     }
     let scope = Scope { reach: search.reach.load(Ordering::Relaxed), idle_only: true };
-    look_at(net, SUSPECTS, scope, Some(now + period));
+    search_some(net, SUSPECTS, scope, Some(now + period));
     let after = crate::measure::clock::ticks();
     let next = after + period.max(after.saturating_sub(now) * SHARE);
     search.due.store(next, Ordering::Relaxed);
     next
 }
 
-/// A look at every suspect.
+/// Searches from every suspect, without limits.
 pub(crate) fn sweep(net: &Net<'_>) {
-    look_at(net, usize::MAX, Scope::ALL, None);
+    search_some(net, usize::MAX, Scope::ALL, None);
 }
 
-/// How far a look goes.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
-    /// Nodes that the way of one suspect is followed to at most.
+    /// Nodes visited from one suspect at most.
     reach: usize,
-    /// Whether who was active since the look before is taken for one that goes on: if it is stuck all
-    /// the same, the next look finds it so.
+    /// Whether a node that was active since the previous search counts as going on. If it is stuck all the same, the
+    /// next search finds it.
     idle_only: bool,
 }
 
@@ -171,72 +169,73 @@ impl Scope {
     const ALL: Scope = Scope { reach: usize::MAX, idle_only: false };
 }
 
-/// Looks at the next suspects, so many at most, and none after `until` (in ticks).
-fn look_at(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
+/// Searches from the next suspects, `most` at most, and from none after `until` (in ticks).
+fn search_some(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
     let suspects = &net.liveness.search.suspects;
-    let (mut live, mut unwanted, mut far) = (HashSet::new(), false, false);
+    let (mut live, mut dead, mut exceeded) = (HashSet::new(), false, false);
     for at in 0..most.min(suspects.len()) {
         if net.stopped() || until.is_some_and(|until| crate::measure::clock::ticks() > until) {
             break;
         }
-        // Who looks at all does so by itself: another may be passing by what it has not come to.
+        // A search from all suspects does not share the position: another may have passed suspects that it has not
+        // examined yet.
         let at = if until.is_some() { net.liveness.search.next.fetch_add(1, Ordering::Relaxed) } else { at };
-        match looks(net, suspects[at % suspects.len()], scope, &mut live) {
-            Verdict::Unwanted => unwanted = true,
-            Verdict::Far => far = true,
+        match search_from(net, suspects[at % suspects.len()], scope, &mut live) {
+            Verdict::Dead => dead = true,
+            Verdict::LimitExceeded => exceeded = true,
             Verdict::Fine | Verdict::Grown | Verdict::Moved => {}
         }
     }
-    if far {
+    if exceeded {
         net.liveness.search.reach.store(scope.reach.saturating_mul(2), Ordering::Relaxed);
     }
-    if unwanted {
-        look_at_ends(net);
+    if dead {
+        search_from_ends(net);
     }
 }
 
-/// Looks for a stuck set that a node waits for, and opens or names it.
+/// Searches for a stuck set that a node waits for, and opens it or fails the run.
 pub(crate) fn suspect(net: &Net<'_>, node: NodeId) {
-    if looks(net, node, Scope::ALL, &mut HashSet::new()) == Verdict::Unwanted {
-        look_at_ends(net);
+    if search_from(net, node, Scope::ALL, &mut HashSet::new()) == Verdict::Dead {
+        search_from_ends(net);
     }
 }
 
-/// The same for one that a worker has noted, not far and only if it was not active since it was noted
-/// or looked at last. Those found `live` need not be looked at again.
+/// [`suspect`] for a node that a worker has noted, with limits, and only if the node was not active since it was noted
+/// or searched from last. Nodes found to go on are added to `live`, which further calls skip.
 pub(crate) fn suspect_of_worker(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) {
     if net.liveness.search.was_active(node, &net.cells.nodes[node.index()].state) {
         return;
     }
     let scope = Scope { reach: REACH, idle_only: false };
-    if looks(net, node, scope, live) == Verdict::Unwanted {
-        look_at_ends(net);
+    if search_from(net, node, scope, live) == Verdict::Dead {
+        search_from_ends(net);
     }
 }
 
-/// Something is stuck that was not wanted when it was looked at: who waits for it may have been
-/// looked at before it was stuck.
-fn look_at_ends(net: &Net<'_>) {
+/// Searches from the ends of the graph: a stuck set was found that no live node waited for, but such a node may have
+/// been searched from before the set was stuck.
+fn search_from_ends(net: &Net<'_>) {
     let mut live = HashSet::new();
-    net.liveness.search.ends.iter().for_each(|end| _ = looks(net, *end, Scope::ALL, &mut live));
+    net.liveness.search.ends.iter().for_each(|end| _ = search_from(net, *end, Scope::ALL, &mut live));
 }
 
-/// What is to be said of a node after a look at it.
+/// The result of a search from one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// Nothing.
+    /// The node can go on, or will be judged later.
     Fine,
-    /// A channel of it has grown.
+    /// A channel has grown.
     Grown,
-    /// It is stuck for good, and nothing that the run is for is among those it waits for.
-    Unwanted,
-    /// Somebody was active there between the looks.
+    /// It is stuck for good, and no live node is among the nodes of its set.
+    Dead,
+    /// A node was active between the two looks.
     Moved,
-    /// Its way leads farther than was looked.
-    Far,
+    /// The search visited as many nodes as it may.
+    LimitExceeded,
 }
 
-fn looks(net: &Net<'_>, node: NodeId, scope: Scope, live: &mut HashSet<NodeId>) -> Verdict {
+fn search_from(net: &Net<'_>, node: NodeId, scope: Scope, live: &mut HashSet<NodeId>) -> Verdict {
     let mut look = || {
         if !waits(net, node) {
             return Verdict::Fine;
@@ -244,17 +243,17 @@ fn looks(net: &Net<'_>, node: NodeId, scope: Scope, live: &mut HashSet<NodeId>) 
         match candidates(net, node, scope, live) {
             Ok(Some(candidates)) => confirm(net, candidates),
             Ok(None) => Verdict::Fine,
-            Err(Far) => Verdict::Far,
+            Err(LimitExceeded) => Verdict::LimitExceeded,
         }
     };
-    // Whoever was active may have been refused a look of his own by this one: so once more.
+    // The active thread may have been refused a search of its own by this one: search once more.
     match look() {
         Verdict::Moved => look(),
         verdict => verdict,
     }
 }
 
-/// Whether the node looks as if it waited for others of the graph; a quick look.
+/// Whether the node seems to wait for others of the graph, by a quick look.
 fn waits(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.cells.nodes[node.index()];
     let waits = match cell.state.wait.read() {
@@ -265,27 +264,27 @@ fn waits(net: &Net<'_>, node: NodeId) -> bool {
     waits && rests(net, node)
 }
 
-/// Whether an activation of the node would be in vain.
+/// Whether an activation of the node would do nothing.
 pub(crate) fn rests(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.cells.nodes[node.index()];
     let claimable = cell.state.satisfied(net, node) && net.missing(node).is_none();
     cell.body.is_some() && !cell.state.is_done() && !claimable && !cell.state.unstuck(net, node)
 }
 
-/// The way leads to more nodes than were to be looked at, or the run has stopped.
-struct Far;
+/// The search visited as many nodes as it may, or the run has stopped.
+struct LimitExceeded;
 
-/// All that a node waits for, and what that waits for, if none of it can go on. Those on the way to
-/// one that can are `live`: no other look need come this way.
+/// All nodes that a node waits for, directly or through others, if none of them can go on. Nodes on a path to one that
+/// can are added to `live`, which further searches skip.
 fn candidates(
     net: &Net<'_>,
     start: NodeId,
     scope: Scope,
     live: &mut HashSet<NodeId>,
-) -> Result<Option<BTreeMap<NodeId, Vec<Edge>>>, Far> {
+) -> Result<Option<BTreeMap<NodeId, Vec<Edge>>>, LimitExceeded> {
     let mut found: BTreeMap<NodeId, Vec<Edge>> = BTreeMap::new();
-    // The way from the start to the node looked at: each with the edges not followed yet.
-    let mut way: Vec<(NodeId, usize)> = Vec::new();
+    // The path from the start to the present node, each node with the number of its edges followed so far.
+    let mut path: Vec<(NodeId, usize)> = Vec::new();
     let mut next = Some(start);
     loop {
         if let Some(node) = next.take().filter(|node| !found.contains_key(node)) {
@@ -297,29 +296,29 @@ fn candidates(
                 false => edges(net, node),
             };
             if edges.is_empty() {
-                live.extend(way.iter().map(|(node, _)| *node));
+                live.extend(path.iter().map(|(node, _)| *node));
                 return Ok(None);
             }
             if found.len() >= scope.reach || (found.len().is_multiple_of(REACH) && net.stopped()) {
-                // Not known to be, but for this look: it need not come here again.
+                // Not known to go on, but this search need not visit them again.
                 live.extend(found.keys());
-                return Err(Far);
+                return Err(LimitExceeded);
             }
             found.insert(node, edges);
-            way.push((node, 0));
+            path.push((node, 0));
         }
-        let Some((node, followed)) = way.last_mut() else { return Ok(Some(found)) };
+        let Some((node, followed)) = path.last_mut() else { return Ok(Some(found)) };
         match found[node].get(*followed) {
             Some(edge) => {
                 *followed += 1;
                 next = Some(edge.to);
             }
-            None => _ = way.pop(),
+            None => _ = path.pop(),
         }
     }
 }
 
-/// Claims the candidates and looks again; what is stuck is opened, or fails the run.
+/// Claims the candidates and looks again. Opens what is stuck, or fails the run.
 fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
     let mut held: Vec<(NodeId, Box<dyn Held + '_>)> = Vec::new();
     for node in candidates.keys() {
@@ -328,7 +327,7 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
             Ok(hold) => held.push((*node, hold)),
             Err(missed) => {
                 unhold(net, held);
-                look_after(net, *node, missed);
+                make_up_for(net, *node, missed);
                 return Verdict::Moved;
             }
         }
@@ -338,7 +337,7 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
     while let Some(stuck) = stuck(net, &held) {
         // SAFETY: this thread holds the claims of all nodes of the set, and they are at rest.
         opened = unsafe { open(net, &stuck) };
-        // Who lacks room on two channels lacks it still when one has grown.
+        // A node that lacks room on two channels still lacks it when one has grown.
         if !matches!(opened, Ok(Verdict::Grown)) {
             break;
         }
@@ -350,7 +349,7 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
     })
 }
 
-/// What all nodes of a set wait for that this thread holds, if none of it is outside the set.
+/// The edges of all nodes of a set that this thread holds, if none leads out of the set.
 fn stuck(net: &Net<'_>, held: &[(NodeId, Box<dyn Held + '_>)]) -> Option<BTreeMap<NodeId, Vec<Edge>>> {
     let now: BTreeMap<NodeId, Vec<Edge>> = held
         .iter()
@@ -364,43 +363,43 @@ fn stuck(net: &Net<'_>, held: &[(NodeId, Box<dyn Held + '_>)]) -> Option<BTreeMa
 /// Opens a stuck set by growth, or leaves it to `quiesce`.
 ///
 /// # Errors
-/// It can never go on, and something that the run is for waits for it.
+/// The set can never go on, and a live node waits for it.
 ///
 /// # Safety
 /// The caller holds the claims of all its nodes, and they are at rest.
 unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Verdict, Error> {
-    let is_wanted = |node: &NodeId| net.is_live_end(*node) || net.is_for_itself(*node);
-    let wanted = net.liveness.search.ends.is_empty() || stuck.keys().any(is_wanted);
+    let is_live = |node: &NodeId| net.is_live_end(*node) || net.has_side_effects(*node);
+    let live = net.liveness.search.ends.is_empty() || stuck.keys().any(is_live);
     let waits = Waits::new(stuck.iter().map(|(node, edges)| (*node, edges.clone())));
-    // SAFETY: both ends of every channel that something of the set waits for are nodes of the set.
+    // SAFETY: both ends of every channel that a node of the set waits for are nodes of the set.
     match unsafe { open_full(net, &waits) } {
         Ok(false) => {}
         Ok(true) => return Ok(Verdict::Grown),
-        Err(error) if wanted => return Err(error),
-        Err(_) => return Ok(Verdict::Unwanted),
+        Err(error) if live => return Err(error),
+        Err(_) => return Ok(Verdict::Dead),
     }
-    if !wanted {
-        return Ok(Verdict::Unwanted);
+    if !live {
+        return Ok(Verdict::Dead);
     }
-    let starved: Vec<Circle> = waits.circles(false).collect();
+    let starved: Vec<Cycle> = waits.cycles(false).collect();
     if !net.liveness.closes_loops
-        && let Some((circle, unread)) =
+        && let Some((cycle, unread)) =
             starved.iter().find_map(|c| unread_now(net, &waits, c).map(|unread| (c, unread)))
     {
-        return Err(Error::Deadlock(describe_unread(net, circle, unread)));
+        return Err(Error::Deadlock(describe_unread(net, cycle, unread)));
     }
     // SAFETY: as above.
-    let fed = starved.iter().any(|circle| unsafe { feed(net, &waits, circle) });
-    if fed {
+    let granted = starved.iter().any(|cycle| unsafe { grant(net, &waits, cycle) });
+    if granted {
         return Ok(Verdict::Grown);
     }
-    if net.liveness.closes_loops || starved.iter().any(|circle| may_end(net, circle[0].0)) {
+    if net.liveness.closes_loops || starved.iter().any(|cycle| may_end(net, cycle[0].0)) {
         return Ok(Verdict::Fine);
     }
     Err(Error::Deadlock(describe(net, &waits.worst(starved), None)))
 }
 
-/// Whether a node's loop has inputs from outside, whose end would end it.
+/// Whether a node's loop has inputs from outside, whose end would end the loop.
 fn may_end(net: &Net<'_>, node: NodeId) -> bool {
     let components = net.components();
     let inside = |other: NodeId| components.of(other) == components.of(node);
@@ -408,15 +407,15 @@ fn may_end(net: &Net<'_>, node: NodeId) -> bool {
     members.iter().flat_map(|member| net.inputs(*member)).any(|input| !inside(net.ends(*input).0))
 }
 
-/// Gives claims back, and looks after those who were refused meanwhile.
+/// Releases the claims, and makes up for the threads that were refused meanwhile.
 fn unhold(net: &Net<'_>, held: Vec<(NodeId, Box<dyn Held + '_>)>) {
     let released: Vec<NodeId> = held.into_iter().map(|(node, _)| node).collect();
-    released.into_iter().for_each(|node| look_after(net, node, false));
+    released.into_iter().for_each(|node| make_up_for(net, node, false));
 }
 
-/// The node's claim was held by a thread that activates nothing; `missed` says that there is
-/// something to be done there which counters do not show.
-fn look_after(net: &Net<'_>, node: NodeId, missed: bool) {
+/// Makes a node ready whose claim a search has held; `missed` says that the node has something to do which no counter
+/// shows.
+fn make_up_for(net: &Net<'_>, node: NodeId, missed: bool) {
     if missed {
         net.cells.nodes[node.index()].state.look_again();
     }

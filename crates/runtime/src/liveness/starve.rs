@@ -1,4 +1,4 @@
-//! Loops that starve: every node of a cycle waits for an item that only the cycle could give it.
+//! Starved loops: every node of a cycle waits for an item that only the cycle could bring.
 //!
 //! No growth helps such a loop. It either *ends*, or it is a *deadlock*, and which of the two is a
 //! property of the graph and its input:
@@ -18,7 +18,7 @@
 //! an end of the graph waits for the cycle, directly or through nodes that lack items, that end waits
 //! for ever as well. Hence this deadlock is reported at once, before any channel grows.
 //!
-//! Otherwise the producers of outside inputs get more room first (`growth::feed`): with channels of
+//! Otherwise the producers of outside inputs get more room first (`growth::grant`): with channels of
 //! any size they would go on, and come to their end or bring what an end of the graph waits for.
 //!
 //! That takes memory. Where the byte budget ends first, the run fails with an error that names the
@@ -28,7 +28,7 @@
 //! deadlock ends instead, once the whole graph rests. Its outside inputs end where their consumers
 //! stand; the items in these channels, and those that still arrive, are discarded.
 
-use crate::liveness::waits::{Circle, Edge, Waits, edges};
+use crate::liveness::waits::{Cycle, Edge, Waits, edges};
 use crate::net::Net;
 use crate::sync::Ordering;
 use thalweg_graph::{ChannelId, Kind, NodeId, Rate};
@@ -41,28 +41,28 @@ pub(crate) struct Unread {
 }
 
 /// Whether each node of the cycle waits for one channel alone.
-pub(crate) fn is_firm(circle: &[(NodeId, Edge)]) -> bool {
-    circle.iter().all(|(_, edge)| !edge.any)
+pub(crate) fn is_firm(cycle: &[(NodeId, Edge)]) -> bool {
+    cycle.iter().all(|(_, edge)| !edge.any)
 }
 
 /// An outside input that makes a deadlock of a starving cycle, whatever the rest of the graph does.
 ///
 /// The caller keeps the nodes of the cycle from being activated. Other producers may go on: what an
 /// input holds only becomes more.
-pub(crate) fn unread_now(net: &Net<'_>, waits: &Waits, circle: &[(NodeId, Edge)]) -> Option<Unread> {
-    let is_wanted = |node: NodeId| net.is_live_end(node) || net.is_for_itself(node);
-    let is_awaited = || net.liveness.search.has_no_ends() || waits.starved_by(circle).any(is_wanted);
-    if !is_firm(circle) || !is_awaited() {
+pub(crate) fn unread_now(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)]) -> Option<Unread> {
+    let is_live = |node: NodeId| net.is_live_end(node) || net.has_side_effects(node);
+    let is_awaited = || net.liveness.search.has_no_ends() || waits.starved_by(cycle).any(is_live);
+    if !is_firm(cycle) || !is_awaited() {
         return None;
     }
-    circle.iter().find_map(|(node, edge)| is_inside(net, edge.channel).then(|| unread_by(net, *node))?)
+    cycle.iter().find_map(|(node, edge)| is_inside(net, edge.channel).then(|| unread_by(net, *node))?)
 }
 
 /// An outside input that holds what a node of the cycle's loop needs while that node waits for
 /// the loop. The whole graph rests.
-pub(crate) fn unread_at_rest(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> Option<Unread> {
+pub(crate) fn unread_at_rest(net: &Net<'_>, cycle: &[(NodeId, Edge)]) -> Option<Unread> {
     let components = net.components();
-    let members = components.members(components.of(circle.first()?.0));
+    let members = components.members(components.of(cycle.first()?.0));
     let starves = |node: &NodeId| {
         let mut waits = edges(net, *node).into_iter();
         waits.any(|edge| !edge.full && is_inside(net, edge.channel))
@@ -74,8 +74,8 @@ pub(crate) fn unread_at_rest(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> Option
 /// With `discard`, its outside inputs end too, where their consumers stand.
 ///
 /// The caller is the only thread that accesses the graph.
-pub(crate) fn close(net: &Net<'_>, circle: &Circle, discard: bool) -> bool {
-    let Some((member, _)) = circle.first() else { return false };
+pub(crate) fn close(net: &Net<'_>, cycle: &Cycle, discard: bool) -> bool {
+    let Some((member, _)) = cycle.first() else { return false };
     let mut closed = false;
     for id in net.topology.graph.channel_ids().filter(|id| is_in_loop_of(net, *member, *id)) {
         if net.topology.graph.channel(id).link.feedback && !net.meter(id).ended() {
@@ -94,8 +94,8 @@ pub(crate) fn close(net: &Net<'_>, circle: &Circle, discard: bool) -> bool {
 }
 
 /// Whether the loop of a cycle has outside inputs, and all of them have ended.
-pub(crate) fn outside_has_ended(net: &Net<'_>, circle: &[(NodeId, Edge)]) -> bool {
-    let Some((member, _)) = circle.first() else { return false };
+pub(crate) fn outside_has_ended(net: &Net<'_>, cycle: &[(NodeId, Edge)]) -> bool {
+    let Some((member, _)) = cycle.first() else { return false };
     let mut outside = outside(net, *member).peekable();
     outside.peek().is_some() && outside.all(|id| net.meter(id).ended())
 }

@@ -1,9 +1,9 @@
 //! Nodes that a worker has left waiting for room.
 //!
-//! A circle that growth would open has one of them, so this is where such circles are looked for
-//! first; what else may wait in a circle is looked for in turn, which takes longer in a large graph
-//! (`search`). A worker notes a node when an activation of its ends for want of room, at most once
-//! until it looks: a flag says that somebody has noted it.
+//! Every cycle that growth would open contains such a node, so the search starts from these first; a search from all
+//! other suspects takes longer in a large graph ([`search`](crate::liveness::search)). A worker notes a node when an
+//! activation of it ends for want of room. A flag of the node says that a worker has noted it, so it is noted once
+//! between two searches.
 
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
@@ -16,9 +16,9 @@ use thalweg_graph::NodeId;
 #[derive(Debug, Default)]
 pub(crate) struct Suspects {
     nodes: Vec<NodeId>,
-    /// The one that the next look begins with.
+    /// The node that the next search starts from.
     at: usize,
-    /// Ticks of the next look.
+    /// When the next search is due, in ticks.
     due: Ticks,
 }
 
@@ -32,15 +32,15 @@ impl Suspects {
         }
     }
 
-    /// Forgets all of them: the worker goes to sleep, and others may note them.
+    /// Forgets all nodes: the worker goes to sleep, and other workers may note them.
     pub(crate) fn clear(&mut self, net: &Net<'_>) {
         for node in self.nodes.drain(..) {
             net.cells.nodes[node.index()].state.suspected.store(false, Ordering::Relaxed);
         }
     }
 
-    /// A look at those noted, if one is due at `now`; when the next one is. Nobody's way is begun after
-    /// `period`, and looks take no more than their share of the time (all in ticks).
+    /// Searches from the noted nodes, if that is due at `now`. Returns when the next search is due. No search starts more
+    /// than `period` after `now`, and all together take no more than their share of the time (all in ticks).
     pub(crate) fn look(&mut self, net: &Net<'_>, now: Ticks, period: Ticks) -> Ticks {
         if now < self.due || self.nodes.is_empty() {
             return self.due.max(now + period);
@@ -69,8 +69,8 @@ impl Suspects {
 /// Whether a node that was noted still waits for room; if not, it may be noted again.
 fn still_waits(net: &Net<'_>, node: NodeId) -> bool {
     let state = &net.cells.nodes[node.index()].state;
-    // First: who waits again after this look finds the flag down, and notes it. (Where the policy is
-    // not told there is no fence on the other side; what is missed then is found in turn.)
+    // First the flag: a worker that leaves the node waiting after this look finds the flag down and notes the node.
+    // (Where the policy scans there is no fence on the other side; a node missed so is found by the other search.)
     state.suspected.store(false, Ordering::Relaxed);
     fence(Ordering::SeqCst); // pairs with the fence of `ready`
     let waits = matches!(state.wait.read(), Waiting::Room { .. } | Waiting::Bytes { .. });

@@ -1,8 +1,8 @@
-//! Who waits for whom: a graph of the waiting nodes, and the circles in it.
+//! The wait-for graph: waiting nodes, an edge to each node that one of them waits for, and the cycles.
 //!
-//! Every live node waits for one thing, so it has one edge for its next firing (a merge: one for
-//! each open input), towards the producer where items lack and towards the consumer where room
-//! lacks; and of a parallel node, one for each output whose publication is stuck.
+//! A node that has not ended waits for one thing, so it has one edge for its next firing (a merge: one for each open
+//! input): to the producer if it lacks items, to the consumer if it lacks room. A parallel node also has an edge for
+//! each output whose publication is stuck.
 
 use crate::error::{BlockedNode, Deadlock, UnreadInput};
 use crate::liveness::starve::{Unread, is_firm};
@@ -11,18 +11,18 @@ use crate::sync::Ordering;
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, NodeId};
 
-/// One reason why a node does not go on.
+/// One reason why a node waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) channel: ChannelId,
     pub(crate) full: bool,
-    /// One of several that would do.
+    /// One of several channels, any of which would do.
     pub(crate) any: bool,
     pub(crate) to: NodeId,
 }
 
-/// Nodes that wait for each other, each with the edge to the next; the last for the first.
-pub(crate) type Circle = Vec<(NodeId, Edge)>;
+/// Nodes that wait for each other, each with the edge to the next, and the last with one to the first.
+pub(crate) type Cycle = Vec<(NodeId, Edge)>;
 
 /// What a node waits for, as edges; none for a node that waits for nothing in the graph.
 pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
@@ -43,7 +43,7 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
         }
         Waiting::Ready | Waiting::Window { .. } | Waiting::Never | Waiting::Foreign => Vec::new(),
     };
-    // The word may be out of date: what it names is there, and something else is missing.
+    // The wait word may be out of date: what it names has come, and something else is missing.
     if cell.state.satisfied(net, node) {
         let missing = net.missing(node).map(|need| match need {
             Need::Items(channel, _) => items(channel),
@@ -62,12 +62,12 @@ pub(crate) struct Waits {
     /// In order of their ids.
     nodes: Vec<NodeId>,
     edges: Vec<Vec<Edge>>,
-    /// Those that may lie on a circle: the others lead to one, or away from it.
+    /// By place: whether the node may lie on a cycle. The others lead to one, or away from one.
     looped: Vec<bool>,
 }
 
 impl Waits {
-    /// Of these nodes, in order of their ids.
+    /// The wait-for graph of these nodes, which come in order of their ids.
     pub(crate) fn new(of: impl IntoIterator<Item = (NodeId, Vec<Edge>)>) -> Waits {
         let (nodes, edges): (Vec<NodeId>, Vec<_>) = of.into_iter().unzip();
         let mut waits = Waits { looped: vec![true; nodes.len()], nodes, edges };
@@ -79,7 +79,8 @@ impl Waits {
         self.nodes.binary_search(&node).ok()
     }
 
-    /// Finds the nodes that no edge leads to, or from, other than from or to such nodes.
+    /// Marks the nodes that cannot lie on a cycle, by removing nodes without incoming or without outgoing edges until
+    /// none is left.
     fn trim(&mut self) {
         let mut into = vec![Vec::new(); self.nodes.len()];
         let mut out = vec![0; self.nodes.len()];
@@ -110,8 +111,8 @@ impl Waits {
         }
     }
 
-    /// Circles that begin with an edge that is `full`, or is not, one for all nodes that lie on it.
-    pub(crate) fn circles(&self, full: bool) -> impl Iterator<Item = Circle> {
+    /// Cycles that begin with an edge for room (`full`) or for items, one for all nodes that lie on it.
+    pub(crate) fn cycles(&self, full: bool) -> impl Iterator<Item = Cycle> {
         let mut seen = vec![false; self.nodes.len()];
         let looped = (0..self.nodes.len()).filter(|at| self.looped[*at]);
         let edges = looped.flat_map(|at| self.edges[at].iter().map(move |edge| (at, *edge)));
@@ -119,14 +120,14 @@ impl Waits {
             if seen[at] {
                 return None;
             }
-            let circle = self.close(at, edge)?;
-            circle.iter().filter_map(|(node, _)| self.at(*node)).for_each(|at| seen[at] = true);
-            Some(circle)
+            let cycle = self.close(at, edge)?;
+            cycle.iter().filter_map(|(node, _)| self.at(*node)).for_each(|at| seen[at] = true);
+            Some(cycle)
         })
     }
 
-    /// The circle that begins with an edge: a shortest way back to where it starts.
-    fn close(&self, start: usize, first: Edge) -> Option<Circle> {
+    /// The cycle that begins with an edge: a shortest path back to its start.
+    fn close(&self, start: usize, first: Edge) -> Option<Cycle> {
         let mut before: Vec<Option<(usize, Edge)>> = vec![None; self.nodes.len()];
         let second = self.at(first.to).filter(|to| self.looped[*to])?;
         let mut queue = VecDeque::from([second]);
@@ -139,22 +140,22 @@ impl Waits {
                 }
             }
         }
-        let mut circle = Vec::new();
+        let mut cycle = Vec::new();
         let mut at = start;
         while at != second {
             let (from, edge) = before[at]?;
-            circle.push((self.nodes[from], edge));
+            cycle.push((self.nodes[from], edge));
             at = from;
         }
-        circle.push((self.nodes[start], first));
-        circle.reverse();
-        Some(circle)
+        cycle.push((self.nodes[start], first));
+        cycle.reverse();
+        Some(cycle)
     }
 
-    /// Channels whose fullness keeps somebody waiting who in turn waits for the circle: with more room
-    /// there he would go on, and what he does then might be what the circle waits for.
-    pub(crate) fn full_before(&self, circle: &[(NodeId, Edge)]) -> Vec<ChannelId> {
-        let leads = self.leads_to(circle, |_| true);
+    /// Full channels in front of a cycle: the node that waits for room there leads, by edges, to the cycle. With more room
+    /// the node would go on, and might bring what the cycle waits for.
+    pub(crate) fn full_before(&self, cycle: &[(NodeId, Edge)]) -> Vec<ChannelId> {
+        let leads = self.leads_to(cycle, |_| true);
         let leading = |leads: &[bool], edge: &Edge| self.at(edge.to).is_some_and(|to| leads[to]);
         let edges = self.edges.iter().flatten();
         edges.filter(|edge| edge.full && leading(&leads, edge)).map(|edge| edge.channel).collect()
@@ -162,20 +163,20 @@ impl Waits {
 
     /// The nodes of a cycle, and those that wait for its items, or for items of such, and for nothing
     /// else.
-    pub(crate) fn starved_by(&self, circle: &[(NodeId, Edge)]) -> impl Iterator<Item = NodeId> {
-        let leads = self.leads_to(circle, |edge| !edge.full && !edge.any);
+    pub(crate) fn starved_by(&self, cycle: &[(NodeId, Edge)]) -> impl Iterator<Item = NodeId> {
+        let leads = self.leads_to(cycle, |edge| !edge.full && !edge.any);
         self.nodes.iter().zip(leads).filter(|(_, leads)| *leads).map(|(node, _)| *node)
     }
 
     /// By place: whether edges that pass a test lead from the node to a cycle.
-    fn leads_to(&self, circle: &[(NodeId, Edge)], test: impl Fn(&Edge) -> bool) -> Vec<bool> {
+    fn leads_to(&self, cycle: &[(NodeId, Edge)], test: impl Fn(&Edge) -> bool) -> Vec<bool> {
         let mut waiting = vec![Vec::new(); self.nodes.len()];
         for (from, edges) in self.edges.iter().enumerate() {
             let edges = edges.iter().filter(|edge| test(edge));
             edges.filter_map(|edge| self.at(edge.to)).for_each(|to| waiting[to].push(from));
         }
         let mut leads = vec![false; self.nodes.len()];
-        let mut open: Vec<usize> = circle.iter().filter_map(|(node, _)| self.at(*node)).collect();
+        let mut open: Vec<usize> = cycle.iter().filter_map(|(node, _)| self.at(*node)).collect();
         while let Some(at) = open.pop() {
             if !std::mem::replace(&mut leads[at], true) {
                 open.extend(&waiting[at]);
@@ -184,36 +185,36 @@ impl Waits {
         leads
     }
 
-    /// The circle to name: one that no merge could get out of, if there is such a one. Nothing can
-    /// go on where nothing waits in a circle, too, and then all that waits is named.
-    pub(crate) fn worst(&self, circles: Vec<Circle>) -> Circle {
-        let at = circles.iter().position(|circle| is_firm(circle)).unwrap_or(0);
-        circles.into_iter().nth(at).unwrap_or_else(|| self.all())
+    /// The cycle to report: one without a merge, if there is one. If nothing can go on though there is no cycle, all
+    /// edges.
+    pub(crate) fn worst(&self, cycles: Vec<Cycle>) -> Cycle {
+        let at = cycles.iter().position(|cycle| is_firm(cycle)).unwrap_or(0);
+        cycles.into_iter().nth(at).unwrap_or_else(|| self.all())
     }
 
-    fn all(&self) -> Circle {
+    fn all(&self) -> Cycle {
         let nodes = self.nodes.iter().zip(&self.edges);
         nodes.flat_map(|(node, edges)| edges.iter().map(|edge| (*node, *edge))).collect()
     }
 }
 
-/// A circle in words.
-pub(crate) fn describe(net: &Net<'_>, circle: &[(NodeId, Edge)], over_budget: Option<usize>) -> Deadlock {
-    describe_with(net, circle, over_budget, None)
+/// Describes a cycle for the error.
+pub(crate) fn describe(net: &Net<'_>, cycle: &[(NodeId, Edge)], over_budget: Option<usize>) -> Deadlock {
+    describe_with(net, cycle, over_budget, None)
 }
 
-/// A starving loop in words, with an outside input that it cannot read.
-pub(crate) fn describe_unread(net: &Net<'_>, circle: &[(NodeId, Edge)], unread: Unread) -> Deadlock {
-    describe_with(net, circle, None, Some(unread))
+/// Describes a starved loop, with an outside input that it cannot read, for the error.
+pub(crate) fn describe_unread(net: &Net<'_>, cycle: &[(NodeId, Edge)], unread: Unread) -> Deadlock {
+    describe_with(net, cycle, None, Some(unread))
 }
 
 fn describe_with(
     net: &Net<'_>,
-    circle: &[(NodeId, Edge)],
+    cycle: &[(NodeId, Edge)],
     over_budget: Option<usize>,
     unread: Option<Unread>,
 ) -> Deadlock {
-    let waits = circle
+    let waits = cycle
         .iter()
         .map(|(node, edge)| BlockedNode {
             node: net.topology.graph.node(*node).name.to_string(),

@@ -81,7 +81,7 @@ pub(crate) struct Liveness {
     /// Bytes of ring slots and byte limits, against the budget.
     pub(crate) spent: AtomicUsize,
     /// Of these, bytes granted to channels in front of starved cycles.
-    pub(crate) fed: AtomicUsize,
+    pub(crate) granted: AtomicUsize,
     pub(crate) growths: Mutex<Vec<Growth>>,
     /// Starved loops end instead of failing the run: see [`starve`](crate::liveness::starve).
     pub(crate) closes_loops: bool,
@@ -122,7 +122,7 @@ impl<'env> Net<'env> {
                 search: Search::new(&graph),
                 dead: Dead::new(&graph),
                 spent: AtomicUsize::new(bytes(&graph, &plan, &meters)),
-                fed: AtomicUsize::new(0),
+                granted: AtomicUsize::new(0),
                 growths: Mutex::new(Vec::new()),
                 closes_loops: false,
             },
@@ -244,7 +244,7 @@ impl<'env> Net<'env> {
         cell.state.done.store(true, Ordering::Release);
         cell.state.wait.never();
         self.alert_peers(node);
-        dead::not_wanted(self, node);
+        dead::no_longer_live(self, node);
         changed(self, node);
         if self.sched.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.finish();
@@ -260,7 +260,7 @@ impl<'env> Net<'env> {
 
     /// An end outside of the run has left: nodes that feed it alone are dead.
     pub(crate) fn left(&self, node: NodeId) {
-        dead::not_wanted(self, node);
+        dead::no_longer_live(self, node);
         crate::sched::make_ready::changed_outside(self, node);
     }
 
@@ -272,8 +272,8 @@ impl<'env> Net<'env> {
 
     /// Whether no end of the graph can be reached from the node, where from others one can: it is run for its side
     /// effects.
-    pub(crate) fn is_for_itself(&self, node: NodeId) -> bool {
-        self.liveness.dead.is_for_itself(node)
+    pub(crate) fn has_side_effects(&self, node: NodeId) -> bool {
+        self.liveness.dead.has_side_effects(node)
     }
 
     /// Whether the graph is run for the node: it has no outputs, or returns a value.

@@ -27,8 +27,8 @@ pub(crate) struct NodeState {
     pub(crate) done: AtomicBool,
     /// No live end of the graph can be reached from the node any more.
     pub(crate) cancelled: AtomicBool,
-    /// It was live, and is not any more: see [`dead`](crate::liveness::dead).
-    pub(crate) unwanted: AtomicBool,
+    /// It was live, and its component's count no longer includes it: see [`dead`](crate::liveness::dead).
+    pub(crate) counted_dead: AtomicBool,
     /// A neighbour has ended: the node must look, whatever it waits for.
     pub(crate) alert: AtomicBool,
     /// A worker has noted that it waits for room: see [`suspects`](crate::liveness::suspects).
@@ -88,7 +88,7 @@ impl NodeState {
             wait: Wait::new(),
             done: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
-            unwanted: AtomicBool::new(false),
+            counted_dead: AtomicBool::new(false),
             alert: AtomicBool::new(false),
             suspected: AtomicBool::new(false),
             dozing: AtomicBool::new(false),

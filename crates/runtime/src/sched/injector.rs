@@ -97,7 +97,7 @@ fn dropped(net: &Net<'_>, node: NodeId) {
 pub(crate) fn ends_were_dropped(net: &Net<'_>, node: NodeId) {
     net.alert_peers(node);
     if net.is_end(node) && !net.is_live_end(node) {
-        dead::not_wanted(net, node);
+        dead::no_longer_live(net, node);
     }
 }
 

@@ -349,7 +349,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             let net = self.host.net;
             let next = self.suspects.look(net, now, search::period(self.ticks_per_ns));
             // The time that took is not the other's.
-            self.look_at = next.min(search::look(net, ticks(), self.ticks_per_ns));
+            self.look_at = next.min(search::search_if_due(net, ticks(), self.ticks_per_ns));
         }
     }
 
