@@ -1,47 +1,44 @@
-//! Processes written as plain closures that wait: each has a stack of its own, and what waits is the
-//! stack.
+//! Processes written as plain closures that block: each has a stack of its own, and to wait is to leave the stack.
 //!
 //! Such a process is a [`Fiber`], which is a future, in a node like that of any process: channels,
-//! wait words, policies and the search for deadlocks know nothing of stacks. And so all rules of
-//! processes ([`process`](crate::process)) hold as they stand.
+//! wait words, policies and the search for deadlocks know nothing of stacks. So all rules of
+//! processes ([`process`](crate::process)) hold.
 //!
-//! # What stays where it began
+//! # Pinned nodes
 //!
-//! A stack holds what its closure has there while it waits, and that need not be `Send`. So a node
-//! with a stack, once begun, stays on the worker that began it, its *home*: that worker alone
-//! activates it, and drops it before it leaves. `NodeCell::stays` marks such nodes, and
-//! `NodeState::last`, who activated it last, is the home.
+//! A stack holds the closure's values while it waits, and these need not be `Send`. So a node with a stack, once
+//! begun, is *pinned* to the worker that began it: that worker alone activates it, and drops it before it leaves.
+//! `NodeCell::pinned` marks such nodes; `NodeState::last`, the worker that activated the node last, is the one it is
+//! pinned to.
 //!
 //! ```text
-//!   who would begin it                     who has a token of it, or makes one
-//!   1. home = me, by compare-and-swap      1. home is set: into the home's queue of those that
-//!      from none                              stay, where nobody steals; fence
-//!   2. won: activates                      2. the home is announced asleep: wakes it
-//!      lost: passes it on to the home
+//!   a worker that would begin the node        a thread that has a token of it, or acquires one
+//!   1. pins: compare-and-swap from none       1. the node is pinned: pushes the token into that worker's
+//!      to itself                                 queue of pinned nodes, where no other worker takes; fences
+//!   2. won: activates                         2. the worker is announced asleep: wakes it
+//!      lost: delivers the token to the worker
 //! ```
 //!
-//! **Policies need not know.** For those that look, a node is not claimable by another worker than
-//! its home. For those that are told, tokens pass the policy by where the home is another worker,
-//! and a token pushed into the home's queue by whichever worker comes out of its `pop`s, in turn with the others',
-//! and of nobody's `steal`.
-//! A worker whose policy gives it a node of another home all the same passes it on.
+//! **Policies need not know.** To a policy that scans, a pinned node is not claimable by another worker. For a policy that
+//! is notified, tokens of nodes pinned to another worker bypass the policy; a token pushed into the queue of pinned
+//! nodes comes out of that worker's `pop`, alternating with its other nodes, and of no other worker's `steal`. A worker
+//! whose policy chooses a node pinned to another worker all the same delivers the token.
 //!
-//! **No wake-up is lost.** The protocols of `sleep` and `ready` hold with two words changed. *Which
-//! sleeper is woken:* for such a node its home, and no other would do. Hence the changer does not
-//! rely on one that searches, either: the searcher may be another. *Where a sleeper looks* before it
-//! commits: at what it could take, so at its own queue of those that stay and at nobody else's. The pair
-//! is as before: the changer changes (pushes), fences, reads who is announced; the home announces,
-//! fences, looks. A changer that sees no home yet looks for any sleeper; whoever then begins the
-//! node is awake, has set the home before it announces sleep, and looks after its fence.
+//! **No wake-up is lost.** The protocols of [`sleep`](crate::sched::sleep) and [`ready`](crate::sched::ready) hold with
+//! two changes. *Which sleeper is woken:* the worker that the node is pinned to. So the changer does not rely on a
+//! searching worker, which may be another. *Where a sleeper looks* before it commits: at what it may take, so at its own
+//! queue of pinned nodes and at no other worker's. The pair is as before: the changer changes (pushes), fences, reads
+//! which workers are announced; the worker announces, fences, looks. A changer that reads that the node is not pinned
+//! yet looks for any sleeper; the worker that then begins the node is awake, has pinned it before it announces sleep,
+//! and looks after its fence.
 //!
-//! **No token goes round.** It is passed on at most once: from then on the home has it, and a home is
-//! set once.
+//! **No token circulates.** A token is delivered at most once: from then on the right worker has it, and a node is pinned
+//! once.
 //!
-//! **At the end.** A worker that leaves, however, ends the run; then it drops what it is home of,
-//! which unwinds the stacks that wait ([`fiber`]). Nobody else can: a stack whose home has left
-//! would be stranded. The ends that are dropped then end no stream: other workers may still be in the
-//! middle of an activation, and must not take a failure for the end of what was sent. A node with a
-//! thread of its own is dropped by that.
+//! **At the end.** A worker that leaves drops the nodes pinned to it, which unwinds the stacks that wait ([`fiber`]). No
+//! other thread can: a stack whose worker has left would be stranded. A worker leaves only when the run ends. The
+//! ends that are dropped then end no stream: other workers may still be in the middle of an activation, and must not
+//! observe a failure as the end of a stream. A node with a thread of its own is dropped by that thread.
 
 mod ends;
 mod fiber;
@@ -63,7 +60,7 @@ use thalweg_policy::{Event, WorkerId};
 /// The code of a node with a stack.
 pub(crate) struct PinnedProcess<F> {
     process: Process<Fiber<F>>,
-    /// It has panicked: nobody can claim it any more, and it has nothing left to unwind.
+    /// It has panicked: no thread can claim it any more, and it has nothing left to unwind.
     poisoned: AtomicBool,
 }
 

@@ -1,8 +1,15 @@
-//! Short claims: a lock nobody waits for.
+//! Claims: a lock that is taken at once or refused, never waited for.
 //!
-//! `held` goes from false to true with `Acquire` and back with `Release`, so whoever claims next
-//! sees all that the one before did. A refused claim is an answer, not a wait: the caller does
-//! something else. Who must look again after a refusal is argued where claims are tried (`node`).
+//! # Protocol
+//!
+//! | `held` | meaning | entered by | left by |
+//! |---|---|---|---|
+//! | false | no thread has the value | the holder, with `Release` | a thread that claims, with `Acquire` |
+//! | true | one thread has the value | a thread that claims | the holder; never, if it panicked |
+//!
+//! The `Release` of one holder pairs with the `Acquire` of the next, which so sees all that the former did. A refused
+//! thread does something else. The holder of a claim therefore owes a look to the threads it may have refused; where a
+//! claim is taken it is argued why no change stays unseen (`node/parallel.rs`, `liveness/search.rs`).
 
 use crate::sync::{AtomicBool, Ordering, UnsafeCell};
 use std::ops::{Deref, DerefMut};
@@ -22,7 +29,7 @@ impl<T> Claim<T> {
         Claim { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// The value, if nobody holds it.
+    /// Claims the value, if no thread holds it.
     #[inline]
     pub(crate) fn try_claim(&self) -> Option<Claimed<'_, T>> {
         // Looking first keeps a refused claim from taking the line away from its holder.
@@ -33,8 +40,8 @@ impl<T> Claim<T> {
         taken.is_ok().then(|| Claimed { claim: self, panicking: std::thread::panicking() })
     }
 
-    /// Does something with the value; where somebody holds it, the answer is `refused`. After a panic of
-    /// `act` it stays held, as with [`Claim::try_claim`].
+    /// Calls `act` with the value claimed; returns `refused` where another thread holds it. After a panic of `act` the
+    /// value stays held, as with [`Claim::try_claim`].
     #[inline]
     pub(crate) fn with<R>(&self, refused: R, act: impl FnOnce(&mut T) -> R) -> R {
         if self.held.load(Ordering::Relaxed)
@@ -42,11 +49,11 @@ impl<T> Claim<T> {
         {
             return refused;
         }
-        // SAFETY: held, and so this thread's until it is given back.
+        // SAFETY: this thread has just set `held`.
         unsafe { self.act(act) }
     }
 
-    /// The same where one thread alone ever claims: without a read-modify-write.
+    /// [`Claim::with`] without a read-modify-write, for a value that one thread alone ever claims.
     ///
     /// # Safety
     /// No other thread claims this value meanwhile or before.
@@ -61,23 +68,23 @@ impl<T> Claim<T> {
     }
 
     /// # Safety
-    /// The caller has set `held`, and gives it back by this.
+    /// The caller has set `held`; this call clears it.
     #[inline]
     unsafe fn act<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: nobody else has a reference while it is held.
+        // SAFETY: `held` is set by this thread, so no other has a reference.
         let done = self.value.with_mut(|value| act(unsafe { &mut *value }));
         self.held.store(false, Ordering::Release);
         done
     }
 
-    /// Whether somebody holds it now.
+    /// Whether a thread holds the value now.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
         self.held.load(Ordering::Relaxed)
     }
 }
 
-/// A held claim; given back when dropped.
+/// A held claim; its drop releases it.
 #[derive(Debug)]
 pub(crate) struct Claimed<'a, T> {
     claim: &'a Claim<T>,
@@ -106,7 +113,7 @@ impl<T> DerefMut for Claimed<'_, T> {
 impl<T> Drop for Claimed<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // A claim lost in a panic stays held: nobody may go on with what the panic left behind.
+        // A claim lost in a panic stays held: no thread may go on with what the panic left behind.
         if self.panicking || !std::thread::panicking() {
             self.claim.held.store(false, Ordering::Release);
         }

@@ -1,6 +1,6 @@
 //! What a kernel's function may return, and what that means for its node.
 
-/// What a firing says when it returns.
+/// How a node goes on after a firing.
 #[derive(Debug)]
 pub enum Flow {
     /// Fire again when there is input.
@@ -20,7 +20,7 @@ pub enum Flow {
             results leave through its outputs: `out.push(..)`"
 )]
 pub trait IntoFlow {
-    /// The same as a [`Flow`].
+    /// Converts to a [`Flow`].
     fn into_flow(self) -> Flow;
 }
 

@@ -10,7 +10,7 @@ use thalweg_policy::Event;
 
 /// What the next firing takes from each input, decided at claim time.
 pub(crate) enum Framing {
-    /// Take so many from each.
+    /// The firing takes these numbers of items.
     Take,
     /// The node can never fire again.
     End,
@@ -106,7 +106,7 @@ struct Core<'env, I: Inputs, O: Outputs, F> {
     weighed: bool,
 }
 
-/// Called once, after the last firing, to give what is left to give.
+/// Called once, after the last firing, to push what is left.
 pub(crate) type Finish<'env, O> = Box<dyn for<'f> FnOnce(&mut <O as Outputs>::Cursors<'f>) + Send + 'env>;
 
 /// A sequential kernel.
@@ -219,7 +219,7 @@ where
         }
     }
 
-    /// Leaves word whether there is more to do, so that nobody tries in vain.
+    /// Sets the wait word by whether there is more to do, so that no thread activates the node for nothing.
     fn announce_more(&self, core: &mut Core<'env, I, O, F>, cx: &Cx<'_>) {
         let wait = &cx.state().wait;
         let lack = match &core.frame {
@@ -267,7 +267,7 @@ where
         (fired, stop)
     }
 
-    /// The same where a framing function says what each firing takes.
+    /// Fires a node whose framing function says what each firing takes.
     fn fire_framed(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>, limit: usize) -> (usize, Stop) {
         let firings = match core.outs.room(limit) {
             Ok(firings) => firings,
@@ -295,7 +295,7 @@ where
         (fired, Stop::Spent)
     }
 
-    /// No firing will follow; gives what the finishing function has to give.
+    /// Calls the finishing function, which pushes what is left; no firing follows.
     fn begin_end(&self, core: &mut Core<'env, I, O, F>) {
         core.phase = Phase::Ending;
         if let Some(finish) = core.finish.take() {

@@ -1,8 +1,8 @@
-//! The reorder window of a parallel node: tickets out, results in, in any order.
+//! The reorder window of a parallel node: tickets are issued in order, completed in any order, retired in order.
 //!
 //! # Protocol
 //!
-//! Ticket `t` has slot `t mod size`. A slot goes round `free -> issued -> done -> free`:
+//! Ticket `t` has slot `t mod size`. A slot passes through `free -> issued -> done -> free`:
 //!
 //! ```text
 //!   issue     claim holder       needs `t - retired < size`; then the slot is the issuer's alone
@@ -16,24 +16,23 @@
 //! order; only the holder of its retirement retires, so they are retired in order.
 //!
 //! **No completed ticket is left behind.** Completing adds one to `completed` after `done`; then a
-//! `SeqCst` fence; then the completer tries to take the retirement. Whoever holds it reads
-//! `completed` before its pass, and after giving the retirement back, past a `SeqCst` fence, reads
-//! it again and starts over if it has changed. Either the completer's attempt comes after the
-//! giving back and succeeds, or the holder's second read sees the completion. This is the only
-//! way tickets meet: a worker never waits for its turn.
+//! `SeqCst` fence; then the completing thread tries to claim the retirement. The thread
+//! that holds it reads `completed` before its pass, releases the retirement, fences, reads `completed` again, and starts
+//! over if it has changed. Either the completing thread's attempt comes after the release and succeeds, or the holder's
+//! second read sees the completion. Tickets interact in no other way: a worker never waits for its turn.
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell, fence};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
 
-/// One ticket's place.
+/// The slot of one ticket at a time.
 #[derive(Debug)]
 struct Slot<S> {
     done: AtomicBool,
     body: UnsafeCell<S>,
 }
 
-/// A ring of tickets. See the module's protocol for who may call what.
+/// A ring of tickets. The module's protocol says which thread may call what.
 #[derive(Debug)]
 pub(crate) struct Window<S> {
     slots: Box<[CachePadded<Slot<S>>]>,
@@ -45,7 +44,7 @@ pub(crate) struct Window<S> {
 unsafe impl<S: Send> Sync for Window<S> {}
 
 impl<S> Window<S> {
-    /// A window of `size` tickets, a power of two; `retired` is shared with those who wait.
+    /// A window of `size` tickets, a power of two; `retired` is shared with the threads that wait for it.
     pub(crate) fn new(
         size: usize,
         retired: Arc<CachePadded<AtomicUsize>>,
@@ -109,7 +108,7 @@ impl<S> Window<S> {
         self.completed.load(Ordering::Acquire)
     }
 
-    /// Completions so far, read after the retirement was given back.
+    /// Completions so far, read after the retirement was released.
     #[inline]
     pub(crate) fn completions_after(&self) -> usize {
         fence(Ordering::SeqCst); // pairs with the one in `complete`

@@ -1,28 +1,28 @@
-//! Kahn processes: sequential code of its own state that receives and sends, one message at a time,
-//! and waits where there is none or no room (Vrba et al., *Nornir*, sections 3 and 4).
+//! Kahn processes: sequential code with state of its own that receives and sends, one message at a time,
+//! and waits where there is no message or no room (Vrba et al., *Nornir*, sections 3 and 4).
 //!
-//! A process is a future, and a node like any other: its ends are the same channels that kernels
-//! have, an activation polls it until it lacks something, and what it lacks it leaves in its wait
-//! word, as they do. So every policy runs it, and blocking is a store.
+//! A process is a future, and a node like any other: its ends belong to the same channels that kernels use, an
+//! activation polls it until it lacks something, and the process then writes what it lacks into its wait word, as a
+//! kernel does. So every policy can run it, and to block is one store.
 //!
 //! # Why the answer cannot depend on timing
 //!
-//! Kahn's condition is that a process cannot ask whether a channel is empty. Futures could be asked
-//! just that, by polling one and turning to another. So a process has one operation at a time:
+//! Kahn's condition is that a process cannot test whether a channel is empty. A future could be tested, by polling it
+//! and turning to another. So a process has one operation at a time:
 //!
 //! - An operation that has returned `Pending` is the process's *pending* one, across polls, until
-//!   it completes. Another that is started meanwhile fails the process.
+//!   it completes. Another operation started meanwhile fails the process.
 //! - A pending operation that is dropped never completes: it fails the process at its next
 //!   operation, or at its end.
-//! - Ends work in the polls of their own process only. They may be dropped anywhere (`drops`); what of
-//!   them outlives the process ends with it.
+//! - Ends work in the polls of their own process only. They may be dropped anywhere ([`drops`]); ends that
+//!   outlive the process end with it.
 //!
 //! The failures are panics, and so name the process. Which of them happens first may depend on
 //! timing; that one does is a property of the code.
 //!
 //! **Foreign futures** (timers, sockets) may be awaited: the process's waker, cloned, wakes it from
-//! any thread. What it then does may depend on when that was: this is the door out of determinacy.
-//! While a process waits for one, nothing that it could set going is called a deadlock.
+//! any thread. What the process does then may depend on when that was; this is the only way out of determinacy.
+//! While a process waits for such a future, no node that it could make claimable counts as part of a deadlock.
 
 mod drops;
 mod ends;
@@ -80,7 +80,7 @@ where
 
     #[inline]
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        if cx.looks && is_useless(cx) {
+        if cx.looks && must_end(cx) {
             let cancelled = cx.state().is_cancelled();
             return self.end(core, cx, if cancelled { Cause::Cancelled } else { Cause::Said });
         }
@@ -118,8 +118,7 @@ where
         }
     }
 
-    /// Leaves word of what the process waits for. Whoever activates sees to it that others are told, when the
-    /// claim is back.
+    /// Sets the wait word. The activating thread notifies others after it has released the claim.
     #[inline]
     fn rest(&self, core: &Core<F>, cx: &mut Cx<'_>) -> Event {
         let (rest, until) = cx.turn.rest();
@@ -142,10 +141,10 @@ where
         if core.future.is_some() {
             // In place, as it is pinned.
             drops::drop_all(cx.net.owners.of(cx.node), cause, || core.future = None);
-            // They are not another's.
+            // These drops belong to this process.
             cx.ends_dropped();
             if cause != Cause::Failed {
-                // Who drops a message that it has lent elsewhere then looks whether it is done.
+                // A thread that drops a message lent by this process then checks whether the process is done.
                 cx.state().done.store(true, Ordering::Release);
                 fence(Ordering::SeqCst); // pairs with the fence of `Signals::inject`
                 end_ends(cx.net, cx.node);
@@ -155,7 +154,7 @@ where
         Event::Done
     }
 
-    /// Drops the future when the run is over; false while another has the claim.
+    /// Drops the future when the run is over; false while another thread has the claim.
     pub(crate) fn abandon(&self) -> bool {
         let claimed = self.core.try_claim();
         claimed.map(|mut core| core.future = None).is_some()
@@ -232,16 +231,16 @@ fn ends_were_dropped(cx: &Cx<'_>) {
     injector::ends_were_dropped(cx.net, cx.node);
 }
 
-/// Nothing it could still do would reach anybody, or it was asked to stop.
+/// Whether the process is to end early: nothing it sends can reach a live node, or the run drains.
 #[cold]
 #[inline(never)]
-fn is_useless(cx: &Cx<'_>) -> bool {
+fn must_end(cx: &Cx<'_>) -> bool {
     (cx.alerted && is_unheard(cx)) || (cx.net.draining() && cx.net.inputs(cx.node).is_empty())
 }
 
-/// Who is cancelled is alerted afterwards.
+/// Whether no live node reads what the process sends. A cancelled node is alerted after its flag is set.
 fn is_unheard(cx: &Cx<'_>) -> bool {
-    // In a graph with cycles it is for `useful` to say: it knows whom nobody ever heard.
+    // In a graph with loops `liveness::dead` decides: a loop reads its own outputs.
     cx.state().is_cancelled()
         || (!cx.net.topology.has_loops && cx.net.unheard(cx.node) && !cx.net.is_end(cx.node))
 }

@@ -1,9 +1,8 @@
-//! Whose an end of a channel is: known to the end wherever it goes, and by which its run is found from
-//! there.
+//! Owners: the process that an end of a channel belongs to, known to the end wherever it is moved.
 //!
-//! Ends are values, and safe code may take them anywhere. So an owner is a number that no other process
-//! of this program has, of this run or another, and what is dropped elsewhere than in its owner's poll
-//! finds the run in a table and leaves word there. The table is asked on that way alone.
+//! Ends are values, and safe code may move them anywhere. So an owner is a number that no other process of this program
+//! has, in this run or another. An end dropped outside of its owner's poll finds the run by a table and injects an event
+//! there. Nothing else reads the table.
 
 use crate::net::Signals;
 use std::collections::BTreeMap;
@@ -22,7 +21,7 @@ pub(crate) struct Owners {
     count: u64,
 }
 
-/// The runs that there are, by their first owner.
+/// All runs, by their first owner.
 static RUNS: Mutex<BTreeMap<u64, Weak<Signals>>> = Mutex::new(BTreeMap::new());
 
 fn runs() -> MutexGuard<'static, BTreeMap<u64, Weak<Signals>>> {
@@ -30,7 +29,7 @@ fn runs() -> MutexGuard<'static, BTreeMap<u64, Weak<Signals>>> {
 }
 
 impl Owners {
-    /// Numbers for so many nodes. (2^64 of them are beyond any program's life.)
+    /// Takes a number for each of `nodes` nodes. (A program never runs out of 2^64.)
     pub(crate) fn new(nodes: usize) -> Owners {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let count = nodes as u64;
@@ -42,7 +41,7 @@ impl Owners {
         runs().insert(self.first, Arc::downgrade(run));
     }
 
-    /// Takes it off again.
+    /// Removes the run from the table.
     pub(crate) fn leave(self) {
         runs().remove(&self.first);
     }
@@ -59,7 +58,7 @@ impl Owners {
     }
 }
 
-/// An owner's run, and its node there, if there still is one.
+/// An owner's run and node, while the run exists.
 pub(super) fn find(owner: Owner) -> Option<(Arc<Signals>, NodeId)> {
     let run = runs().range(..=owner.0).next_back().and_then(|(_, run)| run.upgrade())?;
     let node = run.owners.node(owner)?;

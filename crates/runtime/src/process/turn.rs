@@ -92,7 +92,7 @@ pub(crate) struct Turn<'a> {
     /// it, but nothing else.
     thread: usize,
     owners: Owners,
-    /// Whose poll it is.
+    /// The owner that is polled.
     owner: Owner,
     /// The process's polls so far: what an end has touched in this one, it marks with it.
     number: u64,
@@ -124,7 +124,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The next poll is this process's, its `number`th, for so many operations. Gives its owner.
+    /// Begins the `number`th poll of a process, for at most `operations` operations, and returns its owner.
     #[inline]
     pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) -> Owner {
         (self.owner, self.number) = (self.owners.of(node), number);
@@ -217,8 +217,8 @@ impl<'a> Turn<'a> {
         true
     }
 
-    /// The operation is complete; `mark` is its end's, and `other` says whether there is anybody to be
-    /// told of it, where that is known.
+    /// The operation is complete. `mark` is its end's; `other` says, where it is known, whether the node at the other end
+    /// waits for it.
     #[inline]
     pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64, other: &Waits) {
         self.pending.set(NONE);
@@ -238,7 +238,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// What an operation has changed is to be told of, though it is of an earlier turn.
+    /// Notes that an operation of an earlier turn has changed something.
     pub(super) fn touch(&self, operation: u64) {
         self.touched.push(operation);
     }
@@ -248,7 +248,7 @@ impl<'a> Turn<'a> {
     pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize, mine: &Waits) {
         self.pending.set(operation);
         mine.begin();
-        // Who was woken while it was polled is polled again, whatever it waits for besides.
+        // A process woken while it was polled is polled again, whatever it waits for.
         if self.rest.get() != Rest::Yielded {
             self.rest.set(rest);
             self.until.set(until);

@@ -32,7 +32,7 @@ const MOST: u64 = 1 << 14;
 /// Ticks of an activation so long that noting its pace costs nothing beside it; of shorter ones
 /// some are noted.
 const LONG: Ticks = 4096;
-/// Activations between time stamps where nothing but the search for circles needs them.
+/// Activations between time stamps where nothing but the search for waiting cycles needs them.
 pub(crate) const UNSTAMPED: u32 = 64;
 /// How long an idle worker looks for work before it sleeps.
 const SPIN_NS: u64 = 20_000;
@@ -217,9 +217,9 @@ pub(crate) struct Worker<'a, P: Policy> {
     pub(crate) count: u32,
     /// The policy is notified of what becomes claimable.
     notified: bool,
-    /// When to look for circles that wait: see [`search`].
+    /// When to search for cycles that wait: see [`search`].
     look_at: Ticks,
-    /// There may be such circles.
+    /// The graph has suspects, so such cycles may exist.
     looks: bool,
     /// It has looked since it last slept, or there is nothing to look for.
     looked: bool,
