@@ -255,12 +255,12 @@ fn depths(graph: &GraphData) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
 
     /// What `auto` does on a chain of five with these fills after `event` at node 2.
     fn after(event: Event, fills: [usize; 4], claimable: &[u32]) -> Decision {
-        let mut host = Mock::new(shapes::chain(5, 1).graph);
+        let mut host = Mock::new(graphs::chain(5));
         host.items = fills.to_vec();
         host.only(claimable);
         let mut me = Auto.start(0, &mut host);
@@ -307,17 +307,18 @@ mod tests {
 
     #[test]
     fn inputs_of_dynamic_rate_do_not_hold_back_the_others() {
-        let mut host = Mock::new(shapes::dedup(1, 1).graph);
-        let write = NodeId(5);
-        let ports: Vec<ChannelId> = inputs(host.graph(), write).collect();
-        (host.items[ports[0].index()], host.items[ports[1].index()]) = (40, 0);
-        assert_eq!(input_fill(write, &host), 0.4);
+        let mut graph = graphs::graph("sss", &[(0, 2), (1, 2)]);
+        let join = NodeId(2);
+        graph.node_mut(join).inputs[1].pop = Rate::Dynamic;
+        let mut host = Mock::new(graph);
+        host.items = vec![40, 0];
+        assert_eq!(input_fill(join, &host), 0.4);
         assert_eq!(input_fill(NodeId(0), &host), 1.0);
     }
 
     #[test]
     fn one_node_is_found_among_thousands() {
-        let mut host = Mock::new(shapes::chain(5_000, 1).graph);
+        let mut host = Mock::new(graphs::chain(5_000));
         let mut me = Auto.start(0, &mut host);
         for only in [0, 63, 64, 2_500, 4_999] {
             host.only(&[only]);
@@ -329,7 +330,7 @@ mod tests {
 
     #[test]
     fn every_node_has_its_turn() {
-        let mut host = Mock::new(shapes::chain(5, 1).graph);
+        let mut host = Mock::new(graphs::chain(5));
         host.items = vec![100, 40, 40, 40];
         let mut me = Auto.start(0, &mut host);
         let mut seen = [false; 5];
@@ -345,13 +346,16 @@ mod tests {
 
     #[test]
     fn producers_come_before_consumers_save_on_the_way_back() {
-        for model in [shapes::chain(70, 1), shapes::diamond(1), shapes::dedup(1, 1), shapes::two_sources()] {
-            let depth = depths(&model.graph);
-            for channel in model.graph.channels() {
+        let diamond = graphs::graph("sspss", &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4)]);
+        let dedup = graphs::graph("sppsps", &[(0, 1), (1, 2), (2, 3), (3, 5), (3, 4), (4, 5)]);
+        for graph in [graphs::chain(70), diamond, dedup, graphs::two_sources()] {
+            let depth = depths(&graph);
+            for channel in graph.channels() {
                 assert!(depth[channel.from.0.index()] < depth[channel.to.0.index()]);
             }
         }
-        assert_eq!(depths(&shapes::feedback(1).graph), [0, 1, 2, 3, 4]);
-        assert_eq!(depths(&shapes::chain(100_000, 1).graph)[99_999], 99_999);
+        let feedback = graphs::graph("sspss", &[(0, 1), (1, 2), (2, 3), (3, 4), (3, 1)]);
+        assert_eq!(depths(&feedback), [0, 1, 2, 3, 4]);
+        assert_eq!(depths(&graphs::chain(100_000))[99_999], 99_999);
     }
 }

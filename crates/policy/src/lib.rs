@@ -36,9 +36,10 @@ pub mod random;
 pub mod random_stealing;
 pub mod record;
 pub mod registry;
-pub mod virtual_host;
 pub mod work_stealing;
 
+#[cfg(test)]
+mod graphs;
 #[cfg(test)]
 mod mock;
 

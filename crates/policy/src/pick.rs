@@ -95,13 +95,13 @@ pub(crate) fn initial<H: Host>(worker: WorkerId, host: &mut H) -> NodeId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
     use std::collections::BTreeSet;
 
     #[test]
     fn workers_share_out_the_starting_kernels_then_take_parallel_ones() {
-        let mut host = Mock::new(shapes::two_sources().graph);
+        let mut host = Mock::new(graphs::two_sources());
         assert_eq!(initial(0, &mut host), NodeId(0));
         assert_eq!(initial(1, &mut host), NodeId(1));
         let later: BTreeSet<NodeId> = (2..40).map(|w| initial(w, &mut host)).collect();
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_kernel_with_inputs_may_be_a_starting_one() {
-        let mut graph = shapes::chain(4, 1).graph;
+        let mut graph = graphs::chain(4);
         graph.node_mut(NodeId(2)).starting = true;
         let mut host = Mock::new(graph);
         assert_eq!([0, 1].map(|worker| initial(worker, &mut host)), [NodeId(0), NodeId(2)]);
@@ -119,14 +119,14 @@ mod tests {
 
     #[test]
     fn without_parallel_kernels_any_node_will_do() {
-        let mut host = Mock::new(shapes::chain(4, 1).graph);
+        let mut host = Mock::new(graphs::chain(4));
         let chosen: BTreeSet<NodeId> = (1..60).map(|w| initial(w, &mut host)).collect();
         assert_eq!(chosen.len(), 4);
     }
 
     #[test]
     fn blocking_nodes_are_not_for_workers() {
-        let mut graph = shapes::chain(3, 1).graph;
+        let mut graph = graphs::chain(3);
         graph.node_mut(NodeId(0)).blocking = true;
         graph.node_mut(NodeId(1)).kind = Kind::Parallel;
         assert_eq!(initial(0, &mut Mock::new(graph)), NodeId(1));
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn reselection_finds_the_only_claimable_node_of_many() {
-        let mut host = Mock::new(shapes::chain(200, 1).graph);
+        let mut host = Mock::new(graphs::chain(200));
         for only in [0, 77, 199] {
             host.only(&[only]);
             assert_eq!(reselect(&mut host), Some(NodeId(only)));
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn chance_is_what_it_says() {
-        let mut host = Mock::new(shapes::chain(2, 1).graph);
+        let mut host = Mock::new(graphs::chain(2));
         let hits = (0..20_000).filter(|_| chance(&mut host, 0.3)).count();
         assert!((5_700..6_300).contains(&hits), "{hits}");
         assert!(!(0..1000).any(|_| chance(&mut host, 0.0)));

@@ -105,15 +105,15 @@ impl Prs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
 
     const FARM: NodeId = NodeId(1);
 
     /// How often, of many trials, the parallel kernel is left after `waits` refused claims.
     fn leaves(policy: Prs, waits: usize) -> f64 {
         const TRIALS: usize = 6_000;
-        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let mut host = Mock::new(graphs::farm());
         let mut me = policy.start(0, &mut host);
         let mut left = 0;
         policy.next(&mut me, None, &mut host);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn other_ends_start_the_count_anew() {
-        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let mut host = Mock::new(graphs::farm());
         let policy = Prs::new(10);
         let mut me = policy.start(0, &mut host);
         policy.next(&mut me, None, &mut host);
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn asking_again_after_idle_counts_once() {
-        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let mut host = Mock::new(graphs::farm());
         let policy = Prs::default();
         let mut me = policy.start(0, &mut host);
         policy.next(&mut me, None, &mut host);

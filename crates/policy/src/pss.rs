@@ -80,14 +80,14 @@ fn fills<H: Host>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
 
     const DRAWS: usize = 20_000;
 
     /// Frequencies of (back, stay, forward) at the parallel middle of three nodes.
     fn frequencies(input: usize, output: usize) -> [f64; 3] {
-        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let mut host = Mock::new(graphs::farm());
         host.items = vec![input, output];
         let mut me = Pss.start(0, &mut host);
         let mut counts = [0usize; 3];
@@ -124,8 +124,8 @@ mod tests {
     #[test]
     fn of_several_channels_the_emptiest_input_and_the_fullest_output_count() {
         // Two sources into a parallel node, which has two consumers.
-        let mut host = Mock::new(shapes::two_sources().graph);
-        let hub = shapes::TWO_SOURCES_HUB;
+        let mut host = Mock::new(graphs::two_sources());
+        let hub = graphs::HUB;
         let ins: Vec<ChannelId> = inputs(host.graph(), hub).collect();
         let outs: Vec<ChannelId> = outputs(host.graph(), hub).collect();
         (host.items[ins[0].index()], host.items[ins[1].index()]) = (40, 10);
@@ -140,14 +140,14 @@ mod tests {
 
     #[test]
     fn sequential_kernels_and_queue_events_are_left_to_qes() {
-        let mut host = Mock::new(shapes::chain(3, 1).graph);
+        let mut host = Mock::new(graphs::chain(3));
         host.items = vec![0, 100];
         let mut me = Pss.start(0, &mut host);
         for _ in 0..200 {
             let stay = Pss.next(&mut me, Some((NodeId(1), Event::Budget)), &mut host);
             assert_eq!(stay, Decision::Activate(NodeId(1)));
         }
-        let mut farm = Mock::new(shapes::farm(1, 1, 1).graph);
+        let mut farm = Mock::new(graphs::farm());
         for _ in 0..200 {
             let back = Pss.next(&mut me, Some((NodeId(1), Event::Empty(ChannelId(0)))), &mut farm);
             assert_eq!(back, Decision::Activate(NodeId(0)));
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_neighbour_that_cannot_run_is_reselected() {
-        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let mut host = Mock::new(graphs::farm());
         host.items = vec![0, 100];
         host.only(&[1]);
         let mut me = Pss.start(0, &mut host);

@@ -52,14 +52,14 @@ pub(crate) fn claim<H: Host>(pick: Option<NodeId>, host: &mut H) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
     use std::collections::BTreeSet;
     use thalweg_graph::ChannelId;
 
     /// What QES does on a chain of five after `event` at node 2; channel `i` leaves node `i`.
     fn after(event: Event, claimable: &[u32]) -> Decision {
-        let mut host = Mock::new(shapes::chain(5, 1).graph);
+        let mut host = Mock::new(graphs::chain(5));
         let mut me = Qes.start(0, &mut host);
         host.only(claimable);
         Qes.next(&mut me, Some((NodeId(2), event)), &mut host)
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn refused_and_done_reselect_among_all() {
-        let mut host = Mock::new(shapes::chain(5, 1).graph);
+        let mut host = Mock::new(graphs::chain(5));
         let mut me = Qes.start(0, &mut host);
         for event in [Event::Refused, Event::Done] {
             let picks: BTreeSet<NodeId> = (0..200)
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_first_pick_is_the_initial_schedule() {
-        let mut host = Mock::new(shapes::two_sources().graph);
+        let mut host = Mock::new(graphs::two_sources());
         let mut me = Qes.start(1, &mut host);
         assert_eq!(Qes.next(&mut me, None, &mut host), Decision::Activate(NodeId(1)));
     }

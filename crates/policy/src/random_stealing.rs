@@ -113,12 +113,12 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
     use crate::random::XorShift;
-    use crate::virtual_host::shapes;
 
     fn started(workers: usize) -> (Mock, Vec<Local>) {
-        let mut host = Mock::with_workers(shapes::two_sources().graph, workers);
+        let mut host = Mock::with_workers(graphs::two_sources(), workers);
         let locals = (0..workers).map(|w| RandomStealing.start(w, &mut host)).collect();
         (host, locals)
     }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_front_is_taken_and_put_back_at_the_back() {
-        let mut host = Mock::new(shapes::chain(3, 1).graph);
+        let mut host = Mock::new(graphs::chain(3));
         let mut me = RandomStealing.start(0, &mut host);
         let mut last = None;
         let mut seen = Vec::new();
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_token_of_an_ended_node_is_dropped() {
-        let mut host = Mock::new(shapes::chain(3, 1).graph);
+        let mut host = Mock::new(graphs::chain(3));
         let mut me = RandomStealing.start(0, &mut host);
         RandomStealing.next(&mut me, None, &mut host);
         RandomStealing.next(&mut me, Some((NodeId(0), Event::Done)), &mut host);

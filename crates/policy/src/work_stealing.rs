@@ -199,12 +199,12 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
     use thalweg_graph::ChannelId;
 
     fn started(place: Place, workers: usize) -> (WorkStealing, Mock, Vec<Local>) {
-        let mut host = Mock::with_workers(shapes::chain(6, 1).graph, workers);
+        let mut host = Mock::with_workers(graphs::chain(6), workers);
         let policy = WorkStealing::new(place);
         let locals = (0..workers).map(|w| policy.start(w, &mut host)).collect();
         (policy, host, locals)

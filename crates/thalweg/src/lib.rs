@@ -60,7 +60,7 @@ pub mod policy {
     pub use thalweg_policy::{
         Auto, Decision, End, Event, Host, Measurements, Needs, Occupancy, Partition, Policy, Prs, Pss, Qes,
         RandomStealing, Recorded, Shared, WorkStealing, WorkerId, auto, dealt, partition, record, registry,
-        virtual_host, work_stealing,
+        work_stealing,
     };
 }
 

@@ -1,4 +1,4 @@
-//! The laws of policies in the engine: the suite of `crates/policy/tests/conformance.rs`, in which
+//! The laws of policies in the engine: the suite of `crates/sim/tests/conformance.rs`, in which
 //! real threads run the same models.
 
 mod support;
@@ -7,9 +7,9 @@ use support::realised;
 use support::watchdog::watch;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::record::{Entry, Log};
-use thalweg::policy::virtual_host::{self, Model, Settings, shapes};
 use thalweg::policy::{Decision, Event, Host, Needs, Policy, Recorded, WorkerId, registry};
 use thalweg::{Options, Report};
+use thalweg_sim::{Model, Settings, shapes};
 
 /// Every registered policy, and settings of theirs that change what they do.
 fn policies() -> impl Iterator<Item = &'static str> {
@@ -97,7 +97,7 @@ impl registry::Visit for Law<'_> {
     type Out = Vec<u64>;
 
     fn visit<P: Policy>(self, policy: &P) -> Vec<u64> {
-        virtual_host::run(policy, self.0, &Settings::default()).unwrap().firings
+        thalweg_sim::run(policy, self.0, &Settings::default()).unwrap().firings
     }
 }
 

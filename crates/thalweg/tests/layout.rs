@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-analysis", &["thalweg-graph"]),
     ("thalweg-plan", &["thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
+    ("thalweg-sim", &["thalweg-graph", "thalweg-policy"]),
     ("thalweg-trace", &["thalweg-graph"]),
     (
         "thalweg-runtime",
@@ -30,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-policy",
             "thalweg-trace",
             "thalweg-runtime",
+            "thalweg-sim",
         ],
     ),
     ("thalweg-dedup", &["thalweg"]),
@@ -107,6 +109,20 @@ fn dependencies_run_one_way() {
 }
 
 #[test]
+fn only_tests_depend_on_the_simulator() {
+    for package in packages() {
+        for dependency in dependencies_of(&package) {
+            let for_tests = dependency["kind"] == "dev";
+            assert!(
+                dependency["name"] != "thalweg-sim" || for_tests,
+                "{} uses the simulator",
+                package["name"]
+            );
+        }
+    }
+}
+
+#[test]
 fn unsafe_code_stays_where_it_is_argued_for() {
     let elsewhere = sources().filter(|(path, _)| !lies_in(path, MAY_BE_UNSAFE));
     let found: Vec<String> = elsewhere.filter(|(_, code)| has_unsafe(code)).map(|(path, _)| path).collect();
@@ -156,6 +172,11 @@ fn root() -> PathBuf {
 
 /// The crates of the workspace by name, each with its dependencies of any kind on others of them.
 fn workspace() -> BTreeMap<String, BTreeSet<String>> {
+    packages().iter().map(|package| (text(&package["name"]), local_dependencies(package))).collect()
+}
+
+/// The crates of the workspace, as cargo describes them.
+fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .current_dir(root())
@@ -163,14 +184,16 @@ fn workspace() -> BTreeMap<String, BTreeSet<String>> {
         .expect("cargo can be run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
-    let packages = metadata["packages"].as_array().expect("a list of packages");
-    packages.iter().map(|package| (text(&package["name"]), local_dependencies(package))).collect()
+    metadata["packages"].as_array().expect("a list of packages").clone()
+}
+
+fn dependencies_of(package: &Value) -> &[Value] {
+    package["dependencies"].as_array().expect("a list of dependencies")
 }
 
 /// A dependency with a path is on a crate of the workspace.
 fn local_dependencies(package: &Value) -> BTreeSet<String> {
-    let dependencies = package["dependencies"].as_array().expect("a list of dependencies");
-    let local = dependencies.iter().filter(|dependency| dependency["path"].is_string());
+    let local = dependencies_of(package).iter().filter(|dependency| dependency["path"].is_string());
     local.map(|dependency| text(&dependency["name"])).collect()
 }
 

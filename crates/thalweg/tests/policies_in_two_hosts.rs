@@ -26,9 +26,9 @@ use support::realised::{self, Gates};
 use support::watchdog::watch;
 use thalweg::graph::{GraphData, Link, NodeId};
 use thalweg::policy::record::{Entry, Log};
-use thalweg::policy::virtual_host::{self, Cost, Model, Ratio, Settings, shapes};
 use thalweg::policy::{Decision, Event, Host, Needs, Policy, Recorded, WorkerId, registry};
 use thalweg::{Graph, Options};
+use thalweg_sim::{Cost, Model, Ratio, Settings, shapes};
 
 /// Sizes that both worlds share.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +143,7 @@ fn in_virtual_time<P: Policy>(policy: &P, model: &Model, sizes: Sizes) -> Vec<En
     // What the engine does where budgets are counted; its window has 32 tickets at least.
     let engine = Settings { foresight: false, patience: 1, ..Settings::default() };
     let shared = Settings { budget: 4 * run, slice: run, run, window: 32, ..engine };
-    let report = virtual_host::run(policy, model, &Settings { seed: sizes.seed, ..shared }).unwrap();
+    let report = thalweg_sim::run(policy, model, &Settings { seed: sizes.seed, ..shared }).unwrap();
     to_last_activation(report.decisions)
 }
 

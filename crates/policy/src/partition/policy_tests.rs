@@ -1,8 +1,8 @@
-//! What the policy decides, by itself and in virtual time.
+//! What the policy decides.
 
 use super::{DEFAULT_TAU, Ledger, Local, Partition};
+use crate::graphs;
 use crate::mock::Mock;
-use crate::virtual_host::{Cost, Model, Settings, run, shapes};
 use crate::{Decision, Event, Policy, Shared};
 use thalweg_graph::NodeId;
 
@@ -10,7 +10,7 @@ const MS: u64 = 1_000_000;
 
 /// A chain of six, two workers, the first of whom has all of it.
 fn begun() -> (Partition, Mock<Ledger>, Vec<Local>) {
-    let mut host = Mock::sharing(shapes::chain(6, 1).graph, 2);
+    let mut host = Mock::sharing(graphs::chain(6), 2);
     let policy = Partition::default();
     let locals = (0..2).map(|worker| policy.start(worker, &mut host)).collect();
     (policy, host, locals)
@@ -80,27 +80,4 @@ fn partitions_that_do_not_help_become_rare() {
     }
     let partitions = host.shared.unwrap().partitions();
     assert!((5..=16).contains(&partitions), "{partitions} in 4 s");
-}
-
-/// Chains that end together, the heavy nodes of which come first: dealt in runs, one worker has
-/// nearly all there is to do.
-fn lopsided(items: u64) -> Model {
-    let mut model = Model::new();
-    for at in 0..8 {
-        let cost = Cost::Fixed(if at < 4 { 2_000 } else { 50 });
-        let from = model.source(&format!("source{at}"), items, cost);
-        let to = model.sequential(&format!("sink{at}"), cost);
-        model.join(from, to);
-    }
-    model
-}
-
-#[test]
-fn a_load_that_was_dealt_badly_is_balanced_in_virtual_time() {
-    let model = lopsided(20_000);
-    let settings = Settings { workers: 2, ..Settings::default() };
-    let efficiency = |tau| run(&Partition::new(tau), &model, &settings).unwrap().efficiency(&model);
-    let (never, now_and_then) = (efficiency(1.0), efficiency(DEFAULT_TAU));
-    assert!(never < 0.55, "{never}");
-    assert!(now_and_then > 0.8, "{now_and_then}");
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use thalweg::graph::{ChannelId, GraphData, Kind, NodeId};
-use thalweg::policy::virtual_host::{Model, NodeModel, Ratio};
 use thalweg::{Glance, Graph, In, Many, Out, Stream, input, output, window};
+use thalweg_sim::{Model, NodeModel, Ratio};
 
 /// A node's port: the node, and which of its ports.
 type Port = (NodeId, usize);

@@ -1,13 +1,13 @@
 //! Workers in virtual time.
 
-use super::view::{Notes, View, Worker};
-use super::world::{Claim, World, neighbours};
-use super::{Failure, Model, Report, Settings};
-use crate::record::Entry;
-use crate::{Decision, Event, Host, Needs, Policy, Shared, WorkerId};
+use crate::view::{Notes, View, Worker};
+use crate::world::{Claim, World, neighbours};
+use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_graph::{Kind, NodeId};
+use thalweg_policy::record::Entry;
+use thalweg_policy::{Decision, Event, Host, Needs, Policy, Shared, WorkerId};
 
 /// Runs a model under a policy until all nodes have ended.
 ///

@@ -1,7 +1,7 @@
 //! Models of the graphs that tests and measurements ask for. Costs are in ticks a firing; think
 //! of nanoseconds.
 
-use super::{Cost, Model, Ratio};
+use crate::{Cost, Model, Ratio};
 use thalweg_graph::{Link, NodeId};
 
 /// Firings of a source whose shape does not ask for a number.
@@ -126,9 +126,6 @@ pub fn feedback(cost: u64) -> Model {
     model.join_rated((part, Ratio::ONE), (meet, Ratio::ONE), back);
     model
 }
-
-/// The middle of [`two_sources`].
-pub const TWO_SOURCES_HUB: NodeId = NodeId(2);
 
 /// Two sources into a parallel node, which has a parallel and a sequential consumer.
 pub fn two_sources() -> Model {

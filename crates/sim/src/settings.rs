@@ -19,7 +19,7 @@ pub struct Settings {
     pub wake: u64,
     /// Time between the questions of an idle worker.
     pub spin: u64,
-    /// Questions with the answer [`Decision::Idle`](crate::Decision::Idle) in a row before a worker sleeps.
+    /// Questions with the answer [`Decision::Idle`](thalweg_policy::Decision::Idle) in a row before a worker sleeps.
     pub patience: u32,
     /// Most firings of an activation of a sequential node.
     pub budget: u64,

@@ -1,32 +1,32 @@
 //! What a policy sees of a virtual run: its workers, and what they know together.
 
-use super::world::{Claim, World};
-use crate::random::XorShift;
-use crate::{End, Event, Host, Measurements, Occupancy, WorkerId, dealt};
+use crate::world::{Claim, World};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
+use thalweg_policy::random::XorShift;
+use thalweg_policy::{End, Event, Host, Measurements, Occupancy, WorkerId, dealt};
 
 #[derive(Debug)]
-pub(super) struct Worker {
-    pub(super) random: XorShift,
-    pub(super) queue: VecDeque<NodeId>,
-    pub(super) last: Option<(NodeId, Event)>,
+pub(crate) struct Worker {
+    pub(crate) random: XorShift,
+    pub(crate) queue: VecDeque<NodeId>,
+    pub(crate) last: Option<(NodeId, Event)>,
     /// Its node, until the policy was told what has come of it.
-    pub(super) news: Option<NodeId>,
+    pub(crate) news: Option<NodeId>,
     /// The running activation: its node, the claimed run, and firings left of the budget.
-    pub(super) active: Option<(NodeId, Claim, u64)>,
+    pub(crate) active: Option<(NodeId, Claim, u64)>,
     /// Idle answers in a row.
-    pub(super) idle: u32,
-    pub(super) asleep: bool,
+    pub(crate) idle: u32,
+    pub(crate) asleep: bool,
     /// Something was put into its queue while it slept.
-    pub(super) rung: bool,
+    pub(crate) rung: bool,
     /// Since when it has had nothing to do, if it has not, and for how long before that.
-    pub(super) idle_since: Option<u64>,
-    pub(super) idle_before: u64,
+    pub(crate) idle_since: Option<u64>,
+    pub(crate) idle_before: u64,
 }
 
 impl Worker {
-    pub(super) fn new(seed: u64, worker: WorkerId) -> Worker {
+    pub(crate) fn new(seed: u64, worker: WorkerId) -> Worker {
         Worker {
             random: XorShift::new(seed, worker),
             queue: VecDeque::new(),
@@ -43,19 +43,19 @@ impl Worker {
 }
 
 /// What workers share, beside the world.
-pub(super) struct Notes<S> {
+pub(crate) struct Notes<S> {
     /// By node, where it was set.
-    pub(super) affinity: Vec<Option<WorkerId>>,
+    pub(crate) affinity: Vec<Option<WorkerId>>,
     /// By node.
-    pub(super) busy_time: Vec<u64>,
+    pub(crate) busy_time: Vec<u64>,
     /// The policy's shared state; none while a worker holds its lock.
-    pub(super) shared: Option<S>,
+    pub(crate) shared: Option<S>,
     /// Tokens made outside of all activations, for any worker.
-    pub(super) outside: VecDeque<NodeId>,
+    pub(crate) outside: VecDeque<NodeId>,
 }
 
 impl<S: Default> Notes<S> {
-    pub(super) fn new(nodes: usize) -> Notes<S> {
+    pub(crate) fn new(nodes: usize) -> Notes<S> {
         Notes {
             affinity: vec![None; nodes],
             busy_time: vec![0; nodes],
@@ -66,13 +66,13 @@ impl<S: Default> Notes<S> {
 }
 
 /// The world as one worker's policy sees it.
-pub(super) struct View<'a, 'm, S> {
-    pub(super) world: &'a World<'m>,
-    pub(super) workers: &'a mut [Worker],
-    pub(super) owners: &'a [Option<WorkerId>],
-    pub(super) notes: &'a mut Notes<S>,
-    pub(super) now: u64,
-    pub(super) worker: WorkerId,
+pub(crate) struct View<'a, 'm, S> {
+    pub(crate) world: &'a World<'m>,
+    pub(crate) workers: &'a mut [Worker],
+    pub(crate) owners: &'a [Option<WorkerId>],
+    pub(crate) notes: &'a mut Notes<S>,
+    pub(crate) now: u64,
+    pub(crate) worker: WorkerId,
 }
 
 impl<S> Measurements for View<'_, '_, S> {

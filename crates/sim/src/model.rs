@@ -1,7 +1,7 @@
 //! What a virtual run runs: a graph, with a cost for each firing and a gain for each port.
 
-use crate::random::mix;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
+use thalweg_policy::random::mix;
 
 /// Items a firing moves through a port, on average: `items` in `firings`.
 ///
@@ -202,7 +202,7 @@ impl Model {
     }
 
     /// Whether firings of a node may overlap.
-    pub(super) fn is_parallel(&self, node: NodeId) -> bool {
+    pub(crate) fn is_parallel(&self, node: NodeId) -> bool {
         self.graph.node(node).kind == Kind::Parallel
     }
 }

@@ -4,8 +4,8 @@
 //! sleep while some node is claimable (the law of [`Policy`]).
 
 use thalweg_graph::{Kind, Link, NodeId};
-use thalweg_policy::virtual_host::{Cost, Failure, Model, Ratio, Report, Settings, run, shapes};
 use thalweg_policy::{Decision, Event, Policy, registry};
+use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, shapes};
 
 /// A run as a visit of the registry.
 struct Run<'a>(&'a Model, Settings);

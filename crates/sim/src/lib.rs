@@ -1,8 +1,7 @@
-//! A virtual-time host: workers, costs and a clock that are numbers.
+//! A host in virtual time: workers, costs and the clock are numbers.
 //!
-//! A small one for tests and conformance; the simulator crate will replace it. One thread plays
-//! all workers in order of virtual time, so a run is a function of policy, model and settings:
-//! the same seed gives the same decisions.
+//! One thread plays all workers in order of virtual time, so a run is a function of policy, model and
+//! settings: the same seed makes the same decisions. Tests run every policy here before the engine does.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,9 +1,9 @@
 //! What comes of a virtual run.
 
-use super::Model;
-use crate::record::Entry;
+use crate::Model;
 use std::fmt;
 use thalweg_graph::NodeId;
+use thalweg_policy::record::Entry;
 
 /// A run that came to its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ pub enum Failure {
         /// The name.
         node: NodeId,
     },
-    /// The run did not end within [`Settings::steps`](super::Settings::steps).
+    /// The run did not end within [`Settings::steps`](crate::Settings::steps).
     TooLong,
 }
 

@@ -1,10 +1,10 @@
 //! Efficiency of every policy on the virtual host: the shortest possible makespan over the real
 //! one, and mean firings of an activation, as `efficiency/firings`.
 //!
-//! `cargo run --release -p thalweg-policy --example efficiency [CAPACITY]`
+//! `cargo run --release -p thalweg-sim --example efficiency [CAPACITY]`
 
-use thalweg_policy::virtual_host::{Cost, Model, Report, Settings, run, shapes};
 use thalweg_policy::{Policy, registry};
+use thalweg_sim::{Cost, Model, Report, Settings, run, shapes};
 
 struct Run<'a>(&'a Model, Settings);
 

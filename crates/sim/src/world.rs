@@ -2,7 +2,7 @@
 //!
 //! Invariant, of each channel: `items + taken + reserved <= capacity` while its reader lives.
 //!
-//! Without foresight ([`Settings::foresight`](super::Settings)) a sequential node with dynamic ports, which is
+//! Without foresight ([`Settings::foresight`](crate::Settings)) a sequential node with dynamic ports, which is
 //! *blind*, is as the engine has it (`runtime/src/node`):
 //!
 //! - it is claimable by what its latest activation has noted: the one thing that it lacked, or, where the
@@ -13,10 +13,10 @@
 //!
 //! A blind firing gives a dynamic output one item at most: beyond, the engine spills, which is not modelled.
 
-use super::{Model, NodeModel};
-use crate::{Event, Occupancy, WorkerId};
+use crate::{Model, NodeModel};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_policy::{Event, Occupancy, WorkerId};
 
 /// A channel.
 #[derive(Debug)]
@@ -84,14 +84,14 @@ struct Run {
 
 /// A claim that succeeded.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
+pub(crate) struct Claim {
     /// The number of the run, for [`World::finish`].
-    pub(super) run: u64,
-    pub(super) firings: u64,
+    pub(crate) run: u64,
+    pub(crate) firings: u64,
     /// Ticks of the firings.
-    pub(super) cost: u64,
+    pub(crate) cost: u64,
     /// Items taken that another worker published.
-    pub(super) foreign: u64,
+    pub(crate) foreign: u64,
 }
 
 /// Why a node cannot fire now.
@@ -105,7 +105,7 @@ enum Lack {
 }
 
 #[derive(Debug)]
-pub(super) struct World<'m> {
+pub(crate) struct World<'m> {
     model: &'m Model,
     channels: Vec<Channel>,
     nodes: Vec<Node>,
@@ -117,7 +117,7 @@ pub(super) struct World<'m> {
 }
 
 impl<'m> World<'m> {
-    pub(super) fn new(model: &'m Model, window: usize, foresight: bool) -> World<'m> {
+    pub(crate) fn new(model: &'m Model, window: usize, foresight: bool) -> World<'m> {
         let channel = |id: ChannelId| Channel {
             capacity: model.capacity_of(id),
             items: model.graph.channel(id).link.initial,
@@ -150,30 +150,30 @@ impl<'m> World<'m> {
         self.graph().node(id).inputs.iter().any(|port| port.pop.fixed().is_none())
     }
 
-    pub(super) fn graph(&self) -> &'m GraphData {
+    pub(crate) fn graph(&self) -> &'m GraphData {
         &self.model.graph
     }
 
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.alive == 0
     }
 
-    pub(super) fn alive(&self) -> Vec<NodeId> {
+    pub(crate) fn alive(&self) -> Vec<NodeId> {
         self.graph().node_ids().filter(|n| !self.nodes[n.index()].ended).collect()
     }
 
-    pub(super) fn occupancy(&self, id: ChannelId) -> Occupancy {
+    pub(crate) fn occupancy(&self, id: ChannelId) -> Occupancy {
         let channel = &self.channels[id.index()];
         Occupancy { items: channel.items, capacity: channel.capacity }
     }
 
     /// Items that have gone into a channel.
-    pub(super) fn traffic(&self, id: ChannelId) -> u64 {
+    pub(crate) fn traffic(&self, id: ChannelId) -> u64 {
         self.channels[id.index()].published
     }
 
     /// Whether an activation would fire, or end the node.
-    pub(super) fn claimable(&self, id: NodeId) -> bool {
+    pub(crate) fn claimable(&self, id: NodeId) -> bool {
         let node = &self.nodes[id.index()];
         let outside = self.graph().node(id).blocking;
         if outside || node.ended || self.is_held(id) || node.window.len() >= self.window {
@@ -204,7 +204,7 @@ impl<'m> World<'m> {
     }
 
     /// Takes a sequential node for an activation; ends at once where that cannot be.
-    pub(super) fn hold(&mut self, id: NodeId) -> Result<(), Event> {
+    pub(crate) fn hold(&mut self, id: NodeId) -> Result<(), Event> {
         if self.nodes[id.index()].ended || self.graph().node(id).blocking {
             return Err(Event::Done);
         }
@@ -217,12 +217,12 @@ impl<'m> World<'m> {
     }
 
     /// Gives a node back.
-    pub(super) fn release(&mut self, id: NodeId) {
+    pub(crate) fn release(&mut self, id: NodeId) {
         self.nodes[id.index()].held = false;
     }
 
     /// A node that the worker holds has spent its budget, and notes what it lacks for more.
-    pub(super) fn announce(&mut self, id: NodeId) {
+    pub(crate) fn announce(&mut self, id: NodeId) {
         let lack = match self.is_framed(id) {
             true => self.lack_of_room(id, &Tally::default(), self.nodes[id.index()].ticket),
             false => self.lack(id, &Tally::default(), self.nodes[id.index()].ticket),
@@ -239,7 +239,7 @@ impl<'m> World<'m> {
     }
 
     /// A source outside the workers gives a burst of firings, or ends.
-    pub(super) fn arrive(&mut self, id: NodeId, firings: u64) {
+    pub(crate) fn arrive(&mut self, id: NodeId, firings: u64) {
         if firings == 0 {
             self.end(id);
             return;
@@ -251,7 +251,7 @@ impl<'m> World<'m> {
 
     /// Claims up to `most` firings of a node the worker holds, or says why there are none. Ends
     /// the node where that is why.
-    pub(super) fn claim(&mut self, id: NodeId, most: u64, worker: WorkerId) -> Result<Claim, Event> {
+    pub(crate) fn claim(&mut self, id: NodeId, most: u64, worker: WorkerId) -> Result<Claim, Event> {
         let node = &self.nodes[id.index()];
         if node.window.len() >= self.window {
             return Err(Event::Waiting);
@@ -345,7 +345,7 @@ impl<'m> World<'m> {
 
     /// A worker has done the firings of a run: frees its inputs, and publishes the front of the
     /// window as far as it is done.
-    pub(super) fn finish(&mut self, id: NodeId, run: u64, worker: WorkerId) {
+    pub(crate) fn finish(&mut self, id: NodeId, run: u64, worker: WorkerId) {
         let node = &mut self.nodes[id.index()];
         let place = (run - node.published) as usize;
         node.window[place].done = true;
@@ -383,7 +383,7 @@ impl<'m> World<'m> {
 }
 
 /// Producers and consumers of a node, in order of its ports.
-pub(super) fn neighbours(graph: &GraphData, node: NodeId) -> Vec<NodeId> {
+pub(crate) fn neighbours(graph: &GraphData, node: NodeId) -> Vec<NodeId> {
     let data = graph.node(node);
     let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
     let outputs = data.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);
@@ -419,7 +419,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::virtual_host::shapes;
+    use crate::shapes;
 
     const FARM: NodeId = NodeId(1);
 
