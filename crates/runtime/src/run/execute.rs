@@ -80,6 +80,8 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
 }
 
 /// A worker's view of the engine, and its state as the policy begins it.
+type Begun<'a, P> = (EngineHost<'a, <P as Policy>::Shared>, <P as Policy>::Local);
+
 fn begin<'a, P: Policy>(
     net: &'a Net<'a>,
     options: &Options,
@@ -87,7 +89,7 @@ fn begin<'a, P: Policy>(
     shared: &'a Mutex<P::Shared>,
     worker: usize,
     needs: Needs,
-) -> (EngineHost<'a, P::Shared>, P::Local) {
+) -> Begun<'a, P> {
     let random = XorShift::new(options.seed, worker);
     let mut host = EngineHost {
         net,
@@ -130,7 +132,7 @@ struct Execution<'a, P: Policy> {
     began: (Instant, Ticks),
     habits: Habits,
     /// By worker: its view and state, until a thread takes them up.
-    begun: Vec<Mutex<Option<(EngineHost<'a, P::Shared>, P::Local)>>>,
+    begun: Vec<Mutex<Option<Begun<'a, P>>>>,
     /// By worker: the core that it is kept on; empty where workers move freely.
     pinned: Vec<usize>,
     /// By sleeper's number, the nodes with a thread of their own.
