@@ -52,6 +52,7 @@ pub(crate) use stack::{BYTES as STACK, LEAST, Stacks, Wanted};
 use crate::net::{Body, Cx, Held, Net, NodeState};
 use crate::node::Flow;
 use crate::process::{Cause, Process, drop_all};
+use crate::sched::ending::fail_panic;
 use crate::sync::{AtomicBool, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_graph::NodeId;
@@ -128,6 +129,6 @@ pub(crate) fn leave_node(net: &Net<'_>, node: NodeId) {
         && let Err(panic) =
             catch_unwind(AssertUnwindSafe(|| drop_all(net.owners.of(node), Cause::Failed, || body.leave())))
     {
-        net.fail_panic(node, panic);
+        fail_panic(net, node, panic);
     }
 }

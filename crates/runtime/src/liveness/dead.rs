@@ -25,63 +25,13 @@
 use crate::net::Net;
 use crate::sched::make_ready::make_ready;
 use crate::sync::{Ordering, fence};
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicUsize;
-use thalweg_graph::{ChannelId, GraphData, Node, NodeId};
-
-/// What is needed to find the dead nodes of a run.
-#[derive(Debug)]
-pub(crate) struct Dead {
-    /// By node: whether an end can be reached from it. Empty in a graph without loops, or without ends.
-    reaching: Box<[bool]>,
-    /// By component: live nodes and channels to components that are alive. Computed when the first node dies.
-    counts: OnceLock<Box<[AtomicUsize]>>,
-}
-
-impl Dead {
-    pub(crate) fn new(graph: &GraphData) -> Dead {
-        let loops = has_loops(graph);
-        let ends = graph.node_ids().filter(|node| loops && is_end(graph.node(*node)));
-        Dead { reaching: upstream(graph, ends.collect()).into(), counts: OnceLock::new() }
-    }
-
-    /// Whether the node is run for its side effects: no end can be reached from it, where from others one can.
-    pub(crate) fn has_side_effects(&self, node: NodeId) -> bool {
-        self.reaching.get(node.index()) == Some(&false)
-    }
-
-    fn counts(&self, net: &Net<'_>) -> &[AtomicUsize] {
-        self.counts.get_or_init(|| {
-            let components = net.components();
-            let counts: Box<[AtomicUsize]> = (0..components.len()).map(|_| AtomicUsize::new(0)).collect();
-            let add = |node: NodeId| counts[components.of(node)].fetch_add(1, Ordering::Relaxed);
-            let live = |node: &NodeId| self.has_side_effects(*node) || net.is_end(*node);
-            net.topology.graph.node_ids().filter(live).for_each(|node| _ = add(node));
-            for (from, to) in net.topology.graph.channel_ids().map(|channel| net.ends(channel)) {
-                if components.of(from) != components.of(to) {
-                    add(from);
-                }
-            }
-            counts
-        })
-    }
-}
-
-/// Whether the graph is run for the node: it has no outputs, or returns a value.
-pub(crate) fn is_end(node: &Node) -> bool {
-    node.outputs.is_empty() || node.returns
-}
-
-/// Whether the graph has feedback channels.
-pub(crate) fn has_loops(graph: &GraphData) -> bool {
-    graph.channels().iter().any(|channel| channel.link.feedback)
-}
+use thalweg_graph::{ChannelId, NodeId};
 
 /// The node has ended, or drops its inputs: if it kept others alive, it does so no longer.
 pub(crate) fn no_longer_live(net: &Net<'_>, node: NodeId) {
-    let live = net.liveness.dead.has_side_effects(node) || net.is_end(node);
+    let live = net.liveness.live.has_side_effects(node) || net.is_end(node);
     let state = &net.cells.nodes[node.index()].state;
-    if live && !net.liveness.dead.reaching.is_empty() && !state.counted_dead.swap(true, Ordering::AcqRel) {
+    if live && !net.liveness.live.reaching.is_empty() && !state.counted_dead.swap(true, Ordering::AcqRel) {
         cancel_dead_nodes(net, node);
     }
 }
@@ -89,14 +39,14 @@ pub(crate) fn no_longer_live(net: &Net<'_>, node: NodeId) {
 /// Takes one off the component of a node that was live, and cancels what dies by that.
 #[cold]
 fn cancel_dead_nodes(net: &Net<'_>, node: NodeId) {
-    let (components, counts) = (net.components(), net.liveness.dead.counts(net));
+    let (components, counts) = (net.components(), net.liveness.live.counts(&net.topology));
     let (mut open, mut cancelled) = (vec![components.of(node)], Vec::new());
     while let Some(component) = open.pop() {
         if counts[component].fetch_sub(1, Ordering::AcqRel) > 1 {
             continue;
         }
         for member in components.members(component) {
-            if net.liveness.dead.reaching[member.index()] && cancel(net, *member) {
+            if net.liveness.live.reaching[member.index()] && cancel(net, *member) {
                 cancelled.push(*member);
             }
             let from = |channel: &ChannelId| components.of(net.ends(*channel).0);
@@ -121,19 +71,4 @@ fn cancel(net: &Net<'_>, node: NodeId) -> bool {
 fn notify_cancelled(net: &Net<'_>, nodes: &[NodeId]) {
     fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
     nodes.iter().for_each(|node| make_ready(net, *node));
-}
-
-/// The nodes from which one of `ends` can be reached, by node; empty for no ends.
-fn upstream(graph: &GraphData, ends: Vec<NodeId>) -> Vec<bool> {
-    if ends.is_empty() {
-        return Vec::new();
-    }
-    let (mut reaching, mut open) = (vec![false; graph.nodes().len()], ends);
-    while let Some(node) = open.pop() {
-        if !std::mem::replace(&mut reaching[node.index()], true) {
-            let inputs = graph.node(node).inputs.iter().filter_map(|port| port.channel);
-            open.extend(inputs.map(|id| graph.channel(id).from.0));
-        }
-    }
-    reaching
 }

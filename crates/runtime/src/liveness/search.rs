@@ -43,14 +43,14 @@
 use crate::error::Error;
 use crate::liveness::growth::{grant, open_full};
 use crate::liveness::starve::unread_now;
+use crate::liveness::state::REACH;
 use crate::liveness::waits::{Cycle, Edge, Waits, describe, describe_unread, edges};
-use crate::net::{Held, Net, NodeState, Waiting};
+use crate::net::{Held, Net, Waiting};
 use crate::sched::make_ready::make_ready;
-use crate::sync::{AtomicUsize, Ordering, fence};
+use crate::sync::{Ordering, fence};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
-use thalweg_graph::{GraphData, NodeId};
+use thalweg_graph::NodeId;
 
 /// Time between searches by workers that are awake, all of them together.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
@@ -60,72 +60,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
 const SUSPECTS: usize = 2048;
 /// Searches take at most one in this many units of time.
 pub(crate) const SHARE: u64 = 64;
-/// Nodes that a search from one suspect visits at most, at first: in a graph of a million nodes all that wait may wait
-/// for one that runs. Doubles whenever a search exceeds it.
-const REACH: usize = 1024;
-
-/// The state of the search, shared by all threads of a run.
-#[derive(Debug)]
-pub(crate) struct Search {
-    /// Nodes that may lie on a cycle of waiting nodes, and the ends of the graph.
-    suspects: Box<[NodeId]>,
-    /// The suspect that the next search starts from.
-    next: AtomicUsize,
-    /// When the next search is due, in ticks.
-    due: AtomicU64,
-    /// Nodes that a search from one suspect visits at most: see [`REACH`].
-    reach: AtomicUsize,
-    /// By node: the low bits of its number of activations at the latest search.
-    seen: Box<[AtomicU32]>,
-    /// Candidate sets examined under their claims.
-    searches: AtomicUsize,
-    /// The ends of the graph.
-    ends: Box<[NodeId]>,
-}
-
-impl Search {
-    pub(crate) fn new(graph: &GraphData) -> Search {
-        let mut suspects = thalweg_analysis::entwined(graph);
-        let is_end = |node: &NodeId| crate::liveness::dead::is_end(graph.node(*node));
-        let is_on = !suspects.is_empty();
-        let ends = graph.node_ids().filter(is_end).filter(|_| is_on);
-        let ends: Vec<NodeId> = ends.collect();
-        suspects.extend(&ends);
-        suspects.sort_unstable();
-        suspects.dedup();
-        Search {
-            suspects: suspects.into(),
-            next: AtomicUsize::new(0),
-            due: AtomicU64::new(0),
-            reach: AtomicUsize::new(REACH),
-            seen: (0..if is_on { graph.nodes().len() } else { 0 }).map(|_| AtomicU32::new(0)).collect(),
-            searches: AtomicUsize::new(0),
-            ends: ends.into(),
-        }
-    }
-
-    /// Whether the graph has no ends.
-    pub(crate) fn has_no_ends(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// Whether the graph has suspects.
-    pub(crate) fn is_on(&self) -> bool {
-        !self.suspects.is_empty()
-    }
-
-    /// Whether the node was active since the previous call for it.
-    fn was_active(&self, node: NodeId, state: &NodeState) -> bool {
-        let activations = state.activations.load(Ordering::Relaxed) as u32;
-        self.seen[node.index()].swap(activations, Ordering::Relaxed) != activations
-    }
-
-    /// Candidate sets examined under their claims so far.
-    pub(crate) fn searches(&self) -> usize {
-        self.searches.load(Ordering::Relaxed)
-    }
-}
-
 /// [`PERIOD`] in ticks.
 pub(crate) fn period(ticks_per_ns: f64) -> u64 {
     (PERIOD.as_nanos() as f64 * ticks_per_ns) as u64
@@ -204,7 +138,7 @@ pub(crate) fn suspect(net: &Net<'_>, node: NodeId) {
 /// [`suspect`] for a node that a worker has noted, with limits, and only if the node was not active since it was noted
 /// or searched from last. Nodes found to go on are added to `live`, which further calls skip.
 pub(crate) fn suspect_of_worker(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) {
-    if net.liveness.search.was_active(node, &net.cells.nodes[node.index()].state) {
+    if was_active(net, node) {
         return;
     }
     let scope = Scope { reach: REACH, idle_only: false };
@@ -253,6 +187,12 @@ fn search_from(net: &Net<'_>, node: NodeId, scope: Scope, live: &mut HashSet<Nod
     }
 }
 
+/// Whether the node was active since it was asked for last.
+fn was_active(net: &Net<'_>, node: NodeId) -> bool {
+    let activations = net.node(node).state.activations.load(Ordering::Relaxed);
+    net.liveness.search.was_active(node, activations)
+}
+
 /// Whether the node seems to wait for others of the graph, by a quick look.
 fn waits(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.cells.nodes[node.index()];
@@ -288,9 +228,7 @@ fn candidates(
     let mut next = Some(start);
     loop {
         if let Some(node) = next.take().filter(|node| !found.contains_key(node)) {
-            let active = || {
-                scope.idle_only && net.liveness.search.was_active(node, &net.cells.nodes[node.index()].state)
-            };
+            let active = || scope.idle_only && was_active(net, node);
             let edges = match live.contains(&node) || !rests(net, node) || active() {
                 true => Vec::new(),
                 false => edges(net, node),

@@ -9,10 +9,12 @@
 //! they do, take the model past many minutes, and are checked in `sleep`.
 
 use super::check;
+use crate::channel::Lack;
 use crate::channel::{Grow, Layout, Meter};
 use crate::net::{Body, Cx, Held, Net, NodeCell, NodeState, Signals};
 use crate::node::claim::Claim;
-use crate::port::Lack;
+use crate::sched::ending::ended;
+use crate::sched::make_ready::changed_by;
 use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
 use loom::thread;
 use std::sync::Arc;
@@ -53,15 +55,15 @@ impl Body for Model {
         let ready = match self.gives {
             Some(all) if *done == all => {
                 meter.end();
-                net.ended(cx.node);
+                ended(net, cx.node);
                 return Event::Done;
             }
             Some(_) => *done < meter.head() + meter.capacity(),
             None => {
-                let ended = meter.ended();
-                if ended && meter.tail() == *done {
+                let over = meter.ended();
+                if over && meter.tail() == *done {
                     meter.leave();
-                    net.ended(cx.node);
+                    ended(net, cx.node);
                     return Event::Done;
                 }
                 *done < meter.tail()
@@ -81,7 +83,7 @@ impl Body for Model {
         }
         cx.state().wait.ready();
         cx.fired += 1;
-        cx.changed();
+        changed_by(cx);
         Event::Budget
     }
 

@@ -9,8 +9,9 @@
 //! the words of `Take`.
 
 use super::check;
+use crate::channel::Lack;
 use crate::channel::{In, Layout, Limits, Ring, Sizes};
-use crate::port::{Give, Input, Lack, Take};
+use crate::port::{Give, Input, Take};
 use crate::sync::UnsafeCell;
 use loom::thread;
 use std::collections::VecDeque;

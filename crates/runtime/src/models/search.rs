@@ -2,10 +2,11 @@
 //! does, and storage is replaced under the claims of both ends.
 
 use super::check;
+use crate::channel::Lack;
 use crate::channel::{Grow, Layout, Meter};
 use crate::net::{Body, By, Cx, Held, Net, NodeCell, NodeState, Signals};
 use crate::node::claim::Claim;
-use crate::port::Lack;
+use crate::sched::make_ready::changed_by;
 use crate::sync::{UnsafeCell, lock};
 use loom::thread;
 use std::sync::Arc;
@@ -95,13 +96,13 @@ impl Body for Script {
         while *done < self.channels.len() {
             if let Some(lack) = self.lack(*done) {
                 cx.state().wait.lack(lack);
-                cx.changed();
+                changed_by(cx);
                 return Event::Waiting;
             }
             *done += 1;
         }
         cx.state().wait.never();
-        cx.changed();
+        changed_by(cx);
         Event::Done
     }
 

@@ -2,8 +2,8 @@
 
 use crate::net::{Net, NodeState};
 use crate::node::claim::Claimed;
-use crate::process::{Turn, dropped, notes};
-use crate::sched::make_ready::{changed, changed_outside, share_claim};
+use crate::process::drops::{ends as dropped, notes};
+use crate::process::turn::Turn;
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
 
@@ -125,23 +125,6 @@ impl Cx<'_> {
     #[inline]
     pub(crate) fn state(&self) -> &NodeState {
         self.state.unwrap_or_else(|| &self.net.cells.nodes[self.node.index()].state)
-    }
-
-    /// After every change a neighbour may have waited for.
-    #[inline]
-    pub(crate) fn changed(&self) {
-        match self.by {
-            By::Worker(_) => changed(self.net, self.node),
-            By::Dedicated => changed_outside(self.net, self.node),
-        }
-    }
-
-    /// The claim of a parallel node was given back: another worker may claim there too.
-    #[inline]
-    pub(crate) fn share_claim(&self) {
-        if let By::Worker(worker) = self.by {
-            share_claim(self.net, self.node, self.slice, worker);
-        }
     }
 
     /// Marks the boundary between queue operations and application code.

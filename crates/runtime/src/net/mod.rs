@@ -8,28 +8,34 @@
 //! | [`liveness`](Net::liveness) | the state of the searches for waiting cycles, the byte budget | by searches |
 //! | [`signals`](Net::signals) | stop, drain, failure, sleeping threads; known outside of the run too | by any thread |
 //!
-//! The modules of node kinds, scheduling and liveness use this one; it calls them where a node ends or fails.
+//! The modules of node kinds, scheduling and liveness use this one, and not the reverse: it knows only the types of what
+//! they keep here.
 
 mod activation;
 mod cell;
+mod external;
+mod owner;
 mod signals;
 mod state;
-mod topology;
+pub(crate) mod topology;
 mod wait;
 
 pub(crate) use activation::{Body, By, Cx, Held};
 pub(crate) use cell::{Need, NodeCell};
+pub(crate) use external::{ExternalEvent, Injector};
+pub use owner::Owner;
+pub(crate) use owner::{Owners, find};
 pub(crate) use signals::Signals;
 pub(crate) use state::{NO_NAP, NO_WORKER, NodeState, UNSTUCK};
 pub(crate) use topology::Topology;
 pub(crate) use wait::Waiting;
 
+use crate::channel::operation::{channel, sends};
 use crate::channel::{Grow, Meter};
 use crate::error::Error;
-use crate::liveness::dead::{self, Dead};
-use crate::liveness::search::Search;
+use crate::liveness::live::Live;
+use crate::liveness::state::SearchState;
 use crate::measure::account::Account;
-use crate::sched::make_ready::changed;
 use crate::sched::ready::Ready;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::sync::Arc;
@@ -75,9 +81,9 @@ pub(crate) struct Scheduling {
 /// What keeps a run from hanging: see [`liveness`](crate::liveness).
 pub(crate) struct Liveness {
     /// For cycles that wait while the rest of the graph runs.
-    pub(crate) search: Search,
+    pub(crate) search: SearchState,
     /// For nodes from which no live end of the graph can be reached.
-    pub(crate) dead: Dead,
+    pub(crate) live: Live,
     /// Bytes of ring slots and byte limits, against the budget.
     pub(crate) spent: AtomicUsize,
     /// Of these, bytes granted to channels in front of starved cycles.
@@ -119,8 +125,8 @@ impl<'env> Net<'env> {
                 partitions: AtomicU64::new(0),
             },
             liveness: Liveness {
-                search: Search::new(&graph),
-                dead: Dead::new(&graph),
+                search: SearchState::new(&graph),
+                live: Live::new(&graph),
                 spent: AtomicUsize::new(bytes(&graph, &plan, &meters)),
                 granted: AtomicUsize::new(0),
                 growths: Mutex::new(Vec::new()),
@@ -238,30 +244,11 @@ impl<'env> Net<'env> {
         missing.filter(|_| heard && !cell.state.is_cancelled())
     }
 
-    /// Notes that a node has ended, and alerts its neighbours, whatever they wait for.
-    pub(crate) fn ended(&self, node: NodeId) {
-        let cell = &self.cells.nodes[node.index()];
-        cell.state.done.store(true, Ordering::Release);
-        cell.state.wait.never();
-        self.alert_peers(node);
-        dead::no_longer_live(self, node);
-        changed(self, node);
-        if self.sched.live.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.finish();
-        }
-    }
-
     /// Alerts the neighbours: they look at their channels, whatever they wait for.
     pub(crate) fn alert_peers(&self, node: NodeId) {
         for peer in self.peers(node) {
             self.cells.nodes[peer.index()].state.alert.store(true, Ordering::Release);
         }
-    }
-
-    /// An end outside of the run has left: nodes that feed it alone are dead.
-    pub(crate) fn left(&self, node: NodeId) {
-        dead::no_longer_live(self, node);
-        crate::sched::make_ready::changed_outside(self, node);
     }
 
     /// Whether the node has outputs and all their consumers have left.
@@ -273,12 +260,12 @@ impl<'env> Net<'env> {
     /// Whether no end of the graph can be reached from the node, where from others one can: it is run for its side
     /// effects.
     pub(crate) fn has_side_effects(&self, node: NodeId) -> bool {
-        self.liveness.dead.has_side_effects(node)
+        self.liveness.live.has_side_effects(node)
     }
 
     /// Whether the graph is run for the node: it has no outputs, or returns a value.
     pub(crate) fn is_end(&self, node: NodeId) -> bool {
-        dead::is_end(self.topology.graph.node(node))
+        topology::is_end(self.topology.graph.node(node))
     }
 
     /// Whether the node is an end that has not ended, and still reads or returns a value.
@@ -291,15 +278,14 @@ impl<'env> Net<'env> {
         self.is_end(node) && !cell.state.is_done() && goes_on()
     }
 
-    pub(crate) fn fail_node(&self, node: NodeId, cause: Box<dyn std::error::Error + Send + Sync>) {
-        self.fail(Error::Node { node: self.topology.graph.node(node).name.to_string(), cause });
+    /// Names the end that an operation belongs to, for a message.
+    pub(crate) fn end_name(&self, operation: u64) -> String {
+        let side = if sends(operation) { "sending" } else { "receiving" };
+        format!("the {side} end of channel `{}`", self.topology.graph.channel_name(channel(operation)))
     }
 
-    pub(crate) fn fail_panic(&self, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
-        let message = crate::panic_message(&*panic);
-        self.fail(Error::Panic { node: self.topology.graph.node(node).name.to_string(), message });
-        // Those of the poll that panicked.
-        crate::process::end_streams(self.owners.of(node), crate::process::Cause::Failed);
+    pub(crate) fn fail_node(&self, node: NodeId, cause: Box<dyn std::error::Error + Send + Sync>) {
+        self.fail(Error::Node { node: self.topology.graph.node(node).name.to_string(), cause });
     }
 
     pub(crate) fn fail_short(&self, node: NodeId, port: usize) {

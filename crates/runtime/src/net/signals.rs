@@ -1,8 +1,7 @@
 //! How a run is asked to stop, and why it stopped: what needs no knowledge of the graph.
 
+use super::{Injector, Owners};
 use crate::error::Error;
-use crate::process::Owners;
-use crate::sched::injector::Injector;
 use crate::sched::sleep::Sleep;
 use crate::sync::{AtomicBool, Mutex, Ordering, lock};
 

@@ -1,9 +1,9 @@
 //! The shared half of a node: what any thread may read of it.
 
 use crate::channel::Meter;
+use crate::channel::operation::{channel, sends};
 use crate::net::Net;
 use crate::net::wait::{Wait, Waiting, waited_by};
-use crate::process::{channel, sends};
 use crate::sched::ready::Tokens;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;

@@ -1,9 +1,8 @@
 //! What stays as it is while a run goes on: the graph, the plan, and which node is next to which.
 
-use crate::liveness::dead::has_loops;
 use std::sync::OnceLock;
 use thalweg_analysis::Components;
-use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Node, NodeId};
 use thalweg_plan::Plan;
 
 /// The graph and the plan of a run, with the graph's edges in flat arrays.
@@ -83,4 +82,14 @@ fn ports(graph: &GraphData) -> (Box<[ChannelId]>, Box<[u32]>) {
     }
     at.push(ports.len() as u32);
     (ports.into(), at.into())
+}
+
+/// Whether the graph is run for the node: it has no outputs, or returns a value.
+pub(crate) fn is_end(node: &Node) -> bool {
+    node.outputs.is_empty() || node.returns
+}
+
+/// Whether the graph has feedback channels.
+pub(crate) fn has_loops(graph: &GraphData) -> bool {
+    graph.channels().iter().any(|channel| channel.link.feedback)
 }

@@ -20,8 +20,8 @@
 //! wake-up is lost by that: the thread that holds the claim and writes the word is awake, and looks at every node
 //! once more before it sleeps.
 
-use crate::port::Lack;
-use crate::process::{channel, sends};
+use crate::channel::Lack;
+use crate::channel::operation::{channel, sends};
 use crate::sync::{AtomicUsize, Ordering};
 use thalweg_graph::ChannelId;
 

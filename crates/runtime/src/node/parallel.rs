@@ -34,12 +34,14 @@
 use super::IntoResult;
 use super::sequential::{FrameFn, Framing, lacking};
 use super::tally::{Count, Tallies, Tally};
+use crate::channel::Lack;
 use crate::measure::clock::Part;
 use crate::net::{Body, Cx, Held, NodeState, UNSTUCK};
 use crate::node::claim::Claim;
 use crate::node::window::Window;
-use crate::port::Lack;
 use crate::port::tuple::{Inputs, Lent, Outputs};
+use crate::sched::ending::ended;
+use crate::sched::make_ready::{changed_by, share_claim};
 use crate::sync::{AtomicUsize, Ordering};
 use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
@@ -365,7 +367,7 @@ where
             front.tallies.end();
         }
         front.ins.leave();
-        cx.net.ended(cx.node);
+        ended(cx.net, cx.node);
         Event::Done
     }
 
@@ -616,7 +618,7 @@ where
             unsettled.load(Ordering::Relaxed) && unsettled.swap(false, Ordering::Acquire)
         });
         if self.settle(cx) {
-            cx.changed();
+            changed_by(cx);
         }
         let Some(mut front) = self.front.try_claim() else {
             if unsettled {
@@ -631,12 +633,12 @@ where
             Ok(ticket) => ticket,
             Err(event) => return event,
         };
-        cx.share_claim();
+        share_claim(cx);
         cx.lap(Part::Application);
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
         if ran && self.settle(cx) {
-            cx.changed();
+            changed_by(cx);
         }
         Event::Budget
     }

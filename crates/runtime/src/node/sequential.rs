@@ -1,11 +1,13 @@
 //! Sequential kernels: one firing at a time, with state of its own.
 
 use super::{Flow, IntoFlow};
+use crate::channel::Lack;
 use crate::measure::clock::Part;
 use crate::net::{Body, Cx, Held, NodeState};
 use crate::node::claim::Claim;
-use crate::port::Lack;
 use crate::port::tuple::{Inputs, Lent, Outputs, Takes};
+use crate::sched::ending::ended;
+use crate::sched::make_ready::changed_by;
 use thalweg_policy::Event;
 
 /// What the next firing takes from each input, decided at claim time.
@@ -166,7 +168,7 @@ where
             }
             if O::pending(&core.out_cursors) {
                 let lack = core.outs.flush(&mut core.out_cursors);
-                cx.changed();
+                changed_by(cx);
                 if let Some(lack) = lack {
                     return lacking(cx, lack);
                 }
@@ -199,7 +201,7 @@ where
             if fired > 0 {
                 core.outs.publish_sequential(&mut core.out_cursors);
                 core.ins.release(&core.in_cursors);
-                cx.changed();
+                changed_by(cx);
             }
             cx.lap(Part::Queue);
             match stop {
@@ -313,7 +315,7 @@ where
             core.outs.end();
         }
         core.ins.leave();
-        cx.net.ended(cx.node);
+        ended(cx.net, cx.node);
         Event::Done
     }
 }

@@ -4,8 +4,10 @@
 pub(crate) mod one;
 pub(crate) mod tuple;
 
+use crate::channel::Lack;
 use crate::channel::{Glance, In, Limits, Meter, Out, Ring, View};
-use crate::process::{Owner, Rx, Tx};
+use crate::net::Owner;
+use crate::process::{Rx, Tx};
 use crate::seal::Sealed;
 use std::sync::Arc;
 use thalweg_graph::ChannelId;
@@ -13,21 +15,6 @@ use thalweg_graph::ChannelId;
 /// Two ports of one firing may have cursors of one type, which its code can swap: see
 /// [`crate::channel::In`].
 const EXCHANGED: &str = "a firing exchanged the cursors of two ports";
-
-/// What a claim lacks: the node waits for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lack {
-    /// The input channel's tail must reach `until`, or its stream end.
-    Items { channel: ChannelId, until: usize },
-    /// The input's stream has ended short of what a firing needs.
-    Ended { channel: ChannelId },
-    /// One of the inputs in this mask must receive an item or end (indeterminate nodes).
-    Any { inputs: u64 },
-    /// The output channel's head must reach `until`, or its consumer leave.
-    Room { channel: ChannelId, until: usize },
-    /// The output channel's bytes must fall below its limit.
-    Bytes { channel: ChannelId },
-}
 
 /// The consuming side's private counters of a channel.
 #[derive(Debug)]

@@ -1,9 +1,11 @@
 //! The one input, or the one output, of a node: its cursor, end and stream are not in a tuple.
 
+use crate::channel::Lack;
 use crate::channel::{Glance, Out};
+use crate::net::Owner;
 use crate::port::tuple::{Inputs, Outputs, lack_of, short_of};
-use crate::port::{Give, Input, Lack};
-use crate::process::{Owner, Rx, Tx};
+use crate::port::{Give, Input};
+use crate::process::{Rx, Tx};
 use crate::seal::Sealed;
 
 /// A node's only port on one side.

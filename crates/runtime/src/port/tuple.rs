@@ -1,9 +1,11 @@
 //! All inputs, and all outputs, of a node at once: tuples of ports, and vectors of equal ones.
 
+use crate::channel::Lack;
 use crate::channel::{Glance, Out};
 use crate::coroutine::Ends;
-use crate::port::{Give, Input, Lack};
-use crate::process::{Owner, Rx, Tx};
+use crate::net::Owner;
+use crate::port::{Give, Input};
+use crate::process::{Rx, Tx};
 use crate::seal::Sealed;
 
 /// What a framing function answers: items to take from each input. A number for one input, an array

@@ -18,9 +18,9 @@
 //!   failure for the end of the stream.
 //! - Nothing happens after the owner's run is over: other threads may still be in the middle of an activation.
 
-use super::owner::{Owner, find};
 use crate::channel::Meter;
-use crate::sched::injector::ExternalEvent;
+use crate::net::ExternalEvent;
+use crate::net::{Owner, find};
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;

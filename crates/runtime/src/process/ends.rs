@@ -1,9 +1,10 @@
 //! A process's ends of its channels.
 
 use super::drops;
-use super::owner::Owner;
 use super::turn::{Rest, Turn};
 use crate::channel::Ring;
+use crate::channel::operation::channel;
+use crate::net::Owner;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -41,18 +42,6 @@ fn sender<T>(ring: &Ring<T>) -> Owner {
 /// With 2^31 channels.
 fn doubled(channel: ChannelId) -> u32 {
     channel.0.checked_mul(2).expect("fewer than 2^31 channels")
-}
-
-/// An operation's channel.
-#[inline]
-pub(crate) fn channel(operation: u64) -> ChannelId {
-    ChannelId((operation >> 1) as u32)
-}
-
-/// Whether an operation is a send.
-#[inline]
-pub(crate) fn sends(operation: u64) -> bool {
-    operation & 1 == 1
 }
 
 /// The receiving end of a channel, held by one process.

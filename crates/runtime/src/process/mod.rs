@@ -24,33 +24,34 @@
 //! any thread. What the process does then may depend on when that was; this is the only way out of determinacy.
 //! While a process waits for such a future, no node that it could make claimable counts as part of a deadlock.
 
-mod drops;
+pub(crate) mod drops;
 mod ends;
-mod owner;
-mod turn;
+pub(crate) mod turn;
 
-pub(crate) use drops::{Cause, apart, drop_all, end_streams, ends as dropped, here, notes};
+pub(crate) use drops::{Cause, apart, drop_all, end_streams, here};
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
-pub(crate) use ends::{channel, sends};
-pub(crate) use owner::{Owner, Owners};
 pub(crate) use turn::Turn;
 
-use crate::build::IntoEnding;
+use crate::channel::Lack;
+use crate::channel::operation::channel;
 use crate::measure::clock::Part;
 use crate::net::{Body, Cx, Held, NodeState};
 use crate::node::Flow;
 use crate::node::claim::Claim;
-use crate::port::Lack;
+use crate::sched::ending::ended;
 use crate::sched::injector::{self, end_ends};
 use crate::sync::{Ordering, fence};
 use std::pin::Pin;
 use std::task::Poll;
 use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
-use turn::Rest;
+use turn::{NONE, Rest};
 
-/// No operation is pending.
-const NONE: u64 = u64::MAX;
+/// What a process's future resolves to.
+pub(crate) trait Ending<S> {
+    /// How the node ends; a value that the process returns goes into the slot.
+    fn settle(self, slot: &S) -> Flow;
+}
 
 /// Under the claim.
 struct Core<F> {
@@ -72,7 +73,7 @@ pub(crate) struct Process<F, S = ()> {
 impl<F, R, S> Process<F, S>
 where
     F: Future<Output = R> + std::marker::Send,
-    R: IntoEnding<Slot = S>,
+    R: Ending<S>,
 {
     pub(crate) fn new(future: F, slot: S) -> Self {
         Process { core: Claim::new(Core { future: Some(future), pending: NONE, turns: 0 }), slot }
@@ -122,7 +123,7 @@ where
     #[inline]
     fn rest(&self, core: &Core<F>, cx: &mut Cx<'_>) -> Event {
         let (rest, until) = cx.turn.rest();
-        let channel = ends::channel(core.pending);
+        let channel = channel(core.pending);
         let wait = &cx.state().wait;
         if rest == Rest::Items {
             wait.lack(Lack::Items { channel, until });
@@ -149,7 +150,7 @@ where
                 fence(Ordering::SeqCst); // pairs with the fence of `Signals::inject`
                 end_ends(cx.net, cx.node);
             }
-            cx.net.ended(cx.node);
+            ended(cx.net, cx.node);
         }
         Event::Done
     }
@@ -164,7 +165,7 @@ where
 impl<F, R, S> Body for Process<F, S>
 where
     F: Future<Output = R> + std::marker::Send,
-    R: IntoEnding<Slot = S>,
+    R: Ending<S>,
     S: std::marker::Send + Sync,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {

@@ -1,11 +1,11 @@
 //! One poll of a process: what its ends must know, reached through the waker they are polled with.
 
-use super::owner::{Owner, Owners};
-use super::{NONE, channel, here, sends};
+use super::drops::here;
 use crate::channel::Waits;
+use crate::channel::operation::{channel, sends};
+use crate::net::ExternalEvent;
 use crate::net::{Net, Signals};
-use crate::sched::injector::ExternalEvent;
-use crate::sched::injector::end_name;
+use crate::net::{Owner, Owners};
 use crate::sched::sleep::Sleeper;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
@@ -14,6 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use thalweg_graph::NodeId;
+
+/// No operation is pending.
+pub(super) const NONE: u64 = u64::MAX;
 
 /// Operations that a turn has completed, each once: the channels whose other ends may now go on.
 #[derive(Debug, Default)]
@@ -183,7 +186,7 @@ impl<'a> Turn<'a> {
         match self.owners.node(owner) {
             Some(other) => panic!(
                 "it used {}, which is an end of another process, `{}`: {RULE}",
-                end_name(self.net, operation),
+                self.net.end_name(operation),
                 self.net.topology.graph.node(other).name
             ),
             None => panic!("it used an end of another run: {RULE}"),

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::measure::account::Account;
 use crate::measure::clock::{Ticks, ticks};
 use crate::net::Net;
+use crate::process::apart;
 use crate::sched::affinity::Affinity;
 use crate::sched::make_ready::{acquire_token, any_work, begin_notifying};
 use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
@@ -144,7 +145,7 @@ struct Execution<'a, P: Policy> {
 impl<P: Policy> Execution<'_, P> {
     fn run(&self, caller: Caller) {
         let own = self.dedicated.first().filter(|_| caller == Caller::Dedicated);
-        let job = |sleeper: usize| self.take_part(sleeper);
+        let job = |sleeper: usize| apart(|| self.take_part(sleeper));
         let refused = |error| self.net.fail(Error::Thread(error));
         let run = || {
             self.summon(usize::from(own.is_some()), usize::from(own.is_none()));

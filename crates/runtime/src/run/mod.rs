@@ -22,6 +22,7 @@ use crate::build::Finished;
 use crate::error::Error;
 use crate::net::{Net, Signals};
 use crate::process::{Cause, apart, drop_all};
+use crate::sched::ending::fail_panic;
 use crate::sync::Ordering;
 use execute::Go;
 use report::report;
@@ -127,7 +128,7 @@ fn drop_bodies(net: &mut Net<'_>) {
         if let Err(panic) =
             catch_unwind(AssertUnwindSafe(|| drop_all(net.owners.of(node), Cause::Failed, || drop(body))))
         {
-            net.fail_panic(node, panic);
+            fail_panic(net, node, panic);
         }
     }
 }

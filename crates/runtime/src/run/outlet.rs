@@ -2,12 +2,14 @@
 
 use crate::build::{Finished, Stream};
 use crate::channel::In;
+use crate::channel::Lack;
 use crate::error::Error;
 use crate::net::Net;
-use crate::port::{Input, Lack, Take};
+use crate::port::{Input, Take};
 use crate::run::Caller;
 use crate::run::{Handle, Options, dismantle};
 use crate::sched::dedicated::Rest;
+use crate::sched::ending::left;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sync::Ordering;
 use crate::threads::cores::Cores;
@@ -239,7 +241,7 @@ impl<T: Send> Outlet<'_, T> {
             let net = shared(&self.net);
             let producer = net.ends(self.port.side().channel).0;
             net.cells.nodes[producer.index()].state.alert.store(true, Ordering::Release);
-            net.left(self.node);
+            left(net, self.node);
             // From now on the graph may come to rest without this end.
             if net.sleep.retire(|| crate::liveness::quiesce::examine(net)) {
                 make_all_ready(net);

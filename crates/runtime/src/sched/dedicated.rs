@@ -5,6 +5,7 @@ use crate::coroutine::leave_node;
 use crate::liveness::search;
 use crate::measure::clock::{ticks, ticks_per_ns};
 use crate::net::{By, Cx, NO_NAP, Net, Waiting};
+use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sched::sleep::{ParkOutcome, Sleeper};
 use crate::sync::{Ordering, fence};
@@ -64,7 +65,7 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
                 std::thread::yield_now();
             }
             Ok(_) => {}
-            Err(panic) => net.fail_panic(node, panic),
+            Err(panic) => fail_panic(net, node, panic),
         }
     }
     leave_node(net, node);

@@ -30,9 +30,9 @@
 //! channel between processes knows whether its other end waits (`channel::Waits`), and an operation whose other end does
 //! not wait notifies nothing.
 
+use crate::channel::operation::sends;
 use crate::measure::clock::{SAMPLE, Ticks, ticks};
 use crate::net::{Cx, NodeCell};
-use crate::process::sends;
 use crate::sched::worker::{UNSTAMPED, Worker};
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, Policy};

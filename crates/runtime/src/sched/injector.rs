@@ -1,62 +1,11 @@
-//! External events: what happens outside of all activations and needs the graph to be acted on. Any thread injects
-//! them into the run; the workers drain them.
+//! What workers do about external events ([`ExternalEvent`]).
 
 use crate::error::Error;
 use crate::liveness::dead;
-use crate::net::{Net, Signals};
-use crate::process::{channel, sends};
+use crate::net::{ExternalEvent, Net};
 use crate::sched::make_ready::{changed_outside, make_ready};
-use crate::sync::{AtomicBool, Mutex, Ordering, fence, lock};
+use crate::sync::{Ordering, fence};
 use thalweg_graph::NodeId;
-
-/// Something that happened to a process outside of its activations.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ExternalEvent {
-    /// A future that is no channel operation has woken the process.
-    Woken(NodeId),
-    /// An end of the process, or a message lent to it, was dropped by a thread without access to the graph.
-    Dropped(NodeId),
-    /// The same by an unwinding thread; the operation says which end.
-    Poisoned(NodeId, u64),
-}
-
-/// Events that no worker has drained yet.
-#[derive(Debug)]
-pub(crate) struct Injector {
-    list: Mutex<Vec<ExternalEvent>>,
-    any: AtomicBool,
-}
-
-impl Injector {
-    pub(crate) fn new() -> Injector {
-        Injector { list: Mutex::new(Vec::new()), any: AtomicBool::new(false) }
-    }
-
-    #[inline]
-    fn any(&self) -> bool {
-        self.any.load(Ordering::Relaxed)
-    }
-
-    fn take(&self) -> Vec<ExternalEvent> {
-        let any = self.any.swap(false, Ordering::AcqRel);
-        if any { std::mem::take(&mut *lock(&self.list)) } else { Vec::new() }
-    }
-}
-
-impl Signals {
-    /// Injects an event. From any thread, at any time.
-    ///
-    /// The list is a change, and so this is the changer's side of the protocol in [`sleep`](crate::sched::sleep): a
-    /// worker drains the list wherever it looks at the nodes.
-    pub(crate) fn inject(&self, event: ExternalEvent) {
-        lock(&self.injector.list).push(event);
-        self.injector.any.store(true, Ordering::Release);
-        fence(Ordering::SeqCst); // pairs with `Sleep::announce`
-        if self.sleep.any_asleep() {
-            self.sleep.wake_one();
-        }
-    }
-}
 
 /// Acts on all injected events: makes the processes concerned claimable.
 #[inline]
@@ -116,13 +65,7 @@ pub(crate) fn end_ends(net: &Net<'_>, node: NodeId) {
 
 #[cold]
 fn fail_poisoned(net: &Net<'_>, node: NodeId, operation: u64) {
-    let end = end_name(net, operation);
+    let end = net.end_name(operation);
     let message = format!("a panic outside of it dropped {end}: an end is for its own process alone");
     net.fail(Error::Panic { node: net.topology.graph.node(node).name.to_string(), message });
-}
-
-/// Names the end that an operation belongs to, for a message.
-pub(crate) fn end_name(net: &Net<'_>, operation: u64) -> String {
-    let side = if sends(operation) { "sending" } else { "receiving" };
-    format!("the {side} end of channel `{}`", net.topology.graph.channel_name(channel(operation)))
 }

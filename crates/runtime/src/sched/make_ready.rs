@@ -34,7 +34,7 @@
 //! changes something looks at the tokens ([`ready`](crate::sched::ready)).
 
 use crate::channel::Meter;
-use crate::net::{NO_NAP, Net, NodeCell};
+use crate::net::{By, Cx, NO_NAP, Net, NodeCell};
 use crate::sched::injector;
 use crate::sched::sleep::Sleeper;
 use crate::sync::{Ordering, fence};
@@ -60,6 +60,15 @@ pub(crate) fn changed_outside(net: &Net<'_>, node: NodeId) {
     fence(Ordering::SeqCst); // pairs with `Sleep::announce`, `doze`, and the protocol of `ready`
     if net.node(node).dedicated_peers || net.sleep.any_asleep() || net.sched.ready.notifies() {
         make_peers_ready(net, node);
+    }
+}
+
+/// [`changed`] or [`changed_outside`], by the kind of thread that activates.
+#[inline]
+pub(crate) fn changed_by(cx: &Cx<'_>) {
+    match cx.by {
+        By::Worker(_) => changed(cx.net, cx.node),
+        By::Dedicated => changed_outside(cx.net, cx.node),
     }
 }
 
@@ -163,14 +172,14 @@ fn enqueue_shared(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// A worker in the middle of an activation has given back the claim of a parallel node, of which it took at most
-/// `claimed` firings: another worker may claim there too.
+/// After the claim of a parallel node was released, in the middle of its activation: another worker may claim there too.
 #[inline]
-pub(crate) fn share_claim(net: &Net<'_>, node: NodeId, claimed: usize, worker: WorkerId) {
-    if net.sched.ready.notifies() {
-        enqueue_claim(net, worker, node);
-    } else if net.sleep.wants_waking() {
-        wake_for_claim(net, node, claimed);
+pub(crate) fn share_claim(cx: &Cx<'_>) {
+    let By::Worker(worker) = cx.by else { return };
+    if cx.net.sched.ready.notifies() {
+        enqueue_claim(cx.net, worker, cx.node);
+    } else if cx.net.sleep.wants_waking() {
+        wake_for_claim(cx.net, cx.node, cx.slice);
     }
 }
 
@@ -187,6 +196,7 @@ fn enqueue_claim(net: &Net<'_>, worker: WorkerId, node: NodeId) {
     }
 }
 
+/// `claimed` is the number of firings that the worker took at most.
 fn wake_for_claim(net: &Net<'_>, node: NodeId, claimed: usize) {
     fence(Ordering::SeqCst);
     // Where all inputs have ended and are claimed, only the node's end is left, and this worker does that.

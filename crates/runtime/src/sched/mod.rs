@@ -11,9 +11,11 @@
 //! | [`injector`] | what do threads outside the run leave for the workers to do? |
 //! | [`sleep`] | when does a thread sleep, and why is no wake-up lost? |
 //! | [`dedicated`] | how does a node with a thread of its own run? |
+//! | [`ending`] | what must others learn when a node ends or fails? |
 
 pub(crate) mod affinity;
 pub(crate) mod dedicated;
+pub(crate) mod ending;
 pub(crate) mod handoff;
 pub(crate) mod injector;
 pub(crate) mod make_ready;

@@ -1,8 +1,8 @@
 //! What a worker reports to its policy after an activation, where the policy is notified: the nodes that have become
 //! claimable by it. The protocol of tokens is in [`ready`](crate::sched::ready).
 
+use crate::channel::operation::{channel, sends};
 use crate::net::{Cx, NodeCell};
-use crate::process::{channel, sends};
 use crate::sched::make_ready::{acquire_token, deliver_pinned, make_ready};
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;

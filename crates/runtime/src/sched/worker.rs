@@ -6,8 +6,10 @@ use crate::measure::account::Account;
 use crate::measure::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::{By, Cx, NO_WORKER, Net, NodeCell};
 use crate::sched::affinity::Affinity;
+use crate::sched::ending::fail_panic;
 use crate::sched::handoff::CLOSELY;
 use crate::sched::injector;
+use crate::sched::make_ready::changed_by;
 use crate::sched::make_ready::{any_work, deliver_pinned, enqueue_at, has_token, make_all_ready, share};
 use crate::sched::ready::Ready;
 use crate::sched::sleep::ParkOutcome;
@@ -284,7 +286,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         // Once, and not for each activation: the first panic ends the run.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(&mut cx))) {
             match self.running {
-                Some(node) => net.fail_panic(node, panic),
+                Some(node) => fail_panic(net, node, panic),
                 None => resume_unwind(panic),
             }
         }
@@ -408,7 +410,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         if self.notified {
             self.notify(cx, cell, event);
         } else if cell.kind == Kind::Process && !matches!(event, Event::Refused | Event::Done) {
-            cx.changed();
+            changed_by(cx);
         }
         if matches!(event, Event::Full(_)) {
             self.suspect(cx.node, cell);

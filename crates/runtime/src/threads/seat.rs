@@ -179,12 +179,12 @@ impl Seat {
         while let Some(call) = self.next_call(team) {
             match call {
                 Call::Part(job, number) => {
-                    let how = catch_unwind(AssertUnwindSafe(|| crate::process::apart(|| job(number))));
+                    let how = catch_unwind(AssertUnwindSafe(|| job(number)));
                     self.set(State::Done(how));
                 }
                 Call::Own(job) => {
                     // Its caller has its own way to hear of a panic.
-                    _ = catch_unwind(AssertUnwindSafe(|| crate::process::apart(job)));
+                    _ = catch_unwind(AssertUnwindSafe(job));
                     lock(&self.shared).state = State::Idle;
                     team.put_back(self.clone());
                 }

@@ -4,7 +4,7 @@
 //! has, in this run or another. An end dropped outside of its owner's poll finds the run by a table and injects an event
 //! there. Nothing else reads the table.
 
-use crate::net::Signals;
+use super::Signals;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -59,7 +59,7 @@ impl Owners {
 }
 
 /// An owner's run and node, while the run exists.
-pub(super) fn find(owner: Owner) -> Option<(Arc<Signals>, NodeId)> {
+pub(crate) fn find(owner: Owner) -> Option<(Arc<Signals>, NodeId)> {
     let run = runs().range(..=owner.0).next_back().and_then(|(_, run)| run.upgrade())?;
     let node = run.owners.node(owner)?;
     Some((run, node))
