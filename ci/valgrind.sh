@@ -26,7 +26,7 @@ fi
 # - idle measures processor time.
 without=" compile_fail layout conformance policies_in_two_hosts overflow idle "
 # Tests that measure time, or fail where a deadlock is found late, as it is at this speed.
-skips=(--skip a_full_circle_is_opened_beside_a_long_ring --skip several_requests_at_a_time_are_answered_at_once)
+skips=(--skip a_full_cycle_is_opened_beside_a_long_ring --skip several_requests_at_a_time_are_answered_at_once)
 # Tests that leak ends of processes on purpose: what they lose is no error.
 leaky=" astray later_room "
 

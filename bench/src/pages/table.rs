@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::data::{Data, Figure, Value};
 use super::paper::Statement;
 
-/// The figures of a section, everybody's values, and the target.
+/// The figures of a section with the values of all contestants, the target and the verdict.
 pub fn figures(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> String {
     let mut text =
-        String::from("| figure | ours | peers | beside it | target | run |\n|---|---|---|---|---|---|\n");
+        String::from("| figure | ours | peers | also measured | target | run |\n|---|---|---|---|---|---|\n");
     for figure in figures {
         let many = |role| join(&figure.with_role(role), &figure.unit);
         let none = if figure.run.is_none() { "not measured" } else { "-" };
@@ -29,7 +29,7 @@ pub fn figures(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> Strin
     text
 }
 
-/// What the papers say.
+/// The statements of the papers.
 pub fn papers(statements: &[Statement]) -> String {
     let mut text = String::from("| in the paper | value | where |\n|---|---|---|\n");
     for Statement { paper, what, value, place, .. } in statements {
@@ -39,7 +39,7 @@ pub fn papers(statements: &[Statement]) -> String {
     text
 }
 
-/// Every figure that ran under several policies, and how near `auto` is to the best of them.
+/// The figures that ran under several policies, with the ratio of `auto` to the best of them.
 pub fn policies(figures: &[&Figure]) -> String {
     let mut names = vec!["auto", "ws-cur", "ws-last"];
     for value in figures.iter().flat_map(|figure| figure.with_role("aside")) {
@@ -60,13 +60,14 @@ pub fn policies(figures: &[&Figure]) -> String {
     text
 }
 
-/// What a figure of processes has under a policy: ours is `auto`, but `ws-last` where a policy is what the figure is about.
+/// The value of a figure of processes under a policy. `ours` ran under `ws-last` if the figure has a contestant `auto`,
+/// and under `auto` otherwise.
 pub fn policy_value(figure: &Figure, policy: &str) -> Option<f64> {
     let ours = if figure.of("auto").is_some() { "ws-last" } else { "auto" };
     figure.of(if policy == ours { "ours" } else { policy })
 }
 
-/// The runs that a page is made of.
+/// The runs that measured the figures of a page.
 pub fn runs(data: &Data, used: &[usize]) -> String {
     let mut text =
         String::from("| run | date (UTC) | commit | machine | command | data |\n|---|---|---|---|---|---|\n");

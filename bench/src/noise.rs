@@ -1,7 +1,7 @@
-//! Whether the machine was ours alone while a row was measured.
+//! Detects other load on the machine during a run.
 //!
-//! The busy and stolen time of all processors (`/proc/stat`) is compared with the processor time of this
-//! process and the children it waited for (`getrusage`). What is busy and not ours is foreign.
+//! The busy and stolen time of all processors (`/proc/stat`) is compared with the processor time of this process and
+//! the children it waited for (`getrusage`). Busy time that is not this process's own is foreign.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// The share of foreign or stolen processor time above which a row is discarded.
+/// The share of foreign or stolen processor time above which a run is discarded.
 pub const LIMIT: f64 = 0.02;
 
-/// `/proc/stat` counts in these; below it nothing can be seen.
+/// The resolution of `/proc/stat`.
 const TICK: Duration = Duration::from_millis(10);
 
-/// All clocks at one moment.
+/// The readings of all clocks at one time.
 pub struct Snapshot {
     wall: Instant,
     own: Duration,
@@ -23,14 +23,14 @@ pub struct Snapshot {
     stolen: Duration,
 }
 
-/// What happened between two snapshots.
+/// The time that passed on each clock between two snapshots.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval {
     /// Processor time of this process and its children, in seconds.
     pub own: f64,
-    /// Processor time of everybody else, in seconds.
+    /// Processor time of all other processes, in seconds.
     pub foreign: f64,
-    /// Time the hypervisor took, in seconds.
+    /// Time that the hypervisor stole, in seconds.
     pub stolen: f64,
     /// Wall-clock seconds.
     pub wall: f64,
@@ -43,7 +43,7 @@ impl Snapshot {
         Self { wall: Instant::now(), own: own_time(), busy, stolen }
     }
 
-    /// What happened since this snapshot.
+    /// The interval since this snapshot.
     pub fn elapsed(&self) -> Interval {
         let now = Self::take();
         let own = now.own.saturating_sub(self.own);
@@ -58,8 +58,8 @@ impl Snapshot {
 }
 
 impl Interval {
-    /// The larger of foreign and stolen time, as a share of what `threads` processors could have given.
-    /// One tick is forgiven: the kernel's counters are no finer.
+    /// The larger of foreign and stolen time, as a share of the time of `threads` processors.
+    /// One tick is allowed: it is the resolution of the kernel's counters.
     pub fn disturbance(&self, threads: usize) -> f64 {
         let lost = self.foreign.max(self.stolen) - TICK.as_secs_f64();
         lost.max(0.0) / (self.wall * threads as f64)
@@ -70,13 +70,13 @@ impl Interval {
 fn own_time() -> Duration {
     [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN]
         .into_iter()
-        .filter_map(|who| getrusage(who).ok())
+        .filter_map(|processes| getrusage(processes).ok())
         .map(|usage| (usage.user_time() + usage.system_time()).num_microseconds())
         .map(|us| Duration::from_micros(us.max(0) as u64))
         .sum()
 }
 
-/// Busy and stolen time of all processors since boot; zero where the system does not say.
+/// Busy and stolen time of all processors since boot; zero where the system does not report it.
 fn machine_time() -> (Duration, Duration) {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     parse_stat(stat.lines().next().unwrap_or_default())
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn one_tick_is_forgiven() {
+    fn one_tick_is_no_disturbance() {
         let interval = Interval { own: 1.0, foreign: 0.01, stolen: 0.0, wall: 0.5 };
         assert_eq!(interval.disturbance(2), 0.0);
     }
