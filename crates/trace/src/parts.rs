@@ -80,7 +80,7 @@ pub struct ChannelReport {
     pub mean: f64,
     /// Items that were still in the channel at the end of the run.
     pub leftover: u64,
-    /// Items that a process sent to a node whose last activation was on another worker: traffic between cores.
+    /// Items that a process sent to a node that another worker had activated last: traffic between cores.
     /// Counted under the same policies as [`NodeReport::moves`].
     pub remote: u64,
 }
