@@ -57,7 +57,7 @@ impl Interrupt {
             complain_over_bar("interrupted");
             exit(EXIT.into());
         }
-        if self.stop.is_asked() {
+        if self.stop.is_requested() {
             let removed = remove_unfinished();
             let what = if removed { "was removed" } else { "is left behind" };
             complain_over_bar(&format!("interrupted twice: what was unfinished {what}"));
@@ -80,7 +80,7 @@ impl Interrupt {
     /// The exit code and the last words of a run that failed, if it was for a signal.
     pub fn verdict(&self, error: &anyhow::Error) -> Option<ExitCode> {
         let removed = Left("interrupted: the unfinished output was removed");
-        self.stop.is_asked().then(|| {
+        self.stop.is_requested().then(|| {
             complain(error.downcast_ref().unwrap_or(&removed).0);
             ExitCode::from(EXIT)
         })

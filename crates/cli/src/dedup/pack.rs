@@ -65,7 +65,7 @@ impl Pack {
         let mut output = self.disk.file(&self.output)?;
         let (source, progress, run) = match input {
             Some(Input { bytes, length }) => {
-                (Source::stream(bytes), Progress::new(length), run.waits(length.is_none()))
+                (Source::stream(bytes), Progress::new(length), run.blocking_input(length.is_none()))
             }
             None => {
                 let tree = Source::Tree { root: self.input.clone(), leave_out: output.identity() };

@@ -45,7 +45,7 @@ impl Unpack {
         let _guard = Disk::guard(&self.output, interrupt);
         let progress = Progress::new(length);
         let started = Instant::now();
-        let unpacked = self.unpack(progress.read(bytes), run.waits(length.is_none()));
+        let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()));
         progress.finish();
         let (summary, run) = unpacked.with_context(|| format!("unpacking {}", self.archive.display()))?;
         if self.engine.report {

@@ -34,7 +34,7 @@ impl Verify {
         let progress = Progress::new(length);
         let started = Instant::now();
         let archive = Archive::open(progress.read(bytes), &self.grant.limits());
-        let run = run.waits(length.is_none());
+        let run = run.blocking_input(length.is_none());
         let verified = archive.and_then(|archive| extract_parallel(archive, &mut Discard, run));
         progress.finish();
         let (summary, run) = verified.with_context(|| format!("verifying {}", self.archive.display()))?;

@@ -45,8 +45,8 @@ impl Build {
         let config = Config { level: level(self.optimise), ..Config::default() };
         // The compiler is not left behind.
         let guard = interrupt.guard();
-        let code = object(&compiled, &config, &|| interrupt.stop().is_asked());
-        ensure!(!interrupt.stop().is_asked(), Left("interrupted: nothing was written"));
+        let code = object(&compiled, &config, &|| interrupt.stop().is_requested());
+        ensure!(!interrupt.stop().is_requested(), Left("interrupted: nothing was written"));
         drop(guard);
         let code = code.map_err(|refusal| refusal.to_string());
         if let Err(why) = &code {

@@ -81,7 +81,7 @@ impl Run {
         }
         let (sources, compiled) = self.files.compile()?;
         self.execute(interrupt, &sources, compiled, |level, compiled| {
-            let wanted_no_more = || interrupt.stop().is_asked();
+            let wanted_no_more = || interrupt.stop().is_requested();
             build_until(compiled, &Config { level, ..Config::default() }, &wanted_no_more)
         })
     }
@@ -109,7 +109,7 @@ impl Run {
         let compiled = Arc::new(compiled);
         let native = self.native(|level| make(level, &compiled));
         // Files are as they were.
-        ensure!(!interrupt.stop().is_asked(), Left("interrupted before anything ran"));
+        ensure!(!interrupt.stop().is_requested(), Left("interrupted before anything ran"));
         let native = native?;
         let threads = self.threads();
         match &native {
@@ -129,7 +129,7 @@ impl Run {
         let around = Surroundings {
             files: &mut files,
             out: Box::new(out.clone()),
-            interrupted: Box::new(move || stop.is_asked()),
+            interrupted: Box::new(move || stop.is_requested()),
             progress: &mut |done| {
                 progress.reach(done);
                 if at_once {
@@ -152,7 +152,7 @@ impl Run {
             Err(_) if out.is_closed() => Ok(()),
             Err(Stop::Output(error)) => bail!("{error}"),
             // Nobody has come to the other end of a pipe until then.
-            Err(Stop::Fault(_)) if interrupt.stop().is_asked() => {
+            Err(Stop::Fault(_)) if interrupt.stop().is_requested() => {
                 bail!(Left("interrupted: nothing was written"))
             }
             Err(Stop::Fault(fault)) => {
