@@ -1,4 +1,4 @@
-//! Every workload gives its result though workers stop at random moments.
+//! Every workload has its result when workers pause at random points.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use thalweg_kpn::{
     scatter_gather,
 };
 
-/// A policy whose workers pause before some of their decisions, now for a moment and now for long: what
-/// they have just done is seen by the others for all that time, and what comes of it is not.
+/// A policy that makes its workers pause before some decisions, for various times. During a pause, other workers see
+/// the effects of the last activation, but not those of the next decision.
 struct Delayed<'a, P> {
     policy: &'a P,
     state: AtomicU64,
@@ -73,7 +73,7 @@ impl Visit for Run<'_> {
     }
 }
 
-fn everywhere(make: impl Fn() -> Job) {
+fn check_everywhere(make: impl Fn() -> Job) {
     let expected = make().expected();
     let mut seed = 0;
     for policy in registry::names() {
@@ -92,22 +92,22 @@ fn work(x: u64) -> u64 {
 }
 
 #[test]
-fn processes_that_answer_each_other() {
-    everywhere(|| ping_pong(100));
-    everywhere(|| ping_pong_coroutines(100));
-    everywhere(|| ring(30, 5, Order::Shuffled(2)));
+fn round_trips() {
+    check_everywhere(|| ping_pong(100));
+    check_everywhere(|| ping_pong_coroutines(100));
+    check_everywhere(|| ring(30, 5, Order::Shuffled(2)));
 }
 
 #[test]
-fn lines_and_hubs() {
-    everywhere(|| pipeline::<16>(20, 60, work));
-    everywhere(|| scatter_gather(5, 20, work));
-    everywhere(|| aes(3000, 7, 3, Mode::Ctr(5)));
+fn chains_and_hubs() {
+    check_everywhere(|| pipeline::<16>(20, 60, work));
+    check_everywhere(|| scatter_gather(5, 20, work));
+    check_everywhere(|| aes(3000, 7, 3, Mode::Ctr(5)));
 }
 
 #[test]
 fn networks_with_cycles() {
-    everywhere(|| layered(&Layers::new(6, 4, 4, 1), 30, 1000, |share, trace| work(share ^ trace)));
+    check_everywhere(|| layered(&Layers::new(6, 4, 4, 1), 30, 1000, |share, trace| work(share ^ trace)));
     let size = H264 { frames: 3, rows: 3, workers: 3 };
-    everywhere(|| h264(size, 1000, |share, trace| work(share ^ trace)));
+    check_everywhere(|| h264(size, 1000, |share, trace| work(share ^ trace)));
 }

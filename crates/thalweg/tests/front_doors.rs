@@ -158,7 +158,7 @@ fn two_ports_with_one_name_are_refused() {
         .kernel("zip", (input("in", a), input("in", b)), ())
         .sequential(|(a, b), ()| assert_eq!(a.pop(), b.pop()));
     let error = graph.build().unwrap_err().to_string();
-    assert!(error.contains("node `zip` has two ports of the name `in`"), "{error}");
+    assert!(error.contains("node `zip` has two inputs or two outputs named `in`"), "{error}");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_stream_of_another_graph_is_refused() {
     let items = other.source(0..10u64).named("items");
     graph.kernel("end", input("in", items), ()).sequential(|items, ()| _ = items.pop());
     let error = graph.build().unwrap_err().to_string();
-    assert!(error.contains("input `end.in` was given a stream of another graph"), "{error}");
+    assert!(error.contains("input `end.in` is connected to a stream of another graph"), "{error}");
 }
 
 #[test]

@@ -73,7 +73,10 @@ fn a_feedback_channel_that_is_left_open_is_refused() {
     let (_back, items) = graph.feedback([1u64]);
     items.for_each(drop).named("end");
     let error = graph.run(&Options::new()).unwrap_err().to_string();
-    assert!(error.contains("input `end.in` is connected to nothing: close its feedback channel"), "{error}");
+    assert!(
+        error.contains("input `end.in` is connected to nothing\n  help: close its feedback channel"),
+        "{error}"
+    );
 }
 
 fn faults<T>(built: Result<T, BuildError>) -> Vec<Fault> {
@@ -90,7 +93,7 @@ fn a_graph_is_built_once() {
     let run = graph.run(&options).unwrap();
     assert_eq!(faults(again.build()), [Fault::Built]);
     let error = last.run(&options).unwrap_err();
-    assert!(error.to_string().contains("the graph was built already"), "{error}");
+    assert!(error.to_string().contains("the graph was already built"), "{error}");
     // Operations on handles of a built graph have no effect.
     assert_eq!(run.take(all.named("late").blocking()).unwrap().len(), 10);
     assert_eq!(run.report().graph.nodes()[1].name, "collect");
@@ -316,7 +319,10 @@ fn streams_of_two_graphs_are_refused() {
         join(&graph, own, other);
         let expected = Fault::Foreign { input: port.to_owned() };
         let text = expected.to_string();
-        assert!(text.contains(&format!("input `{port}` was given a stream of another graph")), "{text}");
+        assert!(
+            text.contains(&format!("input `{port}` is connected to a stream of another graph")),
+            "{text}"
+        );
         assert_eq!(faults(graph.build()), [expected]);
         // The other graph has lost its stream, so it is refused too.
         let Err(error) = foreign.run(&Options::new()) else { panic!("not refused") };

@@ -30,7 +30,7 @@ pub(crate) struct SearchState {
 
 impl SearchState {
     pub(crate) fn new(graph: &GraphData) -> SearchState {
-        let mut suspects = thalweg_analysis::entwined(graph);
+        let mut suspects = thalweg_analysis::deadlock_candidates(graph);
         let is_end = |node: &NodeId| is_end(graph.node(*node));
         let is_on = !suspects.is_empty();
         let ends = graph.node_ids().filter(is_end).filter(|_| is_on);

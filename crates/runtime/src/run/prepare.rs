@@ -85,7 +85,7 @@ fn make_channels<'env>(
     let make = |(id, socket): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
         let consumer = &graph.node(graph.channel(id).to.0).name;
         let capacity = plan.capacities[id.index()];
-        let slots = thalweg_plan::widest(graph, id, wishes, capacity);
+        let slots = thalweg_plan::max_capacity(graph, id, wishes, capacity);
         if slots > capacity {
             wide.push((id, slots));
         }

@@ -1,4 +1,4 @@
-//! A strongly connected part and the firings it can do.
+//! A strongly connected component and the firings it can do.
 
 use crate::Components;
 use crate::rates::{Rates, rates};
@@ -6,10 +6,10 @@ use crate::ratio::gcd;
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 
-/// Most periods a node may run ahead. Keeps all counts of items below 2^127.
-const MOST_PERIODS: u128 = 1 << 30;
+/// The most periods that a node fires. Keeps all counts of items below 2^127.
+const MAX_PERIODS: u128 = 1 << 30;
 
-/// A channel within the part. Its ends are places in [`Part::nodes`].
+/// A channel within the SCC. `from` and `to` are indices into [`Scc::nodes`].
 pub(super) struct Edge {
     pub id: ChannelId,
     pub from: usize,
@@ -18,41 +18,44 @@ pub(super) struct Edge {
     initial: u128,
 }
 
-/// The nodes of a part, the channels between them, and how often each has fired.
-pub(super) struct Part<'a> {
+/// The nodes of an SCC, the channels between them, and the firings done so far.
+pub(super) struct Scc<'a> {
     pub nodes: &'a [NodeId],
     pub edges: Vec<Edge>,
-    /// Edges into and out of each node.
+    /// The edges into each node, as indices into `edges`.
     inputs: Vec<Vec<usize>>,
+    /// The edges out of each node.
     outputs: Vec<Vec<usize>>,
-    /// Firings of each node in the part's shortest period.
+    /// Firings of each node in the shortest period of the SCC.
     period: Vec<u128>,
+    /// Firings of each node so far.
     fired: Vec<u128>,
 }
 
-/// What a run of the part came to.
+/// The result of [`Scc::run`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Life {
-    /// Every node has done a period.
-    Alive,
-    /// No node can fire, and some have not done a period.
+pub(super) enum Liveness {
+    /// Every node has fired a period.
+    Live,
+    /// No node can fire, and some have not fired a period.
     Dead,
-    /// Given up.
+    /// The search reached its limit of steps or of periods.
     Unknown,
 }
 
-impl<'a> Part<'a> {
-    /// One of `components`; `place` tells where each node of the graph stands in its component.
+impl<'a> Scc<'a> {
+    /// The component with number `component`. `position` has the index of each node of the graph in its
+    /// component, `counts` its repetitions.
     pub(super) fn new(
         graph: &GraphData,
         components: &'a Components,
         component: usize,
-        place: &[usize],
+        position: &[usize],
         counts: &[u64],
-    ) -> Part<'a> {
+    ) -> Scc<'a> {
         let nodes = components.members(component);
         let common = nodes.iter().fold(0, |common, node| gcd(common, counts[node.index()].into()));
-        let mut part = Part {
+        let mut scc = Scc {
             nodes,
             edges: Vec::new(),
             inputs: vec![Vec::new(); nodes.len()],
@@ -65,12 +68,12 @@ impl<'a> Part<'a> {
                 let channel = graph.channel(id);
                 let Some(rates) = rates(graph, id) else { continue };
                 if components.of(channel.to.0) == component {
-                    let (from, to) = (place[node.index()], place[channel.to.0.index()]);
-                    part.add(Edge { id, from, to, rates, initial: channel.link.initial as u128 });
+                    let (from, to) = (position[node.index()], position[channel.to.0.index()]);
+                    scc.add(Edge { id, from, to, rates, initial: channel.link.initial as u128 });
                 }
             }
         }
-        part
+        scc
     }
 
     fn add(&mut self, edge: Edge) {
@@ -83,27 +86,27 @@ impl<'a> Part<'a> {
         !self.edges.is_empty()
     }
 
-    /// Fires until it is known whether the part lives.
-    pub(super) fn run(&mut self) -> Life {
+    /// Fires nodes until the SCC is known to be live or dead, or a limit is reached.
+    pub(super) fn run(&mut self) -> Liveness {
         let mut periods = 1;
         let mut steps = (1 << 20) + 64 * self.edges.len();
-        while periods <= MOST_PERIODS {
+        while periods <= MAX_PERIODS {
             if !self.fire_all(periods, &mut steps) {
-                return Life::Unknown;
+                return Liveness::Unknown;
             }
             let mut counts = self.fired.iter().zip(&self.period);
             if counts.clone().all(|(fired, period)| fired >= period) {
-                return Life::Alive;
+                return Liveness::Live;
             }
             if !counts.any(|(fired, period)| *fired == period * periods) {
-                return Life::Dead;
+                return Liveness::Dead;
             }
             periods *= 2;
         }
-        Life::Unknown
+        Liveness::Unknown
     }
 
-    /// Fires all nodes until none can within the limit; false if `steps` ran out before.
+    /// Fires nodes until none can fire without exceeding `periods`. Returns false if `steps` ran out before.
     fn fire_all(&mut self, periods: u128, steps: &mut usize) -> bool {
         let mut queue: VecDeque<usize> = (0..self.nodes.len()).collect();
         let mut queued = vec![true; self.nodes.len()];
@@ -111,9 +114,9 @@ impl<'a> Part<'a> {
             queued[node] = false;
             let Some(left) = steps.checked_sub(1) else { return false };
             *steps = left;
-            let may = self.may_fire(node).min(self.period[node] * periods);
-            if may > self.fired[node] {
-                self.fired[node] = may;
+            let allowed = self.firings_allowed(node).min(self.period[node] * periods);
+            if allowed > self.fired[node] {
+                self.fired[node] = allowed;
                 for next in self.outputs[node].iter().map(|edge| self.edges[*edge].to) {
                     if !std::mem::replace(&mut queued[next], true) {
                         queue.push_back(next);
@@ -124,38 +127,39 @@ impl<'a> Part<'a> {
         true
     }
 
-    /// Firings of `node`, those done included, that the items now there allow.
-    fn may_fire(&self, node: usize) -> u128 {
-        self.inputs[node].iter().map(|edge| self.allows(&self.edges[*edge])).min().unwrap_or(u128::MAX)
+    /// Firings of `node`, including those done, that the present items allow.
+    fn firings_allowed(&self, node: usize) -> u128 {
+        let by_input = self.inputs[node].iter().map(|edge| self.firings_allowed_by(&self.edges[*edge]));
+        by_input.min().unwrap_or(u128::MAX)
     }
 
-    /// Firings of the consumer, those done included, that a channel allows.
-    fn allows(&self, edge: &Edge) -> u128 {
+    /// Firings of the consumer of a channel, including those done, that the items of this channel allow.
+    fn firings_allowed_by(&self, edge: &Edge) -> u128 {
         let Rates { push, pop, peek } = edge.rates;
         if edge.from == edge.to && edge.initial >= peek.into() {
-            // Balanced rates: it finds again what it has put back.
+            // A self-loop with balanced rates: each firing restores the items it has popped.
             return u128::MAX;
         }
-        let put = edge.initial + u128::from(push) * self.fired[edge.from];
+        let pushed = edge.initial + u128::from(push) * self.fired[edge.from];
         // The k-th firing needs (k - 1) pop + peek items.
-        (put + u128::from(pop)).saturating_sub(peek.into()) / u128::from(pop)
+        (pushed + u128::from(pop)).saturating_sub(peek.into()) / u128::from(pop)
     }
 
-    /// The first input for which `node` waits, if it does.
-    pub(super) fn lacking(&self, node: usize) -> Option<&Edge> {
+    /// The first input that has too few items for another firing of `node`.
+    pub(super) fn starved_input(&self, node: usize) -> Option<&Edge> {
         let mut inputs = self.inputs[node].iter().map(|edge| &self.edges[*edge]);
-        inputs.find(|edge| self.allows(edge) <= self.fired[node])
+        inputs.find(|edge| self.firings_allowed_by(edge) <= self.fired[node])
     }
 
-    /// Items in a channel, and items that the next firing of its consumer needs there.
+    /// The items in a channel, and the items that the next firing of its consumer needs.
     pub(super) fn fill(&self, edge: &Edge) -> (u128, u128) {
         let Rates { push, pop, peek } = edge.rates;
-        let put = edge.initial + u128::from(push) * self.fired[edge.from];
-        (put - u128::from(pop) * self.fired[edge.to], peek.into())
+        let pushed = edge.initial + u128::from(push) * self.fired[edge.from];
+        (pushed - u128::from(pop) * self.fired[edge.to], peek.into())
     }
 
-    /// A node that has not done its period.
-    pub(super) fn behind(&self) -> Option<usize> {
+    /// A node that has not fired its period.
+    pub(super) fn unfinished(&self) -> Option<usize> {
         (0..self.nodes.len()).find(|node| self.fired[*node] < self.period[*node])
     }
 }

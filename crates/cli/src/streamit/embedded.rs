@@ -1,6 +1,6 @@
-//! What an executable made by `thalweg build` does.
+//! The program embedded in an executable that `thalweg build` has written.
 
-use super::build::own;
+use super::build::current_executable;
 use super::payload::Payload;
 use super::run::{Engine, Run};
 use crate::interrupt::Interrupt;
@@ -10,27 +10,27 @@ use clap::parser::ValueSource;
 use clap::{Args, FromArgMatches};
 use thalweg_codegen::Refusal;
 
-/// A program that this executable carries.
-pub(crate) struct Carried {
+/// A program embedded in this executable.
+pub(crate) struct EmbeddedProgram {
     program: Payload,
 }
 
-/// Arguments of `thalweg run` that were settled when the program was built.
-const SETTLED: [&str; 2] = ["files", "optimise"];
+/// Arguments of `thalweg run` that are fixed when a program is built.
+const FIXED_ARGUMENTS: [&str; 2] = ["files", "optimise"];
 
-impl Carried {
-    /// The program that this executable carries, if it does.
+impl EmbeddedProgram {
+    /// The program embedded in this executable, if there is one.
     ///
     /// # Errors
-    /// It is damaged.
-    pub fn find() -> Result<Option<Carried>> {
-        // One that cannot be read carries nothing that could be run.
-        let Ok(mut file) = own() else { return Ok(None) };
+    /// The program is damaged.
+    pub fn find() -> Result<Option<EmbeddedProgram>> {
+        // If the executable cannot be read, it runs as the plain command.
+        let Ok(mut file) = current_executable() else { return Ok(None) };
         let found = Payload::find(&mut file).context("this executable cannot run")?;
-        Ok(found.map(|program| Carried { program }))
+        Ok(found.map(|program| EmbeddedProgram { program }))
     }
 
-    /// The arguments, which are those of `thalweg run`; ends the process where they are wrong, or ask for
+    /// Parses the arguments, which are those of `thalweg run`. Exits the process if they are invalid or request
     /// help.
     pub fn parse(&self) -> Run {
         let mut command = Run::augment_args(clap::Command::new(leaked(self.program.name.clone())))
@@ -38,14 +38,14 @@ impl Carried {
             .about(leaked(self.about()))
             .long_about(leaked(self.long_about()))
             .after_help("");
-        for settled in SETTLED {
-            command = command.mut_arg(settled, |arg| arg.required(false).hide(true));
+        for fixed in FIXED_ARGUMENTS {
+            command = command.mut_arg(fixed, |arg| arg.required(false).hide(true));
         }
         let matches = command.get_matches_mut();
-        for settled in SETTLED {
-            if matches.value_source(settled) == Some(ValueSource::CommandLine) {
-                let said = format!("`{settled}` is settled in this executable, made by `thalweg build`");
-                command.error(ErrorKind::UnknownArgument, said).exit();
+        for fixed in FIXED_ARGUMENTS {
+            if matches.value_source(fixed) == Some(ValueSource::CommandLine) {
+                let message = format!("`{fixed}` was fixed when `thalweg build` wrote this executable");
+                command.error(ErrorKind::UnknownArgument, message).exit();
             }
         }
         Run::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
@@ -53,28 +53,30 @@ impl Carried {
 
     fn about(&self) -> String {
         let files: Vec<&str> = self.program.sources.files().iter().map(|file| file.name.as_str()).collect();
-        format!("The StreamIt program `{}` of {}", self.program.name, files.join(", "))
+        format!("The StreamIt program `{}` from {}", self.program.name, files.join(", "))
     }
 
     fn long_about(&self) -> String {
         let code = match &self.program.code {
-            Ok(_) => "It is native code.".to_owned(),
+            Ok(_) => "It runs as native code.".to_owned(),
             Err(why) => format!("The interpreter runs it: {why}."),
         };
         format!(
-            "{}, made by `thalweg build`. {code}\n\nStandard output carries what the program prints, and \
-             nothing else. Files are found from the working directory; `-` stands for standard input and \
-             output.",
+            "{}, built by `thalweg build`. {code}\n\nStandard output has the output of the program and nothing \
+             else. Paths are relative to the working directory; `-` means standard input or output.",
             self.about()
         )
     }
 
-    /// Runs it.
+    /// Runs the program.
     pub fn run(self, mut run: Run, interrupt: &Interrupt) -> Result<()> {
         let Payload { sources, code, .. } = self.program;
         let Ok(compiled) = thalweg_lang::compile(&sources) else {
-            // It was right when it was built; what its streams are made of may be files.
-            bail!("its streams cannot be made any more: does it read files that have changed?");
+            // It compiled when it was built. But its streams may depend on files.
+            bail!(
+                "the program's streams cannot be constructed any more\n\
+                 help: check the files that it reads while its streams are constructed"
+            );
         };
         if let Err(why) = &code
             && run.engine == Some(Engine::Native)
@@ -91,7 +93,7 @@ impl Carried {
     }
 }
 
-/// For as long as the process lives: there is one of each.
+/// Leaks a string to make it static. Called a constant number of times.
 fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }

@@ -1,5 +1,5 @@
-//! Every way of counting gives what a plain map gives: under every policy, on 1 to 16 threads, with tiny
-//! channels, for any text.
+//! All implementations have the counts of a plain map, under every policy, on 1 to 16 threads, with small channels, and
+//! for any text.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ type Lines = Vec<(Vec<u8>, u64)>;
 
 fn lines(ranking: &Ranking) -> Lines {
     let lines: Lines = ranking.iter().map(|(word, count)| (word.to_vec(), count)).collect();
-    assert_eq!(lines.len(), ranking.different());
+    assert_eq!(lines.len(), ranking.distinct());
     assert_eq!(lines.iter().map(|(_, count)| count).sum::<u64>(), ranking.words());
     lines
 }
@@ -40,7 +40,7 @@ fn check(text: &[u8], case: Case, shape: Shape, options: &Options) {
     }
 }
 
-/// Words short and long, some of them no UTF-8, a few often and many seldom.
+/// Text of short and long words, some of which are not UTF-8. A few words are frequent and many are rare.
 fn text(words: u64) -> Vec<u8> {
     let (mut text, mut state) = (Vec::new(), 5u64);
     for _ in 0..words {
@@ -53,7 +53,7 @@ fn text(words: u64) -> Vec<u8> {
 }
 
 #[test]
-fn all_ways_agree_everywhere() {
+fn all_implementations_agree_under_all_policies() {
     let text = text(4000);
     for policy in registry::names() {
         for threads in [1, 2, 3, 16] {
@@ -69,7 +69,7 @@ fn all_ways_agree_everywhere() {
 }
 
 #[test]
-fn runs_longer_than_blocks_and_words_are_cut_alike() {
+fn all_implementations_split_long_runs_alike() {
     let mut text = text(100);
     text.extend(vec![b'q'; 3 * LONGEST + 1]);
     text.extend(b" end");
@@ -80,13 +80,13 @@ fn runs_longer_than_blocks_and_words_are_cut_alike() {
 }
 
 #[test]
-fn no_words_are_no_words() {
+fn texts_without_words() {
     for text in [&b""[..], b" ", b"., \n"] {
         check(text, Case::Kept, Shape::for_workers(3), &Options::new().threads(3));
     }
 }
 
-/// Letters, separators, and bytes of all kinds; short words are repeated, long ones are there too.
+/// Random texts of letters, separators and other bytes, with repeated short words and some long words.
 fn texts() -> impl Strategy<Value = Vec<u8>> {
     let pieces = prop_oneof![
         4 => "[a-cA-C]{1,3}".prop_map(String::into_bytes),
@@ -103,7 +103,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn all_ways_agree_on_any_text(
+    fn all_implementations_agree_on_any_text(
         text in texts(),
         ignored: bool,
         (mappers, reducers, block) in (1..4usize, 1..4usize, 1..300usize),

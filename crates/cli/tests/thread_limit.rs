@@ -1,5 +1,5 @@
-//! StreamIt programs where the system refuses threads: the run fails and says so, whichever thread it is, and nobody
-//! waits for ever.
+//! StreamIt programs when the system refuses to start a thread: for any of the threads, the run ends with an error
+//! that names the cause.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -18,10 +18,10 @@ const PROGRAM: &str = "void->void pipeline Main {
     add FileWriter<int>(\"made\");
 }";
 
-/// Bytes of a thread's stack, so that limits of memory are limits of threads.
+/// Bytes of the stack of a thread. They are so large that a limit on the address space limits the number of threads.
 const STACK: u64 = 1 << 30;
 
-/// Runs the program in so many KiB of addresses; none if it does not end.
+/// Runs the program with an address space of `limit` KiB. Returns `None` if it does not end.
 fn run_within(folder: &Path, limit: &str, arguments: &[&str]) -> Option<Output> {
     let mut child = Command::new("sh")
         .args([
@@ -57,7 +57,7 @@ fn a_thread_that_cannot_be_started_ends_the_run() {
     let folder = tempdir().unwrap();
     let (folder, made) = (folder.path(), folder.path().join("made"));
     fs::write(folder.join("program.str"), PROGRAM).unwrap();
-    // So many items that a run is not over before its threads are asked for.
+    // Enough items that a run does not end before it starts its threads.
     for (mode, items) in [("filters", 400_000i32), ("pipeline", 400_000), ("os-thread", 20_000)] {
         let given: Vec<u8> = (0..items).flat_map(|i| (i % 13 - 6).to_ne_bytes()).collect();
         fs::write(folder.join("given"), given).unwrap();
@@ -78,7 +78,7 @@ fn a_thread_that_cannot_be_started_ends_the_run() {
                 assert!(!made.exists(), "{mode}, {threads} threads");
                 refused += 1;
             } else {
-                // One that is there whatever the program is.
+                // The thread of the signal handler, which every program has.
                 assert!(said.contains("Ctrl-C") && threads < 2, "{mode}, {threads} threads: {said}");
             }
         }

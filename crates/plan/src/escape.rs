@@ -1,13 +1,13 @@
-//! Any string as one word of the text form.
+//! Escapes a string so that it is one word of the text form.
 
 use std::fmt::Write;
 
-/// Writes what would end the word or the line, or start a comment, as `\u{hex}`.
+/// Writes each character that would end the word or the line, or start a comment, as `\u{hex}`.
 pub(crate) fn escape(text: &str) -> String {
     let mut word = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_whitespace() || c.is_control() || c == '#' || c == '\\' {
-            write!(word, "{}", c.escape_unicode()).expect("a String takes all");
+            write!(word, "{}", c.escape_unicode()).expect("writing to a String cannot fail");
         } else {
             word.push(c);
         }
@@ -15,7 +15,7 @@ pub(crate) fn escape(text: &str) -> String {
     word
 }
 
-/// The inverse of [`escape`]; none for a backslash that starts no character.
+/// The inverse of [`escape`]. Returns `None` for an invalid escape.
 pub(crate) fn unescape(word: &str) -> Option<String> {
     let mut text = String::with_capacity(word.len());
     let mut rest = word;

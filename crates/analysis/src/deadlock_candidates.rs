@@ -1,13 +1,14 @@
-//! Where circles of waiting nodes can be.
+//! The nodes that can be part of a deadlock.
 
 use thalweg_graph::{Channel, GraphData, Kind, NodeId, Rate};
 
-/// The nodes that may wait for each other in a circle, by number.
+/// The nodes that may wait for each other in a cycle, in order of their ids.
 ///
-/// First, those that are left when, again and again, each that has one channel or none is taken away,
-/// channels looked at without direction: nodes on circles, and those between circles. Then both ends
-/// of a channel from which a firing may want more items than it holds: by a dynamic rate, or where
-/// bytes count. Takes time in proportion to nodes and channels.
+/// A wait-for cycle runs along channels in either direction, so candidates are the nodes of the 2-core of the
+/// undirected graph: the nodes left after repeatedly removing every node with at most one channel. These
+/// are the nodes on undirected cycles and between such cycles. Both ends of a channel are candidates too if a
+/// firing may need more items than the channel can hold: the pop rate is dynamic, or the channel counts bytes
+/// and a firing reads several items. Takes time linear in nodes and channels.
 ///
 /// ```
 /// use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort};
@@ -22,9 +23,9 @@ use thalweg_graph::{Channel, GraphData, Kind, NodeId, Rate};
 /// graph.connect((source, 0), (fork, 0), Link::default()).unwrap();
 /// graph.connect((fork, 0), (zip, 0), Link::default()).unwrap();
 /// graph.connect((fork, 1), (zip, 1), Link::default()).unwrap();
-/// assert_eq!(thalweg_analysis::entwined(&graph), [fork, zip]);
+/// assert_eq!(thalweg_analysis::deadlock_candidates(&graph), [fork, zip]);
 /// ```
-pub fn entwined(graph: &GraphData) -> Vec<NodeId> {
+pub fn deadlock_candidates(graph: &GraphData) -> Vec<NodeId> {
     let mut degree: Vec<usize> = graph.nodes().iter().map(|node| neighbours(graph, node).count()).collect();
     let mut leaves: Vec<NodeId> = graph.node_ids().filter(|node| degree[node.index()] <= 1).collect();
     while let Some(leaf) = leaves.pop() {
@@ -37,23 +38,23 @@ pub fn entwined(graph: &GraphData) -> Vec<NodeId> {
             }
         }
     }
-    let mut entwined: Vec<NodeId> = graph.node_ids().filter(|node| degree[node.index()] > 1).collect();
-    let narrow = graph.channels().iter().filter(|channel| may_be_narrow(graph, channel));
-    entwined.extend(narrow.flat_map(|channel| [channel.from.0, channel.to.0]));
-    entwined.sort_unstable();
-    entwined.dedup();
-    entwined
+    let mut candidates: Vec<NodeId> = graph.node_ids().filter(|node| degree[node.index()] > 1).collect();
+    let narrow = graph.channels().iter().filter(|channel| may_be_too_small(graph, channel));
+    candidates.extend(narrow.flat_map(|channel| [channel.from.0, channel.to.0]));
+    candidates.sort_unstable();
+    candidates.dedup();
+    candidates
 }
 
-/// Whether a firing may want more from the channel than it holds, as no plan can know beforehand.
-fn may_be_narrow(graph: &GraphData, channel: &Channel) -> bool {
+/// Whether a firing may need more items than the channel can hold, which a plan cannot know beforehand.
+fn may_be_too_small(graph: &GraphData, channel: &Channel) -> bool {
     let (node, port) = channel.to;
     let node = graph.node(node);
     let port = &node.inputs[port];
     node.kind != Kind::Process && (port.pop == Rate::Dynamic || (channel.link.weighed && port.peek > 1))
 }
 
-/// The nodes at the other ends of a node's channels, one for each channel.
+/// The nodes at the other ends of a node's channels: one entry for each channel.
 fn neighbours<'a>(graph: &'a GraphData, node: &'a thalweg_graph::Node) -> impl Iterator<Item = NodeId> + 'a {
     let producers = node.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
     let consumers = node.outputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).to.0);

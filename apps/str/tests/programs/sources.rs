@@ -1,9 +1,9 @@
-//! What holds of all programs.
+//! Properties of the source files of all programs.
 
 use thalweg_str::PROGRAMS;
 
 #[test]
-fn every_program_says_what_it_is_and_whence() {
+fn every_file_has_a_header_that_names_its_source() {
     for (file, text) in PROGRAMS.iter().flat_map(|program| program.files) {
         let comment: String = text.lines().take_while(|line| line.starts_with("//")).collect();
         assert!(comment.len() > 80, "{file}");
