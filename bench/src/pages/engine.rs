@@ -29,17 +29,17 @@ pub(super) const SECTIONS: [Section; 5] = [
         title: "Chains",
         prefixes: &["chain"],
         subject: "chain",
-        text: "`s` serial stages in order, each of which works for `w` on every item. Without work: nanoseconds for an item and a\n\
-               stage; otherwise efficiency.",
+        text: "Serial stages, each of which works on every item, in order. Without work: nanoseconds for an item and a stage;\n\
+               otherwise efficiency.",
         plots: chains,
     },
     Section {
         title: "Farms",
         prefixes: &["farm"],
         subject: "farm",
-        text: "A serial source, a parallel stage with heavy-tailed work of `w` in the mean, a serial sink that gets everything in order.\n\
-               `outputs03`, `rounds13` and `peek64` stand beside the plain farm in place of a peer: several outputs an item, a\n\
-               loop, a window.",
+        text: "A serial source, a parallel stage with heavy-tailed work, a serial sink that gets everything in order. Efficiency;\n\
+               the work is that of an item in the mean. Farms with several outputs an item, a loop or a window stand beside the\n\
+               plain farm in place of a peer.",
         plots: |data| {
             let (after, t) = (format!(".t{}", data.threads()), data.threads());
             let of = |name, who| series(data, name, "farm.w", &after, who);
@@ -54,8 +54,8 @@ pub(super) const SECTIONS: [Section; 5] = [
         title: "Dedup",
         prefixes: &["dedup"],
         subject: "dedup",
-        text: "`overhead`: processor time above the archiver's own sequential build; `speedup`: that build's time divided by the\n\
-               engine's, over 500 MB in memory; `files`: the same from files to a file.",
+        text: "Extra processor time: above the archiver's own sequential build. Speed-up: that build's time divided by the\n\
+               engine's, over 500 MB.",
         plots: |_| Vec::new(),
     },
     Section {

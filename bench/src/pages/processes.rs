@@ -11,7 +11,7 @@ The workloads of the Nornir paper (Vrba et al., *The Nornir run-time system for 
 networks*) as networks of Kahn processes of this engine.
 ";
 
-pub(super) const SECTIONS: [Section; 8] = [
+pub(super) const SECTIONS: [Section; 10] = [
     Section {
         title: "Transaction",
         prefixes: &["kpn.transaction"],
@@ -29,28 +29,36 @@ pub(super) const SECTIONS: [Section; 8] = [
         plots: |_| Vec::new(),
     },
     Section {
+        title: "Memory",
+        prefixes: &["kpn.bytes"],
+        subject: "",
+        text: "Resident bytes of a process in a ring of which all have run and wait, in a program of its own. `prepared`: before\n\
+               the run; `page tables` are the kernel's, and not resident.",
+        plots: |_| Vec::new(),
+    },
+    Section {
         title: "Pipeline, by message size",
         prefixes: &["kpn.pipeline"],
         subject: "pipeline",
-        text: "50 processes in a line, each of which works on every message for the time in the figure's name (`w`); messages of\n\
-               `b` bytes are written and read in place. The peers' messages have 8 bytes throughout.",
+        text: "50 processes in a line, each of which works on every message; messages are written and read in place. The peers'\n\
+               messages have 8 bytes throughout.",
         plots: pipeline,
     },
     Section {
         title: "Scatter-gather",
         prefixes: &["kpn.scatter"],
         subject: "scatter",
-        text: "One process gives a task of 100 us to each of `n` workers (256 where no number stands) and waits for all, round\n\
-               after round. Ours is under `ws-last`.",
+        text: "One process gives a task of 100 us to each of several workers (256 where no number stands) and waits for all,\n\
+               round after round. Ours is under `ws-last`.",
         plots: scatter,
     },
     Section {
         title: "Random network, by work division",
         prefixes: &["kpn.layers"],
         subject: "layers",
-        text: "212 processes in 50 layers, 333 channels, 13 cycles, with room for 64 (`c64`) or 1 (`c1`). `d` is the paper's work\n\
-               division: a message of the source carries 1/d seconds of work (from d = 10^4 on; before that as many messages as\n\
-               there are in the paper, or near it, with less work in each). `w` is the work of a message where a figure is named by that.",
+        text: "212 processes in 50 layers, 333 channels, 13 cycles, with room for 64 messages or 1 in each. At the paper's work\n\
+               division d a message of the source carries 1/d seconds of work (from d = 10^4 on; before that as many messages as\n\
+               there are in the paper, or near it, with less work in each). Figures with a time have that much work in a message.",
         plots: layers,
     },
     Section {
@@ -64,8 +72,8 @@ pub(super) const SECTIONS: [Section; 8] = [
         title: "H.264 encoder",
         prefixes: &["kpn.h264"],
         subject: "h264",
-        text: "30 frames through an encoder's network whose reconstructed frames go back to motion estimation and compensation; `n`\n\
-               workers for each of P, MC and ME; a frame goes in `r` messages. The stages' times are a table in the program, for the\n\
+        text: "30 frames through an encoder's network whose reconstructed frames go back to motion estimation and compensation, with\n\
+               several workers for each of P, MC and ME; a frame goes in one message or in 68. The stages' times are a table in the program, for the\n\
                paper does not print its own. With whole frames the dependencies bound the speed-up, whatever the scheduler: the\n\
                limit in the plot follows from the table.",
         plots: encoder,
@@ -75,6 +83,14 @@ pub(super) const SECTIONS: [Section; 8] = [
         prefixes: &["kpn."],
         subject: "policies",
         text: "Efficiencies of the same figures under every policy; `1:1` is a thread for each process.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Graph partitioning",
+        prefixes: &["gp."],
+        subject: "",
+        text: "The same workloads under the policy `partition`, which gives each process to one worker, beside other policies.\n\
+               With thresholds: the share of idle time at which the graph is divided anew.",
         plots: |_| Vec::new(),
     },
 ];

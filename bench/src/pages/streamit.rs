@@ -20,8 +20,8 @@ pub(super) const SECTIONS: [Section; 4] = [
         subject: "",
         text: "Nanoseconds for an item of input, input and output in memory. `c` is C written by hand for that program, with the\n\
                same compiler and flags and the same results to the bit. `plain` is what a compiler without optimisation of its own\n\
-               gives: a C function for each filter and ring buffers; `fused` is one loop without vectors across firings. With `.t2`:\n\
-               how many times as fast on two threads.",
+               gives: a C function for each filter and ring buffers; `fused` is one loop without vectors across firings. Figures of\n\
+               two threads: how many times as fast as on one.",
         plots: |data| {
             vec![Plot {
                 file: "str",
@@ -34,9 +34,9 @@ pub(super) const SECTIONS: [Section; 4] = [
         title: "Dynamic rates: queues",
         prefixes: &["str.dyn.queues", "str.dyn.waits", "str.dyn.work", "str.dyn.os"],
         subject: "dynamic",
-        text: "A pipeline of n + 1 operators over n dynamic queues on one thread: nanoseconds for an item and queue. The operators of\n\
-               `queues` give on one item a firing; those of `waits` may take more, so that they look for each and may wait in the\n\
-               middle of a firing; those of `work` calculate for 1000 steps together. `batch1` hands over each item by itself. Beside\n\
+        text: "A pipeline of n + 1 operators over n dynamic queues on one thread: nanoseconds for an item and queue. Operators that\n\
+               pass on move one item a firing; those that may wait can take more, so that they look for each item and may wait in\n\
+               the middle of a firing; those that calculate do 1000 steps together. Batches of 1 hand over each item by itself. Beside\n\
                them the same program with static rates, fused, or with a thread of the operating system for each operator.",
         plots: |data| {
             vec![Plot {
@@ -52,7 +52,7 @@ pub(super) const SECTIONS: [Section; 4] = [
         subject: "applications",
         text: "Nanoseconds for a cell of input on one thread, beside the same regions taking turns on demand, in rounds of one\n\
                steady state in which regions without input have a turn for nothing (`no-op`), and filter by filter (`sequential`).\n\
-               With `.t2`: how many times as fast on two threads.",
+               Figures of two threads: how many times as fast as on one.",
         plots: |_| Vec::new(),
     },
     Section {
