@@ -5,9 +5,11 @@
 
 mod data;
 mod engine;
+mod names;
 mod paper;
 mod plot;
 mod processes;
+mod small;
 mod streamit;
 mod table;
 
@@ -64,22 +66,25 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let processes = page(data, processes::HEAD, &processes::SECTIONS, &mut files);
     let engine = page(data, engine::HEAD, &engine::SECTIONS, &mut files);
     let streamit = page(data, streamit::HEAD, &streamit::SECTIONS, &mut files);
+    let small = page(data, small::HEAD, &small::SECTIONS, &mut files);
     files.extend([
         ("processes.md".into(), processes),
         ("engine.md".into(), engine),
         ("streamit.md".into(), streamit),
+        ("small-jobs.md".into(), small),
     ]);
     files
 }
 
 const READING: &str = "\
 `cargo run --release -p thalweg-bench -- pages` generates this page from `bench/results` and `bench/paper`; do not
-edit it. If a figure was measured more than once, the newest value is shown; the last column and the table below name
-its run. Runs with `--quick` use smaller sizes than the figures' names say, so they do not count: a figure that only
-they have is listed as not measured.
+edit it. If a figure was measured more than once, the newest value is shown; its run, with the machine, is described
+below. Runs with `--quick` use smaller sizes than the figures' names say, so they do not count: a figure that only
+they have is listed as not measured. `noisy`: other programs disturbed a run that counts, so do not rely on the line.
 Efficiency is the time of a perfect split of the same work over the same number of threads, divided by the time
-taken. [bench/README.md](../../bench/README.md) defines each figure and how it is measured. The papers measured on
-other machines, so their values and ours are not directly comparable.
+taken: 1 is perfect. The last column is the figure's name in the bench; [bench/README.md](../../bench/README.md) defines
+each figure and how it is measured. The papers measured on other machines, so their values and ours are not directly
+comparable.
 ";
 
 fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, String)>) -> String {
@@ -116,6 +121,9 @@ fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, 
         sections.iter().flat_map(|section| paper::on(section.subject)).map(|s| s.paper).collect();
     papers.sort_unstable();
     papers.dedup();
+    if papers.is_empty() {
+        return text;
+    }
     _ = writeln!(text, "\n## Papers and their machines\n");
     papers.iter().for_each(|paper| _ = writeln!(text, "- {paper}"));
     text

@@ -11,7 +11,7 @@ The workloads of the Nornir paper (Vrba et al., *The Nornir run-time system for 
 networks*) as networks of Kahn processes of this engine.
 ";
 
-pub(super) const SECTIONS: [Section; 8] = [
+pub(super) const SECTIONS: [Section; 10] = [
     Section {
         title: "Transaction",
         prefixes: &["kpn.transaction"],
@@ -26,6 +26,14 @@ pub(super) const SECTIONS: [Section; 8] = [
         subject: "ring",
         text: "One token in a ring of 10^6 processes: nanoseconds per hop. The processes were created in the order of the ring, or\n\
                in a shuffled order.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Memory",
+        prefixes: &["kpn.bytes"],
+        subject: "",
+        text: "Resident bytes of a process in a ring of which all have run and wait, in a program of its own. `prepared`: before\n\
+               the run; `page tables` are the kernel's, and not resident.",
         plots: |_| Vec::new(),
     },
     Section {
@@ -75,6 +83,14 @@ pub(super) const SECTIONS: [Section; 8] = [
         prefixes: &["kpn."],
         subject: "policies",
         text: "Efficiencies of the same figures under every policy; `1:1` has one thread for each process.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Graph partitioning",
+        prefixes: &["gp."],
+        subject: "",
+        text: "The same workloads under the policy `partition`, which gives each process to one worker, beside other policies.\n\
+               With thresholds: the share of idle time at which the graph is divided anew.",
         plots: |_| Vec::new(),
     },
 ];

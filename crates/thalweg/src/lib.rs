@@ -30,6 +30,9 @@
 //! ```
 //!
 //! **A graph**, where streams branch, join or loop, and nodes return values: see [`Graph`].
+//!
+//! The guide in the repository, `docs/guide`, has a chapter for each need: order and determinism, rates and loops,
+//! processes, memory, failures, policies and reports, and patterns for users of rayon, threads and tokio.
 
 mod iter;
 pub mod prelude;
@@ -69,7 +72,5 @@ pub mod trace {
     pub use thalweg_trace::{ChannelReport, Growth, Limit, NodeReport, Report, WorkerReport};
 }
 
-/// The README's programs, compiled and run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod doctests;
