@@ -235,11 +235,11 @@ pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusa
     build_until(compiled, config, &|| false)
 }
 
-/// Like [`build`], until `interrupted` returns true: then the compiler is killed with all processes it has
+/// Like [`build()`], until `interrupted` returns true: then the compiler is killed with all processes it has
 /// started.
 ///
 /// # Errors
-/// As [`build`], and [`Refusal::Interrupted`].
+/// As [`build()`], and [`Refusal::Interrupted`].
 pub fn build_until(
     compiled: &Arc<Compiled>,
     config: &Config,
@@ -248,10 +248,11 @@ pub fn build_until(
     build_with(compiled, config, Alike::default(), interrupted)
 }
 
-/// Like [`build`], but merges functions that differ only in numbers, as is done for long programs. For tests.
+/// Like [`build()`], but merges functions that differ only in numbers, as is done for long programs. For
+/// tests.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`build()`].
 pub fn build_as_long(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
     build_with(compiled, config, Alike { long: 0, apart: 0, many: 2 }, &|| false)
 }

@@ -1,4 +1,4 @@
-//! Cuts a block's [`Dag`] into loops over memory close by and registers.
+//! Cuts a block's [`Dag`](super::dag::Dag) into loops over memory close by and registers.
 //!
 //! **Slabs.** Consecutive actors form a slab as long as the components of its nodes need no more values at a
 //! time than there are registers: then items pass from one actor to the next in registers. What a later slab

@@ -19,8 +19,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) spans: Vec<Span>,
     /// By node: whether it is in the region.
     pub(super) inside: Vec<bool>,
-    /// By node: the delay of filters that are delays ([`delays`]); `None` for others, and before delays have
-    /// been computed.
+    /// By node: the delay of filters that are delays ([`delays`](super::delays)); `None` for others, and before
+    /// delays have been computed.
     pub(crate) delays: Vec<Option<i64>>,
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Of channels with equal items one is a root and the others are views of it. Where both lead to joiners, the
 //! items have to be in two places: then a merged filter reads what the other one has pushed and forwards it
-//! ([`codes`]).
+//! ([`Merged::codes`]).
 //!
 //! Only filters are merged that keep no state, print nothing and cannot fail: the number of their firings
 //! cannot be observed.

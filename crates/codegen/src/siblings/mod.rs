@@ -6,7 +6,7 @@
 //! differently in each code, as long as the renaming is consistent. Any other difference makes the codes not
 //! joinable.
 //!
-//! [`parts`] splits one code with independent output cells into several, so that the parts of a complex
+//! [`parts()`] splits one code with independent output cells into several, so that the parts of a complex
 //! number can be lanes too.
 
 mod parts;

@@ -2,7 +2,7 @@
 //! firing.
 //!
 //! This requires uniform loop bounds, and firings without state, prints, random numbers and failures
-//! ([`lanes::Varies`]). Conditions that differ become masks: both branches are executed, and each lane keeps
+//! ([`Varies`]). Conditions that differ become masks: both branches are executed, and each lane keeps
 //! the results of its own branch. Indices are proven in range on every path, so executing a branch needlessly
 //! reads nothing out of bounds.
 //!
