@@ -1,4 +1,4 @@
-//! A host whose answers a unit test sets by hand.
+//! A host that returns what a unit test has set.
 
 use crate::random::XorShift;
 use crate::{End, Host, Measurements, Occupancy, WorkerId};

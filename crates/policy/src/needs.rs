@@ -7,9 +7,9 @@ pub struct Needs {
     /// The host reports each node that becomes claimable ([`Policy::ready`](crate::Policy::ready)) and keeps the
     /// protocol of tokens. The policy need not scan.
     pub notifications: bool,
-    /// Every node but the parallel ones belongs to one worker ([`Host::affinity`](crate::Host::affinity)), and a worker
-    /// takes nodes from its own queue alone. A push then wakes the worker that owns the queue, and a worker sleeps
-    /// though the queues of others hold tokens. The host measures time and traffic
+    /// Every node but the parallel ones belongs to one worker ([`Host::affinity`](crate::Host::affinity)), and a
+    /// worker takes nodes from its own queue alone. A push then wakes the worker that owns the queue, and a worker
+    /// sleeps though the queues of others hold tokens. The host measures time and traffic
     /// ([`Measurements`](crate::Measurements)) whatever the options of the run are. Implies `notifications`.
     pub affinity: bool,
 }

@@ -1,51 +1,4 @@
-//! The contract of a policy: what its host calls, in which order, and what the policy promises.
-//!
-//! # Calls
-//!
-//! The host calls [`Policy::start`] for each worker, in order of their numbers and before anything else. Then each
-//! worker repeats:
-//!
-//! ```text
-//!   next ──▶ Activate(n) ──▶ activation of n ──▶ handoffs(0) ──▶ ready(m), ready(n) ──▶ next
-//!     └────▶ Idle ──▶ the host looks for a claimable node for a while, then parks ──▶ next
-//! ```
-//!
-//! `next` may name any node. Where another worker holds the node, the activation ends at once with
-//! [`Event::Refused`], and the host calls `next` again.
-//!
-//! # Tokens
-//!
-//! A policy that scans finds work with [`Host::claimable`], and the host keeps no tokens for it. Scanning does not
-//! scale to a million processes, so a policy may have notifications ([`Needs`]). The host then represents "this
-//! claimable node waits for an activation" by a *token*. A sequential node or a process has at most one token, a
-//! parallel node at most one for each worker. A token is always in one of these states:
-//!
-//! | state | entered by | left by |
-//! |---|---|---|
-//! | in the hand of a worker | [`Policy::ready`], [`Host::pop`], [`Host::steal`] | [`Host::push`], [`Decision::Activate`] |
-//! | in a queue | [`Host::push`]; the host, for a node that became claimable outside of all activations | [`Host::pop`], [`Host::steal`] |
-//! | with an activation | [`Decision::Activate`] | the end of the activation, which destroys it |
-//!
-//! The hand of a worker is its [`Policy::Local`], or any other state of the policy. At the start every claimable
-//! node has one token in the hand of the policy: the calls of [`Policy::start`] together find each such node once, by
-//! [`Host::claimable`], and push or keep it.
-//!
-//! When an activation has ended, the host destroys its token, and then makes one for each node that the
-//! activation left claimable and that has fewer than its maximum: first for neighbours, last for the node itself. It
-//! calls [`Policy::ready`] with each. Several workers may see at once that a node has become claimable; the host makes
-//! sure that one of them makes the token. It never searches for a lost token, so a policy must neither drop nor
-//! duplicate one.
-//!
-//! # Liveness
-//!
-//! Law: while some node is claimable and no other worker acts, a worker that calls `next` again after every
-//! [`Decision::Idle`] must, after a bounded number of calls, get [`Decision::Activate`] of a claimable node. Where nodes
-//! have affinity, the law binds the worker that the node belongs to.
-//!
-//! The policies of this crate keep a stricter law, so that a worker may park after any `Idle`: they return `Idle` only
-//! if they have examined everything that the worker could take and found nothing. A scanning policy examines every node
-//! (`random`: every token that is not in the hand of another worker), a policy with notifications every queue, and
-//! one with affinity the worker's own queue.
+//! The trait of policies, and what it exchanges with a host. The documentation of the crate states the protocol.
 
 use crate::{Host, Needs, Shared, WorkerId};
 use thalweg_graph::{ChannelId, GraphData, NodeId};
@@ -60,8 +13,8 @@ pub enum Event {
     /// A parallel node can claim no more firings until a ticket in flight retires: the reorder window is full, or the
     /// output of the tickets in flight may fill the output channels, or they are the last.
     Waiting,
-    /// The batch budget is spent, and there may be more to do. For a parallel node: the claimed run of firings is done
-    /// (the end of a thread's execution in DANBI, section III-A).
+    /// The batch budget is spent, and there may be more to do. For a parallel node: the claimed run of firings is
+    /// done (the end of a thread's execution in DANBI, section III-A).
     Budget,
     /// The node has ended, in this activation or before.
     Done,
@@ -74,12 +27,13 @@ pub enum Event {
 pub enum Decision {
     /// Activate this node.
     Activate(NodeId),
-    /// The policy has nothing for this worker now. The host looks for a claimable node for a while, and parks the worker
-    /// if it finds none.
+    /// The policy has nothing for this worker now. The host looks for a claimable node for a while, and parks the
+    /// worker if it finds none.
     Idle,
 }
 
-/// A scheduling policy. The [crate's documentation](crate) states the protocol of calls and tokens, and the liveness law.
+/// A scheduling policy. The [documentation of the crate](crate) states the order of calls, the protocol of tokens and
+/// the liveness law.
 pub trait Policy: Sync {
     /// State of one worker.
     type Local: Send;
@@ -96,20 +50,20 @@ pub trait Policy: Sync {
     /// push to any queue.
     fn start<H: Host<Self::Shared>>(&self, worker: WorkerId, host: &mut H) -> Self::Local;
 
-    /// Passes the token of a node that this worker's latest activation made claimable to the policy. Called only where
-    /// the policy needs notifications.
+    /// Passes the token of a node that this worker's latest activation made claimable to the policy. Called only
+    /// where the policy needs notifications.
     fn ready<H: Host<Self::Shared>>(&self, _me: &mut Self::Local, _node: NodeId, _host: &mut H) {}
 
     /// Bounds direct handoffs. A process that comes to wait and has made exactly one other process ready, which this
     /// worker ran last, may hand the worker over to it without `ready` and `next` between.
     ///
-    /// The host calls `handoffs(me, 0)` after an activation that `next` chose, before `ready`. The result is the number
-    /// of activations that may follow by handoff. After a series of `followed` such activations the host calls
-    /// `handoffs(me, followed)` once and ignores the result: the policy accounts for the decisions that the series
-    /// replaced.
+    /// The host calls `handoffs(me, 0)` after an activation that `next` chose, before `ready`. The result is the
+    /// number of activations that may follow by handoff. After a series of `followed` such activations the host
+    /// calls `handoffs(me, followed)` once and ignores the result: the policy accounts for the decisions that the
+    /// series replaced.
     ///
-    /// A policy returns more than 0 only where `ready` and `next` would choose the same node, and where the bound is as
-    /// fair to other nodes as `next` is.
+    /// A policy returns more than 0 only where `ready` and `next` would choose the same node, and where the bound
+    /// is as fair to other nodes as `next` is.
     fn handoffs(&self, _me: &mut Self::Local, _followed: u32) -> u32 {
         0
     }

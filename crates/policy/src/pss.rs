@@ -1,17 +1,17 @@
 //! QES with probabilistic speculative scheduling (DANBI, section III-A3).
 //!
-//! When a run of firings of a parallel kernel ends, the worker may move to a neighbour before the
-//! channel between them is quite empty or full. With `F` the fill of the emptiest input and `G`
-//! that of the fullest output, the balanced probabilities are
+//! When a run of firings of a parallel kernel ends, the worker may move to a neighbour before the channel between
+//! them is completely empty or full. With `F` the fill of the emptiest input and `G` that of the fullest output,
+//! the balanced probabilities are
 //!
 //! ```text
 //! back    max((1 - F) - F, 0)        forward    max(G - (1 - G), 0)
 //! ```
 //!
-//! One direction is drawn, each with probability 1/2, and taken with its probability; so each
-//! move happens with half of it, and the kernel is kept with what is left,
-//! `1 - (back + forward) / 2`. (The paper's last formula omits the factor for the kept kernel;
-//! the three could not add up to one.) Channels come to be half full: double buffering.
+//! One direction is drawn, each with probability 1/2, and taken with its balanced probability. So each move happens
+//! with half of its balanced probability, and the worker stays with probability `1 - (back + forward) / 2`. (The
+//! paper's formula for staying omits the factor 1/2, so its three probabilities do not add up to one.) Channels
+//! tend to be half full: double buffering.
 //!
 //! Not fair, as [`qes`].
 
@@ -40,12 +40,12 @@ impl Policy for Pss {
     }
 }
 
-/// Whether an activation ended as the thread of a parallel kernel does in the paper.
+/// Whether an activation ended in the way in which the thread of a parallel kernel ends in the paper.
 pub(crate) fn ran_parallel<H: Host>((node, event): (NodeId, Event), host: &H) -> bool {
     event == Event::Budget && host.graph().node(node).kind == Kind::Parallel
 }
 
-/// The neighbour to move to if PSS is taken.
+/// The neighbour to move to, if the worker moves.
 pub(crate) fn speculate<H: Host>(last: (NodeId, Event), host: &mut H) -> Option<NodeId> {
     if !ran_parallel(last, host) {
         return None;
@@ -56,14 +56,14 @@ pub(crate) fn speculate<H: Host>(last: (NodeId, Event), host: &mut H) -> Option<
     chance(host, p).then_some(neighbour)
 }
 
-/// The balanced probability and the target of the move over the emptiest input.
+/// The balanced probability of the move over the emptiest input, and its target.
 fn towards_producer<H: Host>(node: NodeId, host: &H) -> Option<(f64, NodeId)> {
     let (fill, channel) = fills(inputs(host.graph(), node), host).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let (out, back_in) = (1.0 - fill, fill);
     Some(((out - back_in).max(0.0), producer(host.graph(), channel)))
 }
 
-/// The balanced probability and the target of the move over the fullest output.
+/// The balanced probability of the move over the fullest output, and its target.
 fn towards_consumer<H: Host>(node: NodeId, host: &H) -> Option<(f64, NodeId)> {
     let (fill, channel) = fills(outputs(host.graph(), node), host).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let (out, back_in) = (fill, 1.0 - fill);
@@ -94,7 +94,7 @@ mod tests {
         for _ in 0..DRAWS {
             match Pss.next(&mut me, Some((NodeId(1), Event::Budget)), &mut host) {
                 Decision::Activate(node) => counts[node.index()] += 1,
-                Decision::Idle => panic!("all are claimable"),
+                Decision::Idle => panic!("all nodes are claimable"),
             }
         }
         counts.map(|n| n as f64 / DRAWS as f64)
@@ -109,9 +109,9 @@ mod tests {
             let back = 0.5 * (1.0 - 2.0 * f).max(0.0);
             let forward = 0.5 * (2.0 * g - 1.0).max(0.0);
             let seen = frequencies(input, output);
-            for (seen, law) in seen.into_iter().zip([back, 1.0 - back - forward, forward]) {
+            for (seen, expected) in seen.into_iter().zip([back, 1.0 - back - forward, forward]) {
                 // Four standard deviations of a frequency of 1/2 over the draws.
-                assert!((seen - law).abs() < 0.0142, "fill {f} and {g}: {seen} for {law}");
+                assert!((seen - expected).abs() < 0.0142, "fill {f} and {g}: {seen} for {expected}");
             }
         }
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_channels_the_emptiest_input_and_the_fullest_output_count() {
+    fn the_emptiest_input_and_the_fullest_output_count() {
         // Two sources into a parallel node, which has two consumers.
         let mut host = Mock::new(graphs::two_sources());
         let hub = graphs::HUB;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn sequential_kernels_and_queue_events_are_left_to_qes() {
+    fn sequential_kernels_and_queue_events_follow_qes() {
         let mut host = Mock::new(graphs::chain(3));
         host.items = vec![0, 100];
         let mut me = Pss.start(0, &mut host);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_that_cannot_run_is_reselected() {
+    fn a_neighbour_that_is_not_claimable_is_replaced() {
         let mut host = Mock::new(graphs::farm());
         host.items = vec![0, 100];
         host.only(&[1]);

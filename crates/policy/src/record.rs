@@ -1,4 +1,4 @@
-//! A decorator that writes down what a policy decides, to compare it between hosts.
+//! A decorator that records the decisions of a policy, to compare them between hosts.
 //!
 //! ```
 //! use thalweg_policy::record::{Entry, Log};
@@ -16,22 +16,21 @@ use crate::{Decision, Event, Host, Needs, Policy, WorkerId};
 use std::sync::{Mutex, PoisonError};
 use thalweg_graph::{GraphData, NodeId};
 
-/// One question to a policy and its answer.
+/// One call of [`Policy::next`] and its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// Who asked.
+    /// The worker that called.
     pub worker: WorkerId,
-    /// Its latest activation and what ended it.
+    /// The worker's latest activation and the event that ended it.
     pub last: Option<(NodeId, Event)>,
-    /// The answer.
+    /// The decision.
     pub decision: Decision,
 }
 
-/// Where the workers of a [`Recorded`] policy leave their entries. It grows with every decision:
-/// a thing for tests.
+/// The entries of all workers of a [`Recorded`] policy. It grows with every decision, so it is for tests.
 #[derive(Default, Debug)]
 pub struct Log {
-    /// Locked once per worker, when its run is over.
+    /// Locked once per worker, at the end of its run.
     entries: Mutex<Vec<Entry>>,
 }
 
@@ -41,7 +40,8 @@ impl Log {
         Log::default()
     }
 
-    /// Takes out the entries of every worker that has ended: by worker, each in its own order.
+    /// Removes and returns the entries of every worker that has ended: sorted by worker, and in order of time for
+    /// each.
     pub fn take(&self) -> Vec<Entry> {
         let mut entries = std::mem::take(&mut *self.entries.lock().unwrap_or_else(PoisonError::into_inner));
         entries.sort_by_key(|entry| entry.worker);
@@ -53,8 +53,8 @@ impl Log {
     }
 }
 
-/// A policy that decides as `P` does and keeps a log of it. It permits no direct handoffs ([`Policy::handoffs`]), so
-/// that every activation follows a decision.
+/// A policy that decides as `P` does and records each decision. It permits no direct handoffs ([`Policy::handoffs`]),
+/// so every activation follows a decision.
 #[derive(Debug)]
 pub struct Recorded<'a, P> {
     policy: P,
@@ -62,13 +62,13 @@ pub struct Recorded<'a, P> {
 }
 
 impl<'a, P> Recorded<'a, P> {
-    /// Records `policy` into `log`.
+    /// Records the decisions of `policy` in `log`.
     pub fn new(policy: P, log: &'a Log) -> Recorded<'a, P> {
         Recorded { policy, log }
     }
 }
 
-/// State of one worker: the policy's own, and its entries until it is dropped.
+/// State of one worker: the state of the policy, and entries that move to the log when it is dropped.
 #[derive(Debug)]
 pub struct Local<'a, L> {
     policy: L,

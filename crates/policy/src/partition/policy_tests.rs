@@ -1,4 +1,4 @@
-//! What the policy decides.
+//! Decisions of the policy.
 
 use super::{DEFAULT_TAU, Ledger, Local, Partition};
 use crate::graphs;
@@ -8,8 +8,8 @@ use thalweg_graph::NodeId;
 
 const MS: u64 = 1_000_000;
 
-/// A chain of six, two workers, the first of whom has all of it.
-fn begun() -> (Partition, Mock<Ledger>, Vec<Local>) {
+/// A chain of six and two workers; all nodes belong to the first.
+fn started() -> (Partition, Mock<Ledger>, Vec<Local>) {
     let mut host = Mock::sharing(graphs::chain(6), 2);
     let policy = Partition::default();
     let locals = (0..2).map(|worker| policy.start(worker, &mut host)).collect();
@@ -21,8 +21,8 @@ fn queue(host: &Mock<Ledger>, worker: usize) -> Vec<u32> {
 }
 
 #[test]
-fn ready_nodes_go_home_and_nobody_steals() {
-    let (policy, mut host, mut locals) = begun();
+fn ready_nodes_go_to_their_worker_and_are_not_stolen() {
+    let (policy, mut host, mut locals) = started();
     assert_eq!((queue(&host, 0), queue(&host, 1)), (vec![0, 1, 2, 3, 4, 5], vec![]));
     host.me = 1;
     assert_eq!(policy.next(&mut locals[1], None, &mut host), Decision::Idle);
@@ -33,19 +33,19 @@ fn ready_nodes_go_home_and_nobody_steals() {
     assert_eq!(policy.next(&mut locals[1], None, &mut host), Decision::Activate(NodeId(2)));
 }
 
-/// Everybody has done the same, in 100 ms of which the workers were idle for this share.
+/// All nodes have the same load, and the workers were idle for this share of 100 ms.
 fn after(share: f64) -> (Mock<Ledger>, Decision) {
-    let (policy, mut host, mut locals) = begun();
+    let (policy, mut host, mut locals) = started();
     (host.now, host.idle_time) = (100 * MS, (200.0 * MS as f64 * share) as u64);
     (host.busy_time, host.traffic) = (vec![10 * MS; 6], vec![1000; 5]);
     host.me = 1;
     let decision = policy.next(&mut locals[1], None, &mut host);
-    assert!(host.shared.is_some(), "it is given back");
+    assert!(host.shared.is_some(), "the lock is released");
     (host, decision)
 }
 
 #[test]
-fn idleness_beyond_tau_parts_the_graph_and_deals_what_is_ready() {
+fn idle_time_beyond_tau_repartitions_and_redistributes() {
     let (host, decision) = after(DEFAULT_TAU - 0.01);
     assert_eq!((decision, &host.affinity[..]), (Decision::Idle, &[0; 6][..]));
     assert_eq!(host.shared.unwrap().partitions(), 0);
@@ -59,8 +59,8 @@ fn idleness_beyond_tau_parts_the_graph_and_deals_what_is_ready() {
 }
 
 #[test]
-fn one_at_a_time() {
-    let (policy, mut host, mut locals) = begun();
+fn a_locked_ledger_is_skipped() {
+    let (policy, mut host, mut locals) = started();
     (host.now, host.idle_time) = (100 * MS, 100 * MS);
     (host.busy_time, host.shared) = (vec![10 * MS; 6], None);
     assert!(matches!(policy.next(&mut locals[0], None, &mut host), Decision::Activate(_)));
@@ -69,10 +69,10 @@ fn one_at_a_time() {
 
 #[test]
 fn partitions_that_do_not_help_become_rare() {
-    let (policy, mut host, mut locals) = begun();
+    let (policy, mut host, mut locals) = started();
     let mut last = None;
     for ms in 1..=4000 {
-        // One worker's worth of work, at one node of the chain: no partition helps.
+        // All work is at one node of the chain, so no partition helps.
         (host.now, host.idle_time, host.busy_time[3]) = (ms * MS, ms * MS, ms * MS);
         let Decision::Activate(node) = policy.next(&mut locals[0], last, &mut host) else { continue };
         policy.ready(&mut locals[0], node, &mut host);
