@@ -1,5 +1,5 @@
-//! Efficiency of every policy on the virtual host: the shortest possible makespan over the real
-//! one, and mean firings of an activation, as `efficiency/firings`.
+//! Prints, for every policy in virtual time, the ratio of the shortest possible makespan to the actual one, and the
+//! mean number of firings of an activation, as `efficiency/firings`.
 //!
 //! `cargo run --release -p thalweg-sim --example efficiency [CAPACITY]`
 
@@ -32,7 +32,7 @@ fn models(capacity: usize) -> Vec<(String, Model)> {
     models.into_iter().map(|(name, model)| (name, model.capacity(capacity))).collect()
 }
 
-/// A chain of eight with one stage four times as slow as the others.
+/// A chain of eight in which one stage is four times as slow as the others.
 fn slow(firings: u64) -> Model {
     let mut model = shapes::tailed_chain(8, firings, 60);
     model.nodes[5].cost = Cost::Tailed(240);
@@ -47,7 +47,8 @@ fn main() {
         for workers in [1, 2, 4, 8, 16] {
             let settings = Settings { workers, ..Settings::default() };
             let cells = names.iter().map(|name| {
-                let report = registry::dispatch(name, Run(&model, settings)).expect("a known name");
+                let report =
+                    registry::dispatch(name, Run(&model, settings)).expect("the name is of the registry");
                 format!("{:.3}/{:.0}", report.efficiency(&model), report.mean_activation())
             });
             println!("{shape:<12} {workers:>7}  {}", cells.collect::<Vec<_>>().map_columns());
@@ -55,7 +56,7 @@ fn main() {
     }
 }
 
-/// Cells of one width.
+/// Formats cells with equal widths.
 trait Columns {
     fn map_columns(&self) -> String;
 }

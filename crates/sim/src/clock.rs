@@ -1,6 +1,6 @@
-//! Workers in virtual time.
+//! The event heap, and the run of a model.
 
-use crate::view::{Notes, View, Worker};
+use crate::view::{Common, View, Worker};
 use crate::world::{Claim, World, neighbours};
 use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ use thalweg_policy::{Decision, Event, Host, Needs, Policy, Shared, WorkerId};
 /// Runs a model under a policy until all nodes have ended.
 ///
 /// # Errors
-/// The policy broke a law, or the model cannot end.
+/// The policy violates the liveness law, or the model cannot end.
 pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
     let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings);
     let Needs { notifications, affinity } = policy.needs(&model.graph);
@@ -21,7 +21,7 @@ pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<
     let mut locals: Vec<P::Local> =
         (0..settings.workers).map(|w| policy.start(w, &mut clock.view(w))).collect();
     for worker in 0..settings.workers {
-        clock.schedule(0, worker, Step::Ask);
+        clock.schedule(0, worker, Step::Decide);
     }
     for _ in 0..settings.steps {
         let Some((worker, step)) = clock.advance() else {
@@ -31,7 +31,7 @@ pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<
             return clock.close();
         };
         match step {
-            Step::Ask => clock.ask(policy, &mut locals[worker], worker)?,
+            Step::Decide => clock.decide(policy, &mut locals[worker], worker)?,
             Step::Claim(node) => clock.begin(worker, node),
             Step::Finish => clock.finish(worker),
         }
@@ -39,32 +39,33 @@ pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<
     Err(Failure::TooLong)
 }
 
-/// What a worker does at its next moment.
+/// The action of a worker at an event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Step {
-    Ask,
+    Decide,
     Claim(NodeId),
     Finish,
 }
 
-/// A moment: its time, its number (so that moments of one time keep their order), and what it is.
-type Moment = Reverse<(u64, u64, WorkerId, Step)>;
+/// An event: its time, its number (so that events of the same time keep their order), the worker and its action.
+type Timed = Reverse<(u64, u64, WorkerId, Step)>;
 
 struct Clock<'m, S> {
     world: World<'m>,
     settings: Settings,
     workers: Vec<Worker>,
-    heap: BinaryHeap<Moment>,
-    moments: u64,
+    heap: BinaryHeap<Timed>,
+    /// Events so far.
+    events: u64,
     now: u64,
-    /// Who activated a node last.
-    owners: Vec<Option<WorkerId>>,
-    notes: Notes<S>,
-    /// Tokens of each node, where the policy is told.
+    /// By node: the worker that activated it last.
+    last_workers: Vec<Option<WorkerId>>,
+    common: Common<S>,
+    /// By node: the number of its tokens. `None` where the policy has no notifications.
     tokens: Option<Vec<usize>>,
-    /// What starving sources have still to give, the next round last.
+    /// The remaining arrivals of starving sources, the next round last.
     arrivals: Vec<Vec<(NodeId, u64)>>,
-    /// Decisions since a node became claimable or was activated.
+    /// By node: decisions since it became claimable or was activated.
     waits: Vec<u64>,
     report: Report,
 }
@@ -78,10 +79,10 @@ impl<'m, S: Shared> Clock<'m, S> {
             settings,
             workers: (0..workers).map(|worker| Worker::new(settings.seed, worker)).collect(),
             heap: BinaryHeap::new(),
-            moments: 0,
+            events: 0,
             now: 0,
-            owners: vec![None; nodes],
-            notes: Notes::new(nodes),
+            last_workers: vec![None; nodes],
+            common: Common::new(nodes),
             tokens: None,
             arrivals: model.arrivals().into_iter().rev().collect(),
             waits: vec![0; nodes],
@@ -102,16 +103,16 @@ impl<'m, S: Shared> Clock<'m, S> {
         View {
             world: &self.world,
             workers: &mut self.workers,
-            owners: &self.owners,
-            notes: &mut self.notes,
+            last_workers: &self.last_workers,
+            common: &mut self.common,
             now: self.now,
             worker,
         }
     }
 
     fn schedule(&mut self, after: u64, worker: WorkerId, step: Step) {
-        self.moments += 1;
-        self.heap.push(Reverse((self.now + after, self.moments, worker, step)));
+        self.events += 1;
+        self.heap.push(Reverse((self.now + after, self.events, worker, step)));
     }
 
     fn advance(&mut self) -> Option<(WorkerId, Step)> {
@@ -120,8 +121,8 @@ impl<'m, S: Shared> Clock<'m, S> {
         Some((worker, step))
     }
 
-    /// All workers sleep: what comes from outside arrives, round by round, until some node is claimable
-    /// and its workers are awake. False where nothing is left to come.
+    /// Called when all workers sleep: lets rounds of starving sources arrive until some node is claimable, and wakes
+    /// workers. Returns false if no arrival wakes a worker.
     fn arrive(&mut self, affinity: bool) -> bool {
         while let Some(round) = self.arrivals.pop() {
             for (source, firings) in round {
@@ -138,26 +139,26 @@ impl<'m, S: Shared> Clock<'m, S> {
         false
     }
 
-    /// Makes tokens of nodes that an arrival has made claimable, for a policy that wants notifications.
+    /// Makes tokens of the nodes that an arrival has made claimable, if the policy has notifications.
     fn notify_outside(&mut self, source: NodeId, affinity: bool) {
         for node in neighbours(self.world.graph(), source) {
-            let most = self.most_tokens(node);
+            let max = self.max_tokens(node);
             let Some(tokens) = &mut self.tokens else { return };
-            if tokens[node.index()] < most && self.world.claimable(node) {
+            if tokens[node.index()] < max && self.world.claimable(node) {
                 tokens[node.index()] += 1;
                 match self.view(0).affinity(node).filter(|_| affinity) {
                     Some(worker) => self.workers[worker].queue.push_back(node),
-                    None => self.notes.outside.push_back(node),
+                    None => self.common.outside.push_back(node),
                 }
             }
         }
     }
 
-    fn most_tokens(&self, node: NodeId) -> usize {
+    fn max_tokens(&self, node: NodeId) -> usize {
         if self.world.graph().node(node).kind == Kind::Parallel { self.workers.len() } else { 1 }
     }
 
-    /// Nobody has anything to do: why?
+    /// The result of a run in which no event is left.
     fn close(self) -> Result<Report, Failure> {
         let claimable: Vec<NodeId> =
             self.world.graph().node_ids().filter(|&n| self.world.claimable(n)).collect();
@@ -168,7 +169,7 @@ impl<'m, S: Shared> Clock<'m, S> {
         }
     }
 
-    fn ask<P: Policy<Shared = S>>(
+    fn decide<P: Policy<Shared = S>>(
         &mut self,
         policy: &P,
         local: &mut P::Local,
@@ -182,9 +183,9 @@ impl<'m, S: Shared> Clock<'m, S> {
         let decision = policy.next(local, last, &mut self.view(worker));
         self.report.decisions.push(Entry { worker, last, decision });
         self.count_waits(decision);
-        self.wake_rung();
+        self.wake_wanted();
         match decision {
-            Decision::Activate(node) if node.index() >= self.owners.len() => {
+            Decision::Activate(node) if node.index() >= self.last_workers.len() => {
                 return Err(Failure::NoSuchNode { node });
             }
             Decision::Activate(node) => {
@@ -193,21 +194,21 @@ impl<'m, S: Shared> Clock<'m, S> {
                 active.idle_before += active.idle_since.take().map_or(0, |since| now - since);
                 self.schedule(self.settings.decide, worker, Step::Claim(node));
             }
-            Decision::Idle => self.rest(worker),
+            Decision::Idle => self.idle(worker),
         }
         Ok(())
     }
 
     /// Notifies a policy that needs it of the nodes that the worker's activation has made claimable.
     fn notify<P: Policy<Shared = S>>(&mut self, policy: &P, local: &mut P::Local, worker: WorkerId) {
-        let Some(node) = self.workers[worker].news.take() else { return };
+        let Some(node) = self.workers[worker].unreported.take() else { return };
         let Some(tokens) = &mut self.tokens else { return };
         tokens[node.index()] -= 1;
         let graph = self.world.graph();
         for other in neighbours(graph, node).into_iter().chain([node]) {
-            let most = self.most_tokens(other);
+            let max = self.max_tokens(other);
             let token = &mut self.tokens.as_mut().expect("the policy has notifications")[other.index()];
-            if *token < most && self.world.claimable(other) {
+            if *token < max && self.world.claimable(other) {
                 *token += 1;
                 policy.ready(local, other, &mut self.view(worker));
             }
@@ -223,23 +224,24 @@ impl<'m, S: Shared> Clock<'m, S> {
         }
     }
 
-    fn rest(&mut self, worker: WorkerId) {
+    fn idle(&mut self, worker: WorkerId) {
         self.workers[worker].idle += 1;
         self.workers[worker].idle_since.get_or_insert(self.now);
         if self.workers[worker].idle < self.settings.patience {
-            self.schedule(self.settings.spin, worker, Step::Ask);
+            self.schedule(self.settings.spin, worker, Step::Decide);
         } else {
             self.workers[worker].asleep = true;
         }
     }
 
-    /// A claim takes effect.
+    /// Claims a node for an activation.
     fn begin(&mut self, worker: WorkerId, node: NodeId) {
-        let claim = self.world.hold(node).and_then(|()| self.go_on(worker, node, self.settings.budget));
+        let claim = self.world.hold(node).and_then(|()| self.claim_next(worker, node, self.settings.budget));
         match claim {
             Ok((claim, left)) => {
                 self.report.activations[node.index()] += 1;
-                let moved = self.owners[node.index()].replace(worker).is_some_and(|owner| owner != worker);
+                let moved =
+                    self.last_workers[node.index()].replace(worker).is_some_and(|owner| owner != worker);
                 let extra = if moved { self.settings.migrate } else { 0 };
                 self.fire(worker, (node, claim, left), self.settings.overhead + extra);
             }
@@ -251,7 +253,7 @@ impl<'m, S: Shared> Clock<'m, S> {
         }
     }
 
-    /// Starts the firings of a claim, which cost `extra` besides.
+    /// Starts the firings of a claim, at an additional cost of `extra`.
     fn fire(&mut self, worker: WorkerId, active: (NodeId, Claim, u64), extra: u64) {
         let claim = active.1;
         let overhead = extra + self.settings.transfer * claim.foreign;
@@ -260,12 +262,11 @@ impl<'m, S: Shared> Clock<'m, S> {
         self.schedule(overhead + claim.cost, worker, Step::Finish);
     }
 
-    /// Claims the next firings of a node that is held, of a budget of `left`; hands the node back
-    /// where there are none.
-    fn go_on(&mut self, worker: WorkerId, node: NodeId, left: u64) -> Result<(Claim, u64), Event> {
+    /// Claims the next firings of a held node, within a budget of `left`. Releases the node if it cannot fire.
+    fn claim_next(&mut self, worker: WorkerId, node: NodeId, left: u64) -> Result<(Claim, u64), Event> {
         let parallel = self.world.graph().node(node).kind == Kind::Parallel;
-        let most = if parallel { self.settings.run } else { self.settings.slice.min(left) };
-        match self.world.claim(node, most, worker) {
+        let max = if parallel { self.settings.run } else { self.settings.slice.min(left) };
+        match self.world.claim(node, max, worker) {
             Ok(claim) if parallel => Ok((claim, 0)),
             Ok(claim) => Ok((claim, left - claim.firings)),
             Err(event) => {
@@ -275,20 +276,20 @@ impl<'m, S: Shared> Clock<'m, S> {
         }
     }
 
-    /// Claimed firings are done.
+    /// Ends the firings of a claim, and claims the next ones if budget is left.
     fn finish(&mut self, worker: WorkerId) {
         let (node, claim, left) = self.workers[worker].active.take().expect("an activation runs");
         self.world.finish(node, claim.run, worker);
         self.report.busy[worker] += claim.cost;
         self.report.firings[node.index()] += claim.firings;
-        self.notes.busy_time[node.index()] += claim.cost;
+        self.common.busy_time[node.index()] += claim.cost;
         self.report.makespan = self.now;
         if left == 0 {
-            self.world.announce(node);
+            self.world.end_budget(node);
             self.world.release(node);
             return self.leave(worker, node, Event::Budget, 0);
         }
-        match self.go_on(worker, node, left) {
+        match self.claim_next(worker, node, left) {
             Ok((claim, left)) => {
                 self.fire(worker, (node, claim, left), 0);
                 self.wake();
@@ -297,34 +298,34 @@ impl<'m, S: Shared> Clock<'m, S> {
         }
     }
 
-    /// An activation has ended.
+    /// Ends an activation.
     fn leave(&mut self, worker: WorkerId, node: NodeId, event: Event, after: u64) {
         self.workers[worker].last = Some((node, event));
-        self.workers[worker].news = Some(node);
-        self.schedule(after, worker, Step::Ask);
+        self.workers[worker].unreported = Some(node);
+        self.schedule(after, worker, Step::Decide);
         self.wake();
     }
 
-    /// Lets sleeping workers ask again, if there is something to ask for.
+    /// Wakes all sleeping workers if some node is claimable.
     fn wake(&mut self) {
         let sleepers: Vec<WorkerId> = (0..self.workers.len()).filter(|&w| self.workers[w].asleep).collect();
         if sleepers.is_empty() || !self.world.graph().node_ids().any(|n| self.world.claimable(n)) {
             return;
         }
-        sleepers.into_iter().for_each(|worker| self.rouse(worker));
+        sleepers.into_iter().for_each(|worker| self.wake_one(worker));
     }
 
-    /// Lets those ask again who were given something in their sleep.
-    fn wake_rung(&mut self) {
+    /// Wakes each sleeping worker that has received a node in its queue.
+    fn wake_wanted(&mut self) {
         for worker in 0..self.workers.len() {
-            if std::mem::take(&mut self.workers[worker].rung) && self.workers[worker].asleep {
-                self.rouse(worker);
+            if std::mem::take(&mut self.workers[worker].wanted) && self.workers[worker].asleep {
+                self.wake_one(worker);
             }
         }
     }
 
-    fn rouse(&mut self, worker: WorkerId) {
+    fn wake_one(&mut self, worker: WorkerId) {
         (self.workers[worker].asleep, self.workers[worker].idle) = (false, 0);
-        self.schedule(self.settings.wake, worker, Step::Ask);
+        self.schedule(self.settings.wake, worker, Step::Decide);
     }
 }

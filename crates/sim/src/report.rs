@@ -1,35 +1,34 @@
-//! What comes of a virtual run.
+//! Results of a run: a report, or a failure.
 
 use crate::Model;
 use std::fmt;
 use thalweg_graph::NodeId;
 use thalweg_policy::record::Entry;
 
-/// A run that came to its end.
+/// The report of a run in which every node ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Ticks from the start to the last publication.
     pub makespan: u64,
-    /// Ticks spent in firings, by worker.
+    /// By worker: ticks spent in firings.
     pub busy: Vec<u64>,
-    /// Ticks spent on claims, by worker.
+    /// By worker: ticks spent on claims.
     pub overhead: Vec<u64>,
-    /// Firings, by node.
+    /// By node: firings.
     pub firings: Vec<u64>,
-    /// Activations that fired at least once, by node.
+    /// By node: activations that fired at least once.
     pub activations: Vec<u64>,
     /// Claims that fired nothing.
     pub fruitless: u64,
-    /// Every question and answer, in order of time.
+    /// Every decision, in order of time.
     pub decisions: Vec<Entry>,
-    /// The most decisions made, by all workers, while a node was claimable all the time and not
-    /// activated.
+    /// The maximum number of decisions, of all workers, during which a node stayed claimable without being activated.
     pub longest_wait: u64,
 }
 
 impl Report {
-    /// The shortest possible makespan over the real one. The bound is the larger of all work
-    /// split evenly and the work of the busiest sequential node.
+    /// The ratio of the shortest possible makespan to the actual one. The shortest possible makespan is the maximum
+    /// of the evenly divided work and the work of the busiest sequential node.
     pub fn efficiency(&self, model: &Model) -> f64 {
         let works = model.graph.node_ids().map(|n| (n, self.work(model, n)));
         let longest = works.filter(|(n, _)| !model.is_parallel(*n)).map(|(_, work)| work).max();
@@ -42,31 +41,31 @@ impl Report {
         (0..self.firings[node.index()]).map(|ticket| cost.at(ticket)).sum()
     }
 
-    /// Mean firings of an activation.
+    /// The mean number of firings of an activation.
     pub fn mean_activation(&self) -> f64 {
         let total = |counts: &[u64]| counts.iter().sum::<u64>() as f64;
         total(&self.firings) / total(&self.activations).max(1.0)
     }
 }
 
-/// A run that did not come to its end.
+/// Why a run did not end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Failure {
-    /// All workers are idle though these nodes are claimable: the policy broke its law.
+    /// All workers are idle although these nodes are claimable: the policy violates the liveness law.
     Stalled {
         /// The nodes.
         claimable: Vec<NodeId>,
     },
-    /// Nothing is claimable, yet these nodes have not ended: the model's channels are too small,
-    /// or it waits for itself.
+    /// No node is claimable, and these nodes have not ended: the channels of the model are too small, or it
+    /// deadlocks.
     Deadlock {
         /// The nodes.
         waiting: Vec<NodeId>,
     },
     /// The policy named a node that is not in the graph.
     NoSuchNode {
-        /// The name.
+        /// The node.
         node: NodeId,
     },
     /// The run did not end within [`Settings::steps`](crate::Settings::steps).
@@ -76,10 +75,16 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Stalled { claimable } => write!(f, "all workers idle, but claimable: {claimable:?}"),
-            Failure::Deadlock { waiting } => write!(f, "nothing claimable, not ended: {waiting:?}"),
-            Failure::NoSuchNode { node } => write!(f, "there is no node {node:?}"),
-            Failure::TooLong => write!(f, "the run did not end within its steps"),
+            Failure::Stalled { claimable } => {
+                write!(f, "all workers are idle, but these nodes are claimable: {claimable:?}")
+            }
+            Failure::Deadlock { waiting } => {
+                write!(f, "no node is claimable, and these have not ended: {waiting:?}")
+            }
+            Failure::NoSuchNode { node } => {
+                write!(f, "the policy activated {node:?}, which is not in the graph")
+            }
+            Failure::TooLong => write!(f, "the run did not end within its maximum number of events"),
         }
     }
 }

@@ -1,38 +1,38 @@
-//! The numbers of a virtual machine.
+//! Costs and sizes of the virtual machine.
 
 /// Settings of a run. Times are in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Workers.
+    /// The number of workers.
     pub workers: usize,
-    /// Seed of their random sequences.
+    /// The seed of their random sequences.
     pub seed: u64,
-    /// From a decision to its claim.
+    /// Time from a decision to its claim.
     pub decide: u64,
-    /// Cost of an activation besides its firings, whether it fires or not.
+    /// Cost of an activation in addition to its firings, whether it fires or not.
     pub overhead: u64,
-    /// Additional cost where the node was last activated by another worker.
+    /// Additional cost of an activation if another worker activated the node last.
     pub migrate: u64,
-    /// Additional cost of each item that another worker published.
+    /// Additional cost of each popped item that another worker published.
     pub transfer: u64,
-    /// From a publication until a sleeping worker asks.
+    /// Time from a publication until a sleeping worker calls the policy.
     pub wake: u64,
-    /// Time between the questions of an idle worker.
+    /// Time between two calls of the policy by an idle worker.
     pub spin: u64,
-    /// Questions with the answer [`Decision::Idle`](thalweg_policy::Decision::Idle) in a row before a worker sleeps.
+    /// Consecutive [`Decision::Idle`](thalweg_policy::Decision::Idle) after which a worker sleeps.
     pub patience: u32,
-    /// Most firings of an activation of a sequential node.
+    /// Maximum number of firings of an activation of a sequential node.
     pub budget: u64,
     /// Firings of a sequential node from one publication to the next.
     pub slice: u64,
-    /// Most firings in one claim of a parallel node.
+    /// Maximum number of firings in one claim of a parallel node.
     pub run: u64,
-    /// Most runs of a parallel node that are claimed and not published; 0 is twice the workers.
+    /// Maximum number of claimed and unpublished runs of a parallel node; 0 stands for twice the number of workers.
     pub window: usize,
-    /// Whether the host knows what the next firing of a sequential node with dynamic rates moves.
-    /// Without, it knows what the engine knows: what the latest activation lacked. See `world`.
+    /// Whether the host knows what the next firing of a sequential node with dynamic rates moves. Without foresight
+    /// it knows what the engine knows: what the latest activation lacked. See `world`.
     pub foresight: bool,
-    /// Most events of the whole run.
+    /// Maximum number of events of the run.
     pub steps: u64,
 }
 

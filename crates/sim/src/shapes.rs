@@ -1,13 +1,12 @@
-//! Models of the graphs that tests and measurements ask for. Costs are in ticks a firing; think
-//! of nanoseconds.
+//! Models of graphs that occur in tests and measurements. Costs are in ticks a firing, on the scale of nanoseconds.
 
 use crate::{Cost, Model, Ratio};
 use thalweg_graph::{Link, NodeId};
 
-/// Firings of a source whose shape does not ask for a number.
+/// Firings of a source in shapes without a parameter for them.
 const FIRINGS: u64 = 300;
 
-/// One of each shape, by name: what every policy must be able to run, in any host.
+/// One model of each shape, by name. Every policy must run them all, in every host.
 pub fn all() -> Vec<(&'static str, Model)> {
     vec![
         ("single", chain(1, 100)),
@@ -20,18 +19,18 @@ pub fn all() -> Vec<(&'static str, Model)> {
         ("fan", fan(5, 100)),
         ("feedback", feedback(100)),
         ("two sources", two_sources()),
-        ("strangers", strangers(200, 100)),
+        ("two chains", two_chains(200, 100)),
         ("dedup", dedup(48, 100)),
         ("peek", peeking_farm(200, 30, 300, 8)),
     ]
 }
 
-/// `nodes` sequential nodes in a line.
+/// A line of `nodes` sequential nodes.
 pub fn chain(nodes: usize, cost: u64) -> Model {
     chain_of(nodes, FIRINGS, cost)
 }
 
-/// The same, with so many firings of its source.
+/// A [`chain`] with this number of firings of its source.
 pub fn chain_of(nodes: usize, firings: u64, cost: u64) -> Model {
     let mut model = Model::new();
     let mut from = model.source("source", firings, Cost::Fixed(cost));
@@ -43,7 +42,7 @@ pub fn chain_of(nodes: usize, firings: u64, cost: u64) -> Model {
     model
 }
 
-/// The same, with costs of a heavy tail.
+/// A [`chain_of`] nodes that have costs with a heavy tail.
 pub fn tailed_chain(nodes: usize, firings: u64, cost: u64) -> Model {
     let mut model = chain_of(nodes, firings, cost);
     for node in &mut model.nodes {
@@ -52,14 +51,14 @@ pub fn tailed_chain(nodes: usize, firings: u64, cost: u64) -> Model {
     model
 }
 
-/// A chain of five whose middle takes ten times as long as the others.
+/// A chain of five with a middle node that takes ten times as long as the others.
 pub fn slow_node(cost: u64) -> Model {
     let mut model = chain(5, cost);
     model.nodes[2].cost = Cost::Fixed(10 * cost);
     model
 }
 
-/// Source, parallel worker with a heavy tail of costs, sink in order.
+/// Source, parallel node with costs of a heavy tail, sink.
 pub fn farm(firings: u64, ends: u64, work: u64) -> Model {
     let mut model = Model::new();
     let source = model.source("source", firings, Cost::Fixed(ends));
@@ -70,14 +69,14 @@ pub fn farm(firings: u64, ends: u64, work: u64) -> Model {
     model
 }
 
-/// The same, where the worker sees `peek` items at each firing.
+/// A [`farm`] with a parallel node that peeks at `peek` items in each firing.
 pub fn peeking_farm(firings: u64, ends: u64, work: u64, peek: u32) -> Model {
     let mut model = farm(firings, ends, work);
     model.peek(NodeId(1), peek);
     model
 }
 
-/// One node gives to two, which meet again; one side keeps every third item only.
+/// A split into two branches, which are joined again; one branch keeps every third item only.
 pub fn diamond(cost: u64) -> Model {
     let mut model = Model::new();
     let source = model.source("source", FIRINGS, Cost::Fixed(cost));
@@ -94,7 +93,7 @@ pub fn diamond(cost: u64) -> Model {
     model
 }
 
-/// One source, `width` branches, one sink; every second branch is parallel.
+/// One source, `width` branches of which every second is parallel, one sink.
 pub fn fan(width: usize, cost: u64) -> Model {
     let mut model = Model::new();
     let source = model.source("source", FIRINGS, Cost::Fixed(cost));
@@ -109,8 +108,7 @@ pub fn fan(width: usize, cost: u64) -> Model {
     model
 }
 
-/// A loop: each item meets the one that came round before it. The way back holds four items at
-/// the start.
+/// A cycle: each item of the source is joined with an item of the feedback channel, which has four initial items.
 pub fn feedback(cost: u64) -> Model {
     let mut model = Model::new();
     let source = model.source("source", FIRINGS, Cost::Fixed(cost));
@@ -144,8 +142,8 @@ pub fn two_sources() -> Model {
     model
 }
 
-/// Two chains that have nothing to do with each other, in one graph.
-pub fn strangers(firings: u64, cost: u64) -> Model {
+/// Two unconnected chains in one graph.
+pub fn two_chains(firings: u64, cost: u64) -> Model {
     let mut model = Model::new();
     for _ in 0..2 {
         let source = model.source("source", firings, Cost::Fixed(cost));
@@ -155,8 +153,8 @@ pub fn strangers(firings: u64, cost: u64) -> Model {
     model
 }
 
-/// The five stages of dedup: coarse pieces, eight chunks of each, hash, look-up in order (of three
-/// chunks two are new), compression of the new ones, ordered write.
+/// The five stages of dedup: coarse pieces, eight chunks of each, hash, sequential look-up (two of three chunks are
+/// new), compression of new chunks, sequential write.
 pub fn dedup(pieces: u64, cost: u64) -> Model {
     let mut model = Model::new();
     let (eight, new) = (Ratio::new(8, 1), Ratio::new(2, 3));

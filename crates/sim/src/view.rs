@@ -1,4 +1,4 @@
-//! What a policy sees of a virtual run: its workers, and what they know together.
+//! Workers, and the host that a policy sees.
 
 use crate::world::{Claim, World};
 use std::collections::VecDeque;
@@ -11,17 +11,18 @@ pub(crate) struct Worker {
     pub(crate) random: XorShift,
     pub(crate) queue: VecDeque<NodeId>,
     pub(crate) last: Option<(NodeId, Event)>,
-    /// Its node, until the policy was told what has come of it.
-    pub(crate) news: Option<NodeId>,
+    /// The node of an activation that has ended, until the policy has been notified of its effects.
+    pub(crate) unreported: Option<NodeId>,
     /// The running activation: its node, the claimed run, and firings left of the budget.
     pub(crate) active: Option<(NodeId, Claim, u64)>,
-    /// Idle answers in a row.
+    /// Consecutive idle decisions.
     pub(crate) idle: u32,
     pub(crate) asleep: bool,
-    /// Something was put into its queue while it slept.
-    pub(crate) rung: bool,
-    /// Since when it has had nothing to do, if it has not, and for how long before that.
+    /// Whether a node was pushed to its queue while it slept.
+    pub(crate) wanted: bool,
+    /// The time of the first of its consecutive idle decisions.
     pub(crate) idle_since: Option<u64>,
+    /// Its idle time before `idle_since`.
     pub(crate) idle_before: u64,
 }
 
@@ -31,32 +32,32 @@ impl Worker {
             random: XorShift::new(seed, worker),
             queue: VecDeque::new(),
             last: None,
-            news: None,
+            unreported: None,
             active: None,
             idle: 0,
             asleep: false,
-            rung: false,
+            wanted: false,
             idle_since: None,
             idle_before: 0,
         }
     }
 }
 
-/// What workers share, beside the world.
-pub(crate) struct Notes<S> {
+/// State that the workers share, except for the world.
+pub(crate) struct Common<S> {
     /// By node, where it was set.
     pub(crate) affinity: Vec<Option<WorkerId>>,
     /// By node.
     pub(crate) busy_time: Vec<u64>,
-    /// The policy's shared state; none while a worker holds its lock.
+    /// The shared state of the policy; `None` while a worker holds its lock.
     pub(crate) shared: Option<S>,
-    /// Tokens made outside of all activations, for any worker.
+    /// Tokens of nodes that became claimable outside of all activations, for any worker.
     pub(crate) outside: VecDeque<NodeId>,
 }
 
-impl<S: Default> Notes<S> {
-    pub(crate) fn new(nodes: usize) -> Notes<S> {
-        Notes {
+impl<S: Default> Common<S> {
+    pub(crate) fn new(nodes: usize) -> Common<S> {
+        Common {
             affinity: vec![None; nodes],
             busy_time: vec![0; nodes],
             shared: Some(S::default()),
@@ -65,12 +66,13 @@ impl<S: Default> Notes<S> {
     }
 }
 
-/// The world as one worker's policy sees it.
+/// The host, as the policy of one worker sees it.
 pub(crate) struct View<'a, 'm, S> {
     pub(crate) world: &'a World<'m>,
     pub(crate) workers: &'a mut [Worker],
-    pub(crate) owners: &'a [Option<WorkerId>],
-    pub(crate) notes: &'a mut Notes<S>,
+    /// By node: the worker that activated it last.
+    pub(crate) last_workers: &'a [Option<WorkerId>],
+    pub(crate) common: &'a mut Common<S>,
     pub(crate) now: u64,
     pub(crate) worker: WorkerId,
 }
@@ -80,7 +82,7 @@ impl<S> Measurements for View<'_, '_, S> {
         self.world.occupancy(channel)
     }
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
-        self.owners[node.index()]
+        self.last_workers[node.index()]
     }
     fn now(&self) -> u64 {
         self.now
@@ -90,7 +92,7 @@ impl<S> Measurements for View<'_, '_, S> {
         self.workers.iter().map(of).sum()
     }
     fn busy_time(&self, node: NodeId) -> u64 {
-        self.notes.busy_time[node.index()]
+        self.common.busy_time[node.index()]
     }
     fn traffic(&self, channel: ChannelId) -> u64 {
         self.world.traffic(channel)
@@ -112,10 +114,10 @@ impl<S> Host<S> for View<'_, '_, S> {
     }
     fn push(&mut self, to: WorkerId, node: NodeId) {
         self.workers[to].queue.push_back(node);
-        self.workers[to].rung = self.workers[to].asleep;
+        self.workers[to].wanted = self.workers[to].asleep;
     }
     fn pop(&mut self, end: End) -> Option<NodeId> {
-        let (own, outside) = (&mut self.workers[self.worker].queue, &mut self.notes.outside);
+        let (own, outside) = (&mut self.workers[self.worker].queue, &mut self.common.outside);
         match end {
             End::Oldest => outside.pop_front().or_else(|| own.pop_front()),
             End::Newest => own.pop_back().or_else(|| outside.pop_front()),
@@ -125,17 +127,17 @@ impl<S> Host<S> for View<'_, '_, S> {
         self.workers[from].queue.pop_front()
     }
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
-        let (nodes, workers) = (self.notes.affinity.len(), self.workers.len());
+        let (nodes, workers) = (self.common.affinity.len(), self.workers.len());
         let bound = self.world.graph().node(node).kind != Kind::Parallel;
-        bound.then(|| self.notes.affinity[node.index()].unwrap_or_else(|| dealt(node, nodes, workers)))
+        bound.then(|| self.common.affinity[node.index()].unwrap_or_else(|| dealt(node, nodes, workers)))
     }
     fn set_affinity(&mut self, node: NodeId, worker: WorkerId) {
-        self.notes.affinity[node.index()] = Some(worker);
+        self.common.affinity[node.index()] = Some(worker);
     }
     fn try_shared<R>(&mut self, act: impl FnOnce(&mut S, &mut Self) -> R) -> Option<R> {
-        let mut shared = self.notes.shared.take()?;
+        let mut shared = self.common.shared.take()?;
         let result = act(&mut shared, self);
-        self.notes.shared = Some(shared);
+        self.common.shared = Some(shared);
         Some(result)
     }
 }

@@ -1,40 +1,40 @@
-//! Channels and nodes of a virtual run: what can be claimed, and what publication changes.
+//! Channels and nodes of a run: which nodes are claimable, and what claims and publications change.
 //!
-//! Invariant, of each channel: `items + taken + reserved <= capacity` while its reader lives.
+//! Invariant of each channel: `items + popped + reserved <= capacity` while its consumer is alive.
 //!
-//! Without foresight ([`Settings::foresight`](crate::Settings)) a sequential node with dynamic ports, which is
-//! *blind*, is as the engine has it (`runtime/src/node`):
+//! Without foresight ([`Settings::foresight`](crate::Settings)) a sequential node with dynamic ports, called
+//! *blind*, behaves as in the engine (`runtime/src/node`):
 //!
-//! - it is claimable by what its latest activation has noted: the one thing that it lacked, or, where the
-//!   budget was spent, what the next firing is known to lack (of dynamic inputs nothing is known); a node
-//!   that has not run, or a neighbour of which has ended since, is claimable,
-//! - a dynamic output needs room for one item before each firing, whether it gives one or none,
-//! - a node with dynamic inputs looks at its outputs first, then at the inputs in order.
+//! - Its latest activation decides whether it is claimable. If that activation lacked items or room, the node is
+//!   claimable when these have come. If it spent its budget, the node is claimable when the next firing lacks
+//!   nothing that is known in advance (the needs of dynamic inputs are not). A node that has not run yet is
+//!   claimable, and so is one with a neighbour that has ended since its latest activation.
+//! - A dynamic output needs room for one item before each firing, whether the firing pushes an item or not.
+//! - A node with dynamic inputs checks its outputs first, then its inputs in order.
 //!
-//! A blind firing gives a dynamic output one item at most: beyond, the engine spills, which is not modelled.
+//! A blind firing pushes at most one item to a dynamic output. Beyond that the engine spills, which is not modelled.
 
 use crate::{Model, NodeModel};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 use thalweg_policy::{Event, Occupancy, WorkerId};
 
-/// A channel.
 #[derive(Debug)]
 struct Channel {
     capacity: usize,
-    /// Published and not claimed.
+    /// Items that are published and not claimed.
     items: usize,
-    /// Claimed by firings that have not ended.
-    taken: usize,
-    /// Room kept for firings whose output is not published.
+    /// Items claimed by firings that have not ended.
+    popped: usize,
+    /// Room reserved for unpublished output of firings.
     reserved: usize,
-    /// The producer has ended, and so has its last publication.
+    /// The producer has ended, and everything is published.
     closed: bool,
-    /// The consumer has ended: what is given is discarded.
+    /// The consumer has ended: pushed items are discarded.
     abandoned: bool,
-    /// Who published last.
+    /// The worker that published last.
     publisher: Option<WorkerId>,
-    /// Items ever published.
+    /// Items published so far.
     published: u64,
 }
 
@@ -43,29 +43,28 @@ impl Channel {
         if self.abandoned {
             return usize::MAX;
         }
-        self.capacity - self.items - self.taken - self.reserved
+        self.capacity - self.items - self.popped - self.reserved
     }
 }
 
-/// A node.
 #[derive(Debug, Default)]
 struct Node {
-    /// A worker has it, if it is sequential.
+    /// Whether a worker holds the node. Of a sequential node.
     held: bool,
     ended: bool,
-    /// The next firing's number.
+    /// The number of the next firing.
     ticket: u64,
-    /// Runs of firings claimed and not published, in order of tickets.
+    /// The reorder window: claimed and unpublished runs of firings, in ticket order.
     window: VecDeque<Run>,
-    /// Runs published so far: the number of the window's front.
+    /// Runs published so far, which is the number of the front run of the window.
     published: u64,
-    /// What the latest activation noted, of a blind node.
+    /// What the latest activation lacked. Of a blind node.
     wait: Wait,
-    /// A neighbour has ended since the node was activated.
+    /// Whether a neighbour has ended since the latest activation.
     alert: bool,
 }
 
-/// What a blind node waits for.
+/// The condition under which a blind node becomes claimable.
 #[derive(Clone, Copy, Debug, Default)]
 enum Wait {
     #[default]
@@ -74,7 +73,7 @@ enum Wait {
     Room(ChannelId, usize),
 }
 
-/// Firings claimed together.
+/// Firings that were claimed together.
 #[derive(Debug)]
 struct Run {
     done: bool,
@@ -88,19 +87,19 @@ pub(crate) struct Claim {
     /// The number of the run, for [`World::finish`].
     pub(crate) run: u64,
     pub(crate) firings: u64,
-    /// Ticks of the firings.
+    /// The cost of the firings, in ticks.
     pub(crate) cost: u64,
-    /// Items taken that another worker published.
+    /// Popped items that another worker published.
     pub(crate) foreign: u64,
 }
 
 /// Why a node cannot fire now.
 enum Lack {
-    /// The channel has fewer items than this.
+    /// The channel has fewer items than this number.
     Items(ChannelId, usize),
-    /// The channel has less room than this.
+    /// The channel has room for fewer items than this number.
     Room(ChannelId, usize),
-    /// An input has ended, or a source has fired as often as it should.
+    /// An input has ended, or a source has made all its firings.
     End,
 }
 
@@ -109,7 +108,7 @@ pub(crate) struct World<'m> {
     model: &'m Model,
     channels: Vec<Channel>,
     nodes: Vec<Node>,
-    /// Longest reorder window, in runs.
+    /// Maximum length of a reorder window, in runs.
     window: usize,
     /// Nodes that have not ended.
     alive: usize,
@@ -121,7 +120,7 @@ impl<'m> World<'m> {
         let channel = |id: ChannelId| Channel {
             capacity: model.capacity_of(id),
             items: model.graph.channel(id).link.initial,
-            taken: 0,
+            popped: 0,
             reserved: 0,
             closed: false,
             abandoned: false,
@@ -139,7 +138,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// Whether what is known of the next firing is what the latest activation noted.
+    /// Whether the host knows of the next firing only what the latest activation lacked.
     fn is_blind(&self, id: NodeId) -> bool {
         let node = self.graph().node(id);
         let dynamic = node.outputs.iter().any(|port| port.push.fixed().is_none()) || self.is_framed(id);
@@ -167,20 +166,20 @@ impl<'m> World<'m> {
         Occupancy { items: channel.items, capacity: channel.capacity }
     }
 
-    /// Items that have gone into a channel.
+    /// Items published to a channel so far.
     pub(crate) fn traffic(&self, id: ChannelId) -> u64 {
         self.channels[id.index()].published
     }
 
-    /// Whether an activation would fire, or end the node.
+    /// Whether an activation would fire or end the node.
     pub(crate) fn claimable(&self, id: NodeId) -> bool {
         let node = &self.nodes[id.index()];
-        let outside = self.graph().node(id).blocking;
-        if outside || node.ended || self.is_held(id) || node.window.len() >= self.window {
+        let dedicated = self.graph().node(id).blocking;
+        if dedicated || node.ended || self.is_held(id) || node.window.len() >= self.window {
             return false;
         }
         if self.is_blind(id) {
-            return node.alert || self.is_over(node.wait);
+            return node.alert || self.is_met(node.wait);
         }
         match self.lack(id, &Tally::default(), node.ticket) {
             None => true,
@@ -189,7 +188,7 @@ impl<'m> World<'m> {
         }
     }
 
-    fn is_over(&self, wait: Wait) -> bool {
+    fn is_met(&self, wait: Wait) -> bool {
         match wait {
             Wait::Nothing => true,
             Wait::Items(id, items) => {
@@ -203,7 +202,7 @@ impl<'m> World<'m> {
         !self.model.is_parallel(id) && self.nodes[id.index()].held
     }
 
-    /// Takes a sequential node for an activation; ends at once where that cannot be.
+    /// Acquires a node for an activation, or returns the event that ends the activation at once.
     pub(crate) fn hold(&mut self, id: NodeId) -> Result<(), Event> {
         if self.nodes[id.index()].ended || self.graph().node(id).blocking {
             return Err(Event::Done);
@@ -216,13 +215,13 @@ impl<'m> World<'m> {
         Ok(())
     }
 
-    /// Gives a node back.
+    /// Releases a node.
     pub(crate) fn release(&mut self, id: NodeId) {
         self.nodes[id.index()].held = false;
     }
 
-    /// A node that the worker holds has spent its budget, and notes what it lacks for more.
-    pub(crate) fn announce(&mut self, id: NodeId) {
+    /// Notes what a held node with a spent budget lacks for its next firing.
+    pub(crate) fn end_budget(&mut self, id: NodeId) {
         let lack = match self.is_framed(id) {
             true => self.lack_of_room(id, &Tally::default(), self.nodes[id.index()].ticket),
             false => self.lack(id, &Tally::default(), self.nodes[id.index()].ticket),
@@ -238,7 +237,7 @@ impl<'m> World<'m> {
         };
     }
 
-    /// A source outside the workers gives a burst of firings, or ends.
+    /// Makes a source with a thread of its own publish a burst of firings; 0 firings end it.
     pub(crate) fn arrive(&mut self, id: NodeId, firings: u64) {
         if firings == 0 {
             self.end(id);
@@ -249,16 +248,16 @@ impl<'m> World<'m> {
         self.finish(id, claim.run, WorkerId::MAX);
     }
 
-    /// Claims up to `most` firings of a node the worker holds, or says why there are none. Ends
-    /// the node where that is why.
-    pub(crate) fn claim(&mut self, id: NodeId, most: u64, worker: WorkerId) -> Result<Claim, Event> {
+    /// Claims up to `max` firings of a held node, or returns the event that prevents the first one. Ends the node
+    /// if no firing is left.
+    pub(crate) fn claim(&mut self, id: NodeId, max: u64, worker: WorkerId) -> Result<Claim, Event> {
         let node = &self.nodes[id.index()];
         if node.window.len() >= self.window {
             return Err(Event::Waiting);
         }
         let mut tally = Tally::new(&self.model.nodes[id.index()]);
         let (mut firings, mut lack) = (0, None);
-        while firings < most && lack.is_none() {
+        while firings < max && lack.is_none() {
             lack = self.lack(id, &tally, node.ticket + firings);
             if lack.is_none() {
                 tally.add(&self.model.nodes[id.index()], node.ticket + firings);
@@ -270,7 +269,7 @@ impl<'m> World<'m> {
         }
         self.note(id, lack.as_ref());
         let node = &self.nodes[id.index()];
-        Err(match lack.expect("at least one firing is asked for") {
+        Err(match lack.expect("`max` is at least 1") {
             Lack::Items(channel, _) => Event::Empty(channel),
             Lack::Room(channel, _) => Event::Full(channel),
             Lack::End if node.window.is_empty() => self.end(id),
@@ -278,7 +277,7 @@ impl<'m> World<'m> {
         })
     }
 
-    /// What the firing of this ticket lacks after those of the tally.
+    /// What the firing with this ticket lacks after the firings of the tally.
     fn lack(&self, id: NodeId, tally: &Tally, ticket: u64) -> Option<Lack> {
         let (model, node) = (&self.model.nodes[id.index()], self.graph().node(id));
         if node.is_source() && ticket >= model.firings {
@@ -290,7 +289,7 @@ impl<'m> World<'m> {
         }
         let mut empty = None;
         for (i, port) in node.inputs.iter().enumerate() {
-            let id = port.channel.expect("models join all ports");
+            let id = port.channel.expect("models connect all ports");
             let pop = model.pops[i].at(ticket);
             let need = if pop == 0 { 0 } else { pop.max(port.peek as usize) };
             let channel = &self.channels[id.index()];
@@ -314,7 +313,7 @@ impl<'m> World<'m> {
         let (model, node) = (&self.model.nodes[id.index()], self.graph().node(id));
         let blind = self.is_blind(id);
         for (i, port) in node.outputs.iter().enumerate() {
-            let id = port.channel.expect("models join all ports");
+            let id = port.channel.expect("models connect all ports");
             let push = model.pushes[i].at(ticket);
             let need = if blind && port.push.fixed().is_none() { push.max(1) } else { push };
             if self.channels[id.index()].room() < of(&tally.pushes, i) + need {
@@ -327,13 +326,13 @@ impl<'m> World<'m> {
     fn take(&mut self, id: NodeId, tally: Tally, firings: u64, worker: WorkerId) -> Claim {
         let mut foreign = 0;
         for (port, n) in self.graph().node(id).inputs.iter().zip(&tally.pops) {
-            let channel = &mut self.channels[port.channel.expect("joined").index()];
+            let channel = &mut self.channels[port.channel.expect("connected").index()];
             channel.items -= n;
-            channel.taken += n;
+            channel.popped += n;
             foreign += if channel.publisher == Some(worker) { 0 } else { *n as u64 };
         }
         for (port, n) in self.graph().node(id).outputs.iter().zip(&tally.pushes) {
-            self.channels[port.channel.expect("joined").index()].reserved += n;
+            self.channels[port.channel.expect("connected").index()].reserved += n;
         }
         let node = &mut self.nodes[id.index()];
         let tickets = node.ticket..node.ticket + firings;
@@ -343,19 +342,19 @@ impl<'m> World<'m> {
         Claim { run: node.published + node.window.len() as u64 - 1, firings, cost, foreign }
     }
 
-    /// A worker has done the firings of a run: frees its inputs, and publishes the front of the
-    /// window as far as it is done.
+    /// Ends the firings of a run: frees the popped items, and publishes the runs at the front of the window that
+    /// are done.
     pub(crate) fn finish(&mut self, id: NodeId, run: u64, worker: WorkerId) {
         let node = &mut self.nodes[id.index()];
-        let place = (run - node.published) as usize;
-        node.window[place].done = true;
-        for (port, n) in self.model.graph.node(id).inputs.iter().zip(&node.window[place].pops) {
-            self.channels[port.channel.expect("joined").index()].taken -= n;
+        let index = (run - node.published) as usize;
+        node.window[index].done = true;
+        for (port, n) in self.model.graph.node(id).inputs.iter().zip(&node.window[index].pops) {
+            self.channels[port.channel.expect("connected").index()].popped -= n;
         }
         while let Some(run) = node.window.pop_front_if(|run| run.done) {
             node.published += 1;
             for (port, n) in self.model.graph.node(id).outputs.iter().zip(run.pushes) {
-                let channel = &mut self.channels[port.channel.expect("joined").index()];
+                let channel = &mut self.channels[port.channel.expect("connected").index()];
                 channel.reserved -= n;
                 channel.publisher = Some(worker);
                 channel.published += n as u64;
@@ -372,17 +371,17 @@ impl<'m> World<'m> {
         }
         let node = self.model.graph.node(id);
         for port in &node.inputs {
-            let channel = &mut self.channels[port.channel.expect("joined").index()];
+            let channel = &mut self.channels[port.channel.expect("connected").index()];
             (channel.abandoned, channel.items) = (true, 0);
         }
         for port in &node.outputs {
-            self.channels[port.channel.expect("joined").index()].closed = true;
+            self.channels[port.channel.expect("connected").index()].closed = true;
         }
         Event::Done
     }
 }
 
-/// Producers and consumers of a node, in order of its ports.
+/// The producers and consumers of a node, in order of its ports.
 pub(crate) fn neighbours(graph: &GraphData, node: NodeId) -> Vec<NodeId> {
     let data = graph.node(node);
     let inputs = data.inputs.iter().filter_map(|port| port.channel).map(|id| graph.channel(id).from.0);
@@ -390,7 +389,7 @@ pub(crate) fn neighbours(graph: &GraphData, node: NodeId) -> Vec<NodeId> {
     inputs.chain(outputs).collect()
 }
 
-/// Items that the firings of a claim move, by port; without ports for no firings.
+/// By port: items that the firings of a claim move. The default has no ports, and stands for no firings.
 #[derive(Default)]
 struct Tally {
     pops: Vec<usize>,
@@ -423,7 +422,7 @@ mod tests {
 
     const FARM: NodeId = NodeId(1);
 
-    /// A farm whose source has published `items`.
+    /// The world of a farm after the source has published `items`.
     fn farm(items: u64, window: usize, model: &Model) -> World<'_> {
         let mut world = World::new(model, window, true);
         world.hold(NodeId(0)).unwrap();

@@ -1,13 +1,13 @@
-//! One suite for every policy in the registry, on the virtual host.
+//! The conformance suite: laws that every policy of the registry must satisfy, in virtual time.
 //!
-//! The host itself fails a run that names a node which does not exist, or in which all workers
-//! sleep while some node is claimable (the law of [`Policy`]).
+//! The host itself fails a run in which the policy names a node that does not exist, or in which all workers sleep
+//! while some node is claimable (the liveness law of `thalweg-policy`).
 
 use thalweg_graph::{Kind, Link, NodeId};
 use thalweg_policy::{Decision, Event, Policy, registry};
 use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, shapes};
 
-/// A run as a visit of the registry.
+/// A run under the policy that the registry passes.
 struct Run<'a>(&'a Model, Settings);
 
 impl registry::Visit for Run<'_> {
@@ -23,12 +23,12 @@ fn play(name: &str, model: &Model, settings: Settings) -> Report {
     report.unwrap_or_else(|failure| panic!("{name}, {settings:?}: {failure}"))
 }
 
-/// Every registered policy, and settings of theirs that change what they do.
+/// Every registered policy, and some with settings that change their decisions.
 fn policies() -> impl Iterator<Item = &'static str> {
     registry::names().chain(["prs:C=1", "partition:tau=0,apart=1"])
 }
 
-/// Calls `check` for every policy, model, and number of workers, seed and capacity.
+/// Calls `check` for every policy, model, capacity, number of workers and seed.
 fn everywhere(check: impl Fn(&str, &str, &Model, Settings)) {
     for name in policies() {
         for (shape, model) in shapes::all() {
@@ -44,23 +44,23 @@ fn everywhere(check: impl Fn(&str, &str, &Model, Settings)) {
     }
 }
 
-/// The firings that the graph and its input make, whoever schedules them.
-fn reference(model: &Model) -> Vec<u64> {
+/// By node: the firings, which depend on the graph and its input alone.
+fn expected_firings(model: &Model) -> Vec<u64> {
     let settings = Settings { slice: 1, run: 1, budget: 1, ..Settings::default() };
     play("random", model, settings).firings
 }
 
 #[test]
-fn everything_fires_under_every_policy() {
-    let laws: Vec<Vec<u64>> =
-        shapes::all().iter().map(|(_, model)| reference(&model.clone().capacity(1000))).collect();
-    let law = |shape: &str| &laws[shapes::all().iter().position(|(name, _)| *name == shape).unwrap()];
-    assert_eq!(law("chain"), &[300; 6]);
-    assert_eq!(law("dedup"), &[48, 48, 384, 384, 256, 384]);
-    assert_eq!(law("feedback"), &[300; 5]);
+fn all_firings_happen_under_every_policy() {
+    let firings: Vec<Vec<u64>> =
+        shapes::all().iter().map(|(_, model)| expected_firings(&model.clone().capacity(1000))).collect();
+    let expected = |shape: &str| &firings[shapes::all().iter().position(|(name, _)| *name == shape).unwrap()];
+    assert_eq!(expected("chain"), &[300; 6]);
+    assert_eq!(expected("dedup"), &[48, 48, 384, 384, 256, 384]);
+    assert_eq!(expected("feedback"), &[300; 5]);
     everywhere(|name, shape, model, settings| {
         let report = play(name, model, settings);
-        assert_eq!(&report.firings, law(shape), "{name} on {shape}, {settings:?}");
+        assert_eq!(&report.firings, expected(shape), "{name} on {shape}, {settings:?}");
     });
 }
 
@@ -86,17 +86,17 @@ fn seeds_matter_where_a_policy_draws() {
     }
 }
 
-/// Tiny slices, budgets and windows, slow claims and no patience: the races that
-/// [`Event::Refused`] and [`Event::Waiting`] stand for are common here.
+/// With tiny slices, budgets and windows, slow claims and workers that sleep at once, [`Event::Refused`] and
+/// [`Event::Waiting`] are common.
 #[test]
-fn the_law_holds_when_claims_are_slow_and_windows_short() {
+fn the_liveness_law_holds_when_claims_are_slow_and_windows_short() {
     let (mut refused, mut waiting) = (0, 0);
     for name in policies() {
         for (_, model) in shapes::all() {
             for workers in [2, 7, 16] {
-                let few =
+                let small =
                     Settings { decide: 500, patience: 1, wake: 1, slice: 3, run: 2, ..Settings::default() };
-                let settings = Settings { workers, budget: 5, window: 2, ..few };
+                let settings = Settings { workers, budget: 5, window: 2, ..small };
                 let report = play(name, &model, settings);
                 let ends = report.decisions.iter().filter_map(|entry| entry.last);
                 refused += ends.clone().filter(|last| last.1 == Event::Refused).count();
@@ -120,61 +120,60 @@ fn one_worker_never_idles_while_it_runs() {
     }
 }
 
-/// A farm behind a source whose bursts leave the workers without work in between, and a second
-/// source that ends later.
+/// A farm behind a source with bursts that leave the workers idle in between, and a second source that ends later.
 fn starving() -> Model {
     let cost = Cost::Fixed(100);
     let mut model = Model::new();
     let bursts = [model.starving("bursts", &[1, 40, 3, 90]), model.starving("others", &[7, 7])];
     let farm = model.parallel("farm", cost);
     let (sink, other) = (model.sequential("sink", cost), model.sequential("other", cost));
-    let roomy = Link { capacity: Some(200), ..Link::default() };
-    model.join_rated((bursts[0], Ratio::ONE), (farm, Ratio::ONE), roomy);
-    model.join_rated((bursts[1], Ratio::ONE), (other, Ratio::ONE), roomy);
+    let large = Link { capacity: Some(200), ..Link::default() };
+    model.join_rated((bursts[0], Ratio::ONE), (farm, Ratio::ONE), large);
+    model.join_rated((bursts[1], Ratio::ONE), (other, Ratio::ONE), large);
     model.join(farm, sink);
     model
 }
 
 #[test]
-fn bursts_find_every_policy_awake() {
+fn every_policy_runs_bursts_after_idle_time() {
     for name in policies() {
         for workers in [1, 2, 5] {
             let settings = Settings { workers, ..Settings::default() };
             let report = play(name, &starving(), settings);
             assert_eq!(report.firings, [134, 14, 134, 134, 14], "{name}, {workers} workers");
             let idle = report.decisions.iter().filter(|entry| entry.decision == Decision::Idle);
-            assert!(idle.count() >= 6, "{name}: four bursts and two ends find the workers idle");
+            assert!(idle.count() >= 6, "{name}: the workers are idle before four bursts and two ends");
         }
     }
 }
 
-/// What the engine knows of dynamic rates is enough to end.
+/// A run ends although the host knows of dynamic rates only what the engine knows.
 #[test]
-fn policies_run_without_foresight() {
+fn every_policy_runs_without_foresight() {
     for name in policies() {
         for (shape, model) in shapes::all() {
             let report = play(name, &model, Settings { foresight: false, workers: 3, ..Settings::default() });
-            assert_eq!(report.firings, reference(&model), "{name} on {shape}");
+            assert_eq!(report.firings, expected_firings(&model), "{name} on {shape}");
         }
     }
 }
 
-/// Decisions, of all workers, within which a fair policy activates a claimable node: each worker
-/// passes over a node for no more than a round of its own, and a round is all tokens (`random`) or
-/// all nodes, one in [`thalweg_policy::auto::FAIR_EVERY`] decisions (`auto`).
+/// The number of decisions, of all workers, within which a fair policy activates a claimable node. Each worker
+/// skips a node for at most one round, and a round is all tokens (`random`), or all nodes with one node in
+/// [`thalweg_policy::auto::FAIR_EVERY`] decisions (`auto`).
 fn fair_bound(model: &Model, workers: usize) -> u64 {
     let nodes = model.graph.nodes();
     let parallel = nodes.iter().filter(|node| node.kind == Kind::Parallel).count();
     let tokens = (nodes.len() - parallel) + parallel * workers;
-    let turns = nodes.len() * thalweg_policy::auto::FAIR_EVERY as usize;
-    (workers * tokens.max(turns)) as u64
+    let rounds = nodes.len() * thalweg_policy::auto::FAIR_EVERY as usize;
+    (workers * tokens.max(rounds)) as u64
 }
 
 #[test]
 fn fair_policies_starve_no_node() {
     for name in registry::names().filter(|name| registry::is_fair(name) == Some(true)) {
         let mut models = shapes::all();
-        models.push(("long strangers", shapes::strangers(60_000, 100)));
+        models.push(("two long chains", shapes::two_chains(60_000, 100)));
         for (shape, model) in models {
             for workers in [1, 2, 5] {
                 let settings = Settings { workers, ..Settings::default() };
@@ -187,17 +186,16 @@ fn fair_policies_starve_no_node() {
     }
 }
 
-/// The reason why the others make no such claim.
+/// The reason why `qes`, `pss` and `prs` are not fair.
 #[test]
-fn queue_events_alone_can_starve_a_stranger() {
-    let model = shapes::strangers(60_000, 100);
+fn queue_events_alone_can_starve_an_unconnected_chain() {
+    let model = shapes::two_chains(60_000, 100);
     let report = play("qes", &model, Settings::default());
     assert!(report.longest_wait > fair_bound(&model, 1));
 }
 
-/// A policy that never does anything is found out.
 #[test]
-fn a_broken_law_is_reported() {
+fn a_violation_of_the_liveness_law_is_reported() {
     struct Lazy;
     impl Policy for Lazy {
         type Local = ();
@@ -216,9 +214,8 @@ fn a_broken_law_is_reported() {
     assert!(matches!(failure, Failure::Stalled { .. }), "{failure}");
 }
 
-/// The default keeps workers busy where the work allows it.
 #[test]
-fn auto_is_efficient_on_the_graphs_it_is_made_for() {
+fn auto_is_efficient_on_chains_and_farms() {
     let cases = [
         ("chain", shapes::chain_of(8, 40_000, 100).capacity(1024), 4, 0.9),
         ("farm", shapes::farm(40_000, 20, 200).capacity(1024), 4, 0.9),

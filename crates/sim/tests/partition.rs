@@ -4,8 +4,8 @@ use thalweg_policy::Partition;
 use thalweg_policy::partition::DEFAULT_TAU;
 use thalweg_sim::{Cost, Model, Settings, run};
 
-/// Chains that end together, the heavy nodes of which come first: dealt in runs, one worker has
-/// nearly all there is to do.
+/// Eight chains with the same number of items, the heavy ones first. Dealt in runs, one of two workers has nearly
+/// all of the work.
 fn lopsided(items: u64) -> Model {
     let mut model = Model::new();
     for at in 0..8 {
@@ -18,11 +18,11 @@ fn lopsided(items: u64) -> Model {
 }
 
 #[test]
-fn a_load_that_was_dealt_badly_is_balanced_in_virtual_time() {
+fn an_unbalanced_start_is_repartitioned() {
     let model = lopsided(20_000);
     let settings = Settings { workers: 2, ..Settings::default() };
     let efficiency = |tau| run(&Partition::new(tau), &model, &settings).unwrap().efficiency(&model);
-    let (never, now_and_then) = (efficiency(1.0), efficiency(DEFAULT_TAU));
+    let (never, sometimes) = (efficiency(1.0), efficiency(DEFAULT_TAU));
     assert!(never < 0.55, "{never}");
-    assert!(now_and_then > 0.8, "{now_and_then}");
+    assert!(sometimes > 0.8, "{sometimes}");
 }

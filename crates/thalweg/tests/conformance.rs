@@ -179,7 +179,7 @@ fn one_worker_never_idles_while_it_runs() {
 fn fair_policies_starve_no_node() {
     for name in registry::names().filter(|name| registry::is_fair(name) == Some(true)) {
         let mut models = shapes::all();
-        models.push(("long strangers", shapes::strangers(60_000, 100)));
+        models.push(("long strangers", shapes::two_chains(60_000, 100)));
         for (shape, model) in models {
             let options = Options::new().threads(1).run_length(16).counted();
             let nodes = model.graph.nodes().len();
@@ -192,7 +192,7 @@ fn fair_policies_starve_no_node() {
 
 #[test]
 fn queue_events_alone_can_starve_a_stranger() {
-    let model = shapes::strangers(60_000, 100);
+    let model = shapes::two_chains(60_000, 100);
     // Budgets longer than the channels, so that every activation ends with a queue event.
     let options = Options::new().threads(1).run_length(128).counted();
     let nodes = model.graph.nodes().len() as u64;

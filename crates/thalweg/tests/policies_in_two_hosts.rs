@@ -199,7 +199,7 @@ fn on_a_chain() {
 
 #[test]
 fn on_strangers() {
-    compare(&shapes::strangers(FIRINGS, 100));
+    compare(&shapes::two_chains(FIRINGS, 100));
 }
 
 #[test]
