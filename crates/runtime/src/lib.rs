@@ -39,14 +39,14 @@ mod sync;
 mod threads;
 
 pub use build::{
-    Feedback, Finished, Fork, GiveSpec, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, LookSpec, Network,
-    Output, OutputSpec, OutputSpecs, Stream, Streams, TakeSpec, Value, input, output, window,
+    Feedback, Finished, Fork, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, Network, Output, OutputSpec,
+    OutputSpecs, PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, input, output, window,
 };
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 pub use node::{Flow, IntoFlow, IntoResult};
-pub use port::tuple::{Many, Takes};
+pub use port::tuple::{Many, PopCounts};
 pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Handle, Options, Prepared};

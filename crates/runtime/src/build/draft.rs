@@ -2,13 +2,13 @@
 
 use super::mistake::Mistake;
 use super::network::Network;
-use super::socket::{MakeRing, Socket};
+use super::ring_cell::{MakeRing, RingCell};
 use super::stream::Stream;
 use crate::coroutine::{Stacks, Wanted};
 use crate::error::BuildError;
 use crate::net::Body;
 use crate::node::Tally;
-use crate::port::Give;
+use crate::port::PushPort;
 use crate::process::Owner;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, lock};
 use crossbeam_utils::CachePadded;
@@ -29,12 +29,12 @@ struct EdgeData<'env> {
 /// A tally to be made with its node: see [`Draft::tally`].
 pub(crate) struct TallySpec {
     of: usize,
-    socket: Arc<Socket<u64>>,
+    cell: Arc<RingCell<u64>>,
 }
 
 impl TallySpec {
     pub(crate) fn make(self) -> Tally {
-        Tally::new(self.of, Give::new(self.socket.ring(), self.socket.id(), Some(1)))
+        Tally::new(self.of, PushPort::new(self.cell.ring(), self.cell.id(), Some(1)))
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct MakeNode<'a> {
     pub(crate) weighed: Option<ChannelId>,
     /// Bytes that completed tickets may hold.
     pub(crate) held: usize,
-    /// Bytes that a node may keep of what it has taken: see [`Kernel::ask_budget`](super::Kernel::ask_budget).
+    /// Bytes that a node may keep of what it has taken: see [`Kernel::request_budget`](super::Kernel::request_budget).
     pub(crate) kept: usize,
     /// The settings of a parallel node, as the graph has them.
     pub(crate) unordered: bool,
@@ -71,8 +71,8 @@ pub struct Draft<'env> {
     nodes: Vec<Option<MakeBody<'env>>>,
     /// How many stacks of how many bytes the coroutines need.
     pub(super) stacks: Wanted,
-    /// Nodes that share what nodes may keep: see [`Kernel::ask_budget`](super::Kernel::ask_budget).
-    pub(super) keepers: usize,
+    /// Nodes that share what nodes may keep: see [`Kernel::request_budget`](super::Kernel::request_budget).
+    pub(super) budget_sharers: usize,
     mistakes: Vec<Mistake>,
     tallies: HashMap<NodeId, Vec<TallySpec>>,
     /// Nodes that push each item of their first input on their first output, though both rates are dynamic.
@@ -139,7 +139,7 @@ impl<'env> Shared<'env> {
             edges: Vec::new(),
             nodes: Vec::new(),
             stacks: Wanted::new(),
-            keepers: 0,
+            budget_sharers: 0,
             mistakes: Vec::new(),
             tallies: HashMap::new(),
             passing: Vec::new(),
@@ -156,9 +156,9 @@ impl<'env> Shared<'env> {
     /// The tally of a parallel node's output: see [`Draft::tally`].
     pub(super) fn tally(&self, of: Port) -> Stream<'env, u64> {
         let mut draft = self.draft();
-        let (edge, socket) = draft.tally(of);
+        let (edge, cell) = draft.tally(of);
         let (number, link) = (draft.number, Link::default());
-        Stream { shared: self.clone(), number, edge, socket, link, node: Some(of.0), gate: None }
+        Stream { shared: self.clone(), number, edge, cell, link, node: Some(of.0), gate: None }
     }
 
     /// Takes the graph out and checks it.
@@ -172,7 +172,7 @@ impl<'env> Shared<'env> {
         let tallies = std::mem::take(&mut draft.tallies);
         draft.passing.clear();
         let stacks = std::mem::take(&mut draft.stacks);
-        let keepers = std::mem::take(&mut draft.keepers);
+        let budget_sharers = std::mem::take(&mut draft.budget_sharers);
         let number = std::mem::replace(&mut draft.number, new_number());
         drop(draft);
         if built {
@@ -184,7 +184,7 @@ impl<'env> Shared<'env> {
             rings,
             nodes,
             stacks,
-            keepers,
+            budget_sharers,
             tallies,
         })
     }
@@ -258,19 +258,19 @@ impl<'env> Draft<'env> {
         from: Option<Port>,
         initial: VecDeque<T>,
         link: Link,
-    ) -> (usize, Arc<Socket<T>>) {
-        let socket = Socket::new(initial);
-        let make: Arc<dyn MakeRing<'env> + 'env> = socket.clone();
+    ) -> (usize, Arc<RingCell<T>>) {
+        let cell = RingCell::new(initial);
+        let make: Arc<dyn MakeRing<'env> + 'env> = cell.clone();
         self.edges.push(EdgeData { from, to: None, link, make: Some(make), counts: false });
-        (self.edges.len() - 1, socket)
+        (self.edges.len() - 1, cell)
     }
 
     /// Gives a stream to an input.
-    pub(super) fn consume<T>(&mut self, stream: Stream<'env, T>, to: Port) -> Arc<Socket<T>> {
+    pub(super) fn consume<T>(&mut self, stream: Stream<'env, T>, to: Port) -> Arc<RingCell<T>> {
         if stream.number != self.number {
             self.mistakes.push(Mistake::Foreign(to));
             self.trash.push(Box::new(stream.shared));
-            return stream.socket;
+            return stream.cell;
         }
         if let Some(edge) = self.edges.get_mut(stream.edge) {
             edge.to = Some(to);
@@ -279,7 +279,7 @@ impl<'env> Draft<'env> {
             edge.link.capacity = edge.link.capacity.or(closed.capacity);
             edge.link.weighed |= closed.weighed;
         }
-        stream.socket
+        stream.cell
     }
 
     /// The output that gives a stream of this graph, if there is one yet.
@@ -289,17 +289,17 @@ impl<'env> Draft<'env> {
     }
 
     /// Adds a hidden output to a parallel node: for each firing, the number of items that it pushed on the output `of`.
-    fn tally(&mut self, of: Port) -> (usize, Arc<Socket<u64>>) {
+    fn tally(&mut self, of: Port) -> (usize, Arc<RingCell<u64>>) {
         let outputs = &mut self.graph.node_mut(of.0).outputs;
         let is_free = |name: &String| outputs.iter().all(|port| port.name != name.as_str());
         let mut names = std::iter::once("tally".to_owned()).chain((2..).map(|i| format!("tally-{i}")));
         let name = names.find(is_free).expect("endless");
         outputs.push(OutPort::new(name, Item::of::<u64>()).push(Rate::Static(1)));
         let port = (of.0, outputs.len() - 1);
-        let (edge, socket) = self.produce(Some(port), VecDeque::new(), Link::default());
+        let (edge, cell) = self.produce(Some(port), VecDeque::new(), Link::default());
         self.set_counts(edge);
-        self.tallies.entry(of.0).or_default().push(TallySpec { of: of.1, socket: socket.clone() });
-        (edge, socket)
+        self.tallies.entry(of.0).or_default().push(TallySpec { of: of.1, cell: cell.clone() });
+        (edge, cell)
     }
 
     /// Refuses tallies of nodes that became unordered after the tally was added: it relies on the order of tickets.
@@ -354,7 +354,7 @@ impl<'env> Draft<'env> {
     pub(super) fn feed<T: Send + 'env>(
         &mut self,
         stream: Stream<'env, T>,
-        feedback: (usize, &Arc<Socket<T>>),
+        feedback: (usize, &Arc<RingCell<T>>),
     ) {
         let from = self.edges.get_mut(stream.edge).and_then(|edge| {
             edge.make = None;
@@ -364,11 +364,11 @@ impl<'env> Draft<'env> {
             edge.from = from;
             edge.link.capacity = edge.link.capacity.or(stream.link.capacity);
             edge.link.weighed |= stream.link.weighed;
-            let weigh = stream.socket.set_weigh(None);
+            let weigh = stream.cell.set_weigh(None);
             let unused = if feedback.1.weighs() { weigh } else { feedback.1.set_weigh(weigh) };
             self.trash.push(Box::new(unused));
         }
-        stream.socket.join(feedback.1.clone());
-        self.trash.push(Box::new(stream.socket));
+        stream.cell.join(feedback.1.clone());
+        self.trash.push(Box::new(stream.cell));
     }
 }

@@ -207,11 +207,11 @@ impl<'env> Graph<'env> {
         let initial: VecDeque<T> = initial.into_iter().collect();
         let link = Link { feedback: true, initial: initial.len(), ..Link::default() };
         let mut draft = self.shared.draft();
-        let (edge, socket) = draft.produce(None, initial, link);
+        let (edge, cell) = draft.produce(None, initial, link);
         let number = draft.number();
         drop(draft);
-        let back = Feedback { shared: self.shared.clone(), number, edge, socket: socket.clone() };
-        (back, Stream { shared: self.shared.clone(), number, edge, socket, link, node: None, gate: None })
+        let back = Feedback { shared: self.shared.clone(), number, edge, cell: cell.clone() };
+        (back, Stream { shared: self.shared.clone(), number, edge, cell, link, node: None, gate: None })
     }
 
     /// Joins at most 64 streams in the order in which items happen to arrive. **Not determinate**: the result
@@ -258,7 +258,7 @@ impl<'env> Graph<'env> {
         &self,
         name: &str,
         stream: Stream<'env, T>,
-    ) -> (NodeId, std::sync::Arc<super::socket::Socket<T>>) {
+    ) -> (NodeId, std::sync::Arc<super::ring_cell::RingCell<T>>) {
         let port = thalweg_graph::InPort::new("in", thalweg_graph::Item::of::<T>());
         let mut node = Node::sequential(name).input(port);
         node.blocking = true;

@@ -34,7 +34,7 @@ pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
     /// Of a parallel kernel.
     pub(super) unordered: bool,
     pub(super) workers: Option<u32>,
-    /// See [`Kernel::ask_budget`].
+    /// See [`Kernel::request_budget`].
     kept: Option<Arc<AtomicUsize>>,
 }
 
@@ -75,8 +75,8 @@ where
     }
 
     /// A count that will be, when the node is made, the bytes that it may keep of what it has taken.
-    pub(super) fn ask_budget(&mut self) -> Arc<AtomicUsize> {
-        self.shared.draft().keepers += 1;
+    pub(super) fn request_budget(&mut self) -> Arc<AtomicUsize> {
+        self.shared.draft().budget_sharers += 1;
         self.kept.get_or_insert_default().clone()
     }
 
@@ -94,7 +94,9 @@ where
     /// depend on timing. For a parallel kernel the heavy work then runs in parallel.
     pub fn framed(
         mut self,
-        frame: impl FnMut(&<I::Ports as Inputs>::Glances) -> Result<Option<<I::Ports as Inputs>::Takes>, NotYet>
+        frame: impl FnMut(
+            &<I::Ports as Inputs>::Glances,
+        ) -> Result<Option<<I::Ports as Inputs>::PopCounts>, NotYet>
         + Send
         + 'env,
     ) -> Self {

@@ -20,8 +20,8 @@ mod mistake;
 mod network;
 mod operators;
 mod output;
+mod ring_cell;
 mod round;
-mod socket;
 mod spec;
 mod stream;
 
@@ -30,9 +30,9 @@ pub use graph::Graph;
 pub use kernel::Kernel;
 pub use network::Network;
 pub use output::{Finished, IntoEnding, Output, Streams, Value};
+pub(crate) use ring_cell::{MadeRing, MakeRing};
 pub use round::Fork;
-pub(crate) use socket::{MadeRing, MakeRing};
 pub use spec::{
-    GiveSpec, InputSpec, InputSpecs, LookSpec, OutputSpec, OutputSpecs, TakeSpec, input, output, window,
+    InputSpec, InputSpecs, OutputSpec, OutputSpecs, PeekSpec, PopSpec, PushSpec, input, output, window,
 };
 pub use stream::{Feedback, Stream};

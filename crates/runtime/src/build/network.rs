@@ -1,7 +1,7 @@
 //! A graph that was checked, with the code of its nodes.
 
 use super::draft::{MakeBody, TallySpec};
-use super::socket::MakeRing;
+use super::ring_cell::MakeRing;
 use crate::coroutine::Wanted;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct Network<'env> {
     pub(crate) nodes: Vec<Option<MakeBody<'env>>>,
     pub(crate) stacks: Wanted,
     /// Nodes that share what nodes may keep of what they have taken.
-    pub(crate) keepers: usize,
+    pub(crate) budget_sharers: usize,
     /// Tallies of parallel nodes.
     pub(crate) tallies: HashMap<NodeId, Vec<TallySpec>>,
 }

@@ -3,7 +3,7 @@
 use super::draft::Shared;
 use super::graph::Graph;
 use super::mistake::Mistake;
-use super::socket::Socket;
+use super::ring_cell::RingCell;
 use std::sync::Arc;
 use thalweg_graph::{Kind, Link, Node, NodeId};
 
@@ -37,7 +37,7 @@ pub struct Stream<'env, T> {
     /// The number of its graph.
     pub(super) number: usize,
     pub(super) edge: usize,
-    pub(super) socket: Arc<Socket<T>>,
+    pub(super) cell: Arc<RingCell<T>>,
     pub(super) link: Link,
     /// The node that gives the stream, of which settings are; none of a feedback channel.
     pub(super) node: Option<NodeId>,
@@ -73,7 +73,7 @@ impl<'env, T> Stream<'env, T> {
     /// Counts each item as the bytes that `bytes` gives, against the run's byte budget.
     pub fn weigh(mut self, bytes: impl Fn(&T) -> usize + Send + Sync + 'static) -> Self {
         self.link.weighed = true;
-        drop(self.socket.set_weigh(Some(Arc::new(bytes))));
+        drop(self.cell.set_weigh(Some(Arc::new(bytes))));
         self
     }
 
@@ -142,7 +142,7 @@ impl<'env, T> Stream<'env, T> {
                 "cannot be closed: it was given the stream of a feedback channel: pass that through a node";
             draft.mistake(Mistake::Feedback(feedback.edge, why.to_owned()));
         } else {
-            draft.feed(self, (feedback.edge, &feedback.socket));
+            draft.feed(self, (feedback.edge, &feedback.cell));
         }
     }
 }
@@ -153,7 +153,7 @@ pub struct Feedback<'env, T> {
     pub(super) shared: Shared<'env>,
     pub(super) number: usize,
     pub(super) edge: usize,
-    pub(super) socket: Arc<Socket<T>>,
+    pub(super) cell: Arc<RingCell<T>>,
 }
 
 impl<T> std::fmt::Debug for Feedback<'_, T> {

@@ -10,7 +10,7 @@ use thalweg_trace::WorkerReport;
 
 /// Occupancy seen at sampled activations.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Occupancy {
     pub(crate) sum: u64,
     pub(crate) count: u64,
     pub(crate) peak: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Account {
     pub(crate) steals: u64,
     pub(crate) spins: u64,
     pub(crate) parks: u64,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<Occupancy>,
     samples: [Ticks; 3],
     started: Option<(Instant, Duration)>,
     off_cpu: Duration,
@@ -53,7 +53,7 @@ impl Account {
             steals: 0,
             spins: 0,
             parks: 0,
-            seen: vec![Seen::default(); channels],
+            seen: vec![Occupancy::default(); channels],
             samples: [0; 3],
             started: None,
             off_cpu: Duration::ZERO,

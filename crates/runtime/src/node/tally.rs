@@ -8,18 +8,18 @@
 
 use crate::channel::Out;
 use crate::port::tuple::Outputs;
-use crate::port::{Give, Lack};
+use crate::port::{Lack, PushPort};
 
 /// One tally of a node.
 #[derive(Debug)]
 pub(crate) struct Tally {
     /// The output whose items it counts.
     of: usize,
-    give: Give<u64>,
+    give: PushPort<u64>,
 }
 
 impl Tally {
-    pub(crate) fn new(of: usize, give: Give<u64>) -> Tally {
+    pub(crate) fn new(of: usize, give: PushPort<u64>) -> Tally {
         Tally { of, give }
     }
 

@@ -19,13 +19,13 @@ use thalweg_policy::random::XorShift;
 use thalweg_policy::registry::Visit;
 
 /// Runs with the policy that a name was resolved to.
-pub(super) struct Go<'a, 'env> {
+pub(super) struct RunUnder<'a, 'env> {
     pub(super) net: &'a Net<'env>,
     pub(super) options: &'a Options,
     pub(super) caller: Caller,
 }
 
-impl Visit for Go<'_, '_> {
+impl Visit for RunUnder<'_, '_> {
     type Out = ();
 
     fn visit<P: Policy>(self, policy: &P) {

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::net::{Net, Signals};
 use crate::process::{Cause, apart, drop_all};
 use crate::sync::Ordering;
-use execute::Go;
+use execute::RunUnder;
 use report::report;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -79,8 +79,8 @@ impl Prepared<'_> {
     pub(crate) fn run_as(self, caller: Caller) -> Result<Finished, Error> {
         let started = Instant::now();
         if self.net.sched.live.load(Ordering::Relaxed) > 0 {
-            let go = Go { net: &self.net, options: &self.options, caller };
-            apart(|| dispatch(&self.net.topology.plan.policy, go))
+            let visitor = RunUnder { net: &self.net, options: &self.options, caller };
+            apart(|| dispatch(&self.net.topology.plan.policy, visitor))
                 .map_err(|unknown| Error::Options(unknown.to_string()))?;
         }
         let policy = self.net.topology.plan.policy.clone();

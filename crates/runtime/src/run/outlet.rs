@@ -4,7 +4,7 @@ use crate::build::{Finished, Stream};
 use crate::channel::In;
 use crate::error::Error;
 use crate::net::Net;
-use crate::port::{Input, Lack, Take};
+use crate::port::{Input, Lack, PopPort};
 use crate::run::Caller;
 use crate::run::{Handle, Options, dismantle};
 use crate::sched::dedicated::Rest;
@@ -84,7 +84,7 @@ impl Ended {
 pub struct Outlet<'scope, T: Send> {
     // The cursor drops its items before the port says what is the ring's to drop.
     cursor: In<'static, T>,
-    port: Take<T>,
+    port: PopPort<T>,
     /// Until the run has been finished.
     net: Option<Arc<Net<'scope>>>,
     node: NodeId,
@@ -143,10 +143,10 @@ impl<'scope, T: Send + 'scope> Stream<'scope, T> {
         spawn: impl FnOnce(crate::run::Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
     ) -> Result<Outlet<'scope, T>, Error> {
         let graph = self.graph();
-        let (node, socket) = graph.external("outlet", self);
+        let (node, cell) = graph.external("outlet", self);
         let prepared = graph.build()?.prepare(options)?;
-        let limits = crate::channel::Limits { take: 1, see: 1 };
-        let port = Take::new(socket.ring(), socket.id(), limits);
+        let limits = crate::channel::InputRates { pop: 1, peek: 1 };
+        let port = PopPort::new(cell.ring(), cell.id(), limits);
         let (net, handle) = (prepared.net.clone(), prepared.handle());
         let cursor = port.cursor();
         let runner = spawn(prepared).map_err(Error::Thread)?;
@@ -178,7 +178,7 @@ impl<T: Send> Outlet<'_, T> {
             match self.port.side().firings(most) {
                 Ok(items) => {
                     self.port.open(&mut self.cursor, items);
-                    Take::<T>::step(&mut self.cursor, (items, items));
+                    PopPort::<T>::step(&mut self.cursor, (items, items));
                     return true;
                 }
                 Err(Lack::Ended { .. }) => return false,

@@ -45,7 +45,7 @@ impl<'env> Network<'env> {
         calibrate();
         let wishes = options.wishes();
         let plan = Plan::new(&self.graph, &wishes);
-        let Network { number, graph, rings, nodes: makers, stacks, keepers, tallies } = self;
+        let Network { number, graph, rings, nodes: makers, stacks, budget_sharers, tallies } = self;
         let stacks = Stacks::new(&stacks)?;
         check_sizes(&graph, &plan)?;
         let (rings, wide) = make_channels(&graph, &plan, &wishes, rings)?;
@@ -62,7 +62,7 @@ impl<'env> Network<'env> {
             signals: &signals,
             one_to_one: options.one_to_one,
             held: share_held(&graph, &plan),
-            kept: plan.budget.unwrap_or(HELD_UNASKED) / 2 / keepers.max(1),
+            kept: plan.budget.unwrap_or(HELD_UNASKED) / 2 / budget_sharers.max(1),
         };
         let nodes = maker.make_all(makers, tallies)?;
         let mut net = Net::new(graph, plan, nodes, rings, signals);
@@ -79,19 +79,19 @@ fn make_channels<'env>(
     graph: &GraphData,
     plan: &Plan,
     wishes: &Wishes,
-    sockets: Vec<Arc<dyn MakeRing<'env> + 'env>>,
+    cells: Vec<Arc<dyn MakeRing<'env> + 'env>>,
 ) -> Result<Channels<'env>, Error> {
     let mut wide = Vec::new();
-    let make = |(id, socket): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
+    let make = |(id, cell): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
         let consumer = &graph.node(graph.channel(id).to.0).name;
         let capacity = plan.capacities[id.index()];
         let slots = thalweg_plan::widest(graph, id, wishes, capacity);
         if slots > capacity {
             wide.push((id, slots));
         }
-        caught(consumer, || socket.make(id, Sizes { capacity, slots }, layout(graph, id)))
+        caught(consumer, || cell.make(id, Sizes { capacity, slots }, layout(graph, id)))
     };
-    let rings = graph.channel_ids().zip(sockets).map(make).collect::<Result<_, Error>>()?;
+    let rings = graph.channel_ids().zip(cells).map(make).collect::<Result<_, Error>>()?;
     Ok((rings, wide))
 }
 

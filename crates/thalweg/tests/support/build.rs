@@ -6,7 +6,7 @@ use super::reference::{initial_items, leaves};
 use super::spec::{Entry, Op, Spec, Way, digest, mix};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use thalweg::{GiveSpec, Graph, In, Out, Stream, View, input, output, window};
+use thalweg::{Graph, In, Out, PushSpec, Stream, View, input, output, window};
 
 /// What all kernels of a graph share.
 #[derive(Clone)]
@@ -76,7 +76,7 @@ impl<T: Item> Build<'_, T> {
     }
 
     /// An output of a node that pushes `count` items at every firing.
-    fn gives(&self, name: &str, count: u32) -> GiveSpec<T> {
+    fn gives(&self, name: &str, count: u32) -> PushSpec<T> {
         if self.declare { output(name).push(count) } else { output(name) }
     }
 
@@ -358,7 +358,7 @@ impl<T: Item> Build<'_, T> {
         parallel: bool,
     ) -> Stream<'static, T> {
         let (fire, make) = self.tools();
-        let outs: GiveSpec<T> = self.gives("out", 1);
+        let outs: PushSpec<T> = self.gives("out", 1);
         let ins = (input("in", items), input("back", back));
         let kernel = self.graph.kernel(&format!("{}.enter", name(self.number)), ins, outs);
         let f = move |(items, back): &mut (In<T>, In<T>), out: &mut Out<T>| -> Result {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use thalweg_graph::ChannelId;
 
 /// A channel's place for its ring, and what the ring is made with.
-pub(crate) struct Socket<T> {
+pub(crate) struct RingCell<T> {
     given: Mutex<Option<Box<Given<T>>>>,
     joined: OnceLock<Joined<T>>,
 }
@@ -28,19 +28,19 @@ enum Joined<T> {
     /// The ring is made.
     Ring(ChannelId, Arc<Ring<T>>),
     /// To a feedback channel, whose ring it shares.
-    Feedback(Arc<Socket<T>>),
+    Feedback(Arc<RingCell<T>>),
 }
 
-impl<T> std::fmt::Debug for Socket<T> {
+impl<T> std::fmt::Debug for RingCell<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Socket")
+        f.write_str("RingCell")
     }
 }
 
-impl<T> Socket<T> {
-    pub(super) fn new(initial: VecDeque<T>) -> Arc<Socket<T>> {
+impl<T> RingCell<T> {
+    pub(super) fn new(initial: VecDeque<T>) -> Arc<RingCell<T>> {
         let given = (!initial.is_empty()).then(|| Box::new(Given { weigh: None, initial }));
-        Arc::new(Socket { given: Mutex::new(given), joined: OnceLock::new() })
+        Arc::new(RingCell { given: Mutex::new(given), joined: OnceLock::new() })
     }
 
     /// Sets what weighs an item, and gives back what did before.
@@ -53,7 +53,7 @@ impl<T> Socket<T> {
     }
 
     /// Makes this the producer's side of a feedback channel.
-    pub(super) fn join(&self, feedback: Arc<Socket<T>>) {
+    pub(super) fn join(&self, feedback: Arc<RingCell<T>>) {
         let _ = self.joined.set(Joined::Feedback(feedback));
     }
 
@@ -81,7 +81,7 @@ pub(crate) trait MakeRing<'env>: Send + Sync {
     fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env>;
 }
 
-impl<'env, T: Send + 'env> MakeRing<'env> for Socket<T> {
+impl<'env, T: Send + 'env> MakeRing<'env> for RingCell<T> {
     fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env> {
         let Given { weigh, initial } = lock(&self.given).take().map_or_else(Given::default, |given| *given);
         let ring = Arc::new(Ring::new(sizes, layout, initial, weigh));
