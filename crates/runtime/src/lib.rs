@@ -1,9 +1,9 @@
-//! Runs a plan on real threads: workers, channels, activations, sleep, accounting.
+//! Runs a plan on threads: workers, channels, activations, sleep, accounting.
 //!
-//! [`Graph`] takes typed kernels and gives a [`Network`]; [`Network::run`] plans it, runs it and
-//! gives a [`Report`]. The rules that make it right are written beside the code they are about:
-//! items and slots in `channel`, tickets in `window`, sleep and wake in `sleep`, who looks again in
-//! `node`, growth and deadlock in `quiesce`.
+//! [`Graph::build`] makes a [`Network`] of typed kernels; [`Network::run`] plans it, runs it and
+//! returns a [`Report`]. Each protocol is documented beside its code: slots in `channel`, tickets in `node::window`,
+//! readiness in `sched::ready`, sleeping and waking in `sched::sleep`, growth and deadlock in `liveness::search` and
+//! `liveness::quiesce`, the thread pool in `threads`.
 //!
 //! ```
 //! use thalweg_runtime::{Graph, Options, output};
@@ -51,7 +51,7 @@ pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Handle, Options, Prepared};
 pub use thalweg_trace::Report;
-pub use threads::Team;
+pub use threads::ThreadPool;
 
 #[cfg(all(test, loom))]
 mod models;

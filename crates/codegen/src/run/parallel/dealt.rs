@@ -11,7 +11,7 @@ use super::node::{Batch, Node};
 use super::shares::Shares;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use thalweg::Team;
+use thalweg::ThreadPool;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// A run's threads, as they share.
@@ -52,7 +52,7 @@ impl Dealt<'_, '_> {
             });
         };
         // Somebody may be in a firing that never ends.
-        Team::process().beside(threads - 1, &others, own, || _ = stops());
+        ThreadPool::process().fork_join(threads - 1, &others, own, || _ = stops());
         let left = self.shares.first_left();
         match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(Failure { written, stop, .. }) if written <= left => (written, Err(stop)),
