@@ -1,4 +1,4 @@
-//! What the handles of one graph share while it is built.
+//! The draft of a graph: the state that all its handles share until it is built.
 
 use super::mistake::Mistake;
 use super::network::Network;
@@ -22,11 +22,11 @@ struct EdgeData<'env> {
     to: Option<Port>,
     link: Link,
     make: Option<Arc<dyn MakeRing<'env> + 'env>>,
-    /// It carries counts or tokens, not items: see `in_flight`.
+    /// Whether it carries counts or tokens instead of items: see `in_flight`.
     counts: bool,
 }
 
-/// A tally to be made with its node: see [`Draft::tally`].
+/// A tally that will be made with its node: see [`Draft::tally`].
 pub(crate) struct TallySpec {
     of: usize,
     cell: Arc<RingCell<u64>>,
@@ -38,16 +38,16 @@ impl TallySpec {
     }
 }
 
-/// What a node's code needs to be made.
+/// The arguments with which a node's code is made.
 pub(crate) struct MakeNode<'a> {
     /// Tickets of its reorder window.
     pub(crate) tickets: usize,
     pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
     /// The channel of its first weighed output.
     pub(crate) weighed: Option<ChannelId>,
-    /// Bytes that completed tickets may hold.
+    /// The most bytes that completed tickets hold.
     pub(crate) held: usize,
-    /// Bytes that a node may keep of what it has taken: see [`Kernel::request_budget`](super::Kernel::request_budget).
+    /// The most bytes that a node keeps of its inputs: see [`Kernel::request_budget`](super::Kernel::request_budget).
     pub(crate) kept: usize,
     /// The settings of a parallel node, as the graph has them.
     pub(crate) unordered: bool,
@@ -61,24 +61,24 @@ pub(crate) struct MakeNode<'a> {
 
 pub(crate) type MakeBody<'env> = Box<dyn FnOnce(MakeNode<'_>) -> Box<dyn Body + 'env> + Send + 'env>;
 
-/// A graph under construction: nodes, channels without an end, code, mistakes.
+/// A graph under construction: nodes, channels that may lack an end, code, mistakes.
 pub struct Draft<'env> {
-    /// Unique among the graphs of this process; a new one when the graph is built, so that what is added then is
-    /// not taken for a part of it.
+    /// Unique among the graphs of this process. It changes when the graph is built: streams and outputs that handles create
+    /// afterwards do not belong to the built graph.
     number: usize,
     pub(super) graph: GraphData,
     edges: Vec<EdgeData<'env>>,
     nodes: Vec<Option<MakeBody<'env>>>,
-    /// How many stacks of how many bytes the coroutines need.
+    /// The stacks that the coroutines need: a number for each size in bytes.
     pub(super) stacks: Wanted,
-    /// Nodes that share what nodes may keep: see [`Kernel::request_budget`](super::Kernel::request_budget).
+    /// The number of nodes that have called [`Kernel::request_budget`](super::Kernel::request_budget).
     pub(super) budget_sharers: usize,
     mistakes: Vec<Mistake>,
     tallies: HashMap<NodeId, Vec<TallySpec>>,
-    /// Nodes that push each item of their first input on their first output, though both rates are dynamic.
+    /// Nodes that push each item of their first input on their first output, although both rates are dynamic.
     passing: Vec<NodeId>,
     built: bool,
-    /// What may hold a user's values and is not needed any more: [`Locked`] drops it when it has unlocked the draft.
+    /// Values of users that are no longer needed. [`Locked`] drops them after it has unlocked the draft.
     trash: Vec<Box<dyn Send + 'env>>,
 }
 
@@ -88,7 +88,7 @@ impl std::fmt::Debug for Draft<'_> {
     }
 }
 
-/// A node of a draft, whose ports are being attached.
+/// A node of a draft while its ports are being attached.
 #[derive(Debug)]
 pub struct Site<'a, 'env> {
     pub(super) draft: &'a mut Draft<'env>,
@@ -96,7 +96,7 @@ pub struct Site<'a, 'env> {
     pub(super) node: NodeId,
 }
 
-/// A handle of a draft.
+/// A shared handle of a draft.
 #[derive(Clone)]
 pub struct Shared<'env>(Arc<Mutex<Draft<'env>>>);
 
@@ -106,7 +106,10 @@ impl std::fmt::Debug for Shared<'_> {
     }
 }
 
-/// The draft, locked.
+/// The locked draft.
+///
+/// Invariant: no user code runs while it exists. Closures, iterators and values of users are called before it is made, or
+/// are put into `trash` and dropped after the unlock, since their `Drop` may use the same graph.
 pub(super) struct Locked<'a, 'env>(Option<MutexGuard<'a, Draft<'env>>>);
 
 impl<'env> Deref for Locked<'_, 'env> {
@@ -148,7 +151,7 @@ impl<'env> Shared<'env> {
         })))
     }
 
-    /// The draft. A user's code must not be called, nor a user's values dropped, while it is held.
+    /// Locks the draft. See [`Locked`] for the rule.
     pub(super) fn draft(&self) -> Locked<'_, 'env> {
         Locked(Some(lock(&self.0)))
     }
@@ -161,7 +164,7 @@ impl<'env> Shared<'env> {
         Stream { shared: self.clone(), number, edge, cell, link, node: Some(of.0), gate: None }
     }
 
-    /// Takes the graph out and checks it.
+    /// Moves the graph out of the draft and checks it.
     pub(super) fn build(&self) -> Result<Network<'env>, BuildError> {
         let mut draft = self.draft();
         let built = std::mem::replace(&mut draft.built, true);
@@ -195,7 +198,7 @@ fn new_number() -> usize {
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
 
-/// A graph and what makes the rings of its channels, in their order.
+/// A graph, and the makers of its channels' rings in the order of the channels.
 type Connected<'env> = (GraphData, Vec<Arc<dyn MakeRing<'env> + 'env>>);
 
 fn connect<'env>(
@@ -206,10 +209,10 @@ fn connect<'env>(
     let ends = |edge: usize| edges.get(edge).map_or((None, None), |edge| (edge.from, edge.to));
     let mut faults: Vec<Fault> =
         mistakes.into_iter().map(|mistake| mistake.into_fault(&graph, &ends)).collect();
-    // One that was closed has no ring of its own any more.
+    // A stream that closed a feedback channel has no ring of its own (`make`), so it is not counted.
     let unused = |edge: &&EdgeData<'env>| edge.from.is_none() && edge.to.is_none() && edge.make.is_some();
     let unused = edges.iter().filter(|edge| edge.link.feedback).filter(unused).count();
-    let why = "has neither a producer nor a consumer: use both of its ends, or make none";
+    let why = "has neither a producer nor a consumer: use both ends, or do not create it";
     faults.extend((0..unused).map(|_| Fault::Feedback { port: None, detail: why.to_owned() }));
     let mut rings = Vec::with_capacity(edges.len());
     for edge in edges {
@@ -219,7 +222,7 @@ fn connect<'env>(
             Err(fault) => faults.push(fault),
         }
     }
-    // What follows from a mistake would only hide it.
+    // Faults that follow from a mistake would only hide it.
     if faults.is_empty()
         && let Err(found) = thalweg_analysis::check(&graph)
     {
@@ -237,22 +240,22 @@ impl<'env> Draft<'env> {
         self.number
     }
 
-    /// False for nodes of a graph that was built.
+    /// Whether the node is part of this draft; false once the graph has been built.
     pub(super) fn has(&self, node: NodeId) -> bool {
         node.index() < self.graph.nodes().len()
     }
 
-    /// Adds a node, whose code [`Draft::add_code`] adds.
+    /// Adds a node. [`Draft::add_code`] must follow.
     pub(super) fn add(&mut self, node: Node) -> NodeId {
         self.graph.add(node)
     }
 
-    /// Adds the code of the node that was added last; an end that the outside holds has none.
+    /// Adds the code of the node that was added last; `None` for an outlet, whose code is the caller.
     pub(super) fn add_code(&mut self, maker: Option<MakeBody<'env>>) {
         self.nodes.push(maker);
     }
 
-    /// A new channel, from this output if it has one yet.
+    /// Adds a channel, from the output `from`, or from none yet (feedback).
     pub(super) fn produce<T: Send + 'env>(
         &mut self,
         from: Option<Port>,
@@ -265,7 +268,7 @@ impl<'env> Draft<'env> {
         (self.edges.len() - 1, cell)
     }
 
-    /// Gives a stream to an input.
+    /// Connects a stream to an input.
     pub(super) fn consume<T>(&mut self, stream: Stream<'env, T>, to: Port) -> Arc<RingCell<T>> {
         if stream.number != self.number {
             self.mistakes.push(Mistake::Foreign(to));
@@ -274,7 +277,8 @@ impl<'env> Draft<'env> {
         }
         if let Some(edge) = self.edges.get_mut(stream.edge) {
             edge.to = Some(to);
-            // It may have been closed before: its own settings count, and then those of what closed it.
+            // A feedback channel may have been closed before. Its own settings take precedence over those of the stream
+            // that closed it.
             let closed = std::mem::replace(&mut edge.link, stream.link);
             edge.link.capacity = edge.link.capacity.or(closed.capacity);
             edge.link.weighed |= closed.weighed;
@@ -282,7 +286,7 @@ impl<'env> Draft<'env> {
         stream.cell
     }
 
-    /// The output that gives a stream of this graph, if there is one yet.
+    /// The output that produces a stream of this graph; `None` for a feedback channel that is not closed.
     pub(super) fn producer<T>(&self, stream: &Stream<'_, T>) -> Option<Port> {
         let edge = self.edges.get(stream.edge).filter(|_| stream.number == self.number);
         edge.and_then(|edge| edge.from)
@@ -293,7 +297,7 @@ impl<'env> Draft<'env> {
         let outputs = &mut self.graph.node_mut(of.0).outputs;
         let is_free = |name: &String| outputs.iter().all(|port| port.name != name.as_str());
         let mut names = std::iter::once("tally".to_owned()).chain((2..).map(|i| format!("tally-{i}")));
-        let name = names.find(is_free).expect("endless");
+        let name = names.find(is_free).expect("an endless sequence of names");
         outputs.push(OutPort::new(name, Item::of::<u64>()).push(Rate::Static(1)));
         let port = (of.0, outputs.len() - 1);
         let (edge, cell) = self.produce(Some(port), VecDeque::new(), Link::default());
@@ -302,7 +306,7 @@ impl<'env> Draft<'env> {
         (edge, cell)
     }
 
-    /// Refuses tallies of nodes that became unordered after the tally was added: it relies on the order of tickets.
+    /// Refuses tallies of nodes that became unordered after the tally was added: a tally relies on the order of tickets.
     fn check_tallies(&mut self) {
         let unordered = |node: &NodeId| self.graph.node(*node).unordered;
         let mut refused: Vec<NodeId> = self.tallies.keys().copied().filter(unordered).collect();
@@ -313,14 +317,14 @@ impl<'env> Draft<'env> {
         }
     }
 
-    /// The edge carries counts or tokens, not items.
+    /// Marks an edge as carrying counts or tokens instead of items.
     pub(super) fn set_counts(&mut self, edge: usize) {
         if let Some(edge) = self.edges.get_mut(edge) {
             edge.counts = true;
         }
     }
 
-    /// The node pushes each item of its first input on its first output.
+    /// Marks a node as pushing each item of its first input on its first output.
     pub(super) fn set_passing(&mut self, node: NodeId) {
         self.passing.push(node);
     }
@@ -343,7 +347,7 @@ impl<'env> Draft<'env> {
     fn with_channels(&self, mut graph: GraphData, wanted: impl Fn(&EdgeData<'env>) -> bool) -> GraphData {
         for edge in self.edges.iter().filter(|edge| wanted(edge)) {
             if let (Some(from), Some(to)) = (edge.from, edge.to) {
-                // What is refused here is refused again, and reported, when the graph is built.
+                // A refused channel is refused again, and reported, when the graph is built.
                 _ = graph.connect(from, to, edge.link);
             }
         }

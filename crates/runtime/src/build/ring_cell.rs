@@ -1,4 +1,4 @@
-//! Where the two ends of a channel find their ring, once it is made.
+//! The ring of a channel that is under construction: both ends hold its cell, which is set when the run is prepared.
 
 use crate::channel::{Grow, Layout, Meter, Ring, Sizes, Weigh};
 use crate::sync::{Mutex, lock};
@@ -6,28 +6,34 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use thalweg_graph::ChannelId;
 
-/// A channel's place for its ring, and what the ring is made with.
+/// A cell for a channel's ring, and the arguments with which the ring will be made.
+///
+/// | state | `joined` | entered by | left by |
+/// |---|---|---|---|
+/// | empty | unset | `new` | `make`, when the run is prepared; `join`, for a stream that closes a feedback channel |
+/// | made | the ring | `make` | never |
+/// | joined | the feedback channel's cell | `join` | never; the ring is found there |
 pub(crate) struct RingCell<T> {
-    given: Mutex<Option<Box<Given<T>>>>,
+    /// Absent for most channels, which have neither initial items nor weights.
+    arguments: Mutex<Option<Box<Arguments<T>>>>,
     joined: OnceLock<Joined<T>>,
 }
 
-/// What a channel is given beforehand; most are given nothing.
-struct Given<T> {
+struct Arguments<T> {
     weigh: Option<Weigh<T>>,
     initial: VecDeque<T>,
 }
 
-impl<T> Default for Given<T> {
-    fn default() -> Given<T> {
-        Given { weigh: None, initial: VecDeque::new() }
+impl<T> Default for Arguments<T> {
+    fn default() -> Arguments<T> {
+        Arguments { weigh: None, initial: VecDeque::new() }
     }
 }
 
 enum Joined<T> {
     /// The ring is made.
     Ring(ChannelId, Arc<Ring<T>>),
-    /// To a feedback channel, whose ring it shares.
+    /// The cell of a feedback channel, whose ring this one shares.
     Feedback(Arc<RingCell<T>>),
 }
 
@@ -39,17 +45,17 @@ impl<T> std::fmt::Debug for RingCell<T> {
 
 impl<T> RingCell<T> {
     pub(super) fn new(initial: VecDeque<T>) -> Arc<RingCell<T>> {
-        let given = (!initial.is_empty()).then(|| Box::new(Given { weigh: None, initial }));
-        Arc::new(RingCell { given: Mutex::new(given), joined: OnceLock::new() })
+        let arguments = (!initial.is_empty()).then(|| Box::new(Arguments { weigh: None, initial }));
+        Arc::new(RingCell { arguments: Mutex::new(arguments), joined: OnceLock::new() })
     }
 
-    /// Sets what weighs an item, and gives back what did before.
+    /// Sets the function that weighs items, and returns the one before. The caller drops that outside of locks.
     pub(super) fn set_weigh(&self, weigh: Option<Weigh<T>>) -> Option<Weigh<T>> {
-        std::mem::replace(&mut lock(&self.given).get_or_insert_default().weigh, weigh)
+        std::mem::replace(&mut lock(&self.arguments).get_or_insert_default().weigh, weigh)
     }
 
     pub(super) fn weighs(&self) -> bool {
-        lock(&self.given).as_ref().is_some_and(|given| given.weigh.is_some())
+        lock(&self.arguments).as_ref().is_some_and(|arguments| arguments.weigh.is_some())
     }
 
     /// Makes this the producer's side of a feedback channel.
@@ -73,17 +79,18 @@ impl<T> RingCell<T> {
     }
 }
 
-/// A ring's counters and the way to make it grow.
+/// A ring without its item type: its counters, and its growth.
 pub(crate) type MadeRing<'env> = (Arc<Meter>, Arc<dyn Grow + 'env>);
 
-/// Makes the ring of a channel, whatever its item type.
+/// Makes the ring of a channel whose item type the caller does not know.
 pub(crate) trait MakeRing<'env>: Send + Sync {
     fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env>;
 }
 
 impl<'env, T: Send + 'env> MakeRing<'env> for RingCell<T> {
     fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env> {
-        let Given { weigh, initial } = lock(&self.given).take().map_or_else(Given::default, |given| *given);
+        let arguments = lock(&self.arguments).take().map(|arguments| *arguments);
+        let Arguments { weigh, initial } = arguments.unwrap_or_default();
         let ring = Arc::new(Ring::new(sizes, layout, initial, weigh));
         let _ = self.joined.set(Joined::Ring(id, ring.clone()));
         (ring.meter.clone(), ring)
