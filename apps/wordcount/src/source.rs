@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use thalweg::{GiveSpec, Graph, Stream, Tx, output};
+use thalweg::{Graph, PushSpec, Stream, Tx, output};
 
 use crate::blocks::{Blocks, slices};
 
@@ -49,6 +49,6 @@ where
 }
 
 /// `count` output ports with the names `name0`, `name1`, ...
-pub(crate) fn outputs<T>(name: &str, count: usize) -> Vec<GiveSpec<T>> {
+pub(crate) fn outputs<T>(name: &str, count: usize) -> Vec<PushSpec<T>> {
     (0..count).map(|i| output(&format!("{name}{i}"))).collect()
 }

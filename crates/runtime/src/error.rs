@@ -1,4 +1,4 @@
-//! What can go wrong with a graph, and with a run.
+//! Errors of graphs and of runs.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use thalweg_graph::Fault;
 /// A graph that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
-    /// Everything found wrong, in order of nodes.
+    /// All faults found, in order of nodes.
     pub faults: Vec<Fault>,
 }
 
@@ -20,14 +20,14 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// Why a run ended before its time. The node is named where one is at fault.
+/// The reason why a run ended early. It names the node that is at fault, if there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The graph was refused.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The options make no sense together, or name something unknown.
+    /// An option is out of range, names something unknown, or excludes another one.
     #[error("{0}")]
     Options(String),
     /// A kernel panicked.
@@ -38,52 +38,55 @@ pub enum Error {
         /// The panic's message.
         message: String,
     },
-    /// A kernel returned an error. The message ends in it, so it is not the message's source again.
+    /// A kernel returned an error. The message includes the chain of causes, so `source` returns none.
     #[error("node `{node}` failed: {}", Chain(&**cause))]
     Node {
         /// The node.
         node: String,
-        /// What it returned.
+        /// The error that it returned.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A firing gave fewer items than its port's static rate.
-    #[error("node `{node}` gave too few items on output `{port}`: its push rate says {rate} a firing")]
+    /// A firing pushed fewer items than its port's static rate.
+    #[error(
+        "node `{node}` pushed too few items on output `{port}`: its declared push rate is {rate}\n\
+         help: push {rate} in each firing, or leave out the push rate"
+    )]
     Rate {
         /// The node.
         node: String,
         /// The output.
         port: String,
-        /// Items a firing must give.
+        /// Items that each firing must push.
         rate: u32,
     },
-    /// Nodes wait for each other in a cycle that no growth can open. The message names the first ten;
+    /// Nodes wait for each other in a cycle that no growth can resolve. The message names the first ten;
     /// [`Deadlock::waits`] has all.
     #[error("deadlock: {0}")]
     Deadlock(Deadlock),
     /// [`crate::Handle::cancel`] was called, or an outside end was dropped.
     #[error("the run was cancelled")]
     Cancelled,
-    /// The run took longer than it was given.
+    /// The run exceeded its deadline.
     #[error("the run did not end within {0:?}")]
     Deadline(Duration),
-    /// There is no room for the stacks of coroutines.
+    /// The stacks of the coroutines could not be allocated.
     #[error("{}", Stacks { count: *count, bytes: *bytes, made: *made, cause, split: *split })]
     Stacks {
-        /// Coroutines.
+        /// The number of coroutines.
         count: usize,
-        /// Bytes of each one's stack.
+        /// Bytes of each stack.
         bytes: usize,
-        /// Stacks that could be made.
+        /// Stacks allocated before the failure.
         made: usize,
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
-        /// Each guard page has split a mapping, for want of a better way.
+        /// Whether each guard page splits a mapping, as on kernels older than Linux 6.13.
         split: bool,
     },
-    /// The value of an output of another graph was asked for: see [`crate::Finished::take`].
-    #[error("an output of another graph was asked for: this run has no value of it")]
+    /// The output belongs to another graph: see [`crate::Finished::take`].
+    #[error("cannot take an output of another graph: this run has no value for it")]
     ForeignOutput,
-    /// A node has ended without the value that was asked for: see [`crate::Finished::take`].
+    /// The node of the output has ended without a value: see [`crate::Finished::take`].
     #[error("node `{node}` has ended without a value")]
     NoValue {
         /// The node.
@@ -106,24 +109,24 @@ struct Stacks<'a> {
 impl fmt::Display for Stacks<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stacks { count, bytes, made, cause, split } = self;
-        write!(f, "cannot make {count} stacks of {bytes} bytes: refused after {made} ({cause}). ")?;
+        write!(f, "cannot allocate {count} stacks of {bytes} bytes: failed after {made} ({cause})\nhelp: ")?;
         match split {
             true => write!(
                 f,
-                "Each takes two mappings, where the kernel is older than Linux 6.13: raise \
+                "each stack takes two mappings on kernels older than Linux 6.13: raise \
                  vm.max_map_count above {}, or write processes as async blocks",
                 2 * count + 1000
             ),
             false => write!(
                 f,
-                "Address space is what is lacking (ulimit -v, vm.overcommit_memory): ask for less stack, \
+                "the address space is exhausted (ulimit -v, vm.overcommit_memory): use smaller stacks, \
                  or write processes as async blocks"
             ),
         }
     }
 }
 
-/// An error with all that caused it, on one line.
+/// An error with its chain of causes, on one line.
 struct Chain<'a>(&'a dyn std::error::Error);
 
 impl fmt::Display for Chain<'_> {
@@ -134,7 +137,7 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-/// The text of a panic's payload.
+/// The message of a panic's payload.
 #[doc(hidden)]
 pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
@@ -146,11 +149,11 @@ pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlock {
-    /// What each node waits for, in the order of the cycle.
+    /// The nodes and the channels that they wait for, in the order of the cycle.
     pub waits: Vec<BlockedNode>,
-    /// The byte budget, where a full channel could have grown but for it.
+    /// The byte budget, if it kept a full channel from growing.
     pub over_budget: Option<usize>,
-    /// An input from outside the cycle that holds items while the cycle waits for its own.
+    /// An input from outside the cycle that holds items, while its node waits for another input.
     pub unread: Option<UnreadInput>,
 }
 
@@ -164,7 +167,7 @@ pub struct UnreadInput {
     pub channel: String,
 }
 
-/// Nodes that the message about a cycle names.
+/// The most nodes that the message names.
 const SHOWN: usize = 10;
 
 /// A node and the channel it waits for.
@@ -174,7 +177,7 @@ pub struct BlockedNode {
     pub node: String,
     /// The channel, as `a.out -> b.in`.
     pub channel: String,
-    /// It waits for room (true) or for items (false).
+    /// Whether it waits for room (true) or for items (false).
     pub full: bool,
     /// Items in the channel.
     pub items: usize,
@@ -205,11 +208,11 @@ impl fmt::Display for Deadlock {
         if let Some(UnreadInput { node, channel }) = &self.unread {
             write!(f, "; meanwhile `{channel}` holds items for node `{node}`")?;
         }
-        write!(f, "\nhelp: give the cycle more initial items, or make a firing need less")?;
+        write!(f, "\nhelp: add initial items to the cycle, or lower the rates of its nodes")?;
         match self.unread {
             Some(_) => write!(
                 f,
-                "; if a node of it drops items on purpose, `Options::close_starved_loops` ends the loop and \
+                "; if a node of the cycle drops items on purpose, `Options::close_starved_loops` ends the loop and \
                  discards its input"
             ),
             None => Ok(()),

@@ -1,9 +1,9 @@
-//! Runs a plan on real threads: workers, channels, activations, sleep, accounting.
+//! Runs a plan on threads: workers, channels, activations, sleep, accounting.
 //!
-//! [`Graph`] takes typed kernels and gives a [`Network`]; [`Network::run`] plans it, runs it and
-//! gives a [`Report`]. The rules that make it right are written beside the code they are about:
-//! items and slots in `channel`, tickets in `window`, sleep and wake in `sleep`, who looks again in
-//! `node`, growth and deadlock in `quiesce`.
+//! [`Graph::build`] makes a [`Network`] of typed kernels; [`Network::run`] plans it, runs it and
+//! returns a [`Report`]. Each protocol is documented beside its code: slots in `channel`, tickets in `node::window`,
+//! readiness in `sched::ready`, sleeping and waking in `sched::sleep`, growth and deadlock in `liveness::search` and
+//! `liveness::quiesce`, the thread pool in `threads`.
 //!
 //! ```
 //! use thalweg_runtime::{Graph, Options, output};
@@ -39,19 +39,19 @@ mod sync;
 mod threads;
 
 pub use build::{
-    Feedback, Finished, Fork, GiveSpec, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, LookSpec, Network,
-    Output, OutputSpec, OutputSpecs, Stream, Streams, TakeSpec, Value, input, output, window,
+    Feedback, Finished, Fork, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, Network, Output, OutputSpec,
+    OutputSpecs, PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, input, output, window,
 };
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 pub use node::{Flow, IntoFlow, IntoResult};
-pub use port::tuple::{Many, Takes};
+pub use port::tuple::{Many, PopCounts};
 pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Handle, Options, Prepared};
 pub use thalweg_trace::Report;
-pub use threads::Team;
+pub use threads::ThreadPool;
 
 #[cfg(all(test, loom))]
 mod models;

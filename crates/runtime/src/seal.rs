@@ -1,14 +1,15 @@
-//! What keeps the traits of this crate from being implemented, and their machinery from being
-//! called, by other crates.
+//! Seals: other crates can neither implement the traits of this crate nor call their hidden methods.
 //!
 //! The traits of ports are public because kernels are generic over them, and have methods that are
-//! sound only as the engine calls them. Code elsewhere may name a port's type by a trait's bounds,
-//! but has no value of it: ports come from `attach` alone, which asks for an [`EngineOnly`].
+//! sound only as the engine calls them. Code in other crates can name a port's type by a trait's bounds,
+//! but cannot have a value of it.
+//!
+//! Invariant: ports are made by `attach` alone, which takes an [`EngineOnly`], and this crate alone can make one.
 
 /// Implemented by this crate's types only.
 pub trait Sealed {}
 
-/// Shows that this crate calls: no other can make one.
+/// A token that proves that the caller is this crate.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineOnly(pub(crate) ());
 

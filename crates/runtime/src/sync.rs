@@ -1,5 +1,8 @@
-//! The one place that says where atomics, locks and cells come from: `std`, or loom when it
-//! checks the models.
+//! The shim for loom: atomics, locks, threads and cells of the protocols that loom checks come from here, and are those of
+//! `std`, or loom's under `--cfg loom`.
+//!
+//! Invariant: a field that takes part in a modelled protocol has a type of this module. Fields outside of all models, and
+//! those that need types which loom lacks, use `std` directly.
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -15,7 +18,7 @@ pub(crate) use std::{
     thread,
 };
 
-/// `std`'s cell with loom's way of access, so that loom sees every access.
+/// `std`'s cell with the interface of loom's, by which loom checks every access.
 #[cfg(not(loom))]
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
@@ -32,7 +35,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Locks, ignoring poison: what our locks guard is consistent at every point that can panic.
+/// Locks, and ignores poison. Invariant: data under the engine's locks is consistent at every point that can panic,
+/// since no user code runs under them.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poison| poison.into_inner())
 }

@@ -43,11 +43,11 @@ pub use iter::{Ordered, ParallelExt, TryOrdered};
 pub use scope::{Scope, scope};
 pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
-    BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error, Feedback, Finished, Fork, GiveSpec,
-    Glance, Graph, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult, Kernel, LookSpec,
-    Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs, Prepared,
-    Receiver, Recv, RecvRef, Report, Rx, Sender, Sending, Stream, Streams, TakeSpec, Team, Tx, Value, View,
-    channel, input, output, window,
+    BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error, Feedback, Finished, Fork, Glance,
+    Graph, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult, Kernel, Many, Message,
+    Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs, PeekSpec, PopSpec, Prepared,
+    PushSpec, Receiver, Recv, RecvRef, Report, Rx, Sender, Sending, Stream, Streams, ThreadPool, Tx, Value,
+    View, channel, input, output, window,
 };
 
 /// Graphs as data: nodes, ports, rates and channels.

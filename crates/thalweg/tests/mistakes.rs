@@ -149,7 +149,7 @@ fn a_setting_of_the_wrong_node_is_refused_by_name() {
     }
     fn kernel(
         graph: &Graph<'static>,
-    ) -> thalweg::Kernel<'static, Stream<'static, u64>, thalweg::GiveSpec<u64>> {
+    ) -> thalweg::Kernel<'static, Stream<'static, u64>, thalweg::PushSpec<u64>> {
         numbers(graph).kernel("kernel", output("out"))
     }
     let pass = "`framed`: a process takes from its inputs what it receives";

@@ -1,15 +1,15 @@
-//! What the handles of one graph share while it is built.
+//! The draft of a graph: the state that all its handles share until it is built.
 
 use super::mistake::Mistake;
 use super::network::Network;
-use super::socket::{MakeRing, Socket};
+use super::ring_cell::{MakeRing, RingCell};
 use super::stream::Stream;
 use crate::coroutine::{Stacks, Wanted};
 use crate::error::BuildError;
 use crate::net::Body;
 use crate::net::Owner;
 use crate::node::Tally;
-use crate::port::Give;
+use crate::port::PushPort;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, lock};
 use crossbeam_utils::CachePadded;
 use std::collections::{HashMap, VecDeque};
@@ -22,32 +22,32 @@ struct EdgeData<'env> {
     to: Option<Port>,
     link: Link,
     make: Option<Arc<dyn MakeRing<'env> + 'env>>,
-    /// It carries counts or tokens, not items: see `in_flight`.
+    /// Whether it carries counts or tokens instead of items: see `in_flight`.
     counts: bool,
 }
 
-/// A tally to be made with its node: see [`Draft::tally`].
+/// A tally that will be made with its node: see [`Draft::tally`].
 pub(crate) struct TallySpec {
     of: usize,
-    socket: Arc<Socket<u64>>,
+    cell: Arc<RingCell<u64>>,
 }
 
 impl TallySpec {
     pub(crate) fn make(self) -> Tally {
-        Tally::new(self.of, Give::new(self.socket.ring(), self.socket.id(), Some(1)))
+        Tally::new(self.of, PushPort::new(self.cell.ring(), self.cell.id(), Some(1)))
     }
 }
 
-/// What a node's code needs to be made.
+/// The arguments with which a node's code is made.
 pub(crate) struct MakeNode<'a> {
     /// Tickets of its reorder window.
     pub(crate) tickets: usize,
     pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
     /// The channel of its first weighed output.
     pub(crate) weighed: Option<ChannelId>,
-    /// Bytes that completed tickets may hold.
+    /// The most bytes that completed tickets hold.
     pub(crate) held: usize,
-    /// Bytes that a node may keep of what it has taken: see [`Kernel::ask_budget`](super::Kernel::ask_budget).
+    /// The most bytes that a node keeps of its inputs: see [`Kernel::request_budget`](super::Kernel::request_budget).
     pub(crate) kept: usize,
     /// The settings of a parallel node, as the graph has them.
     pub(crate) unordered: bool,
@@ -61,24 +61,24 @@ pub(crate) struct MakeNode<'a> {
 
 pub(crate) type MakeBody<'env> = Box<dyn FnOnce(MakeNode<'_>) -> Box<dyn Body + 'env> + Send + 'env>;
 
-/// A graph under construction: nodes, channels without an end, code, mistakes.
+/// A graph under construction: nodes, channels that may lack an end, code, mistakes.
 pub struct Draft<'env> {
-    /// Unique among the graphs of this process; a new one when the graph is built, so that what is added then is
-    /// not taken for a part of it.
+    /// Unique among the graphs of this process. It changes when the graph is built: streams and outputs that handles create
+    /// afterwards do not belong to the built graph.
     number: usize,
     pub(super) graph: GraphData,
     edges: Vec<EdgeData<'env>>,
     nodes: Vec<Option<MakeBody<'env>>>,
-    /// How many stacks of how many bytes the coroutines need.
+    /// The stacks that the coroutines need: a number for each size in bytes.
     pub(super) stacks: Wanted,
-    /// Nodes that share what nodes may keep: see [`Kernel::ask_budget`](super::Kernel::ask_budget).
-    pub(super) keepers: usize,
+    /// The number of nodes that have called [`Kernel::request_budget`](super::Kernel::request_budget).
+    pub(super) budget_sharers: usize,
     mistakes: Vec<Mistake>,
     tallies: HashMap<NodeId, Vec<TallySpec>>,
-    /// Nodes that push each item of their first input on their first output, though both rates are dynamic.
+    /// Nodes that push each item of their first input on their first output, although both rates are dynamic.
     passing: Vec<NodeId>,
     built: bool,
-    /// What may hold a user's values and is not needed any more: [`Locked`] drops it when it has unlocked the draft.
+    /// Values of users that are no longer needed. [`Locked`] drops them after it has unlocked the draft.
     trash: Vec<Box<dyn Send + 'env>>,
 }
 
@@ -88,7 +88,7 @@ impl std::fmt::Debug for Draft<'_> {
     }
 }
 
-/// A node of a draft, whose ports are being attached.
+/// A node of a draft while its ports are being attached.
 #[derive(Debug)]
 pub struct Site<'a, 'env> {
     pub(super) draft: &'a mut Draft<'env>,
@@ -96,7 +96,7 @@ pub struct Site<'a, 'env> {
     pub(super) node: NodeId,
 }
 
-/// A handle of a draft.
+/// A shared handle of a draft.
 #[derive(Clone)]
 pub struct Shared<'env>(Arc<Mutex<Draft<'env>>>);
 
@@ -106,7 +106,10 @@ impl std::fmt::Debug for Shared<'_> {
     }
 }
 
-/// The draft, locked.
+/// The locked draft.
+///
+/// Invariant: no user code runs while it exists. Closures, iterators and values of users are called before it is made, or
+/// are put into `trash` and dropped after the unlock, since their `Drop` may use the same graph.
 pub(super) struct Locked<'a, 'env>(Option<MutexGuard<'a, Draft<'env>>>);
 
 impl<'env> Deref for Locked<'_, 'env> {
@@ -139,7 +142,7 @@ impl<'env> Shared<'env> {
             edges: Vec::new(),
             nodes: Vec::new(),
             stacks: Wanted::new(),
-            keepers: 0,
+            budget_sharers: 0,
             mistakes: Vec::new(),
             tallies: HashMap::new(),
             passing: Vec::new(),
@@ -148,7 +151,7 @@ impl<'env> Shared<'env> {
         })))
     }
 
-    /// The draft. A user's code must not be called, nor a user's values dropped, while it is held.
+    /// Locks the draft. See [`Locked`] for the rule.
     pub(super) fn draft(&self) -> Locked<'_, 'env> {
         Locked(Some(lock(&self.0)))
     }
@@ -156,12 +159,12 @@ impl<'env> Shared<'env> {
     /// The tally of a parallel node's output: see [`Draft::tally`].
     pub(super) fn tally(&self, of: Port) -> Stream<'env, u64> {
         let mut draft = self.draft();
-        let (edge, socket) = draft.tally(of);
+        let (edge, cell) = draft.tally(of);
         let (number, link) = (draft.number, Link::default());
-        Stream { shared: self.clone(), number, edge, socket, link, node: Some(of.0), gate: None }
+        Stream { shared: self.clone(), number, edge, cell, link, node: Some(of.0), gate: None }
     }
 
-    /// Takes the graph out and checks it.
+    /// Moves the graph out of the draft and checks it.
     pub(super) fn build(&self) -> Result<Network<'env>, BuildError> {
         let mut draft = self.draft();
         let built = std::mem::replace(&mut draft.built, true);
@@ -172,7 +175,7 @@ impl<'env> Shared<'env> {
         let tallies = std::mem::take(&mut draft.tallies);
         draft.passing.clear();
         let stacks = std::mem::take(&mut draft.stacks);
-        let keepers = std::mem::take(&mut draft.keepers);
+        let budget_sharers = std::mem::take(&mut draft.budget_sharers);
         let number = std::mem::replace(&mut draft.number, new_number());
         drop(draft);
         if built {
@@ -184,7 +187,7 @@ impl<'env> Shared<'env> {
             rings,
             nodes,
             stacks,
-            keepers,
+            budget_sharers,
             tallies,
         })
     }
@@ -195,7 +198,7 @@ fn new_number() -> usize {
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
 
-/// A graph and what makes the rings of its channels, in their order.
+/// A graph, and the makers of its channels' rings in the order of the channels.
 type Connected<'env> = (GraphData, Vec<Arc<dyn MakeRing<'env> + 'env>>);
 
 fn connect<'env>(
@@ -206,10 +209,10 @@ fn connect<'env>(
     let ends = |edge: usize| edges.get(edge).map_or((None, None), |edge| (edge.from, edge.to));
     let mut faults: Vec<Fault> =
         mistakes.into_iter().map(|mistake| mistake.into_fault(&graph, &ends)).collect();
-    // One that was closed has no ring of its own any more.
+    // A stream that closed a feedback channel has no ring of its own (`make`), so it is not counted.
     let unused = |edge: &&EdgeData<'env>| edge.from.is_none() && edge.to.is_none() && edge.make.is_some();
     let unused = edges.iter().filter(|edge| edge.link.feedback).filter(unused).count();
-    let why = "has neither a producer nor a consumer: use both of its ends, or make none";
+    let why = "has neither a producer nor a consumer: use both ends, or do not create it";
     faults.extend((0..unused).map(|_| Fault::Feedback { port: None, detail: why.to_owned() }));
     let mut rings = Vec::with_capacity(edges.len());
     for edge in edges {
@@ -219,7 +222,7 @@ fn connect<'env>(
             Err(fault) => faults.push(fault),
         }
     }
-    // What follows from a mistake would only hide it.
+    // Faults that follow from a mistake would only hide it.
     if faults.is_empty()
         && let Err(found) = thalweg_analysis::check(&graph)
     {
@@ -237,72 +240,73 @@ impl<'env> Draft<'env> {
         self.number
     }
 
-    /// False for nodes of a graph that was built.
+    /// Whether the node is part of this draft; false once the graph has been built.
     pub(super) fn has(&self, node: NodeId) -> bool {
         node.index() < self.graph.nodes().len()
     }
 
-    /// Adds a node, whose code [`Draft::add_code`] adds.
+    /// Adds a node. [`Draft::add_code`] must follow.
     pub(super) fn add(&mut self, node: Node) -> NodeId {
         self.graph.add(node)
     }
 
-    /// Adds the code of the node that was added last; an end that the outside holds has none.
+    /// Adds the code of the node that was added last; `None` for an outlet, whose code is the caller.
     pub(super) fn add_code(&mut self, maker: Option<MakeBody<'env>>) {
         self.nodes.push(maker);
     }
 
-    /// A new channel, from this output if it has one yet.
+    /// Adds a channel, from the output `from`, or from none yet (feedback).
     pub(super) fn produce<T: Send + 'env>(
         &mut self,
         from: Option<Port>,
         initial: VecDeque<T>,
         link: Link,
-    ) -> (usize, Arc<Socket<T>>) {
-        let socket = Socket::new(initial);
-        let make: Arc<dyn MakeRing<'env> + 'env> = socket.clone();
+    ) -> (usize, Arc<RingCell<T>>) {
+        let cell = RingCell::new(initial);
+        let make: Arc<dyn MakeRing<'env> + 'env> = cell.clone();
         self.edges.push(EdgeData { from, to: None, link, make: Some(make), counts: false });
-        (self.edges.len() - 1, socket)
+        (self.edges.len() - 1, cell)
     }
 
-    /// Gives a stream to an input.
-    pub(super) fn consume<T>(&mut self, stream: Stream<'env, T>, to: Port) -> Arc<Socket<T>> {
+    /// Connects a stream to an input.
+    pub(super) fn consume<T>(&mut self, stream: Stream<'env, T>, to: Port) -> Arc<RingCell<T>> {
         if stream.number != self.number {
             self.mistakes.push(Mistake::Foreign(to));
             self.trash.push(Box::new(stream.shared));
-            return stream.socket;
+            return stream.cell;
         }
         if let Some(edge) = self.edges.get_mut(stream.edge) {
             edge.to = Some(to);
-            // It may have been closed before: its own settings count, and then those of what closed it.
+            // A feedback channel may have been closed before. Its own settings take precedence over those of the stream
+            // that closed it.
             let closed = std::mem::replace(&mut edge.link, stream.link);
             edge.link.capacity = edge.link.capacity.or(closed.capacity);
             edge.link.weighed |= closed.weighed;
         }
-        stream.socket
+        stream.cell
     }
 
-    /// The output that gives a stream of this graph, if there is one yet.
+    /// The output that produces a stream of this graph; `None` for a feedback channel that is not closed.
     pub(super) fn producer<T>(&self, stream: &Stream<'_, T>) -> Option<Port> {
         let edge = self.edges.get(stream.edge).filter(|_| stream.number == self.number);
         edge.and_then(|edge| edge.from)
     }
 
     /// Adds a hidden output to a parallel node: for each firing, the number of items that it pushed on the output `of`.
-    fn tally(&mut self, of: Port) -> (usize, Arc<Socket<u64>>) {
+    fn tally(&mut self, of: Port) -> (usize, Arc<RingCell<u64>>) {
         let outputs = &mut self.graph.node_mut(of.0).outputs;
         let is_free = |name: &String| outputs.iter().all(|port| port.name != name.as_str());
         let mut names = std::iter::once("tally".to_owned()).chain((2..).map(|i| format!("tally-{i}")));
-        let name = names.find(is_free).expect("endless");
+        let name = names.find(is_free).expect("an endless sequence of names");
         outputs.push(OutPort::new(name, Item::of::<u64>()).push(Rate::Static(1)));
         let port = (of.0, outputs.len() - 1);
-        let (edge, socket) = self.produce(Some(port), VecDeque::new(), Link::default());
+        let (edge, cell) = self.produce(Some(port), VecDeque::new(), Link::default());
         self.set_counts(edge);
-        self.tallies.entry(of.0).or_default().push(TallySpec { of: of.1, socket: socket.clone() });
-        (edge, socket)
+        self.tallies.entry(of.0).or_default().push(TallySpec { of: of.1, cell: cell.clone() });
+        (edge, cell)
     }
 
-    /// Refuses tallies of nodes that became unordered after the tally was added: it relies on the order of tickets.
+    /// Refuses tallies of nodes that became unordered after the tally was added: a tally relies on the order of tickets.
     fn check_tallies(&mut self) {
         let unordered = |node: &NodeId| self.graph.node(*node).unordered;
         let mut refused: Vec<NodeId> = self.tallies.keys().copied().filter(unordered).collect();
@@ -313,14 +317,14 @@ impl<'env> Draft<'env> {
         }
     }
 
-    /// The edge carries counts or tokens, not items.
+    /// Marks an edge as carrying counts or tokens instead of items.
     pub(super) fn set_counts(&mut self, edge: usize) {
         if let Some(edge) = self.edges.get_mut(edge) {
             edge.counts = true;
         }
     }
 
-    /// The node pushes each item of its first input on its first output.
+    /// Marks a node as pushing each item of its first input on its first output.
     pub(super) fn set_passing(&mut self, node: NodeId) {
         self.passing.push(node);
     }
@@ -343,7 +347,7 @@ impl<'env> Draft<'env> {
     fn with_channels(&self, mut graph: GraphData, wanted: impl Fn(&EdgeData<'env>) -> bool) -> GraphData {
         for edge in self.edges.iter().filter(|edge| wanted(edge)) {
             if let (Some(from), Some(to)) = (edge.from, edge.to) {
-                // What is refused here is refused again, and reported, when the graph is built.
+                // A refused channel is refused again, and reported, when the graph is built.
                 _ = graph.connect(from, to, edge.link);
             }
         }
@@ -354,7 +358,7 @@ impl<'env> Draft<'env> {
     pub(super) fn feed<T: Send + 'env>(
         &mut self,
         stream: Stream<'env, T>,
-        feedback: (usize, &Arc<Socket<T>>),
+        feedback: (usize, &Arc<RingCell<T>>),
     ) {
         let from = self.edges.get_mut(stream.edge).and_then(|edge| {
             edge.make = None;
@@ -364,11 +368,11 @@ impl<'env> Draft<'env> {
             edge.from = from;
             edge.link.capacity = edge.link.capacity.or(stream.link.capacity);
             edge.link.weighed |= stream.link.weighed;
-            let weigh = stream.socket.set_weigh(None);
+            let weigh = stream.cell.set_weigh(None);
             let unused = if feedback.1.weighs() { weigh } else { feedback.1.set_weigh(weigh) };
             self.trash.push(Box::new(unused));
         }
-        stream.socket.join(feedback.1.clone());
-        self.trash.push(Box::new(stream.socket));
+        stream.cell.join(feedback.1.clone());
+        self.trash.push(Box::new(stream.cell));
     }
 }

@@ -20,15 +20,15 @@ use thalweg_policy::Policy;
 /// A graph of nodes and channels, to be built and run.
 ///
 /// Its methods begin streams ([`source`](Graph::source), [`feedback`](Graph::feedback)) and add nodes that
-/// have any number of them ([`kernel`](Graph::kernel), [`process`](Graph::process),
-/// [`coroutine`](Graph::coroutine), [`merge`](Graph::merge)); what goes on with one stream is a method of
-/// [`Stream`]. Names are optional, and unique: one that is taken gets a suffix.
+/// have any number of streams ([`kernel`](Graph::kernel), [`process`](Graph::process),
+/// [`coroutine`](Graph::coroutine), [`merge`](Graph::merge)). Operators with one input are methods of
+/// [`Stream`]. Names are optional and unique: a name that is in use gets a suffix.
 ///
 /// **Mistakes** in the use of these methods (a stream of another graph, settings that exclude each other, a
 /// stream without a consumer) are errors of [`Graph::build`] and [`Graph::run`] that name the nodes and ports.
 ///
-/// A `Graph` is a handle: its streams and outputs keep the graph too, so it may be dropped before them
-/// ([`Stream::graph`] gives it back).
+/// A `Graph` is a handle. Its streams and outputs keep the graph alive too, so it may be dropped before them;
+/// [`Stream::graph`] returns another handle.
 ///
 /// ```
 /// use thalweg_runtime::{Graph, Options, output};
@@ -58,15 +58,15 @@ impl Default for Graph<'_> {
 
 impl std::fmt::Debug for Graph<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A writer is a user's code: it must not be called under the lock.
+        // A writer is user code, which must not be called under the lock.
         f.debug_struct("Graph").field("data", &self.data()).finish_non_exhaustive()
     }
 }
 
-/// Inputs of a merge at most: its wait word has a bit for each.
+/// The most inputs of a merge: its wait word has a bit for each.
 const MERGED: usize = 64;
 
-/// Items that a merge takes from one stream before it looks at the next.
+/// The most items that a merge pops from one stream before it visits the next.
 const MERGE_RUN: usize = 64;
 
 impl<'env> Graph<'env> {
@@ -75,8 +75,8 @@ impl<'env> Graph<'env> {
         Graph::default()
     }
 
-    /// A starting node that gives the items of an iterator. One that waits for the outside world wants a thread of
-    /// its own: [`Stream::blocking`].
+    /// Adds a source: a node that pushes the items of an iterator. If the iterator waits for the outside world, give the
+    /// node a thread of its own with [`Stream::blocking`].
     pub fn source<S>(&self, items: S) -> Stream<'env, S::Item>
     where
         S: IntoIterator,
@@ -94,7 +94,7 @@ impl<'env> Graph<'env> {
         })
     }
 
-    /// A starting node with an iterator that may fail: the run fails with its first error.
+    /// Adds a source with an iterator that may fail: the run fails with its first error.
     pub fn try_source<S, T, E>(&self, items: S) -> Stream<'env, T>
     where
         S: IntoIterator<Item = Result<T, E>>,
@@ -114,8 +114,8 @@ impl<'env> Graph<'env> {
         })
     }
 
-    /// Begins a kernel with the given ports: finish it with [`Kernel::sequential`] or
-    /// [`Kernel::parallel`]. With one input, [`Stream::kernel`] is the same.
+    /// Begins a kernel with the given ports; complete it with [`Kernel::sequential`] or
+    /// [`Kernel::parallel`]. For one input there is [`Stream::kernel`].
     pub fn kernel<I, O>(&self, name: &str, inputs: I, outputs: O) -> Kernel<'env, I, O>
     where
         I: InputSpecs<'env> + 'env,
@@ -124,9 +124,9 @@ impl<'env> Graph<'env> {
         Kernel::new(self.shared.clone(), name, inputs, outputs)
     }
 
-    /// Adds a Kahn process: sequential code of its own state that receives and sends, and waits
-    /// where there is nothing to receive or no room to send. It shares the workers with all other
-    /// nodes; [`Kernel::blocking`] and [`Kernel::process`] give one a thread of its own.
+    /// Adds a Kahn process: sequential code with its own state that receives and sends, and waits
+    /// while there is nothing to receive or no room to send. It shares the workers with all other
+    /// nodes; to run one on a thread of its own, use [`Kernel::blocking`] and [`Kernel::process`].
     ///
     /// **One operation at a time.** A process must not poll two receives or sends at once (`select!`,
     /// `join!`, `FuturesUnordered`), drop one that is pending (a timeout around `recv`), or poll one
@@ -135,10 +135,10 @@ impl<'env> Graph<'env> {
     /// for any of several inputs, use [`Graph::merge`], which says in the graph that it is not
     /// determinate, or choose the input by data.
     ///
-    /// A process ends when its future does. Then, or when it drops an end before, the stream of a
-    /// [`Tx`](crate::Tx) ends, and an [`Rx`](crate::Rx) is read no more. It fails the run with an `Err`, or a panic.
-    /// It gives the streams of its outputs; one that returns a [`Value`](super::Value) gives its
-    /// [`Output`](super::Output) as well.
+    /// A process ends when its future completes. Then, or when it drops an end earlier, the stream of a
+    /// [`Tx`](crate::Tx) ends, and items for an [`Rx`](crate::Rx) are discarded. An `Err` or a panic fails the run.
+    /// The method returns the streams of the outputs and, if the process returns a [`Value`](super::Value), its
+    /// [`Output`](super::Output).
     ///
     /// ```
     /// use thalweg_runtime::{Graph, Options, output};
@@ -178,7 +178,7 @@ impl<'env> Graph<'env> {
         self.kernel(name, inputs, outputs).process(body)
     }
 
-    /// A channel whose producer comes later in the graph than its consumer, holding `initial`
+    /// Adds a channel whose producer is declared after its consumer, and which holds the items `initial`
     /// from the start. Close it with [`Stream::feed`].
     ///
     /// ```
@@ -207,16 +207,16 @@ impl<'env> Graph<'env> {
         let initial: VecDeque<T> = initial.into_iter().collect();
         let link = Link { feedback: true, initial: initial.len(), ..Link::default() };
         let mut draft = self.shared.draft();
-        let (edge, socket) = draft.produce(None, initial, link);
+        let (edge, cell) = draft.produce(None, initial, link);
         let number = draft.number();
         drop(draft);
-        let back = Feedback { shared: self.shared.clone(), number, edge, socket: socket.clone() };
-        (back, Stream { shared: self.shared.clone(), number, edge, socket, link, node: None, gate: None })
+        let back = Feedback { shared: self.shared.clone(), number, edge, cell: cell.clone() };
+        (back, Stream { shared: self.shared.clone(), number, edge, cell, link, node: None, gate: None })
     }
 
-    /// Joins at most 64 streams in the order in which items happen to arrive. **Not determinate**: the result
-    /// depends on timing, and only each stream's own order is kept. Where the order matters,
-    /// choose by data with a framing function instead ([`Kernel::framed`]).
+    /// Merges at most 64 streams in the order in which items happen to arrive. **Not determinate**: the result
+    /// depends on timing, and only the order within each stream is kept. If the order matters,
+    /// choose the input by data with a framing function ([`Kernel::framed`]).
     pub fn merge<T: Send + 'env>(
         &self,
         streams: impl IntoIterator<Item = Stream<'env, T>>,
@@ -253,12 +253,12 @@ impl<'env> Graph<'env> {
         merged
     }
 
-    /// The consuming end of a stream, held by the outside.
+    /// Adds the consuming end of a stream that is held outside of the graph (an outlet).
     pub(crate) fn external<T: Send + 'env>(
         &self,
         name: &str,
         stream: Stream<'env, T>,
-    ) -> (NodeId, std::sync::Arc<super::socket::Socket<T>>) {
+    ) -> (NodeId, std::sync::Arc<super::ring_cell::RingCell<T>>) {
         let port = thalweg_graph::InPort::new("in", thalweg_graph::Item::of::<T>());
         let mut node = Node::sequential(name).input(port);
         node.blocking = true;
@@ -273,17 +273,17 @@ impl<'env> Graph<'env> {
         self.shared.draft().connected()
     }
 
-    /// Checks the graph and takes its nodes: what is done with this graph's handles afterwards has no effect.
+    /// Checks the graph and moves its nodes out. Later calls on this graph's handles have no effect on it.
     ///
     /// # Errors
-    /// All mistakes made with its methods; where there were none, all faults found: ports without a
-    /// partner, which are streams without a consumer and feedback channels that were not closed, inconsistent
+    /// All mistakes made with its methods; if there are none, all faults found: streams without a consumer,
+    /// feedback channels that were not closed, inconsistent
     /// static rates, cycles that can never start. A graph that was built already is a fault too.
     pub fn build(self) -> Result<Network<'env>, BuildError> {
         self.shared.build()
     }
 
-    /// Builds the graph and makes everything that a run needs but its threads: to look at the plan, or to have a
+    /// Builds the graph and makes everything that a run needs except its threads: to inspect the plan, or to get a
     /// [`Handle`](crate::Handle) that stops the run.
     ///
     /// # Errors
@@ -295,7 +295,7 @@ impl<'env> Graph<'env> {
     /// Builds the graph and runs it to its end, on this thread and as many more as the options say.
     ///
     /// # Errors
-    /// As [`Graph::build`]; [`Error`] says why a run ended before its time.
+    /// As [`Graph::build`]; [`Error`] says why a run ended early.
     pub fn run(self, options: &Options) -> Result<Finished, Error> {
         self.build()?.run(options)
     }
@@ -310,8 +310,8 @@ impl<'env> Graph<'env> {
 }
 
 impl<'env, T: Send + 'env> Stream<'env, T> {
-    /// Begins a kernel with this stream as its one input: finish it with [`Kernel::sequential`] or
-    /// [`Kernel::parallel`]. A kernel of several inputs is a method of the graph: [`Graph::kernel`].
+    /// Begins a kernel with this stream as its only input; complete it with [`Kernel::sequential`] or
+    /// [`Kernel::parallel`]. For several inputs there is [`Graph::kernel`].
     pub fn kernel<O: OutputSpecs + 'env>(self, name: &str, outputs: O) -> Kernel<'env, Self, O> {
         Kernel::new(self.shared.clone(), name, self, outputs)
     }

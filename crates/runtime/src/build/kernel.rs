@@ -1,4 +1,4 @@
-//! Nodes with a user's code: kernels, processes and coroutines.
+//! Nodes with user code: kernels and processes.
 
 use super::draft::{Draft, MakeNode, Shared, Site};
 use super::mistake::Mistake;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thalweg_graph::{Node, NodeId, OutPort, Rate};
 
-/// A kernel whose ports are declared and whose code is not given yet.
+/// A kernel with declared ports and without code.
 ///
 /// Settings come first, the code last: [`sequential`](Kernel::sequential), [`parallel`](Kernel::parallel),
-/// [`process`](Kernel::process) or [`coroutine`](Kernel::coroutine). Settings that do not go with the code are
+/// [`process`](Kernel::process) or [`coroutine`](Kernel::coroutine). Settings that the kind of code excludes are
 /// mistakes, which [`Graph::build`](super::Graph::build) reports.
 #[must_use = "a kernel needs its code: `sequential`, `parallel`, `process` or `coroutine`"]
 pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
@@ -31,10 +31,10 @@ pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
     /// Bytes of a coroutine's stack.
     pub(super) stack: usize,
     pub(super) starting: bool,
-    /// Of a parallel kernel.
+    /// Settings of a parallel kernel.
     pub(super) unordered: bool,
     pub(super) workers: Option<u32>,
-    /// See [`Kernel::ask_budget`].
+    /// See [`Kernel::request_budget`].
     kept: Option<Arc<AtomicUsize>>,
 }
 
@@ -44,7 +44,7 @@ impl<'env, I: InputSpecs<'env>, O: OutputSpecs> std::fmt::Debug for Kernel<'env,
     }
 }
 
-/// The ports and streams of a node that was added.
+/// The ports and streams of an added node.
 pub(super) struct Attached<I, O, S> {
     pub(super) node: NodeId,
     pub(super) ins: I,
@@ -74,27 +74,30 @@ where
         }
     }
 
-    /// A count that will be, when the node is made, the bytes that it may keep of what it has taken.
-    pub(super) fn ask_budget(&mut self) -> Arc<AtomicUsize> {
-        self.shared.draft().keepers += 1;
+    /// Requests a share of the byte budget for items that the node keeps. The result is set to the bytes when the node is
+    /// made.
+    pub(super) fn request_budget(&mut self) -> Arc<AtomicUsize> {
+        self.shared.draft().budget_sharers += 1;
         self.kept.get_or_insert_default().clone()
     }
 
-    /// The kernel waits for the outside world in its firings (files, sockets): it gets a thread of
-    /// its own, and publishes after every firing. Not for parallel kernels.
+    /// Runs the kernel on a thread of its own, because its firings wait for the outside world (files, sockets). It
+    /// publishes after every firing. Not for parallel kernels.
     pub fn blocking(mut self) -> Self {
         self.blocking = true;
         self
     }
 
-    /// Makes consumption depend on the data: before each firing, in order, the function looks at
-    /// the inputs and says how many items the firing takes from each, or `None` where the node
-    /// ends. It asks with [`Glance::peek`](crate::Glance::peek) and passes [`NotYet`] on with `?`; it is asked again
-    /// when more has arrived, so until it answers `Ok` it must change nothing. Its answer cannot
-    /// depend on timing. For a parallel kernel the heavy work then runs in parallel.
+    /// Makes consumption depend on the data. Before each firing, in order, the function peeks at
+    /// the inputs and returns the number of items that the firing pops from each, or `None` if the node
+    /// ends. It calls [`Glance::peek`](crate::Glance::peek) and propagates [`NotYet`] with `?`. It is called again
+    /// when more items have arrived, so it must not change its state before it returns `Ok`. Its result cannot
+    /// depend on timing. The framing function of a parallel kernel is sequential; the firings run in parallel.
     pub fn framed(
         mut self,
-        frame: impl FnMut(&<I::Ports as Inputs>::Glances) -> Result<Option<<I::Ports as Inputs>::Takes>, NotYet>
+        frame: impl FnMut(
+            &<I::Ports as Inputs>::Glances,
+        ) -> Result<Option<<I::Ports as Inputs>::PopCounts>, NotYet>
         + Send
         + 'env,
     ) -> Self {
@@ -102,18 +105,18 @@ where
         self
     }
 
-    /// Lets a worker begin with this kernel though it has inputs, such as the items that a loop holds
-    /// at first. The result does not depend on it. (DANBI, section III-A1: the initial schedule of
+    /// Lets a worker begin with this kernel although it has inputs, for example because a loop holds
+    /// initial items. The result does not depend on it. (DANBI, section III-A1: the initial schedule of
     /// `random`, `qes`, `pss` and `prs`.)
     pub fn starting(mut self) -> Self {
         self.starting = true;
         self
     }
 
-    /// Lets a parallel kernel give what a firing has pushed when that firing has ended, and not in
+    /// Lets a parallel kernel publish the items of a firing when that firing has ended, instead of in
     /// the order of the inputs. **Not determinate**: the result depends on timing. The graph marks
-    /// the node as unordered. A slow firing then delays no results but its own; those of at most
-    /// one reorder window overtake it.
+    /// the node as unordered. A slow firing then delays only its own results; at most one
+    /// reorder window of later results overtakes it.
     pub fn unordered(mut self) -> Self {
         self.unordered = true;
         self
@@ -126,8 +129,8 @@ where
         self
     }
 
-    /// Called once after the last firing of a sequential kernel, to push what it still holds. Its outputs need dynamic
-    /// rates, since this is not a firing.
+    /// Sets a function that is called once after the last firing of a sequential kernel, to push the items that the kernel
+    /// still holds. The outputs need dynamic rates, since this is not a firing.
     pub fn finish(
         mut self,
         finish: impl for<'f> FnOnce(&mut <O::Ports as Outputs>::Cursors<'f>) + Send + 'env,
@@ -136,7 +139,7 @@ where
         self
     }
 
-    /// One firing at a time, in order, with state. Gives the streams of the outputs.
+    /// Adds a sequential kernel: one firing at a time, in order, with state. Returns the streams of the outputs.
     pub fn sequential<R, F>(self, fire: F) -> O::Streams<'env>
     where
         R: IntoFlow + 'env,
@@ -167,7 +170,7 @@ where
         let fixed = |port: &OutPort| port.push != Rate::Dynamic;
         let wrong = [
             (finish.is_some() && node.outputs.iter().any(fixed)).then_some(
-                "`finish` gives items after the last firing, so its outputs need dynamic rates: \
+                "`finish` pushes items after the last firing, so its outputs need dynamic rates: \
                  leave out `push`",
             ),
             self.unordered.then_some("`unordered`: it is not parallel"),
@@ -185,12 +188,12 @@ where
         (node, streams)
     }
 
-    /// A process: sequential code with its own ends of the channels, on which it receives and sends
-    /// and waits ([`Rx`](crate::Rx), [`Tx`](crate::Tx)). `body` is called when the run is prepared. Gives the
-    /// streams of the outputs, and, where the body returns a [`Value`](super::Value), its
+    /// Adds a process: sequential code that receives and sends on its own ends of the channels, and waits
+    /// ([`Rx`](crate::Rx), [`Tx`](crate::Tx)). `body` is called when the run is prepared. Returns the
+    /// streams of the outputs and, if the body returns a [`Value`](super::Value), its
     /// [`Output`](super::Output). See [`Graph::process`](super::Graph::process).
     ///
-    /// A process does itself what framing and finishing functions do for kernels: it can have neither.
+    /// A process needs no framing or finishing function, and can have neither.
     pub fn process<R, P, F>(mut self, body: F) -> R::Handles<'env, O::Streams<'env>>
     where
         R: IntoEnding,
@@ -221,18 +224,18 @@ where
         node
     }
 
-    /// What a process cannot have, if it has it.
+    /// The mistakes for settings that a process cannot have.
     pub(super) fn wrong_for_processes(&mut self) -> [Option<&'static str>; 4] {
         [
-            self.frame.take().map(|_| "`framed`: a process takes from its inputs what it receives"),
-            self.finish.take().map(|_| "`finish`: a process sends what is left before it ends"),
+            self.frame.take().map(|_| "`framed`: a process pops from its inputs by receiving"),
+            self.finish.take().map(|_| "`finish`: a process sends its last items before it ends"),
             self.unordered.then_some("`unordered`: it is not parallel"),
             self.workers.map(|_| "`workers`: it is not parallel"),
         ]
     }
 
-    /// Any number of firings at a time, without state; every output comes in the order of the
-    /// inputs. It needs an input. Gives the streams of the outputs.
+    /// Adds a parallel kernel: any number of firings at a time, without state. Every output is in the order of the
+    /// inputs. It needs an input. Returns the streams of the outputs.
     pub fn parallel<R, F>(mut self, fire: F) -> O::Streams<'env>
     where
         R: IntoResult + 'env,
@@ -265,7 +268,7 @@ where
     }
 }
 
-/// Adds a node and joins its inputs; what is wrong with it is kept as mistakes.
+/// Adds a node and connects its inputs. `wrong` are kept as mistakes.
 pub(super) fn attach<'env, I, O, const N: usize>(
     shared: &Shared<'env>,
     draft: &mut Draft<'env>,

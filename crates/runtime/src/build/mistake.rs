@@ -1,20 +1,20 @@
-//! What a user's calls did wrong, kept until the graph is built.
+//! Mistakes in a user's calls, kept until the graph is built.
 
 use thalweg_graph::{Fault, GraphData, NodeId, Port};
 
-/// A mistake. Nodes may still be renamed, so its message is made last.
+/// A mistake. Its message is made when the graph is built, since nodes may be renamed until then.
 #[derive(Debug)]
 pub(crate) enum Mistake {
     /// Settings of a node that exclude each other.
     Node(NodeId, String),
     /// An input was given a stream of another graph.
     Foreign(Port),
-    /// The feedback channel of this edge was used wrongly.
+    /// The feedback channel of this edge was misused.
     Feedback(usize, String),
 }
 
 impl Mistake {
-    /// `ends` gives the producing and the consuming port of an edge, as far as it has them.
+    /// The mistake as a fault. `ends` returns the producing and the consuming port of an edge, if it has them.
     pub(crate) fn into_fault(
         self,
         graph: &GraphData,

@@ -1,4 +1,4 @@
-//! Graphs under construction: streams and their operators, kernels, processes, and what they give.
+//! Graphs under construction: streams and their operators, kernels, processes, and outputs.
 //!
 //! ```text
 //!   Graph ──source──▶ Stream ──operators──▶ Stream ──fold, collect, for_each──▶ Output
@@ -6,10 +6,12 @@
 //!                                                            Network ──run──▶ Finished
 //! ```
 //!
-//! [`Graph`], [`Stream`], [`Feedback`] and [`Output`] of one graph share one [`Draft`] behind a lock, which
-//! none of them holds while it calls a user's code. A method that adds nodes cannot fail: what is wrong
-//! with its arguments is kept in the draft as a *mistake*, and [`Graph::build`] reports all of them with
-//! the faults that it finds itself.
+//! [`Graph`], [`Stream`], [`Feedback`] and [`Output`] of one graph share one [`Draft`](draft::Draft) behind a lock.
+//!
+//! Invariant: no user code is called, and no user's value dropped, under that lock (`draft::Locked`).
+//!
+//! A method that adds nodes cannot fail: wrong arguments are kept in the draft as a *mistake*, and [`Graph::build`]
+//! reports all mistakes with the faults that it finds itself.
 
 mod coroutine;
 mod draft;
@@ -20,8 +22,8 @@ mod mistake;
 mod network;
 mod operators;
 mod output;
+mod ring_cell;
 mod round;
-mod socket;
 mod spec;
 mod stream;
 
@@ -30,9 +32,9 @@ pub use graph::Graph;
 pub use kernel::Kernel;
 pub use network::Network;
 pub use output::{Finished, IntoEnding, Output, Streams, Value};
+pub(crate) use ring_cell::{MadeRing, MakeRing};
 pub use round::Fork;
-pub(crate) use socket::{MadeRing, MakeRing};
 pub use spec::{
-    GiveSpec, InputSpec, InputSpecs, LookSpec, OutputSpec, OutputSpecs, TakeSpec, input, output, window,
+    InputSpec, InputSpecs, OutputSpec, OutputSpecs, PeekSpec, PopSpec, PushSpec, input, output, window,
 };
 pub use stream::{Feedback, Stream};

@@ -1,13 +1,13 @@
-//! A graph that was checked, with the code of its nodes.
+//! A checked graph with the code of its nodes.
 
 use super::draft::{MakeBody, TallySpec};
-use super::socket::MakeRing;
+use super::ring_cell::MakeRing;
 use crate::coroutine::Wanted;
 use std::collections::HashMap;
 use std::sync::Arc;
 use thalweg_graph::{GraphData, NodeId};
 
-/// A graph that may be run, with the code of its nodes.
+/// A graph that has been checked and can be run, with the code of its nodes.
 pub struct Network<'env> {
     /// The number of its graph.
     pub(crate) number: usize,
@@ -15,8 +15,8 @@ pub struct Network<'env> {
     pub(crate) rings: Vec<Arc<dyn MakeRing<'env> + 'env>>,
     pub(crate) nodes: Vec<Option<MakeBody<'env>>>,
     pub(crate) stacks: Wanted,
-    /// Nodes that share what nodes may keep of what they have taken.
-    pub(crate) keepers: usize,
+    /// The number of nodes among which the budget of [`Kernel::request_budget`](super::Kernel) is divided.
+    pub(crate) budget_sharers: usize,
     /// Tallies of parallel nodes.
     pub(crate) tallies: HashMap<NodeId, Vec<TallySpec>>,
 }

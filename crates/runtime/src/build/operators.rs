@@ -2,7 +2,7 @@
 
 use super::output::{Output, Settle};
 use super::round::Fork;
-use super::spec::{GiveSpec, output, window};
+use super::spec::{PushSpec, output, window};
 use super::stream::Stream;
 use crate::channel::{Out, View};
 use crate::node::{Flow, IntoFlow, IntoResult};
@@ -13,7 +13,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// Any number of results for an item.
 const ANY: u32 = 0;
 
-fn rated<U>(push: u32) -> GiveSpec<U> {
+fn rated<U>(push: u32) -> PushSpec<U> {
     if push == ANY { output("out") } else { output("out").push(push) }
 }
 

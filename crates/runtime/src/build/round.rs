@@ -17,7 +17,7 @@
 //! belongs, the results of parts are joined in the order of the parts, and results leave in the order of the items. (The
 //! step is ordered by default: an unordered one cannot reserve room, which cost 2 % with items of 200 ns.)
 
-use super::socket::Socket;
+use super::ring_cell::RingCell;
 use super::spec::{input, output};
 use super::stream::Stream;
 use crate::channel::{Glance, Weigh};
@@ -303,7 +303,7 @@ where
     J: Fn(Vec<R>) -> R + Send + Sync + 'env,
 {
     let graph = stream.graph();
-    let items = stream.socket.clone();
+    let items = stream.cell.clone();
     let (back, verdicts) = graph.feedback::<Verdict<T, R>>([]);
     let ins = (input("in", stream), input("back", verdicts.capacity(in_flight)));
     let mut kernel = graph.kernel(&format!("{name}.gate"), ins, (output("round"), output("out")));
@@ -324,9 +324,9 @@ where
             }
         },
     )));
-    let budget = kernel.ask_budget();
-    let results: Arc<OnceLock<Arc<Socket<R>>>> = Arc::default();
-    let socket = results.clone();
+    let budget = kernel.request_budget();
+    let results: Arc<OnceLock<Arc<RingCell<R>>>> = Arc::default();
+    let cell = results.clone();
     let mut gate: Option<Gate<T, R>> = None;
     let (node, (round, mut out)) = kernel.add_sequential(
         move |(new, back), (round, out)| {
@@ -337,7 +337,7 @@ where
                 unused: Vec::new(),
                 pending: Vec::new(),
                 under_way: 0,
-                weights: Weights(items.ring().weigher(), socket.get().and_then(|to| to.ring().weigher())),
+                weights: Weights(items.ring().weigher(), cell.get().and_then(|to| to.ring().weigher())),
                 bytes: 0,
                 budget: budget.load(Ordering::Relaxed),
             });
@@ -362,7 +362,7 @@ where
         },
         false,
     );
-    _ = results.set(out.socket.clone());
+    _ = results.set(out.cell.clone());
     let verdicts = round
         .capacity(in_flight.saturating_add(OVERTAKING))
         .kernel(name, output("out").push(1))

@@ -1,85 +1,85 @@
-//! How a kernel's ports are declared: `input("in", stream).pop(2)`, `output("out").push(1)`.
+//! Declarations of a kernel's ports: `input("in", stream).pop(2)`, `output("out").push(1)`.
 
 use super::draft::Site;
 use super::output::Streams;
 use super::stream::Stream;
-use crate::channel::Limits;
+use crate::channel::InputRates;
 use crate::port::one::One;
 use crate::port::tuple::{Inputs, Outputs};
-use crate::port::{Give, Input, Look, Take};
+use crate::port::{Input, PeekPort, PopPort, PushPort};
 use crate::seal::{EngineOnly, Sealed};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use thalweg_graph::{InPort, Item, Link, Node, OutPort, Rate};
 
-/// An input whose firings take items by value: one a firing, unless [`TakeSpec::pop`] or a framing function
+/// Declares an input whose firings pop items by value: one in each firing, unless [`PopSpec::pop`] or a framing function
 /// ([`Kernel::framed`](super::Kernel::framed)) sets another number.
-pub fn input<'env, T>(name: &str, stream: Stream<'env, T>) -> TakeSpec<'env, T> {
-    TakeSpec { name: name.to_owned(), stream, pop: None }
+pub fn input<'env, T>(name: &str, stream: Stream<'env, T>) -> PopSpec<'env, T> {
+    PopSpec { name: name.to_owned(), stream, pop: None }
 }
 
-/// An input whose firings look at items by reference. One item leaves it with each firing, unless
-/// [`LookSpec::pop`] or a framing function ([`Kernel::framed`](super::Kernel::framed)) sets another number.
-pub fn window<'env, T>(name: &str, stream: Stream<'env, T>) -> LookSpec<'env, T> {
-    LookSpec { name: name.to_owned(), stream, pop: None, peek: 0 }
+/// Declares an input whose firings peek at items by reference. Each firing pops one item, unless
+/// [`PeekSpec::pop`] or a framing function ([`Kernel::framed`](super::Kernel::framed)) sets another number.
+pub fn window<'env, T>(name: &str, stream: Stream<'env, T>) -> PeekSpec<'env, T> {
+    PeekSpec { name: name.to_owned(), stream, pop: None, peek: 0 }
 }
 
-/// An output that gives any number of items a firing unless said otherwise.
-pub fn output<T>(name: &str) -> GiveSpec<T> {
-    GiveSpec { name: name.to_owned(), push: Rate::Dynamic, item: PhantomData }
+/// Declares an output on which a firing pushes any number of items, unless [`PushSpec::push`] sets one.
+pub fn output<T>(name: &str) -> PushSpec<T> {
+    PushSpec { name: name.to_owned(), push: Rate::Dynamic, item: PhantomData }
 }
 
-/// Declares an input that takes items. See [`input`].
+/// An input that pops items: see [`input`].
 #[derive(Debug)]
-pub struct TakeSpec<'env, T> {
+pub struct PopSpec<'env, T> {
     name: String,
     stream: Stream<'env, T>,
     pop: Option<u32>,
 }
 
-impl<T> TakeSpec<'_, T> {
-    /// Items a firing takes. Under a framing function the port's rate is static all the same, and
-    /// the function must keep to it.
+impl<T> PopSpec<'_, T> {
+    /// Sets the number of items that each firing pops. Under a framing function the rate is static as well, and
+    /// the function must return this number.
     pub fn pop(mut self, items: u32) -> Self {
         self.pop = Some(items);
         self
     }
 }
 
-/// Declares an input that looks at items. See [`window`].
+/// An input that peeks at items: see [`window`].
 #[derive(Debug)]
-pub struct LookSpec<'env, T> {
+pub struct PeekSpec<'env, T> {
     name: String,
     stream: Stream<'env, T>,
     pop: Option<u32>,
     peek: u32,
 }
 
-impl<T> LookSpec<'_, T> {
-    /// Items that leave the window with each firing. See [`TakeSpec::pop`].
+impl<T> PeekSpec<'_, T> {
+    /// Sets the number of items that leave the window with each firing. See [`PopSpec::pop`].
     pub fn pop(mut self, items: u32) -> Self {
         self.pop = Some(items);
         self
     }
 
-    /// Items a firing sees, those that leave included. Under a framing function a firing sees what
-    /// it takes.
+    /// Sets the size of the window, including the items that leave. Under a framing function the window is
+    /// the items that the firing pops.
     pub fn peek(mut self, items: u32) -> Self {
         self.peek = items;
         self
     }
 }
 
-/// Declares an output. See [`output`].
+/// An output: see [`output`].
 #[derive(Debug)]
-pub struct GiveSpec<T> {
+pub struct PushSpec<T> {
     name: String,
     push: Rate,
     item: PhantomData<fn(T)>,
 }
 
-impl<T> GiveSpec<T> {
-    /// Items every firing gives, exactly. They are written in place, which is the fastest way.
+impl<T> PushSpec<T> {
+    /// Sets the number of items that every firing pushes, exactly. Items are written in place, which is the fastest way.
     pub fn push(mut self, items: u32) -> Self {
         self.push = Rate::Static(items);
         self
@@ -88,7 +88,7 @@ impl<T> GiveSpec<T> {
 
 /// One declared input.
 pub trait InputSpec<'env>: Sealed {
-    /// The port it becomes.
+    /// The type of its port.
     type Port: Input;
     #[doc(hidden)]
     fn declare(&self, at: Option<usize>, dynamic: bool) -> InPort;
@@ -101,25 +101,25 @@ pub trait InputSpec<'env>: Sealed {
     ) -> impl FnOnce() -> Self::Port + Send + use<'env, Self>;
 }
 
-/// The rate of an input: what was said of it, or what follows where nothing was.
-fn pop_rate(said: Option<u32>, framed: bool) -> Rate {
-    match said {
+/// The rate of an input: the declared one, or else dynamic under a framing function and 1 without one.
+fn pop_rate(declared: Option<u32>, framed: bool) -> Rate {
+    match declared {
         Some(items) => Rate::Static(items),
         None if framed => Rate::Dynamic,
         None => Rate::Static(1),
     }
 }
 
-fn limits(port: &InPort) -> Limits {
-    Limits { take: port.pop.fixed().unwrap_or(0) as usize, see: port.peek as usize }
+fn limits(port: &InPort) -> InputRates {
+    InputRates { pop: port.pop.fixed().unwrap_or(0) as usize, peek: port.peek as usize }
 }
 
-impl<T> Sealed for TakeSpec<'_, T> {}
-impl<T> Sealed for LookSpec<'_, T> {}
-impl<T> Sealed for GiveSpec<T> {}
+impl<T> Sealed for PopSpec<'_, T> {}
+impl<T> Sealed for PeekSpec<'_, T> {}
+impl<T> Sealed for PushSpec<T> {}
 
-impl<'env, T: Send> InputSpec<'env> for TakeSpec<'env, T> {
-    type Port = Take<T>;
+impl<'env, T: Send> InputSpec<'env> for PopSpec<'env, T> {
+    type Port = PopPort<T>;
 
     fn declare(&self, _at: Option<usize>, dynamic: bool) -> InPort {
         let pop = pop_rate(self.pop, dynamic);
@@ -131,15 +131,15 @@ impl<'env, T: Send> InputSpec<'env> for TakeSpec<'env, T> {
         site: &mut Site<'_, 'env>,
         port: usize,
         _: EngineOnly,
-    ) -> impl FnOnce() -> Take<T> + Send + use<'env, T> {
+    ) -> impl FnOnce() -> PopPort<T> + Send + use<'env, T> {
         let limits = limits(&site.draft.graph.node(site.node).inputs[port]);
-        let socket = site.draft.consume(self.stream, (site.node, port));
-        move || Take::new(socket.ring(), socket.id(), limits)
+        let cell = site.draft.consume(self.stream, (site.node, port));
+        move || PopPort::new(cell.ring(), cell.id(), limits)
     }
 }
 
-impl<'env, T: Send + Sync> InputSpec<'env> for LookSpec<'env, T> {
-    type Port = Look<T>;
+impl<'env, T: Send + Sync> InputSpec<'env> for PeekSpec<'env, T> {
+    type Port = PeekPort<T>;
 
     fn declare(&self, _at: Option<usize>, dynamic: bool) -> InPort {
         let pop = pop_rate(self.pop, dynamic);
@@ -153,18 +153,18 @@ impl<'env, T: Send + Sync> InputSpec<'env> for LookSpec<'env, T> {
         site: &mut Site<'_, 'env>,
         port: usize,
         _: EngineOnly,
-    ) -> impl FnOnce() -> Look<T> + Send + use<'env, T> {
+    ) -> impl FnOnce() -> PeekPort<T> + Send + use<'env, T> {
         let limits = limits(&site.draft.graph.node(site.node).inputs[port]);
-        let socket = site.draft.consume(self.stream, (site.node, port));
-        move || Look::new(socket.ring(), socket.id(), limits)
+        let cell = site.draft.consume(self.stream, (site.node, port));
+        move || PeekPort::new(cell.ring(), cell.id(), limits)
     }
 }
 
 impl<T> Sealed for Stream<'_, T> {}
 
-/// An input without a name of its own, whose firings take items: see [`input`].
+/// An input without a name of its own, whose firings pop items: see [`input`].
 impl<'env, T: Send> InputSpec<'env> for Stream<'env, T> {
-    type Port = Take<T>;
+    type Port = PopPort<T>;
 
     fn declare(&self, at: Option<usize>, dynamic: bool) -> InPort {
         let name = at.map_or_else(|| "in".to_owned(), |at| format!("in{at}"));
@@ -177,7 +177,7 @@ impl<'env, T: Send> InputSpec<'env> for Stream<'env, T> {
         site: &mut Site<'_, 'env>,
         port: usize,
         only: EngineOnly,
-    ) -> impl FnOnce() -> Take<T> + Send + use<'env, T> {
+    ) -> impl FnOnce() -> PopPort<T> + Send + use<'env, T> {
         InputSpec::attach(input("", self), site, port, only)
     }
 }
@@ -190,7 +190,7 @@ pub trait OutputSpec: Sealed {
     fn declare(&self) -> OutPort;
 }
 
-impl<T: Send> OutputSpec for GiveSpec<T> {
+impl<T: Send> OutputSpec for PushSpec<T> {
     type Item = T;
 
     fn declare(&self) -> OutPort {
@@ -198,27 +198,28 @@ impl<T: Send> OutputSpec for GiveSpec<T> {
     }
 }
 
-fn give<'env, T: Send + 'env>(
+/// Adds the channel of an output: its stream, and the maker of its port.
+fn push_port<'env, T: Send + 'env>(
     site: &mut Site<'_, 'env>,
     port: usize,
     push: Rate,
-) -> (Stream<'env, T>, impl FnOnce() -> Give<T> + Send + use<'env, T>) {
+) -> (Stream<'env, T>, impl FnOnce() -> PushPort<T> + Send + use<'env, T>) {
     let link = Link::default();
-    let (edge, socket) = site.draft.produce::<T>(Some((site.node, port)), VecDeque::new(), link);
+    let (edge, cell) = site.draft.produce::<T>(Some((site.node, port)), VecDeque::new(), link);
     let stream = Stream {
         shared: site.shared.clone(),
         number: site.draft.number(),
         edge,
-        socket: socket.clone(),
+        cell: cell.clone(),
         link,
         node: Some(site.node),
         gate: None,
     };
     let push = push.fixed().map(|items| items as usize);
-    (stream, move || Give::new(socket.ring(), socket.id(), push))
+    (stream, move || PushPort::new(cell.ring(), cell.id(), push))
 }
 
-/// All inputs of a kernel: one, a tuple of up to six, or a vector of equal ones.
+/// All inputs of a kernel: one, a tuple of up to six, or a vector of inputs of one type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of inputs",
     label = "not inputs",
@@ -227,7 +228,7 @@ fn give<'env, T: Send + 'env>(
     note = "items must be `Send`, and those of a `window` `Sync` as well"
 )]
 pub trait InputSpecs<'env>: Sealed {
-    /// The ports they become.
+    /// The type of their ports.
     type Ports: Inputs;
     #[doc(hidden)]
     fn declare(&self, node: Node, dynamic: bool) -> Node;
@@ -239,14 +240,14 @@ pub trait InputSpecs<'env>: Sealed {
     ) -> impl FnOnce() -> Self::Ports + Send + use<'env, Self>;
 }
 
-/// All outputs of a kernel: one, a tuple of up to six, or a vector of equal ones.
+/// All outputs of a kernel: one, a tuple of up to six, or a vector of outputs of one type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of outputs",
     label = "not outputs",
     note = "a kernel's outputs are `output(\"a\")`, a tuple of two to six of these, a `Vec` of equal ones, or `()`"
 )]
 pub trait OutputSpecs: Sealed {
-    /// The ports they become.
+    /// The type of their ports.
     type Ports: Outputs;
     /// Their streams.
     type Streams<'env>: Streams
@@ -286,7 +287,7 @@ macro_rules! tuples {
 
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
         impl<$($S: OutputSpec),*> OutputSpecs for ($($S,)*) {
-            type Ports = ($(Give<$S::Item>,)*);
+            type Ports = ($(PushPort<$S::Item>,)*);
             type Streams<'env>
                 = ($(Stream<'env, $S::Item>,)*)
             where
@@ -304,7 +305,7 @@ macro_rules! tuples {
             where
                 Self: 'env,
             {
-                $(let $s = give::<$S::Item>(site, $i, self.$i.declare().push);)*
+                $(let $s = push_port::<$S::Item>(site, $i, self.$i.declare().push);)*
                 (($($s.0,)*), move || ($($s.1(),)*))
             }
         }
@@ -339,11 +340,11 @@ macro_rules! one_input {
 }
 
 one_input!(Stream, Send);
-one_input!(TakeSpec, Send);
-one_input!(LookSpec, Send + Sync);
+one_input!(PopSpec, Send);
+one_input!(PeekSpec, Send + Sync);
 
-impl<T: Send> OutputSpecs for GiveSpec<T> {
-    type Ports = One<Give<T>>;
+impl<T: Send> OutputSpecs for PushSpec<T> {
+    type Ports = One<PushPort<T>>;
     type Streams<'env>
         = Stream<'env, T>
     where
@@ -360,7 +361,7 @@ impl<T: Send> OutputSpecs for GiveSpec<T> {
     where
         Self: 'env,
     {
-        let (stream, make) = give::<T>(site, 0, self.push);
+        let (stream, make) = push_port::<T>(site, 0, self.push);
         (stream, move || One(make()))
     }
 }
@@ -383,7 +384,7 @@ impl<'env, S: InputSpec<'env>> InputSpecs<'env> for Vec<S> {
 }
 
 impl<S: OutputSpec> OutputSpecs for Vec<S> {
-    type Ports = Vec<Give<S::Item>>;
+    type Ports = Vec<PushPort<S::Item>>;
     type Streams<'env>
         = Vec<Stream<'env, S::Item>>
     where
@@ -400,7 +401,7 @@ impl<S: OutputSpec> OutputSpecs for Vec<S> {
     where
         Self: 'env,
     {
-        let made = self.iter().enumerate().map(|(i, spec)| give(site, i, spec.declare().push));
+        let made = self.iter().enumerate().map(|(i, spec)| push_port(site, i, spec.declare().push));
         let (streams, makes): (Vec<_>, Vec<_>) = made.unzip();
         (streams, move || makes.into_iter().map(|make| make()).collect())
     }

@@ -1,26 +1,26 @@
-//! A stream: an output that has no consumer yet, and the settings of what gives it.
+//! A stream: an output without a consumer, and the settings of its node and channel.
 
 use super::draft::Shared;
 use super::graph::Graph;
 use super::mistake::Mistake;
-use super::socket::Socket;
+use super::ring_cell::RingCell;
 use std::sync::Arc;
 use thalweg_graph::{Kind, Link, Node, NodeId};
 
-/// The items that one output of a node gives, in order.
+/// The items of one output of a node, in order.
 ///
 /// Its methods are the operators (`map`, `filter`, `zip`, ...): each consumes the stream, adds a node to its
-/// graph and gives the node's stream or [`Output`](super::Output). A channel has exactly one consumer, so a stream can be
-/// consumed once; to give the items to two consumers, use a [kernel](Stream::kernel) of two outputs.
+/// graph and returns the node's stream or [`Output`](super::Output). A channel has exactly one consumer, so a stream can be
+/// consumed once; to send the items to two consumers, use a [kernel](Stream::kernel) with two outputs.
 ///
 /// **Streams without a consumer.** Running a graph fails, before anything runs, with an error that names
 /// every output whose stream was not consumed. [`Stream::discard`] consumes a stream that is not needed.
 ///
-/// **Settings.** Operators that begin with `par_` run any number of items at a time and keep no state; the
-/// others run one item at a time, in order, and may. Results are in the order of the items either way.
+/// **Settings.** Operators that begin with `par_` process any number of items at a time and keep no state; the
+/// others process one item at a time, in order, and may keep state. Results are in the order of the items either way.
 /// [`named`](Stream::named), [`blocking`](Stream::blocking), [`unordered`](Stream::unordered) and
-/// [`workers`](Stream::workers) are settings of the node that gives the stream, [`capacity`](Stream::capacity)
-/// and [`weigh`](Stream::weigh) of the channel that begins with it.
+/// [`workers`](Stream::workers) are settings of the node that produces the stream, [`capacity`](Stream::capacity)
+/// and [`weigh`](Stream::weigh) of the channel that carries it.
 ///
 /// ```
 /// use thalweg_runtime::{Graph, Options};
@@ -37,11 +37,11 @@ pub struct Stream<'env, T> {
     /// The number of its graph.
     pub(super) number: usize,
     pub(super) edge: usize,
-    pub(super) socket: Arc<Socket<T>>,
+    pub(super) cell: Arc<RingCell<T>>,
     pub(super) link: Link,
-    /// The node that gives the stream, of which settings are; none of a feedback channel.
+    /// The node that produces the stream and has its settings; `None` for a feedback channel.
     pub(super) node: Option<NodeId>,
-    /// Another node of the same operator, and the suffix that it has after the name of the node.
+    /// A second node of the same operator, and the suffix of its name after that of the first.
     pub(super) gate: Option<(NodeId, &'static str)>,
 }
 
@@ -57,41 +57,41 @@ impl<'env, T> Stream<'env, T> {
         Graph { shared: self.shared.clone() }
     }
 
-    /// Names the node that gives the stream, for reports and errors. A name taken already gets a suffix.
+    /// Names the node that produces the stream, for reports and errors. A name that is in use gets a suffix.
     pub fn named(self, name: &str) -> Self {
         self.shared.rename(self.node, self.gate, name);
         self.early("named")
     }
 
-    /// Items the channel can hold. The plan chooses where nothing is said, and raises what is too
-    /// little for one firing.
+    /// Sets the number of items that the channel can hold. By default the plan chooses it. The plan raises a capacity that
+    /// is too small for one firing.
     pub fn capacity(mut self, items: usize) -> Self {
         self.link.capacity = Some(items);
         self
     }
 
-    /// Counts each item as the bytes that `bytes` gives, against the run's byte budget.
+    /// Weighs the items: each counts as `bytes(item)` against the run's byte budget.
     pub fn weigh(mut self, bytes: impl Fn(&T) -> usize + Send + Sync + 'static) -> Self {
         self.link.weighed = true;
-        drop(self.socket.set_weigh(Some(Arc::new(bytes))));
+        drop(self.cell.set_weigh(Some(Arc::new(bytes))));
         self
     }
 
-    /// Gives the node a thread of its own, because it waits for files or sockets. Not for a parallel one.
+    /// Runs the node on a thread of its own, because it waits for files or sockets. Not for a parallel node.
     pub fn blocking(self) -> Self {
         self.shared.block(self.node);
         self.early("blocking")
     }
 
-    /// Lets a parallel node give each result when it is complete, and not in the order of the items.
-    /// **Not determinate,** but after [`par_round`](Stream::par_round) and [`par_fork_join`](Stream::par_fork_join). See
+    /// Lets a parallel node publish each result when it is complete, instead of in the order of the items.
+    /// **Not determinate,** except after [`par_round`](Stream::par_round) and [`par_fork_join`](Stream::par_fork_join). See
     /// [`Kernel::unordered`](super::Kernel::unordered).
     pub fn unordered(self) -> Self {
         self.shared.set_parallel(self.node, "unordered", |node| node.unordered = true);
         self.early("unordered")
     }
 
-    /// Lets a worker begin with the node though it has inputs. See [`Kernel::starting`](super::Kernel::starting).
+    /// Lets a worker begin with the node although it has inputs. See [`Kernel::starting`](super::Kernel::starting).
     pub fn starting(self) -> Self {
         self.shared.set(self.node, |node| {
             node.starting = true;
@@ -107,27 +107,27 @@ impl<'env, T> Stream<'env, T> {
         self.early("workers")
     }
 
-    /// Notes a setting of the node that is 0 and must not be.
+    /// Adds a mistake if a setting of the node is 0 and must not be.
     pub(super) fn at_least_one(&self, setting: &str, count: usize) {
         if let Some(node) = self.node.filter(|_| count == 0) {
             self.shared.draft().mistake(Mistake::Node(node, format!("`{setting}` 0: at least 1 is needed")));
         }
     }
 
-    /// Notes a setting of a node that a feedback channel's stream does not have yet.
+    /// Adds a mistake if a setting of a node was made on a feedback channel, whose producer is not known yet.
     fn early(self, setting: &'static str) -> Self {
         if self.node.is_none() {
             let why = format!(
-                "cannot have `{setting}`, which is a setting of a node: set it where its producer is declared"
+                "cannot have `{setting}`, a setting of a node: set it on the stream that closes the channel"
             );
             self.shared.draft().mistake(Mistake::Feedback(self.edge, why));
         }
         self
     }
 
-    /// Closes a feedback channel: the items of this stream go round. See [`Graph::feedback`].
+    /// Closes a feedback channel: the items of this stream go through it. See [`Graph::feedback`].
     ///
-    /// A stream of another graph than the feedback's, or one that is itself a feedback channel's, is a
+    /// A stream of another graph, or a stream that is itself a feedback channel, is a
     /// mistake that [`Graph::build`] reports.
     pub fn feed(self, feedback: Feedback<'env, T>)
     where
@@ -142,7 +142,7 @@ impl<'env, T> Stream<'env, T> {
                 "cannot be closed: it was given the stream of a feedback channel: pass that through a node";
             draft.mistake(Mistake::Feedback(feedback.edge, why.to_owned()));
         } else {
-            draft.feed(self, (feedback.edge, &feedback.socket));
+            draft.feed(self, (feedback.edge, &feedback.cell));
         }
     }
 }
@@ -153,7 +153,7 @@ pub struct Feedback<'env, T> {
     pub(super) shared: Shared<'env>,
     pub(super) number: usize,
     pub(super) edge: usize,
-    pub(super) socket: Arc<Socket<T>>,
+    pub(super) cell: Arc<RingCell<T>>,
 }
 
 impl<T> std::fmt::Debug for Feedback<'_, T> {
@@ -162,9 +162,9 @@ impl<T> std::fmt::Debug for Feedback<'_, T> {
     }
 }
 
-/// Settings of a node, by the handles that it gave.
+/// Settings of a node, made through its streams and outputs.
 impl Shared<'_> {
-    /// Also renames the gate of an operator that consists of two nodes.
+    /// Renames a node and, if its operator consists of two nodes, the gate.
     pub(super) fn rename(&self, node: Option<NodeId>, gate: Option<(NodeId, &str)>, name: &str) {
         let mut draft = self.draft();
         if let Some(node) = node.filter(|node| draft.has(*node)) {

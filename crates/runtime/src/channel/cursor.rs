@@ -1,10 +1,23 @@
-//! What one firing sees of its channels: items to take ([`In`]), items to look at ([`View`]),
-//! room to fill ([`Out`]), and a look ahead without taking ([`Glance`]).
+//! Cursors: one firing's view of its channels. A firing pops by [`In`], peeks by [`View`] and pushes by [`Out`]; a
+//! framing function peeks by [`Glance`].
 //!
-//! A cursor is pointed at a claimed stretch of a ring once, then stepped from firing to firing.
-//! It owns what lies between its position and the end of the stretch it was given.
+//! # States of a cursor
 //!
-//! # Why safe code cannot mix cursors up
+//! A claim points a cursor at a stretch of the ring once; the firings of the claim step it through the stretch.
+//!
+//! | state | the cursor owns | entered by | left by |
+//! |---|---|---|---|
+//! | closed | nothing | `new`; `close`, `close_chunk` at the end of a claim | `open`, `open_chunk` |
+//! | open | `In`: items `[at, claim_end)`. `View`: nothing; it may read `[at, end)`. `Out`: what it wrote, `[base, at)` | `open`, `open_chunk`; `extend` moves the end on | `close`, `close_chunk`, `hand_over` |
+//! | in a firing | the same; the firing may go to `firing_end` (`In`), `see` (`View`), `limit` (`Out`) | `step` | `finish` |
+//!
+//! Invariant: `at` passes an item before user code can run on it, so an unwinding thread finds the item on one side of
+//! `at` only. What a cursor owns when it is dropped, it drops.
+//!
+//! Cursors have no atomics. The claim or ticket that a cursor belongs to orders its accesses with those of other
+//! threads, by the pairs of [`super`].
+//!
+//! # Why safe code cannot exchange cursors
 //!
 //! A firing has its cursors by `&mut`, so it can swap or replace one with any other of the same
 //! type. The engine releases and publishes by a cursor's position, so a cursor of another ring
@@ -13,40 +26,43 @@
 //! - **Brand.** Each cursor type has an invariant lifetime `'f`, and a kernel's code must accept
 //!   every `'f` (`for<'f> FnMut(&mut In<'f, T>, ..)`). The compiler therefore treats the cursors of
 //!   two firings, or of a firing and one of a nested run, as different types. (The engine keeps
-//!   its cursors as `'static`; kernel code cannot learn that.)
-//! - **Identity.** Two ports of one firing share `'f` and may share `T`. Each cursor remembers the
+//!   its cursors as `'static`; kernel code cannot observe that.)
+//! - **Identity.** Two ports of one firing share `'f` and may share `T`. Each cursor stores the
 //!   ring that it was made for ([`RingId`]). The engine compares it where it points a cursor at a
-//!   stretch, and where it acts on a position; there it also asks that the cursor has come to the
-//!   end of its stretch, as one that was swapped and swapped back may have not. Otherwise the node
-//!   panics. Between these places each cursor works on its own stretch alone, wherever it lies.
+//!   stretch, and where it acts on a position. There it also checks that the cursor has reached the
+//!   end of its stretch: one that was swapped and swapped back may not have. Otherwise the node
+//!   panics. Between these checks each cursor accesses its own stretch alone, in whichever variable
+//!   the firing has put it.
 
 use super::ring::{Weigh, drop_slots};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
-/// Makes a cursor invariant in the lifetime of its firing.
+/// Makes a cursor invariant in the lifetime of its firing: a function type is contravariant in its argument and covariant
+/// in its result.
 type Brand<'f> = PhantomData<fn(&'f ()) -> &'f ()>;
 
-/// Tells the rings of all live runs apart: the address of a ring's counters.
+/// The identity of a ring among those of all live runs: the address of its counters. It is compared, never dereferenced.
 pub(crate) type RingId = *const super::Meter;
 
-/// How much of a port the next firing may use.
+/// The rates of an input in one firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
-    /// Items it takes.
-    pub(crate) take: usize,
-    /// Items it may look at, counted from the first one it takes.
-    pub(crate) see: usize,
+pub(crate) struct InputRates {
+    /// Items that the firing pops.
+    pub(crate) pop: usize,
+    /// Items that the firing may read, counted from the first one that it pops.
+    pub(crate) peek: usize,
 }
 
-/// The items a firing takes from one input, by value and in order.
+/// The items that a firing pops from one input, by value and in order.
 ///
-/// What the firing leaves is dropped when it ends: a firing always moves as far as its rate says.
+/// Items that the firing does not pop are dropped when it ends: a firing always consumes its pop rate.
 #[derive(Debug)]
 pub struct In<'f, T> {
     slots: *mut T,
     mask: usize,
+    /// The next item. Invariant: `at <= firing_end <= claim_end`.
     at: usize,
     /// End of this firing's items.
     firing_end: usize,
@@ -56,30 +72,31 @@ pub struct In<'f, T> {
     firing: Brand<'f>,
 }
 
-// SAFETY: a cursor is the only way to the items of its stretch, and they may move between threads.
+// SAFETY: the cursor owns the items of its stretch, and no other access to them exists; items are `Send`. The ring that
+// `slots` points into outlives the cursor's claim. `ring` is only compared.
 unsafe impl<T: Send> Send for In<'_, T> {}
 
 impl<T> In<'_, T> {
-    /// A cursor for a port of `ring`, open for nothing.
+    /// A closed cursor for a port of `ring`.
     pub(crate) fn new(ring: RingId) -> Self {
         let slots = std::ptr::null_mut();
         In { slots, mask: 0, at: 0, firing_end: 0, claim_end: 0, ring, firing: PhantomData }
     }
 
-    /// Points the cursor at items `[start, end)`, which it then owns.
+    /// Points the cursor at items `[start, end)`, which it owns from then on.
     ///
     /// # Safety
-    /// The slots hold items that belong to the caller; `slots` stays valid until `close`.
+    /// The slots hold items that belong to the caller; `slots` stays valid until `close`. The cursor owns nothing yet.
     #[inline]
     pub(crate) unsafe fn open(&mut self, slots: (*mut T, usize), start: usize, end: usize) {
         (self.slots, self.mask) = slots;
         (self.at, self.firing_end, self.claim_end) = (start, start, end);
     }
 
-    /// Moves the end of the stretch on to `end`.
+    /// Extends the stretch to `end`.
     ///
     /// # Safety
-    /// As for `open`, of the items up to `end`.
+    /// As for `open`, for the items up to `end`.
     pub(crate) unsafe fn extend(&mut self, end: usize) {
         self.claim_end = end;
     }
@@ -90,19 +107,21 @@ impl<T> In<'_, T> {
         self.ring == ring
     }
 
-    /// Index of the first item not taken.
+    /// Index of the first item not popped.
     #[inline]
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
+    /// Begins a firing that pops `pop` items.
     #[inline]
-    pub(crate) fn step(&mut self, take: usize) {
-        // The smaller of the two: safe code that exchanges cursors must not reach past a claim.
-        self.firing_end = (self.at + take).min(self.claim_end);
+    pub(crate) fn step(&mut self, pop: usize) {
+        // The minimum keeps `firing_end <= claim_end` even if safe code has exchanged cursors between firings, which the
+        // engine notices only at the end of the claim.
+        self.firing_end = (self.at + pop).min(self.claim_end);
     }
 
-    /// Drops what the firing left: all of it, also where a drop panics.
+    /// Ends a firing: drops the items that it has not popped, all of them even if a drop panics.
     #[inline]
     pub(crate) fn finish(&mut self) {
         if self.at < self.firing_end {
@@ -113,47 +132,49 @@ impl<T> In<'_, T> {
     #[inline]
     fn drop_to(&mut self, end: usize) {
         let from = std::mem::replace(&mut self.at, end);
-        // SAFETY: items `[from, end)` are this cursor's, and the position is past them already.
+        // SAFETY: `[from, end)` lies below `claim_end`, hence is this cursor's; `at` is past it already, so no later drop
+        // or pop reaches these items, also if one of their drops panics.
         unsafe { drop_slots((self.slots, self.mask), from, end) };
     }
 
-    /// Gives up what lies beyond the last firing: it was claimed and is not needed.
+    /// Ends the claim after the last firing. The items beyond it stay in the ring and are the port's again.
     #[inline]
     pub(crate) fn close(&mut self) {
         self.claim_end = self.firing_end;
     }
 
-    /// Whether all items of the stretch are taken.
+    /// Whether all items of the stretch have been popped or dropped.
     #[inline]
     pub(crate) fn is_spent(&self) -> bool {
         self.at == self.claim_end
     }
 
+    /// Moves the next item out. The caller has checked that `at < firing_end`.
     #[inline(always)]
-    fn take(&mut self) -> T {
+    fn pop_unchecked(&mut self) -> T {
         let at = self.at;
         self.at = at + 1;
-        // SAFETY: `at < claim_end`, so the slot holds an item this cursor owns; `at` has moved
-        // on, so it is read once.
+        // SAFETY: both callers check `at < firing_end <= claim_end`, so the slot holds an item that this cursor owns;
+        // `at` has moved on, so the item is read once.
         unsafe { self.slots.add(at & self.mask).read() }
     }
 
-    /// Takes the next item.
+    /// Pops the next item.
     ///
     /// # Panics
-    /// Where this firing's items are all taken: its pop rate is too low for what it does.
+    /// If this firing has popped all its items: the port's pop rate is too low.
     #[inline(always)]
     pub fn pop(&mut self) -> T {
         if self.at >= self.firing_end {
             over_pop();
         }
-        self.take()
+        self.pop_unchecked()
     }
 
-    /// Takes the next item, if this firing has one left.
+    /// Pops the next item, if this firing has one left.
     #[inline]
     pub fn try_pop(&mut self) -> Option<T> {
-        (self.at < self.firing_end).then(|| self.take())
+        (self.at < self.firing_end).then(|| self.pop_unchecked())
     }
 
     /// Items left to this firing.
@@ -162,27 +183,28 @@ impl<T> In<'_, T> {
         self.firing_end - self.at
     }
 
-    /// Whether this firing has taken all its items.
+    /// Whether this firing has popped all its items.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The item `offset` places ahead, left where it is.
+    /// The item `offset` places ahead, by reference; it can still be popped.
     ///
     /// # Panics
-    /// Where the firing has no such item left. To see past what is taken, use
+    /// If the firing has no such item left. To read beyond the items that the firing pops, use a
     /// [`View`].
     #[inline]
     pub fn peek(&self, offset: usize) -> &T {
         assert!(offset < self.len(), "peek({offset}) past the {} items left to this firing", self.len());
-        // SAFETY: `at + offset < firing_end`, an item this cursor owns.
+        // SAFETY: `at + offset < firing_end <= claim_end`: an item that this cursor owns. The reference borrows the cursor,
+        // so nothing pops or drops the item meanwhile.
         unsafe { &*self.slots.add((self.at + offset) & self.mask) }
     }
 }
 
 impl<T> Drop for In<'_, T> {
-    /// A firing that panicked leaves items behind; the claim made them this cursor's.
+    /// Drops the items that a panicked firing has left: they belong to the cursor from `open` on.
     fn drop(&mut self) {
         if self.at < self.claim_end {
             self.drop_to(self.claim_end);
@@ -193,41 +215,45 @@ impl<T> Drop for In<'_, T> {
 #[cold]
 #[inline(never)]
 fn over_pop() -> ! {
-    panic!("popped more items than the firing's rate says: raise the port's pop rate");
+    panic!("popped more items than this firing has\nhelp: raise the port's pop rate, or use `try_pop`");
 }
 
-/// The window a firing looks at on one input: items by reference, its own and those ahead.
+/// The window that a firing reads on one input: items by reference, those that it pops and those ahead.
 ///
-/// The engine drops the items once no firing covers them.
+/// The engine drops an item once no window can contain it.
 #[derive(Debug)]
 pub struct View<'f, T> {
     slots: *mut T,
     mask: usize,
+    /// The first item of the window. Invariant: `at + pop <= claim_end` and `at + peek <= end`.
     at: usize,
-    take: usize,
-    see: usize,
-    /// End of the items that leave the window with the stretch's firings.
+    /// Items that this firing pops.
+    pop: usize,
+    /// Items of this firing's window.
+    peek: usize,
+    /// End of the items that the firings of the stretch pop.
     claim_end: usize,
-    /// End of what is published and may be seen.
+    /// End of the published items that may be read.
     end: usize,
+    /// A window that wraps round the ring, as one slice.
     scratch: Vec<T>,
     ring: RingId,
     firing: Brand<'f>,
 }
 
-// SAFETY: several views may read one item at a time, so items must be shareable; they are dropped
-// by the engine, on any thread.
+// SAFETY: several views may read one item at the same time, hence `T: Sync`. The engine drops items on any thread, and
+// `scratch` moves with the view, hence `T: Send`.
 unsafe impl<T: Send + Sync> Send for View<'_, T> {}
 
 impl<T> View<'_, T> {
-    /// A view for a port of `ring`, open for nothing.
+    /// A closed view for a port of `ring`.
     pub(crate) fn new(ring: RingId) -> Self {
         let (slots, scratch) = (std::ptr::null_mut(), Vec::new());
         let firing = PhantomData;
-        View { slots, mask: 0, at: 0, take: 0, see: 0, claim_end: 0, end: 0, scratch, ring, firing }
+        View { slots, mask: 0, at: 0, pop: 0, peek: 0, claim_end: 0, end: 0, scratch, ring, firing }
     }
 
-    /// Points the view at the stretch `[start, claim_end)`; items below `end` may be seen.
+    /// Points the view at the stretch `[start, claim_end)`; items below `end` may be read.
     ///
     /// # Safety
     /// Items `[start, end)` are published and not released until the last of the stretch's firings
@@ -240,19 +266,19 @@ impl<T> View<'_, T> {
         end: usize,
     ) {
         (self.slots, self.mask) = slots;
-        (self.at, self.take, self.see) = (start, 0, 0);
+        (self.at, self.pop, self.peek) = (start, 0, 0);
         (self.claim_end, self.end) = (claim_end, end);
     }
 
-    /// Moves the ends of the stretch and of what may be seen on.
+    /// Extends the stretch to `claim_end`, and the items that may be read to `end`.
     ///
     /// # Safety
-    /// As for `open`, of the items up to `end`.
+    /// As for `open`, for the items up to `end`.
     pub(crate) unsafe fn extend(&mut self, claim_end: usize, end: usize) {
         (self.claim_end, self.end) = (claim_end, end);
     }
 
-    /// Gives up what lies beyond the last firing.
+    /// Ends the claim after the last firing; the items beyond it are the port's again.
     #[inline]
     pub(crate) fn close(&mut self) {
         self.claim_end = self.at;
@@ -270,56 +296,61 @@ impl<T> View<'_, T> {
         self.ring == ring
     }
 
+    /// Index of the first item that has not left the window.
     #[inline]
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
+    /// Begins a firing. The minima keep the window inside the claim, as in [`In::step`].
     #[inline]
-    pub(crate) fn step(&mut self, limits: Limits) {
-        self.take = limits.take.min(self.claim_end - self.at);
-        self.see = limits.see.min(self.end - self.at);
+    pub(crate) fn step(&mut self, rates: InputRates) {
+        self.pop = rates.pop.min(self.claim_end - self.at);
+        self.peek = rates.peek.min(self.end - self.at);
     }
 
+    /// Ends a firing. The items that it pops are dropped when the engine releases them.
     #[inline]
     pub(crate) fn finish(&mut self) {
-        self.at += self.take;
+        self.at += self.pop;
     }
 
     /// Items in the window.
     pub fn len(&self) -> usize {
-        self.see
+        self.peek
     }
 
     /// Whether the window has no items.
     pub fn is_empty(&self) -> bool {
-        self.see == 0
+        self.peek == 0
     }
 
     /// Items that leave the window when this firing ends.
     pub fn popped(&self) -> usize {
-        self.take
+        self.pop
     }
 
     /// The item `offset` places from the start of the window.
     pub fn get(&self, offset: usize) -> Option<&T> {
-        // SAFETY: visible items are published and not released, by `open`'s contract.
-        (offset < self.see).then(|| unsafe { &*self.slots.add((self.at + offset) & self.mask) })
+        // SAFETY: `at + offset < end`, so by the contract of `open` the item is published and not released while the
+        // firing runs; shared references to it are all that exist.
+        (offset < self.peek).then(|| unsafe { &*self.slots.add((self.at + offset) & self.mask) })
     }
 
     /// The window as two slices, the second empty unless the window wraps round the ring.
     #[inline]
     pub fn as_slices(&self) -> (&[T], &[T]) {
-        if self.see == 0 {
+        if self.peek == 0 {
             return (&[], &[]);
         }
         let start = self.at & self.mask;
-        let first = self.see.min(self.mask + 1 - start);
-        // SAFETY: both stretches lie inside the ring and hold visible items.
+        let first = self.peek.min(self.mask + 1 - start);
+        // SAFETY: the window has at most `mask + 1` items, so it lies in slots `[start, start + first)` and in the first
+        // `peek - first`, all inside the ring; they hold items as in `get`.
         unsafe {
             (
                 std::slice::from_raw_parts(self.slots.add(start), first),
-                std::slice::from_raw_parts(self.slots, self.see - first),
+                std::slice::from_raw_parts(self.slots, self.peek - first),
             )
         }
     }
@@ -332,14 +363,14 @@ impl<T> View<'_, T> {
 }
 
 impl<T: Copy> View<'_, T> {
-    /// The window as one slice. Where it wraps round the ring it is copied, which happens to one
-    /// window in `capacity / window` of them.
+    /// The window as one slice. A window that wraps round the ring is copied: about one in
+    /// `capacity / window`.
     #[inline]
     pub fn as_slice(&mut self) -> &[T] {
         let (first, second) = self.as_slices();
         if second.is_empty() {
-            // SAFETY: `first` again; it borrows the ring, not `scratch`, and lives as long as the
-            // borrow of `self` returned here.
+            // SAFETY: the same slice as `first`, without its borrow of `self`, which would conflict with the one of
+            // `scratch` below. It points into the ring, and the returned slice borrows `self`.
             return unsafe { std::slice::from_raw_parts(first.as_ptr(), first.len()) };
         }
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -356,32 +387,42 @@ impl<T> std::ops::Index<usize> for View<'_, T> {
     type Output = T;
 
     fn index(&self, offset: usize) -> &T {
-        self.get(offset).unwrap_or_else(|| panic!("item {offset} of a window of {}", self.see))
+        self.get(offset).unwrap_or_else(|| panic!("item {offset} of a window of {}", self.peek))
     }
 }
 
-/// Where items go that have no slot of the ring yet.
+/// The destination of items that have no slot of the ring.
+///
+/// | node | rate | slots | variant |
+/// |---|---|---|---|
+/// | sequential | dynamic | free slots of the ring | `Overflow` |
+/// | any | static | slots reserved in the ring | `Exact` |
+/// | parallel | dynamic | a vector of the ticket | `Chunk` |
+/// | parallel, unordered | static | a vector of the ticket | `Chunk`, `exact` |
 enum Spill<T> {
-    /// Sequential, dynamic rate: what one firing gave beyond the room there was.
+    /// The items of one firing that found no room. They leave before the next firing begins.
     Overflow(VecDeque<T>),
-    /// Parallel, dynamic rate: all that a claim's firings give; the first `sent` were moved on.
-    /// `exact`: the rate is static, and the chunk has room for what it says (unordered nodes).
+    /// All items of a claim's firings; the first `sent` have been moved to the ring.
+    ///
+    /// Invariant: while the chunk is open its length is 0, and the cursor owns what it has written in the vector's
+    /// buffer; once closed, the vector owns items `[sent, len)`. With `exact` the buffer has room for the claim's static
+    /// rate, and a push beyond it is an error.
     Chunk { items: Vec<T>, sent: usize, weigh: Option<Weigh<T>>, exact: bool },
-    /// Static rate: there is room for exactly what the rate says.
+    /// Nothing spills: the reserved slots hold the static rate, and a push beyond it is an error.
     Exact { weigh: Option<Weigh<T>> },
 }
 
-/// Where an [`Out`] writes: first slot, position, limit.
+/// The position at which an [`Out`] writes: first slot, index, limit.
 type Place<T> = (*mut T, usize, usize);
 
 impl<T> Spill<T> {
-    /// Drops the items of a closed chunk.
+    /// Drops the items of a closed chunk that were not moved to the ring.
     fn drop_chunk(&mut self) {
         if let Spill::Chunk { items, sent, .. } = self {
             let (mut rest, done) = (std::mem::take(items), std::mem::take(sent));
             let end = rest.len();
-            // SAFETY: elements `[done, end)` are initialised and those before were moved out; with
-            // length 0 the vector drops none itself, and frees its buffer also where a drop panics.
+            // SAFETY: elements `[done, end)` are initialised and those before were moved out. With length 0 the vector
+            // drops none itself, so each is dropped once, and its buffer is freed even if a drop panics.
             unsafe {
                 rest.set_len(0);
                 drop_slots((rest.as_mut_ptr(), usize::MAX), done, end);
@@ -389,7 +430,7 @@ impl<T> Spill<T> {
         }
     }
 
-    /// Takes an item that `place` has no room for; gives the place to go on at.
+    /// Stores an item for which `place` has no room. Returns the place at which the cursor continues.
     #[cold]
     #[inline(never)]
     fn put(&mut self, item: T, place: Place<T>) -> Place<T> {
@@ -400,16 +441,18 @@ impl<T> Spill<T> {
             }
             Spill::Chunk { exact: true, .. } | Spill::Exact { .. } => {
                 drop(item);
-                panic!("pushed more items than the firing's rate says: raise the port's push rate");
+                panic!(
+                    "pushed more items than the port's declared push rate\nhelp: raise the push rate, or leave it out"
+                );
             }
             Spill::Chunk { items, .. } => {
-                // SAFETY: the first `at` elements were written through `slots`, this vector's own
-                // buffer, and `at <= limit <= capacity`.
+                // SAFETY: the first `place.1` elements were written through `slots`, which is this vector's buffer since
+                // `open_chunk`, and `place.1 <= limit <= capacity`. The cursor's `at` is replaced by the caller, so the
+                // vector alone owns them until the length is 0 again.
                 unsafe { items.set_len(place.1) };
                 items.push(item);
                 let place = (items.as_mut_ptr(), items.len(), items.capacity());
-                // The cursor writes past the vector's length; what it has written it owns itself.
-                // SAFETY: shortening to 0 leaves the items in the buffer.
+                // SAFETY: 0 elements need no initialisation. The items stay in the buffer, and the cursor owns them again.
                 unsafe { items.set_len(0) };
                 place
             }
@@ -417,24 +460,26 @@ impl<T> Spill<T> {
     }
 }
 
-/// Bytes that an empty chunk keeps for the next ticket: a window has many.
+/// Bytes of buffer that an empty chunk keeps for the next ticket. A reorder window has many chunks.
 const KEPT: usize = 4096;
 
-/// Push rate of an output whose firings give any number.
+/// The push rate of an output with a dynamic rate.
 const DYNAMIC: usize = usize::MAX;
 
-/// The room a firing fills on one output, in order.
+/// The slots that a firing fills on one output, in order.
 pub struct Out<'f, T> {
     slots: *mut T,
     mask: usize,
+    /// The next slot to write. Invariant: `[base, at)` is written, not published and this cursor's.
     at: usize,
+    /// End of the slots that this firing may write.
     limit: usize,
-    /// Where this cursor's unpublished items begin.
+    /// The first item written and not published.
     base: usize,
-    /// Items of a firing where the rate is static.
+    /// The static push rate, or [`DYNAMIC`].
     push: usize,
-    /// Behind a pointer, so that the cold path does not take the address of the fields above:
-    /// in a firing's inner loop they live in registers.
+    /// Behind a pointer, so that the cold path does not take the address of the fields above. They live in registers in
+    /// the inner loop of a firing.
     spill: Box<Spill<T>>,
     ring: RingId,
     firing: Brand<'f>,
@@ -446,7 +491,8 @@ impl<T> std::fmt::Debug for Out<'_, T> {
     }
 }
 
-// SAFETY: a cursor is the only way to the items it wrote, and they may move between threads.
+// SAFETY: the cursor owns the items that it wrote, and no other access to them exists; items are `Send`. The ring that
+// `slots` points into outlives the cursor's claim. `ring` is only compared.
 unsafe impl<T: Send> Send for Out<'_, T> {}
 
 impl<T> Out<'_, T> {
@@ -455,22 +501,23 @@ impl<T> Out<'_, T> {
         Out { slots, mask: 0, at: 0, limit: 0, base: 0, push, spill, ring, firing: PhantomData }
     }
 
-    /// For a sequential node with a dynamic rate.
+    /// The cursor of a sequential node's dynamic output.
     pub(crate) fn overflowing(ring: RingId) -> Self {
         Out::with(ring, DYNAMIC, Spill::Overflow(VecDeque::new()))
     }
 
-    /// For a parallel node with a dynamic rate.
+    /// The cursor of a parallel node's dynamic output.
     pub(crate) fn chunk(ring: RingId, weigh: Option<Weigh<T>>) -> Self {
         Out::with(ring, DYNAMIC, Spill::Chunk { items: Vec::new(), sent: 0, weigh, exact: false })
     }
 
-    /// For an unordered parallel node with a static rate: a place in the ring cannot be reserved.
+    /// The cursor of an unordered parallel node's static output. Tickets are published in any order, so none can reserve
+    /// slots of the ring.
     pub(crate) fn exact_chunk(ring: RingId, push: usize, weigh: Option<Weigh<T>>) -> Self {
         Out::with(ring, push, Spill::Chunk { items: Vec::new(), sent: 0, weigh, exact: true })
     }
 
-    /// For a static rate.
+    /// The cursor of a static output.
     pub(crate) fn exact(ring: RingId, push: usize, weigh: Option<Weigh<T>>) -> Self {
         Out::with(ring, push, Spill::Exact { weigh })
     }
@@ -478,14 +525,14 @@ impl<T> Out<'_, T> {
     /// Points the cursor at slots `[at, limit)` of a ring; it owns what it writes there.
     ///
     /// # Safety
-    /// The slots are empty and the caller's; `slots` stays valid while the cursor is used.
+    /// The slots are empty and the caller's; `slots` stays valid while the cursor is used. The cursor owns no items yet.
     #[inline]
     pub(crate) unsafe fn open(&mut self, slots: (*mut T, usize), at: usize, limit: usize) {
         (self.slots, self.mask) = slots;
         (self.at, self.limit, self.base) = (at, limit, at);
     }
 
-    /// Points the cursor at its own empty chunk, for `firings` firings.
+    /// Points the cursor at the buffer of its own empty chunk, for `firings` firings.
     pub(crate) fn open_chunk(&mut self, firings: usize) {
         let Spill::Chunk { items, sent, exact, .. } = &mut *self.spill else { unreachable!("not a chunk") };
         debug_assert!(items.is_empty() && *sent == 0);
@@ -496,9 +543,10 @@ impl<T> Out<'_, T> {
         (self.at, self.limit, self.base) = (0, items.capacity(), 0);
     }
 
-    /// Begins a firing. A dynamic firing of a sequential node needs a free slot, so that what is
-    /// spilled is one firing's at most (false if there is none); a static one may write exactly
-    /// what its rate says.
+    /// Begins a firing; false if it must wait for a free slot.
+    ///
+    /// Invariant: an overflow holds the items of one firing at most. Hence a dynamic firing of a sequential node needs a
+    /// free slot to begin: no firing begins after one that spilled. A static firing may write exactly its rate.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> bool {
         if self.push != DYNAMIC {
@@ -508,12 +556,13 @@ impl<T> Out<'_, T> {
         self.at < self.limit
     }
 
-    /// A static firing gave less than its rate says.
+    /// Whether a static firing pushed fewer items than its rate.
     #[inline(always)]
     pub(crate) fn is_short(&self) -> bool {
         self.push != DYNAMIC && self.at < self.limit
     }
 
+    /// The index of the next slot to write.
     #[inline]
     pub(crate) fn at(&self) -> usize {
         self.at
@@ -531,19 +580,19 @@ impl<T> Out<'_, T> {
         self.ring == ring
     }
 
-    /// Hands over the items written and not published: `[from, to)`. They are the caller's.
+    /// Hands over the items written and not published, `[from, to)`: the caller owns them from then on.
     #[inline]
     pub(crate) fn hand_over(&mut self) -> (usize, usize) {
         (std::mem::replace(&mut self.base, self.at), self.at)
     }
 
-    /// Whether there are items that had no room.
+    /// Whether a firing pushed items that found no room, and some are still here.
     #[inline]
     pub(crate) fn overflows(&self) -> bool {
         matches!(&*self.spill, Spill::Overflow(items) if !items.is_empty())
     }
 
-    /// The items that had no room, in order.
+    /// The items that found no room, in order; `None` for other cursors than those of sequential dynamic outputs.
     #[inline]
     pub(crate) fn overflow(&mut self) -> Option<&mut VecDeque<T>> {
         match &mut *self.spill {
@@ -552,7 +601,7 @@ impl<T> Out<'_, T> {
         }
     }
 
-    /// Gives back the memory of a large overflow that is empty again.
+    /// Frees the buffer of a large overflow that is empty.
     pub(crate) fn shrink_overflow(&mut self) {
         if let Spill::Overflow(items) = &mut *self.spill
             && items.is_empty()
@@ -562,18 +611,18 @@ impl<T> Out<'_, T> {
         }
     }
 
-    /// Ends the writing of a chunk: its items are in the vector from now on.
+    /// Closes the chunk: the vector owns its items from then on, and the cursor none.
     pub(crate) fn close_chunk(&mut self) {
         let written = self.at;
         if let Spill::Chunk { items, .. } = &mut *self.spill {
-            // SAFETY: the first `at` elements were written through `slots`, the vector's own
-            // buffer, and `at <= limit <= capacity`.
+            // SAFETY: the first `at` elements were written through `slots`, which is the vector's buffer since
+            // `open_chunk`, and `at <= limit <= capacity`. `at` becomes 0 below, so each item has one owner.
             unsafe { items.set_len(written) };
             (self.at, self.limit, self.base) = (0, 0, 0);
         }
     }
 
-    /// The items of a closed chunk that have not been moved on.
+    /// The items of a closed chunk that have not been moved to the ring.
     pub(crate) fn unsent(&self) -> &[T] {
         match &*self.spill {
             Spill::Chunk { items, sent, .. } => &items[*sent..],
@@ -581,12 +630,12 @@ impl<T> Out<'_, T> {
         }
     }
 
-    /// Bytes of what a ticket wrote and is not published: where items are weighed what they weigh, and
-    /// where they are not those of its own memory.
+    /// Bytes of the items that a ticket wrote and has not published: their weights if items are weighed, otherwise the
+    /// size of the ticket's own buffer.
     pub(crate) fn unsent_bytes(&self) -> usize {
         match &*self.spill {
             Spill::Exact { weigh: Some(weigh) } => (self.base..self.at)
-                // SAFETY: slots `[base, at)` were written by this cursor and not published.
+                // SAFETY: slots `[base, at)` are written, not published and this cursor's.
                 .map(|i| weigh(unsafe { &*self.slots.add(i & self.mask) }))
                 .fold(0, usize::saturating_add),
             Spill::Chunk { weigh: Some(weigh), .. } => {
@@ -597,8 +646,8 @@ impl<T> Out<'_, T> {
         }
     }
 
-    /// Moves up to `room` items of a closed chunk to the slots from `at`; says how many. They are the
-    /// caller's from then on.
+    /// Moves up to `room` items of a closed chunk to the slots from `at`, and returns their number. The caller owns them
+    /// from then on.
     ///
     /// # Safety
     /// Slots `[at, at + room)` are empty and the caller's.
@@ -611,14 +660,15 @@ impl<T> Out<'_, T> {
         while done < count {
             let slot = (at + done) & mask;
             let stretch = (count - done).min(size - slot);
-            // SAFETY: source `[sent + done, +stretch)` lies in the vector, target in the ring; the
-            // source items count as moved out by `sent` below.
+            // SAFETY: `[sent + done, +stretch)` lies in the vector, and `[slot, +stretch)` in the ring: empty and the
+            // caller's, hence disjoint from the source. `sent` passes the source items below, and no user code runs
+            // between, so they have one owner.
             unsafe { to.add(slot).copy_from_nonoverlapping(items.as_ptr().add(*sent + done), stretch) };
             done += stretch;
         }
         *sent += count;
         if *sent == items.len() {
-            // SAFETY: all items were moved out.
+            // SAFETY: all items were moved out, so none is left to be dropped.
             unsafe { items.set_len(0) };
             *sent = 0;
             if items.capacity().saturating_mul(size_of::<T>()) > KEPT {
@@ -628,15 +678,16 @@ impl<T> Out<'_, T> {
         count
     }
 
-    /// Gives one item.
+    /// Pushes one item.
     ///
     /// # Panics
-    /// Where the port's push rate is static and this firing has given that many already.
+    /// If the port's push rate is static and this firing has pushed that many items already.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
         if self.at < self.limit {
             let at = self.at;
-            // SAFETY: slot `at < limit` is empty and this cursor's.
+            // SAFETY: by the contract of `open` (or as the vector's spare capacity, `open_chunk`) slot `at < limit` is
+            // empty and this cursor's.
             unsafe { self.slots.add(at & self.mask).write(item) };
             self.at = at + 1;
         } else {
@@ -654,7 +705,7 @@ impl<T> Extend<T> for Out<'_, T> {
 }
 
 impl<T> Drop for Out<'_, T> {
-    /// Written and unpublished items are still this cursor's.
+    /// Drops the items written and not published, in the ring or in a chunk.
     fn drop(&mut self) {
         struct Chunk<'a, T>(&'a mut Spill<T>);
         impl<T> Drop for Chunk<'_, T> {
@@ -663,53 +714,57 @@ impl<T> Drop for Out<'_, T> {
             }
         }
         let (from, to) = self.hand_over();
-        // Also where one of the items written panics as it is dropped.
+        // Its drop runs also if the drop of an item below panics.
         let _chunk = Chunk(&mut self.spill);
-        // SAFETY: `[from, to)` was written by this cursor and not published; for a chunk that is
-        // open they lie in the vector's buffer, whose length is 0 (`spill`, `open_chunk`).
+        // SAFETY: `[from, to)` is written, not published and this cursor's, and `hand_over` has moved `base` past it. In an
+        // open chunk these items lie in the buffer of the vector, whose length is 0, so `drop_chunk` drops none of them.
         unsafe { drop_slots((self.slots, self.mask), from, to) };
     }
 }
 
-/// A look at an input before the firing that takes from it: items by reference, and an answer
-/// that does not depend on how many have happened to arrive.
+/// A framing function's view of an input: items by reference, before a firing pops them. Its answers do not depend on
+/// how many items have happened to arrive.
 #[derive(Debug)]
 pub struct Glance<T> {
     slots: *mut T,
     mask: usize,
+    /// The first item not claimed.
     next: usize,
+    /// End of the items that were published when the glance was made.
     seen: usize,
     ended: bool,
+    /// One more than the furthest offset that was peeked at and had not arrived.
     wanted: Cell<usize>,
     items: PhantomData<T>,
 }
 
-/// The item asked for has not arrived yet: the engine asks the framing function again when it
-/// has. Pass it on with `?`.
+/// The item at this offset has not arrived yet. Propagate it with `?`: the engine calls the framing function again when
+/// more items have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotYet(());
 
 impl<T> Glance<T> {
     /// # Safety
-    /// Items `[next, seen)` are published, and stay unclaimed for as long as the glance lives.
+    /// Items `[next, seen)` are published, and are not claimed while the glance lives.
     pub(crate) unsafe fn new(slots: (*mut T, usize), next: usize, seen: usize, ended: bool) -> Glance<T> {
         Glance { slots: slots.0, mask: slots.1, next, seen, ended, wanted: Cell::new(0), items: PhantomData }
     }
 
-    /// One more than the furthest offset that was asked for in vain.
+    /// Items that a `peek` needed and that had not arrived, counted from the first.
     pub(crate) fn wanted(&self) -> usize {
         self.wanted.get()
     }
 
-    /// The item `offset` places ahead, or `None` where the stream ends before it.
+    /// The item `offset` places ahead, or `None` if the stream ends before it.
     ///
     /// # Errors
-    /// [`NotYet`], to be passed on.
+    /// [`NotYet`] if the item has not arrived.
     #[inline]
     pub fn peek(&self, offset: usize) -> Result<Option<&T>, NotYet> {
         let at = self.next.saturating_add(offset);
         if at < self.seen {
-            // SAFETY: by the contract of `new`.
+            // SAFETY: `next <= at < seen`: by the contract of `new` the item is published and no claim takes it while the
+            // glance lives, which the reference borrows.
             Ok(Some(unsafe { &*self.slots.add(at & self.mask) }))
         } else if self.ended {
             Ok(None)
@@ -719,12 +774,13 @@ impl<T> Glance<T> {
         }
     }
 
-    /// Items that have arrived: for nodes that are not determinate.
+    /// Items that have arrived. The number depends on timing: only for nodes whose results do not depend on it, or that
+    /// the graph marks as indeterminate.
     pub(crate) fn arrived(&self) -> usize {
         self.seen - self.next
     }
 
-    /// Whether nothing will arrive beyond what has.
+    /// Whether no more items will arrive.
     pub(crate) fn ended(&self) -> bool {
         self.ended
     }

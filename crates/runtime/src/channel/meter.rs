@@ -1,25 +1,43 @@
-//! The counters of a channel: all of it that does not depend on the item type.
+//! The counters of a channel: its part that does not depend on the item type.
+//!
+//! [`super`] has the protocol and the pairs of `head`, `tail`, `ended` and `gone`. The remaining fields:
+//!
+//! | field | written by | ordering | why |
+//! |---|---|---|---|
+//! | `end` | the writer of `ended`, before it | `Relaxed` | `ended`'s `Release`/`Acquire` orders it; read only once `ended` was seen |
+//! | `weights.published` | producing side, before `tail` | `Release` | pairs with `Acquire` in `bytes`; a consumer that sees the tail sees it too |
+//! | `weights.released` | consuming side, before `head` | `Release` | pairs with `Acquire` in `bytes`; a producer that sees the head sees it too |
+//! | `weights.limit` | the thread that prepares or grows | `Relaxed` | a hint: a stale value delays or admits one firing |
+//! | `counted`, `remote` | the worker that published, after its claim | `Relaxed` | a statistic, which may lose updates |
+//! | `wasted` | producing side, once `gone` | `Relaxed` | read after the run, which joins its threads |
+//!
+//! Invariant: `bytes` may be read by any thread. It loads `published` before `released`, so a release between the two
+//! loads makes the result too small, never negative (`saturating_sub`): it errs towards room that is there by then.
+//!
+//! Layout: fields that the producing side writes come first, those of the consuming side last. With
+//! [`Layout::Apart`] `head` has cache lines of its own, so that the two sides do not invalidate each other's.
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
-/// How the two sides' counters lie.
+/// The placement of the two sides' counters in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Layout {
-    /// On lines of their own: for two threads that move items at the same time.
+    /// On cache lines of their own: for two threads that move items at the same time.
     Apart,
-    /// Together: for processes, which may be a million and move a message at a time.
+    /// Together: for two processes. There may be a million, each moves one message at a time, and mostly one worker runs
+    /// both, so size counts for more than contention.
     Together,
 }
 
-/// What is counted where items are weighed.
+/// The counters of a channel whose items are weighed.
 #[derive(Debug)]
 struct Weights {
     /// Bytes of all items ever published.
     published: AtomicUsize,
     /// Bytes of all items ever released.
     released: AtomicUsize,
-    /// Bytes the channel may hold before its producer must wait.
+    /// Bytes from which on the producer starts no firing.
     limit: AtomicUsize,
 }
 
@@ -27,29 +45,32 @@ struct Weights {
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Meter {
-    /// Written by the producing side, as all down to `remote`.
+    /// First index not published.
     tail: AtomicUsize,
+    /// No published item beyond `end` counts. Set once.
     ended: AtomicBool,
-    /// Set once by the consuming side. Here, because the producing side looks at it with every slice.
+    /// The consumer has left. Set once, by the consuming side; placed here because the producing side reads it with
+    /// every `publish`.
     gone: AtomicBool,
-    /// Only ever raised.
+    /// Never lowered.
     capacity: AtomicUsize,
-    /// Written by the consuming side, unless it is written on lines of its own.
+    /// First index not released, with [`Layout::Together`].
     head: AtomicUsize,
+    /// First index not released, with [`Layout::Apart`].
     head_apart: Option<Box<CachePadded<AtomicUsize>>>,
-    /// The last tail that counts, once ended. A feedback channel may be ended while its producer
-    /// can still publish; what it publishes then is never read.
+    /// The final tail, once `ended`. A feedback channel may be ended while its producer can still publish; items beyond
+    /// `end` are never delivered.
     end: AtomicUsize,
-    /// Items looked at by [`Meter::count`], and those of them that were remote.
+    /// Items that [`Meter::count`] has classified, and those of them that went to another worker.
     counted: AtomicUsize,
     remote: AtomicUsize,
-    /// Items the producing side dropped because the consumer had left.
+    /// Items that the producing side dropped because the consumer had left.
     wasted: AtomicUsize,
     weights: Option<Box<Weights>>,
 }
 
 impl Meter {
-    /// An empty channel of `capacity` items.
+    /// The counters of an empty channel that can hold `capacity` items.
     pub(crate) fn new(capacity: usize, layout: Layout, weighed: bool) -> Meter {
         let weights = || Weights {
             published: AtomicUsize::new(0),
@@ -77,42 +98,44 @@ impl Meter {
         self.head_apart.as_ref().map_or(&self.head, |apart| apart)
     }
 
+    /// First index not published. `Acquire` pairs with `publish`: slots below it may be read.
     #[inline]
     pub(crate) fn tail(&self) -> usize {
         self.tail.load(Ordering::Acquire)
     }
 
+    /// First index not released. `Acquire` pairs with `release`: slots below it may be overwritten.
     #[inline]
     pub(crate) fn head(&self) -> usize {
         self.head_cell().load(Ordering::Acquire)
     }
 
-    /// The tail, for the producing side: it is its own.
+    /// The tail, read by its one writer, the producing side.
     #[inline]
     pub(crate) fn tail_here(&self) -> usize {
         self.tail.load(Ordering::Relaxed)
     }
 
-    /// The head, for the consuming side: it is its own.
+    /// The head, read by its one writer, the consuming side.
     #[inline]
     pub(crate) fn head_here(&self) -> usize {
         self.head_cell().load(Ordering::Relaxed)
     }
 
-    /// Publishes all items below `tail`. Producing side only.
+    /// Publishes all items below `tail`. `Release` pairs with [`Meter::tail`]. Producing side only.
     #[inline]
     pub(crate) fn publish(&self, tail: usize) {
         self.tail.store(tail, Ordering::Release);
     }
 
-    /// Gives back all slots below `head`. Consuming side only.
+    /// Releases all slots below `head`. `Release` pairs with [`Meter::head`]. Consuming side only.
     #[inline]
     pub(crate) fn release(&self, head: usize) {
         self.head_cell().store(head, Ordering::Release);
     }
 
-    /// No item will follow that counts. Producing side, after its last `publish`; or by whoever
-    /// examines the resting graph.
+    /// Ends the stream at the current tail. The caller is the producing side, after its last `publish`, or a thread that
+    /// examines a graph at rest. `Release` pairs with [`Meter::ended`].
     pub(crate) fn end(&self) {
         if !self.ended.load(Ordering::Relaxed) {
             self.end.store(self.tail.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -120,34 +143,35 @@ impl Meter {
         }
     }
 
-    /// Ends the stream at an item that the consumer has not taken: what comes after it does not
-    /// count. While neither end is active.
+    /// Ends the stream at index `end`, which the consumer has not passed: items from there on are never delivered. The
+    /// caller excludes both ends.
     pub(crate) fn cut(&self, end: usize) {
         self.end.store(end, Ordering::Relaxed);
         self.ended.store(true, Ordering::Release);
     }
 
-    /// Items in the channel that the consumer will get.
+    /// Items in the channel that will be delivered to the consumer.
     pub(crate) fn deliverable(&self) -> usize {
         let tail = if self.ended() { self.end_tail() } else { self.tail() };
         tail.saturating_sub(self.head())
     }
 
+    /// Whether the stream has ended. `Acquire` pairs with `end` and `cut`; after true, [`Meter::end_tail`] is final.
     #[inline]
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// The tail that the stream ended with. Only after `ended` was seen.
+    /// The final tail. Meaningful only after [`Meter::ended`] has returned true.
     #[inline]
     pub(crate) fn end_tail(&self) -> usize {
         self.end.load(Ordering::Relaxed)
     }
 
-    /// Notes whether what was published since the last time goes to another worker.
+    /// Classifies the items published since the last call: whether they go to another worker.
     ///
-    /// The worker that published calls it, after its claim of the node is given back: another may publish and count
-    /// meanwhile, and then what both published may be counted once, twice or not at all. It is a statistic.
+    /// The worker that published calls it after it has released its claim of the node. Another worker may publish and
+    /// count meanwhile; then items may be counted once, twice or not at all. It is a statistic.
     #[inline]
     pub(crate) fn count(&self, remote: bool) {
         let (tail, counted) = (self.tail.load(Ordering::Relaxed), self.counted.load(Ordering::Relaxed));
@@ -159,27 +183,28 @@ impl Meter {
         }
     }
 
-    /// Items that went to another worker, as far as was noted.
+    /// Items that went to another worker, as far as [`Meter::count`] has classified them.
     pub(crate) fn remote(&self) -> usize {
         self.remote.load(Ordering::Relaxed)
     }
 
-    /// The consumer will read nothing more.
+    /// The consumer leaves: it will access no slot any more. `Release` pairs with [`Meter::gone`]. Consuming side only.
     pub(crate) fn leave(&self) {
         self.gone.store(true, Ordering::Release);
     }
 
+    /// Whether the consumer has left. `Acquire` pairs with `leave`: after true, both ends are the producing side's.
     #[inline]
     pub(crate) fn gone(&self) -> bool {
         self.gone.load(Ordering::Acquire)
     }
 
-    /// Counts items nobody will read.
+    /// Counts items that were dropped because the consumer had left. Producing side only.
     pub(crate) fn waste(&self, items: usize) {
         self.wasted.store(self.wasted.load(Ordering::Relaxed) + items, Ordering::Relaxed);
     }
 
-    /// Items published that nobody has read: those dropped and those still there.
+    /// Items published and never consumed: those dropped after the consumer left, and those still in the channel.
     pub(crate) fn unread(&self) -> usize {
         self.wasted.load(Ordering::Relaxed) + self.items()
     }
@@ -189,12 +214,12 @@ impl Meter {
         self.capacity.load(Ordering::Relaxed)
     }
 
-    /// The ring has slots for as many.
+    /// Raises the capacity; it is never lowered. The ring must have that many slots.
     pub(crate) fn raise_capacity(&self, capacity: usize) {
         self.capacity.fetch_max(capacity, Ordering::Relaxed);
     }
 
-    /// Items in the channel, as far as this thread sees.
+    /// Items in the channel. A snapshot: either counter may have moved on.
     pub(crate) fn items(&self) -> usize {
         self.tail().saturating_sub(self.head())
     }
@@ -204,14 +229,14 @@ impl Meter {
         self.weights.as_ref().map_or(usize::MAX, |weights| weights.limit.load(Ordering::Relaxed))
     }
 
-    /// Sets it, where items are weighed.
+    /// Sets the byte limit; no effect where items are not weighed.
     pub(crate) fn set_byte_limit(&self, bytes: usize) {
         if let Some(weights) = &self.weights {
             weights.limit.store(bytes, Ordering::Relaxed);
         }
     }
 
-    /// Bytes of the items in the channel, where they are weighed.
+    /// Bytes of the items in the channel; 0 where they are not weighed. A snapshot: see the module.
     pub(crate) fn bytes(&self) -> usize {
         self.weights.as_ref().map_or(0, |weights| {
             let published = weights.published.load(Ordering::Acquire);
@@ -224,19 +249,21 @@ impl Meter {
         self.weights.as_ref().map_or(0, |weights| weights.published.load(Ordering::Relaxed))
     }
 
+    /// Producing side, before `publish`.
     pub(crate) fn set_bytes_published(&self, bytes: usize) {
         if let Some(weights) = &self.weights {
             weights.published.store(bytes, Ordering::Release);
         }
     }
 
+    /// Consuming side, before `release`.
     pub(crate) fn set_bytes_released(&self, bytes: usize) {
         if let Some(weights) = &self.weights {
             weights.released.store(bytes, Ordering::Release);
         }
     }
 
-    /// Has room by weight: below its byte limit, so that the next firing may start.
+    /// Whether the channel is below its byte limit, so that the next firing may start.
     #[inline]
     pub(crate) fn light(&self) -> bool {
         self.weights.is_none() || self.is_below_limit()

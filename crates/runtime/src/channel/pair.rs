@@ -1,11 +1,28 @@
 //! The channel alone: two ends on two threads, without a graph.
+//!
+//! The protocol is that of [`super`]; here an end is a side for its whole life, since it cannot be cloned.
+//!
+//! | private counter | meaning | refreshed by |
+//! |---|---|---|
+//! | `Sender::next` | first slot not written: the tail | its own writes |
+//! | `Sender::limit` | a lower bound of `head + capacity` | `room`, if fewer slots than wanted are known to be free |
+//! | `Receiver::next` | first item not popped: the head | its own reads |
+//! | `Receiver::seen` | a lower bound of `tail` | `items`, if fewer items than wanted are known |
+//!
+//! Invariant: `limit - capacity <= head` and `seen <= tail`, because both counters only rise. So a stale bound
+//! refuses or delays an operation, and never touches a slot of the other side. An end reads the other's counter, whose
+//! cache line the other keeps writing, only when its bound does not suffice.
+//!
+//! The ring never grows and items are not weighed, so slot pointers are kept for the life of an end, and `publish` and
+//! `release` are the meter's. An end that is dropped leaves the ring with what it holds: the last `Arc` drops the items.
 
 use super::{Layout, Meter, Ring, Sizes};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A bounded channel between one sender and one receiver, the one that graphs are made of.
-/// Neither end waits: what does not fit, or is not there, is the answer.
+/// A bounded channel between one sender and one receiver: the channel of graphs, without a graph.
+///
+/// No operation blocks. A full channel returns the item or the number of items that fitted, an empty one `None` or 0.
 ///
 /// ```
 /// let (mut tx, mut rx) = thalweg_runtime::channel::<u32>(4);
@@ -23,7 +40,7 @@ pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (Sender { slots: ring.slots(), capacity: capacity.max(1), ring, next: 0, limit: 0 }, receiver)
 }
 
-/// The sending end.
+/// The sending end of a [`channel`].
 pub struct Sender<T> {
     slots: (*mut T, usize),
     capacity: usize,
@@ -32,7 +49,7 @@ pub struct Sender<T> {
     limit: usize,
 }
 
-/// The receiving end.
+/// The receiving end of a [`channel`].
 pub struct Receiver<T> {
     slots: (*mut T, usize),
     ring: Arc<Ring<T>>,
@@ -40,9 +57,10 @@ pub struct Receiver<T> {
     seen: usize,
 }
 
-// SAFETY: the slots are reached by the ring's protocol only; this end is one of its two sides.
+// SAFETY: `slots` points into the ring that the end keeps alive, and the end accesses it as the producing side of the
+// ring's protocol, on whichever thread it is; items are `Send`.
 unsafe impl<T: Send> Send for Sender<T> {}
-// SAFETY: as above.
+// SAFETY: as above, as the consuming side.
 unsafe impl<T: Send> Send for Receiver<T> {}
 
 impl<T> std::fmt::Debug for Sender<T> {
@@ -62,6 +80,8 @@ impl<T> Sender<T> {
         &self.ring.meter
     }
 
+    /// Free slots, at most `wanted`. `Meter::head` is `Acquire`, and pairs with the receiver's `release`: the slots below
+    /// `limit` are no longer read.
     #[inline]
     fn room(&mut self, wanted: usize) -> usize {
         if self.limit - self.next < wanted {
@@ -72,8 +92,8 @@ impl<T> Sender<T> {
 
     /// Items that would fit now; at most `wanted`.
     ///
-    /// Whoever sends slices does well to wait until a whole one fits: sending in bits as they fit
-    /// makes the two ends fetch each other's counter for every bit.
+    /// To send slices fast, wait until a whole slice fits. With partial slices the two ends fetch each other's counter
+    /// for each part.
     #[inline]
     pub fn room_for(&mut self, wanted: usize) -> usize {
         self.room(wanted)
@@ -82,13 +102,13 @@ impl<T> Sender<T> {
     /// Sends one item.
     ///
     /// # Errors
-    /// The item, where the channel is full.
+    /// Returns the item if the channel is full.
     #[inline]
     pub fn push(&mut self, item: T) -> Result<(), T> {
         if self.room(1) == 0 {
             return Err(item);
         }
-        // SAFETY: slot `next < limit` is free and this side's.
+        // SAFETY: slot `next < limit` is free, hence this side's until `publish`.
         unsafe { self.slots.0.add(self.next & self.slots.1).write(item) };
         self.next += 1;
         self.ring.meter.publish(self.next);
@@ -102,15 +122,15 @@ impl<T> Sender<T> {
 }
 
 impl<T: Copy> Sender<T> {
-    /// Sends as many items of a slice as fit, in one step; says how many.
+    /// Sends as many items of a slice as fit, in one step, and returns their number.
     #[inline]
     pub fn push_slice(&mut self, items: &[T]) -> usize {
         let count = self.room(items.len());
         let (slots, mask) = self.slots;
         let start = self.next & mask;
         let first = count.min(mask + 1 - start);
-        // SAFETY: slots `[next, next + count)` are free and this side's; they lie in two
-        // stretches of the ring, and the source holds as many items.
+        // SAFETY: slots `[next, next + count)` are free, hence this side's until `publish`. They lie in two stretches of the
+        // ring, `[start, start + first)` and `[0, count - first)`, and the source holds `count` items outside the ring.
         unsafe {
             slots.add(start).copy_from_nonoverlapping(items.as_ptr(), first);
             slots.copy_from_nonoverlapping(items.as_ptr().add(first), count - first);
@@ -124,8 +144,11 @@ impl<T: Copy> Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends as many items of an iterator as fit, written in place and published in one step; says
-    /// how many. The iterator is not asked for more than that.
+    /// Sends as many items of an iterator as fit, written in place and published in one step, and returns their number.
+    /// No more items are taken from the iterator.
+    ///
+    /// The number of free slots bounds the loops, never `len`: an iterator may misreport it. What was written is
+    /// published when [`Written`] is dropped, so a panic of the iterator leaves no item behind.
     #[inline]
     pub fn push_iter(&mut self, mut items: impl ExactSizeIterator<Item = T>) -> usize {
         let count = self.room(items.len());
@@ -134,15 +157,16 @@ impl<T> Sender<T> {
         let first = count.min(mask + 1 - start);
         let mut written = Written { sender: self, count: 0 };
         for (slot, item) in (start..start + first).zip(&mut items) {
-            // SAFETY: slots `[next, next + count)` are free and this side's; the first `first` of
-            // them lie from `start` on.
+            // SAFETY: slots `[next, next + count)` are free, hence this side's until `publish`; the first `first` of them
+            // lie from `start` on.
             unsafe { slots.add(slot).write(item) };
             written.count += 1;
         }
-        // An iterator that has ended may go on: what it gives then would leave a gap.
+        // An unfused iterator may return items after `None`. They must not be written: `publish` would cover the slot
+        // that the `None` left unwritten.
         let rest = if written.count == first { count - first } else { 0 };
         for (slot, item) in (0..rest).zip(items) {
-            // SAFETY: as above; the rest lie at the beginning of the ring.
+            // SAFETY: as above; the rest lie at the beginning of the ring, and all slots before them are written.
             unsafe { slots.add(slot).write(item) };
             written.count += 1;
         }
@@ -150,7 +174,8 @@ impl<T> Sender<T> {
     }
 }
 
-/// Publishes what was written when it is dropped, also where the iterator panics.
+/// Publishes the items written so far when it is dropped, also if the iterator panics. Invariant: slots
+/// `[next, next + count)` of the sender are written.
 struct Written<'a, T> {
     sender: &'a mut Sender<T>,
     count: usize,
@@ -177,6 +202,8 @@ impl<T> Receiver<T> {
         &self.ring.meter
     }
 
+    /// Items to pop, at most `wanted`. `Meter::tail` is `Acquire`, and pairs with the sender's `publish`: the slots below
+    /// `seen` are written.
     #[inline]
     fn items(&mut self, wanted: usize) -> usize {
         if self.seen - self.next < wanted {
@@ -185,20 +212,20 @@ impl<T> Receiver<T> {
         (self.seen - self.next).min(wanted)
     }
 
-    /// Takes one item, if there is one.
+    /// Pops one item, if there is one.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.items(1) == 0 {
             return None;
         }
-        // SAFETY: slot `next < seen` holds an item of this side's; `next` moves past it.
+        // SAFETY: slot `next < seen` holds an item of this side's; `next` moves past it, so it is read once.
         let item = unsafe { self.slots.0.add(self.next & self.slots.1).read() };
         self.next += 1;
         self.meter().release(self.next);
         Some(item)
     }
 
-    /// Appends up to `most` items to `to`, in one step; says how many.
+    /// Appends up to `most` items to `to`, in one step, and returns their number.
     #[inline]
     pub fn pop_into(&mut self, to: &mut Vec<T>, most: usize) -> usize {
         let count = self.items(most);
@@ -210,8 +237,8 @@ impl<T> Receiver<T> {
         let start = self.next & mask;
         let first = count.min(mask + 1 - start);
         let len = to.len();
-        // SAFETY: `[next, next + count)` holds items of this side's, in two stretches; the vector
-        // has room for them, and `next` moves past them.
+        // SAFETY: `[next, next + count)` holds items of this side's, in two stretches of the ring. The vector has reserved
+        // room for them, and `next` moves past them before any user code runs, so the vector alone owns them.
         unsafe {
             let end = to.as_mut_ptr().add(len);
             end.copy_from_nonoverlapping(slots.add(start), first);
@@ -223,31 +250,33 @@ impl<T> Receiver<T> {
         count
     }
 
-    /// Nothing is left and the sender has been dropped.
+    /// Whether no item is left and the sender has been dropped. `ended` is read first: its pair makes the final tail
+    /// visible to `items`.
     pub fn is_finished(&mut self) -> bool {
         self.meter().ended() && self.items(1) == 0
     }
 }
 
 impl<T: Copy> Receiver<T> {
-    /// Shows up to `most` items in place, as one slice or two, and releases them in one step; says
-    /// how many.
+    /// Passes up to `most` items to `read` in place, as one slice or two, and releases them in one step. Returns their
+    /// number.
     #[inline]
-    pub fn pop_slices(&mut self, most: usize, mut look: impl FnMut(&[T])) -> usize {
+    pub fn pop_slices(&mut self, most: usize, mut read: impl FnMut(&[T])) -> usize {
         let count = self.items(most);
         let (slots, mask) = self.slots;
         let start = self.next & mask;
         let first = count.min(mask + 1 - start);
-        // SAFETY: `[next, next + count)` holds items of this side's, in two stretches of the ring.
+        // SAFETY: `[next, next + count)` holds items of this side's, in two stretches of the ring. They are released after
+        // the last use of the slices, which `read` cannot keep.
         let (front, back) = unsafe {
             (
                 std::slice::from_raw_parts(slots.add(start), first),
                 std::slice::from_raw_parts(slots, count - first),
             )
         };
-        look(front);
+        read(front);
         if !back.is_empty() {
-            look(back);
+            read(back);
         }
         if count > 0 {
             self.next += count;
@@ -267,7 +296,7 @@ impl<T> Drop for Receiver<T> {
 mod tests {
     use super::*;
 
-    /// Gives nothing at first, and then more than it should, though it says how many there are.
+    /// An iterator that is not fused and misreports its length.
     struct Broken(Vec<Option<Box<u64>>>);
 
     impl Iterator for Broken {
@@ -299,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_iterator_gave_before_it_panicked_is_sent() {
+    fn items_before_a_panic_of_the_iterator_are_sent() {
         let (mut tx, mut rx) = channel(4);
         let items = [1, 2, 3].map(Box::new).into_iter().inspect(|item| assert!(**item != 3));
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tx.push_iter(items))).is_err());

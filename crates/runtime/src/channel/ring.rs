@@ -1,4 +1,36 @@
-//! The storage of a channel.
+//! The storage of a channel: slots, weights, growth, and the message that a process has borrowed.
+//!
+//! The protocol of slots and counters is in [`super`]. This file adds two more: storage, and lent messages.
+//!
+//! # Storage
+//!
+//! `storage` is a plain cell. Both sides read where the slots are at each claim; [`Grow::grow`] alone replaces it.
+//!
+//! Invariant: `grow` runs while neither node has a claim or a running turn, so no side reads the cell meanwhile and no
+//! slot pointer survives it. The one exception is the pointer of a lent message, which stays valid because the outgrown
+//! storage is kept (`Storage::before`) while the message is lent.
+//!
+//! # Lent messages
+//!
+//! `Rx::recv_ref` lends the message at `head` to its process in place; its guard (`Message`) may live across awaits and
+//! be dropped on any thread, also while another thread grows the ring. The pointer `lent` has three states:
+//!
+//! | `lent` | the message at `head` | entered by | left by |
+//! |---|---|---|---|
+//! | null | lies in its slot, if there is one | creation; `Rx::release`; the end of [`Ring::take_lent`] | `RecvRef::poll` |
+//! | an address | lies at that address, in this storage or in an outgrown one; its slot is unused | `RecvRef::poll` | `take_lent`; `Rx::recv` after a forgotten guard; [`Ring::fetch_lent`] |
+//! | [`given_back`] | was dropped where it lay; `head` is about to pass it | `take_lent` | `take_lent` |
+//!
+//! *The race.* `grow` copies the messages from `head` on, all but a lent one, while a guard on another thread runs
+//! `take_lent`. If `grow` took the message after the lent one for the lent one, it would not copy it, and the item
+//! would be lost.
+//!
+//! *Why it cannot happen.* `take_lent` stores the mark, then `head + 1`, then null, each `Release`. `grow` loads `head`
+//! and then `lent`, each `Acquire`. The load of a `head` that `take_lent` stored pairs with that store, so `lent` is
+//! then the mark or null, never the old address: `grow` skips a message only if it is the lent one. If `grow` loads the
+//! old `head` and the mark, it copies bits of a dropped message, which no side reads: `head` passes them.
+//!
+//! `take_lent` does not read `storage`, which `grow` may be replacing; so the guard carries the weight that it needs.
 
 use super::cursor::RingId;
 use super::meter::{Layout, Meter};
@@ -10,20 +42,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// The bytes an item stands for.
+/// The user's function from an item to the bytes that it counts as.
 pub(crate) type Weigh<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
 
-/// Slots and, where items are weighed, the running total of bytes after each. Raw pointers, so
-/// that reading where the slots are makes no reference to what another side is writing.
+/// Slots and, where items are weighed, the running total of bytes after each.
+///
+/// Invariant: raw pointers, not boxes. One side reads the pointers while the other writes through them, and a reference
+/// to a box would assert unique access to all slots.
 struct Storage<T> {
     slots: *mut [MaybeUninit<T>],
     /// Entry `i & mask` = bytes of items `0..=i`; null where items are not weighed.
     totals: *mut usize,
-    /// What it has outgrown, if the consumer may still point there; its items are gone.
+    /// The outgrown storage, while a lent message may lie in it. Its other items have been moved out, so it is freed
+    /// without dropping any.
     before: Option<Box<Storage<T>>>,
 }
 
-/// A cache line, and the next one, which is fetched with it.
+/// Two cache lines: the adjacent-line prefetcher fetches them as a pair.
 const LINES: usize = 128;
 
 impl<T> Storage<T> {
@@ -43,15 +78,17 @@ impl<T> Storage<T> {
         Storage { slots: std::ptr::slice_from_raw_parts_mut(slots.cast(), size), totals, before: None }
     }
 
-    /// Where the slots lie in their memory. Items without a size lie *inside* an allocation of their
-    /// own, so that no other value of the type, which may lie at the end of another allocation, has
-    /// the address of a slot: `Tx::send_with` tells by the address that a slot was written.
+    /// Offset of the slots in their allocation.
+    ///
+    /// Invariant: a slot's address is the address of no other value of the type, because `Tx::send_with` checks by
+    /// address that its function wrote the slot. Zero-sized values may share the end of any allocation, so their slots
+    /// lie *inside* one of their own.
     fn offset() -> usize {
         if size_of::<T>() == 0 { align_of::<T>() } else { 0 }
     }
 
-    /// Slots of more than a few lines begin on a line of their own: two slices side by side, one
-    /// being written and one being read, then share none where their sizes are whole lines.
+    /// Slots of more than a few lines begin on a line of their own. Two adjacent slices of whole lines, one being
+    /// written and one being read, then share no line.
     fn layout(size: usize) -> Memory {
         if size_of::<T>() == 0 {
             return Memory::from_size_align(2 * Self::offset(), Self::offset()).expect("a small layout");
@@ -75,17 +112,17 @@ impl<T> Drop for Storage<T> {
     }
 }
 
-/// How many items a ring may hold.
+/// The number of items that a ring can hold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// At first.
+    /// The capacity at creation.
     pub(crate) capacity: usize,
-    /// Its slots, at least: the capacity can be raised to this while both ends are active.
+    /// The least number of slots. The capacity can be raised to it without new storage, while both ends are active.
     pub(crate) slots: usize,
 }
 
 impl Sizes {
-    /// Slots for the capacity only.
+    /// No slots beyond the capacity.
     pub(crate) fn fixed(capacity: usize) -> Sizes {
         Sizes { capacity, slots: capacity }
     }
@@ -94,44 +131,47 @@ impl Sizes {
 /// A ring of a power of two slots behind a [`Meter`].
 pub(crate) struct Ring<T> {
     pub(crate) meter: Arc<Meter>,
-    /// What processes at its ends remember.
+    /// State of the processes at its ends.
     pub(crate) known: Known<T>,
     storage: UnsafeCell<Storage<T>>,
     weigh: Option<Weigh<T>>,
 }
 
-/// What processes at the ends of a channel remember: here, so that an end is but a pointer. Each
-/// field is one side's.
+/// State of the processes at the two ends of a channel. It lies in the ring, so that an end is a single pointer.
+///
+/// Invariant: each field has one writer, named below, and is read by its own side unless noted. A process moves between
+/// workers only through its claim, which orders these accesses, so they are `Relaxed`. The exception is `lent`: see the
+/// module.
 #[derive(Debug)]
 pub(crate) struct Known<T> {
-    /// The channel, times two: see `process::ends`.
+    /// The channel's number times two, by which `process::ends` names operations. Written by both ends at creation, the
+    /// same value.
     pub(crate) operation: AtomicU32,
-    /// The receiving process, and the sending one, as `process::owner` has them.
+    /// The [`Owner`](crate::process::Owner)s of the two ends. Written at creation.
     pub(crate) receiver: AtomicU64,
     pub(crate) sender: AtomicU64,
     /// Whether the receiving process waits for a message, and the sending one for room.
     pub(crate) receiver_waits: Waits,
     pub(crate) sender_waits: Waits,
-    /// The tail as the receiver last read it.
+    /// Receiver: the tail when it was last read; [`Grow::cut`] lowers it, while neither end is active.
     pub(crate) seen: AtomicUsize,
-    /// First slot that is not free, as the sender last saw.
+    /// Sender: the first slot that was not free when `head` was last read.
     pub(crate) limit: AtomicUsize,
-    /// The latest turn of the receiver that received here, and of the sender that sent.
+    /// Receiver: the latest turn that received here. Sender: the latest that sent.
     pub(crate) received: AtomicU64,
     pub(crate) sent: AtomicU64,
-    /// Where the first message not taken lies while it is lent out (`Rx::recv_ref`): there it stays,
-    /// though the ring should grow meanwhile, for the process may point to it across awaits. While it is
-    /// being given back it is [`given_back`].
+    /// The address of the message at `head` while it is lent: see the module for its states. The message stays there,
+    /// even if the ring grows, because the process may hold a reference to it across awaits.
     pub(crate) lent: AtomicPtr<T>,
 }
 
-/// Where nothing lies: for a message that is being given back.
+/// The mark of a lent message that has been dropped and whose slot is not released yet: an address of no message.
 fn given_back<T>() -> *mut T {
     static MARK: u8 = 0;
     std::ptr::from_ref(&MARK).cast_mut().cast()
 }
 
-/// Whether a message lies there.
+/// Whether `lent` is the address of a message, and neither null nor the mark.
 fn is_address<T>(lent: *mut T) -> bool {
     !lent.is_null() && lent != given_back()
 }
@@ -140,14 +180,22 @@ const NO: u8 = 0;
 const YES: u8 = 1;
 const UNKNOWN: u8 = 2;
 
-/// Whether a process at one end of a channel waits there, for who is at the other end: where one worker does
-/// everything and both are processes. Elsewhere it is not known, as to know it would take a fence with
-/// every message.
+/// Whether the process at one end of a channel waits there. The process at the other end reads it after an operation,
+/// to know whether that operation makes the first one ready.
+///
+/// | state | meaning | entered by | left by |
+/// |---|---|---|---|
+/// | `UNKNOWN` | several workers run, or one end is not a process | creation | [`Grow::know_waits`], before the run |
+/// | `NO` | the process does not wait here | `know_waits`; `take`, at the other end | `begin` |
+/// | `YES` | the process waits here | `begin` | `take`, at the other end |
+///
+/// Invariant: outside `UNKNOWN` one worker runs both processes, so `Relaxed` suffices. With several workers a store here
+/// and a load of the counter there would need a `SeqCst` fence with every message.
 #[derive(Debug)]
 pub(crate) struct Waits(AtomicU8);
 
 impl Waits {
-    /// It comes to wait.
+    /// The process begins to wait.
     #[inline]
     pub(crate) fn begin(&self) {
         if self.0.load(Ordering::Relaxed) == NO {
@@ -155,7 +203,8 @@ impl Waits {
         }
     }
 
-    /// Whether it waits, if that is known. Who asks tells it, and is told no from then on.
+    /// Whether the process waits; `None` if that is unknown. The caller must make a waiting process ready: the state
+    /// is `NO` from then on.
     #[inline]
     pub(crate) fn take(&self) -> Option<bool> {
         match self.0.load(Ordering::Relaxed) {
@@ -186,10 +235,11 @@ impl<T> Known<T> {
     }
 }
 
-// SAFETY: slots are handed between threads by the protocol of `channel`: each is accessed by one
-// side at a time, ordered by head and tail. Items move between threads, hence `T: Send`.
+// SAFETY: items move between threads, hence `T: Send`. Nothing else in a ring is tied to a thread: the storage is owned
+// memory, and `weigh` is `Send + Sync`.
 unsafe impl<T: Send> Send for Ring<T> {}
-// SAFETY: as above; shared access to the ring gives access to slots only under that protocol.
+// SAFETY: shared access reaches slots only by the protocol of `channel`: each slot is accessed by one side at a time,
+// and the `Release`/`Acquire` pairs of `head` and `tail` order the sides.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 impl<T> Ring<T> {
@@ -212,17 +262,18 @@ impl<T> Ring<T> {
         let count = initial.len();
         let (slots, mask) = ring.slots();
         for (i, item) in initial.into_iter().enumerate() {
-            // SAFETY: nobody else has the ring yet, and `i < count <= size`.
+            // SAFETY: the ring is not shared yet, and `i < count <= size`.
             unsafe { slots.add(i & mask).write(item) };
         }
         ring.publish(0, count);
         ring
     }
 
-    /// The first slot and the index mask. Valid until the ring grows.
+    /// The first slot and the index mask. Valid until the ring grows, hence for the claim of the caller.
     #[inline]
     pub(crate) fn slots(&self) -> (*mut T, usize) {
-        // SAFETY: the storage is replaced only while neither end is active (`Grow::grow`).
+        // SAFETY: the caller holds a claim of one end, and `Grow::grow` replaces the storage only while neither end has
+        // one. The read copies a pointer and makes no reference to slots.
         let slots = self.storage.with_mut(|storage| unsafe { (*storage).slots });
         (slots.cast::<T>(), slots.len() - 1)
     }
@@ -232,7 +283,7 @@ impl<T> Ring<T> {
         self.storage.with_mut(|storage| unsafe { (*storage).totals })
     }
 
-    /// What weighs items, if they are weighed.
+    /// The function that weighs items, if they are weighed.
     pub(crate) fn weigher(&self) -> Option<Weigh<T>> {
         self.weigh.clone()
     }
@@ -242,22 +293,18 @@ impl<T> Ring<T> {
         self.weigh.is_some()
     }
 
-    /// What weighs the items.
-    pub(crate) fn weigh(&self) -> Option<Weigh<T>> {
-        self.weigh.clone()
-    }
-
     /// The weight of one item; 0 where items are not weighed.
     pub(crate) fn weight(&self, item: &T) -> usize {
         self.weigh.as_ref().map_or(0, |weigh| weigh(item))
     }
 
-    /// Publishes items `[from, to)`, which the caller has written and counts as handed over: the
-    /// ring owns them from the call on. Producing side only.
+    /// Publishes items `[from, to)`, which the caller has written. The ring owns them from the call on, also if the call
+    /// panics. Producing side only.
     ///
-    /// Two calls of the user's code may panic here: what weighs an item, before anything is
-    /// published (the ring then drops the items), and the drop of an item whose consumer has left,
-    /// after. So the caller moves its own position past the items *before* this call.
+    /// Invariant: the caller has moved its own position past the items *before* this call. Two calls of user code may
+    /// panic here: the weighing of an item, before anything is published (the ring then drops the items), and the drop
+    /// of an item whose consumer has left, after. An unwinding caller that still counted them as its own would drop
+    /// them twice.
     #[inline]
     pub(crate) fn publish(&self, from: usize, to: usize) {
         if self.weigh.is_some() {
@@ -269,35 +316,36 @@ impl<T> Ring<T> {
         }
     }
 
-    /// What tells this ring from all others.
+    /// The ring's identity among the live rings of the process.
     #[inline]
     pub(crate) fn id(&self) -> RingId {
         Arc::as_ptr(&self.meter)
     }
 
-    /// Drops all there is: the consumer has left, so both ends are the producing side's.
+    /// Drops all items of the ring. Producing side only, after `gone` was read as true: both ends belong to it then.
     #[cold]
     fn purge(&self) {
         let (head, tail) = (self.meter.head(), self.meter.tail());
         self.meter.waste(tail - head);
         self.fetch_lent(head);
-        // SAFETY: `gone` was stored after the consumer's last access, and read with `Acquire`.
+        // SAFETY: the consumer stored `gone` (`Release`) after its last access; the caller's `Acquire` load pairs with it.
+        // So `[head, tail)` are items that no other thread accesses.
         unsafe { self.drop_and_release(tail) };
     }
 
-    /// Brings a message back to its slot whose guard was forgotten: it lies where it was lent out, which
-    /// may be storage that the ring has outgrown, of which the slot has no copy. By whoever has both ends.
+    /// Moves a lent message whose guard was forgotten back to its slot. It may lie in outgrown storage, and `grow` has
+    /// made no copy of it. The caller has both ends.
     fn fetch_lent(&self, head: usize) {
         let lent = self.known.lent.swap(std::ptr::null_mut(), Ordering::Acquire);
         if is_address(lent) {
             let (slots, mask) = self.slots();
-            // SAFETY: both ends are the caller's, so nobody else accesses either place; outgrown storage
-            // goes with the ring, and the message is in one place only.
+            // SAFETY: both ends are the caller's, so no other thread accesses either place. Outgrown storage is
+            // kept while a message is lent. The message exists at `lent` only, and `lent` is null from here on, so it moves once.
             unsafe { std::ptr::copy(lent, slots.add(head & mask), 1) };
         }
     }
 
-    /// Makes room where the consumer has left while the ring was full.
+    /// Drops what the ring holds if the consumer has left, to make room. Producing side only.
     pub(crate) fn purge_if_gone(&self) {
         if self.meter.gone() && self.meter.items() > 0 {
             self.purge();
@@ -309,7 +357,8 @@ impl<T> Ring<T> {
         struct Unpublished<'a, T>(&'a Ring<T>, usize, usize);
         impl<T> Drop for Unpublished<'_, T> {
             fn drop(&mut self) {
-                // SAFETY: weighing has panicked, so the items are not published and are the ring's.
+                // SAFETY: weighing has panicked, so the items are initialised and not published, and by the contract of
+                // `publish` the caller does not drop them.
                 unsafe { self.0.drop_items(self.1, self.2) };
             }
         }
@@ -318,18 +367,20 @@ impl<T> Ring<T> {
         let totals = self.totals();
         let mut total = self.meter.bytes_published();
         for i in from..to {
-            // SAFETY: slots of `[from, to)` are written and still the producing side's.
+            // SAFETY: slots `[from, to)` are initialised and not published, hence the producing side's.
             let weight = self.weight(unsafe { &*slots.add(i & mask) });
-            // The total of a whole run: an item that weighs all there is must not make it small.
+            // The total of a whole run may overflow with absurd weights; it must not become small then.
             total = total.saturating_add(weight);
-            // SAFETY: `totals` has as many entries as slots, owned like them.
+            // SAFETY: `totals` has as many entries as slots, and entry `i` belongs to the side that slot `i` belongs to.
             unsafe { totals.add(i & mask).write(total) };
         }
         std::mem::forget(unpublished);
         self.meter.set_bytes_published(total);
     }
 
-    /// Gives back the slots below `head`, all of them read or dropped. Consuming side only.
+    /// Releases the slots below `head`, whose items have all been moved out or dropped. Consuming side only.
+    ///
+    /// The bytes are released first: a producer that reads the new head has room by weight as well.
     #[inline]
     pub(crate) fn release(&self, head: usize) {
         if self.weigh.is_some() && head > self.meter.head() {
@@ -338,24 +389,27 @@ impl<T> Ring<T> {
         self.meter.release(head);
     }
 
-    /// Bytes of all items below `head`, which was published and is above the first slot not released; 0
-    /// where items are not weighed. Consuming side only.
+    /// Bytes of all items below `head`; 0 where items are not weighed. Item `head - 1` must be published and not
+    /// released. Consuming side only.
     #[inline]
     pub(crate) fn bytes_below(&self, head: usize) -> usize {
         if self.weigh.is_none() {
             return 0;
         }
         let (totals, (_, mask)) = (self.totals(), self.slots());
-        // SAFETY: entry `head - 1` was published and not yet released: the consuming side's.
+        // SAFETY: entry `head - 1` is published and not released, hence the consuming side's; `add_weights` wrote it before
+        // `publish` stored the tail that the caller has read.
         unsafe { totals.add((head - 1) & mask).read() }
     }
 
-    /// Takes the first message, which was lent out and dropped where it lies: what weighs it came to with
-    /// it is `bytes`. For the consuming side wherever that is: it may be that the ring grows meanwhile, so
-    /// this must not look at where the slots are.
+    /// Releases the slot of the lent message, which its guard has dropped in place. `bytes` is
+    /// [`bytes_below`](Ring::bytes_below) the index after it. Consuming side only, on any thread.
+    ///
+    /// Invariant: it does not read `storage`, which another thread may be replacing. The order of its stores is argued in
+    /// the module.
     #[inline]
     pub(crate) fn take_lent(&self, bytes: usize) {
-        // Lent, to who asks whether both ends are the producer's now; no place to be kept, to who grows.
+        // `is_lent` is still true, so no thread takes the consumer's end for free. `grow` finds no address to keep.
         self.known.lent.store(given_back(), Ordering::Release);
         if self.weigh.is_some() {
             self.meter.set_bytes_released(bytes);
@@ -367,7 +421,7 @@ impl<T> Ring<T> {
     /// Drops items from the head to `to` and releases their slots, also when a drop panics.
     ///
     /// # Safety
-    /// As for `drop_items`, by the side that releases.
+    /// As for `drop_items`; the caller is the consuming side.
     pub(crate) unsafe fn drop_and_release(&self, to: usize) {
         struct Release<'a, T>(&'a Ring<T>, usize);
         impl<T> Drop for Release<'_, T> {
@@ -381,21 +435,21 @@ impl<T> Ring<T> {
         drop(release);
     }
 
-    /// Drops items `[from, to)` in their slots: all of them, and then panics if one did.
+    /// Drops items `[from, to)` in their slots. If a drop panics, the rest are dropped before the panic continues.
     ///
     /// # Safety
-    /// The slots hold items, the caller owns them, and nobody reads them afterwards.
+    /// The slots hold items, the caller owns them, and no code reads them afterwards.
     pub(crate) unsafe fn drop_items(&self, from: usize, to: usize) {
         // SAFETY: by this function's contract.
         unsafe { drop_slots(self.slots(), from, to) };
     }
 }
 
-/// Drops items `[from, to)` in the slots of a ring, of which there are `mask + 1`: all of them, and
-/// then panics if one did (unless the thread is unwinding already).
+/// Drops items `[from, to)` in the `mask + 1` slots of a ring. If a drop panics, the rest are dropped before the first
+/// panic continues; a thread that is unwinding already does not panic again.
 ///
 /// # Safety
-/// The slots hold items, the caller owns them, and nothing reads them afterwards.
+/// The slots hold items, the caller owns them, and no code reads them afterwards.
 #[inline]
 pub(super) unsafe fn drop_slots<T>((slots, mask): (*mut T, usize), from: usize, to: usize) {
     if !std::mem::needs_drop::<T>() {
@@ -406,7 +460,7 @@ pub(super) unsafe fn drop_slots<T>((slots, mask): (*mut T, usize), from: usize, 
         let dropping = catch_unwind(AssertUnwindSafe(|| {
             while next < to {
                 next += 1;
-                // SAFETY: by this function's contract; each once, also after a panic.
+                // SAFETY: by this function's contract. `next` has moved on, so a panic in this drop does not repeat it.
                 unsafe { slots.add((next - 1) & mask).drop_in_place() };
             }
         }));
@@ -420,28 +474,28 @@ pub(super) unsafe fn drop_slots<T>((slots, mask): (*mut T, usize), from: usize, 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         self.fetch_lent(self.meter.head());
-        // SAFETY: the last owner; items in `[head, tail)` were published and not released.
+        // SAFETY: `&mut self` is the only access; items in `[head, tail)` are published and not released.
         unsafe { self.drop_items(self.meter.head(), self.meter.tail()) };
     }
 }
 
-/// Growth of a channel, whatever its item type.
+/// A channel's ring behind an item type that the caller does not know.
 pub(crate) trait Grow: Send + Sync {
-    /// Raises the capacity to `capacity` items; keeps the old storage as it is, with `keep`, for as
-    /// long as the ring.
+    /// Raises the capacity to `capacity` items. With `keep` the outgrown storage lives on while a message is lent from it.
     ///
     /// # Safety
-    /// No other thread accesses the slots, and none keeps slot pointers from before, but for that of a
-    /// message that is lent out, with `keep`.
+    /// The caller excludes both ends: no other thread accesses the slots, and none uses a slot pointer from before.
+    /// With `keep` the pointer of a lent message is excepted, and so is `take_lent` on another thread.
     unsafe fn grow(&self, capacity: usize, keep: bool);
 
-    /// Both ends are processes, and one worker does everything. Before it does anything.
+    /// Lets the two ends know whether the other one waits ([`Waits`]). Both ends must be processes of a run with one
+    /// worker, which has not begun.
     fn know_waits(&self) {}
 
-    /// Whether a message is lent out.
+    /// Whether a message is lent, or its slot is about to be released.
     fn is_lent(&self) -> bool;
 
-    /// Ends the stream where its consumer stands. While neither end is active.
+    /// Ends the stream at the first item that its consumer has not received. The caller excludes both ends.
     fn cut(&self);
 }
 
@@ -453,7 +507,7 @@ impl<T: Send> Grow for Ring<T> {
     fn cut(&self) {
         let lent = is_address(self.known.lent.load(Ordering::Acquire));
         let end = self.meter.head() + usize::from(lent);
-        // So that a receiving process looks at the meter again.
+        // A receiving process reads the meter again once `head` has reached `seen`.
         self.known.seen.store(end, Ordering::Relaxed);
         self.meter.cut(end);
     }
@@ -466,14 +520,14 @@ impl<T: Send> Grow for Ring<T> {
             let (slots, new_totals) = (new.slots.cast::<MaybeUninit<T>>(), new.totals);
             let old = old.cast::<MaybeUninit<T>>();
             let totals = self.totals();
-            // What is lent stays where it is: the consumer may be pointing to it, and finds it there. It
-            // may be given back meanwhile (`take_lent`). So the head comes first: a message that is not
-            // below it and still lent is the one at it, and one that is lent no more is read by nobody.
+            // A lent message stays where it is, because its process may hold a reference to it; `take_lent` may run
+            // meanwhile. `head` is loaded before `lent`, in the order that the module's argument needs.
             let (head, tail) = (self.meter.head(), self.meter.tail());
             let lent = is_address(self.known.lent.load(Ordering::Acquire));
             for i in head..tail {
-                // SAFETY: exclusive access; items in `[head, tail)` move bit by bit to their new
-                // slot and the old storage is freed without dropping them.
+                // SAFETY: by this function's contract the slots are the caller's. Items in `[head, tail)` move bit by
+                // bit to their new slots, and the old storage is freed without dropping them, so each exists once.
+                // `MaybeUninit` covers the slot of a message that `take_lent` has dropped meanwhile.
                 unsafe {
                     if i > head || !lent {
                         slots.add(i & (size - 1)).write(old.add(i & old_mask).read());
@@ -483,7 +537,7 @@ impl<T: Send> Grow for Ring<T> {
                     }
                 }
             }
-            // SAFETY: exclusive access by this function's contract.
+            // SAFETY: by this function's contract no other thread reads the cell; `take_lent` does not either.
             self.storage.with_mut(|storage| unsafe {
                 std::ptr::swap(storage, &mut new);
                 (*storage).before = (keep && lent).then(|| Box::new(new));
@@ -493,7 +547,7 @@ impl<T: Send> Grow for Ring<T> {
     }
 
     fn know_waits(&self) {
-        // One message may not be room enough for who waits until a channel is light.
+        // With weights, one message received need not make room for the next: a wake for each would be wrong.
         if self.weighed() {
             return;
         }

@@ -1,22 +1,24 @@
 //! A worker's account of its time: the five categories of DANBI's Figure 4.
 //!
-//! An activation costs one time stamp. One in [`crate::measure::clock::SAMPLE`] also has stamps inside,
-//! and the proportions found there split the time of all.
+//! An activation costs one time stamp. One in [`crate::measure::clock::SAMPLE`] has stamps inside as well;
+//! the proportions of the sampled activations divide the busy time of all.
+//!
+//! Invariant: an account has one writer, its worker's thread, and is read after that thread has left the run.
 
 use crate::measure::clock::{Laps, Ticks, ticks, ticks_per_ns};
 use std::time::{Duration, Instant};
 use thalweg_graph::ChannelId;
 use thalweg_trace::WorkerReport;
 
-/// Occupancy seen at sampled activations.
+/// The occupancy of a channel at sampled activations.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Occupancy {
     pub(crate) sum: u64,
     pub(crate) count: u64,
     pub(crate) peak: usize,
 }
 
-/// What one worker did.
+/// The times and counts of one worker.
 #[derive(Debug)]
 pub(crate) struct Account {
     pub(crate) busy: Ticks,
@@ -28,7 +30,7 @@ pub(crate) struct Account {
     pub(crate) steals: u64,
     pub(crate) spins: u64,
     pub(crate) parks: u64,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<Occupancy>,
     samples: [Ticks; 3],
     started: Option<(Instant, Duration)>,
     off_cpu: Duration,
@@ -53,7 +55,7 @@ impl Account {
             steals: 0,
             spins: 0,
             parks: 0,
-            seen: vec![Seen::default(); channels],
+            seen: vec![Occupancy::default(); channels],
             samples: [0; 3],
             started: None,
             off_cpu: Duration::ZERO,
@@ -64,20 +66,22 @@ impl Account {
         self.started = Some((Instant::now(), thread_cpu_time()));
     }
 
-    /// The same for a worker that no thread was needed for until now: it was parked.
+    /// Starts the account of a worker that has had no thread since the run began, at `began` and tick `at`. The time until
+    /// now counts as parked.
     pub(crate) fn start_late(&mut self, (began, at): (Instant, Ticks)) {
         let parked = ticks().saturating_sub(at);
         (self.stall, self.parked, self.parks) = (parked, parked, 1);
         self.started = Some((began, thread_cpu_time()));
     }
 
-    /// Of a worker that no thread was ever needed for.
+    /// The account of a worker that never had a thread: parked since tick `at`.
     pub(crate) fn absent(at: Ticks) -> Account {
         let parked = ticks().saturating_sub(at);
         Account { stall: parked, parked, parks: 1, ..Account::new(0) }
     }
 
-    /// Finds the time the operating system kept the thread off its core against its will.
+    /// Computes the time for which the operating system kept the thread off its core: wall time less parked time less
+    /// the thread's processor time.
     pub(crate) fn finish(&mut self) {
         if let Some((start, cpu)) = self.started {
             let parked = duration(self.parked);
@@ -102,7 +106,7 @@ impl Account {
         seen.peak = seen.peak.max(items);
     }
 
-    /// The account in the report's terms.
+    /// The account as the report has it. Without samples all busy time counts as the application's.
     pub(crate) fn report(&self) -> WorkerReport {
         let total: Ticks = self.samples.iter().sum();
         let on_cpu = duration(self.busy).saturating_sub(self.off_cpu);

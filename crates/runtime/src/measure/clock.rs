@@ -1,10 +1,10 @@
-//! Time stamps cheap enough for every activation, and what they are made of.
+//! Time stamps cheap enough for every activation, and their conversion to time.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::time::Duration;
 use std::time::Instant;
 
-/// Ticks since some moment: the time-stamp counter where there is one, nanoseconds elsewhere.
+/// Ticks since an arbitrary moment: the time-stamp counter on x86-64, nanoseconds elsewhere.
 pub(crate) type Ticks = u64;
 
 /// Reads the counter.
@@ -24,11 +24,11 @@ pub(crate) fn ticks() -> Ticks {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// How many ticks a nanosecond has.
+/// The number of ticks in a nanosecond.
 ///
 /// It is measured over the time since the first run of the process was prepared, so no thread waits for it. An
-/// early answer is a little less exact: two readings of both clocks are some 50 ns uncertain, 1 % of the shortest
-/// time that counts. The answer stays the same once the time is [`EXACT`].
+/// early result is less exact: two readings of both clocks are uncertain by some 50 ns, 1 % of [`SHORTEST`]. The
+/// result is final once the time is [`EXACT`].
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) fn ticks_per_ns() -> f64 {
     use std::sync::OnceLock;
@@ -64,11 +64,11 @@ pub(crate) fn calibrate() -> (Instant, Ticks) {
     *FIRST.get_or_init(Pair::read)
 }
 
-/// Nothing to do.
+/// No effect: a tick is a nanosecond.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub(crate) fn calibrate() {}
 
-/// Time over which the rate is measured for good, and the shortest that gives one.
+/// The time after which the measured rate is final, and the shortest over which one is measured.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const EXACT: Duration = Duration::from_millis(2);
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -80,7 +80,7 @@ struct Pair;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Pair {
-    /// The best of a few: one that the thread was kept from its core in the middle of is none.
+    /// The reading with the least uncertainty of three, since the thread may be preempted in the middle of one.
     fn read() -> (Instant, Ticks) {
         let one = || {
             let (before, now, after) = (ticks(), Instant::now(), ticks());
@@ -91,14 +91,14 @@ impl Pair {
     }
 }
 
-/// What a stretch of an activation was spent on.
+/// The category of a lap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Application,
     Queue,
 }
 
-/// Time stamps inside one activation, of which one in [`SAMPLE`] is looked at so closely.
+/// Time stamps inside a sampled activation: the time from each stamp to the next is a lap, of one category.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Laps {
     last: Ticks,
@@ -107,7 +107,7 @@ pub(crate) struct Laps {
     pub(crate) queue: Ticks,
 }
 
-/// One activation in this many has time stamps inside.
+/// One activation in this many is sampled.
 pub(crate) const SAMPLE: u32 = 64;
 
 impl Laps {

@@ -1,4 +1,4 @@
-//! What a run measures of itself: the clock it reads, and what each worker did with its time.
+//! A run's measurement of itself: its clock, and each worker's account of its time.
 
 pub(crate) mod account;
 pub(crate) mod clock;

@@ -1,17 +1,17 @@
-//! The ring of a channel, through the ports: [`Give`] with [`Out`](crate::Out) on one side, the
-//! counters of [`Take`] with [`In`] on the other.
+//! The ring of a channel, through the ports: [`PushPort`] with [`Out`](crate::Out) on one side, the
+//! counters of [`PopPort`] with [`In`] on the other.
 //!
 //! Slots are raw memory, which loom does not see, so each has a loom cell beside it that every
 //! item of that slot touches: when it is made, just before it is written to the slot; when it is
 //! taken; and when it is dropped. The cell also knows which item the slot holds, so overwriting,
 //! losing or dropping twice fails. Where the slots are is read once, before the threads start, since
 //! that counts as writing in loom's eyes; so the consumer opens its cursor and releases by itself, in
-//! the words of `Take`.
+//! the words of `PopPort`.
 
 use super::check;
 use crate::channel::Lack;
-use crate::channel::{In, Layout, Limits, Ring, Sizes};
-use crate::port::{Give, Input, Take};
+use crate::channel::{In, InputRates, Layout, Ring, Sizes};
+use crate::port::{Input, PopPort, PushPort};
 use crate::sync::UnsafeCell;
 use loom::thread;
 use std::collections::VecDeque;
@@ -60,15 +60,15 @@ impl Drop for Item {
     }
 }
 
-fn ends(initial: usize, cells: &Arc<Cells>) -> (Give<Item>, Consumer, Arc<Ring<Item>>) {
+fn ends(initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>, Consumer, Arc<Ring<Item>>) {
     ends_of(Sizes::fixed(CAPACITY), initial, cells)
 }
 
-fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (Give<Item>, Consumer, Arc<Ring<Item>>) {
+fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>, Consumer, Arc<Ring<Item>>) {
     let initial: VecDeque<_> = (0..initial).map(|number| Item::new(number, cells)).collect();
     let ring = Arc::new(Ring::new(sizes, Layout::Apart, initial, None));
-    let give = Give::new(ring.clone(), ChannelId(0), Some(1));
-    let port = Take::new(ring.clone(), ChannelId(0), Limits { take: 1, see: 1 });
+    let give = PushPort::new(ring.clone(), ChannelId(0), Some(1));
+    let port = PopPort::new(ring.clone(), ChannelId(0), InputRates { pop: 1, peek: 1 });
     let consumer =
         Consumer { cursor: In::new(ring.id()), slots: Slots(ring.slots()), port, ring: ring.clone() };
     (give, consumer, ring)
@@ -83,7 +83,7 @@ unsafe impl Send for Slots {}
 struct Consumer {
     // As in a node: the cursor drops its items before the port says what is the ring's to drop.
     cursor: In<'static, Item>,
-    port: Take<Item>,
+    port: PopPort<Item>,
     slots: Slots,
     ring: Arc<Ring<Item>>,
 }
@@ -95,18 +95,18 @@ impl Consumer {
         let count = side.firings(limit)?;
         let start = side.next;
         side.next += count;
-        // SAFETY: as in `Take::open`.
+        // SAFETY: as in `PopPort::open`.
         unsafe { self.cursor.open(self.slots.0, start, start + count) };
-        Take::<Item>::step(&mut self.cursor, (count, count));
+        PopPort::<Item>::step(&mut self.cursor, (count, count));
         let numbers = (0..count).map(|_| self.cursor.pop().number).collect();
-        Take::<Item>::finish(&mut self.cursor);
+        PopPort::<Item>::finish(&mut self.cursor);
         self.ring.release(self.cursor.at());
         Ok(numbers)
     }
 }
 
 /// Pushes items `from..to` one by one, as a sequential node does, and ends.
-fn produce(give: &mut Give<Item>, from: usize, to: usize, cells: &Arc<Cells>) {
+fn produce(give: &mut PushPort<Item>, from: usize, to: usize, cells: &Arc<Cells>) {
     let mut cursor = give.sequential_cursor();
     for number in from..to {
         while give.side().room(1).is_err() {
@@ -210,7 +210,7 @@ fn loom_ring_is_purged_when_the_consumer_has_left() {
 /// Both ends dropped in the middle, as after a failure: items taken, claimed, published and
 /// written are dropped once each.
 ///
-/// Mutations that fail: no `release` in the drop of `Take`.
+/// Mutations that fail: no `release` in the drop of `PopPort`.
 #[test]
 fn loom_ring_is_dropped_in_the_middle() {
     check(|| {
@@ -230,7 +230,7 @@ fn loom_ring_is_dropped_in_the_middle() {
         let side = consumer.port.side();
         assert_eq!(side.firings(1), Ok(1));
         side.next = 1;
-        // SAFETY: as in `Take::open`.
+        // SAFETY: as in `PopPort::open`.
         unsafe { consumer.cursor.open(consumer.slots.0, 0, 1) };
         drop(consumer);
         producer.join().unwrap();

@@ -12,7 +12,7 @@ use crate::channel::{Layout, Meter};
 use crate::node::claim::Claim;
 use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, fence};
-use crate::threads::Team;
+use crate::threads::ThreadPool;
 use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
@@ -289,7 +289,7 @@ fn loom_sleep_dozes_until_changed() {
 #[test]
 fn loom_sleep_summons_a_thread() {
     check(|| {
-        let (world, team) = (Places::new(2, 2, 0), Team::default());
+        let (world, pool) = (Places::new(2, 2, 0), ThreadPool::default());
         let job = |worker| {
             world.sleep.arrive(worker);
             world.work(worker, true);
@@ -300,7 +300,7 @@ fn loom_sleep_summons_a_thread() {
             world.give(1);
             world.work(0, false);
         };
-        world.sleep.roster.with(&team, &job, &|_| {}, own, None::<fn()>);
+        world.sleep.roster.with(&pool, &job, &|_| {}, own, None::<fn()>);
         world.assert_over();
     });
 }

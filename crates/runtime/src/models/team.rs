@@ -1,8 +1,8 @@
-//! [`Team`] and [`Roster`]: a borrowed job is seen only while its caller waits, whichever thread summons.
+//! [`ThreadPool`] and [`Roster`]: a borrowed job is seen only while its caller waits, whichever thread summons.
 
 use super::check;
 use crate::sync::UnsafeCell;
-use crate::threads::{Roster, Team};
+use crate::threads::{Roster, ThreadPool};
 use loom::thread;
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use std::sync::Arc;
 /// model fails if the caller neither revokes the call nor waits for the member, or does not see the write, or if the
 /// member sees a job whose call was revoked.
 ///
-/// Mutations that fail: `dismiss` that does not wait for `Done`, or leaves a seat `Called`; no bell in `set`.
+/// Mutations that fail: `revoke_or_join` that does not wait for `Done`, or leaves a seat `Called`; no notification in `set`.
 #[test]
 fn loom_team_answers_each_call_or_none() {
     check(|| {
-        let team = Team::default();
+        let pool = ThreadPool::default();
         for _ in 0..2 {
             let done = Done(UnsafeCell::new(0));
-            team.beside(1, &|member| done.add(member), || {}, || {});
+            pool.fork_join(1, &|member| done.add(member), || {}, || {});
             done.0.with_mut(|done| {
                 // SAFETY: the member has done its part, or never will; loom would see it if not.
                 assert!(unsafe { *done } <= 1);
@@ -32,13 +32,13 @@ fn loom_team_answers_each_call_or_none() {
 #[test]
 fn loom_team_is_summoned_from_elsewhere() {
     check(|| {
-        let (team, roster) = (Team::default(), Arc::new(Roster::default()));
+        let (pool, roster) = (ThreadPool::default(), Arc::new(Roster::default()));
         let other = thread::spawn({
             let roster = roster.clone();
             move || roster.summon(1)
         });
         let done = Done(UnsafeCell::new(0));
-        roster.with(&team, &|member| done.add(member), &|_| {}, || {}, None::<fn()>);
+        roster.with(&pool, &|member| done.add(member), &|_| {}, || {}, None::<fn()>);
         done.0.with_mut(|done| {
             // SAFETY: as above.
             assert!(unsafe { *done } <= 1);
@@ -51,7 +51,7 @@ fn loom_team_is_summoned_from_elsewhere() {
 #[test]
 fn loom_team_takes_over_a_call() {
     check(|| {
-        let (team, roster) = (Team::default(), Roster::default());
+        let (pool, roster) = (ThreadPool::default(), Roster::default());
         let done = Done(UnsafeCell::new(0));
         let job = |member| done.add(member);
         let own = || {
@@ -60,7 +60,7 @@ fn loom_team_takes_over_a_call() {
                 job(member);
             }
         };
-        roster.with(&team, &job, &|_| {}, own, None::<fn()>);
+        roster.with(&pool, &job, &|_| {}, own, None::<fn()>);
         done.0.with_mut(|done| {
             // SAFETY: as above.
             assert_eq!(unsafe { *done }, 1);

@@ -5,7 +5,7 @@ use crate::channel::Lack;
 use crate::measure::clock::Part;
 use crate::net::{Body, Cx, Held, NodeState};
 use crate::node::claim::Claim;
-use crate::port::tuple::{Inputs, Lent, Outputs, Takes};
+use crate::port::tuple::{Inputs, Lent, Outputs, PopCounts};
 use crate::sched::ending::ended;
 use crate::sched::make_ready::changed_by;
 use thalweg_policy::Event;
@@ -29,7 +29,7 @@ pub(crate) trait FrameFn<I: Inputs>: Send {
 impl<I, F> FrameFn<I> for F
 where
     I: Inputs,
-    F: FnMut(&I::Glances) -> Result<Option<I::Takes>, crate::NotYet> + Send,
+    F: FnMut(&I::Glances) -> Result<Option<I::PopCounts>, crate::NotYet> + Send,
 {
     fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing {
         loop {

@@ -8,7 +8,7 @@
 
 use crate::channel::Lack;
 use crate::channel::Out;
-use crate::port::Give;
+use crate::port::PushPort;
 use crate::port::tuple::Outputs;
 
 /// One tally of a node.
@@ -16,11 +16,11 @@ use crate::port::tuple::Outputs;
 pub(crate) struct Tally {
     /// The output whose items it counts.
     of: usize,
-    give: Give<u64>,
+    give: PushPort<u64>,
 }
 
 impl Tally {
-    pub(crate) fn new(of: usize, give: Give<u64>) -> Tally {
+    pub(crate) fn new(of: usize, give: PushPort<u64>) -> Tally {
         Tally { of, give }
     }
 

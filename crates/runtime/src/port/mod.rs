@@ -1,19 +1,39 @@
-//! A node's ends of its channels: the private counters of one port, and what a node can do with
-//! a port whatever its item type.
+//! Ports: a node's ends of its channels. A [`Consumer`] or [`Producer`] has the private counters of one port; the traits
+//! [`Input`], [`Inputs`](tuple::Inputs) and [`Outputs`](tuple::Outputs) are what a node does with its ports whatever the
+//! item types.
+//!
+//! | port | cursor of a firing | access |
+//! |---|---|---|
+//! | [`PopPort`] | [`In`] | pops items by value |
+//! | [`PeekPort`] | [`View`] | peeks at items by reference, and drops those that leave the window |
+//! | [`PushPort`] | [`Out`] | pushes items |
+//!
+//! # A claim, step by step
+//!
+//! | step | input | output | thread |
+//! |---|---|---|---|
+//! | how many firings | `firings` compares `next` with the tail | `room` compares `next` with `head + capacity` | the claim's holder |
+//! | open | moves `next` past the items | moves `next` past the slots (static rate) | the claim's holder |
+//! | fire | `step`, user code, `finish` | `step`, user code | the holder, or the ticket's worker |
+//! | close | `unclaim` moves `next` back (sequential nodes) | | the claim's holder |
+//! | hand over | `release` moves the head | `publish` moves the tail | the claim's holder, or the holder of the retirement, in ticket order |
+//!
+//! Invariant: `next` is private to the claim, and `head`, `tail` to the side of [`channel`](crate::channel) that hands
+//! over. In a parallel node these are two threads at a time; each has a handle of its own (`twin`), and they share
+//! counters through the meter alone.
 
 pub(crate) mod one;
 pub(crate) mod tuple;
 
 use crate::channel::Lack;
-use crate::channel::{Glance, In, Limits, Meter, Out, Ring, View};
+use crate::channel::{Glance, In, InputRates, Meter, Out, Ring, View};
 use crate::net::Owner;
 use crate::process::{Rx, Tx};
 use crate::seal::Sealed;
 use std::sync::Arc;
 use thalweg_graph::ChannelId;
 
-/// Two ports of one firing may have cursors of one type, which its code can swap: see
-/// [`crate::channel::In`].
+/// The panic message of the identity check: see "Why safe code cannot exchange cursors" in `channel/cursor.rs`.
 const EXCHANGED: &str = "a firing exchanged the cursors of two ports";
 
 /// The consuming side's private counters of a channel.
@@ -21,40 +41,43 @@ const EXCHANGED: &str = "a firing exchanged the cursors of two ports";
 pub struct Consumer {
     pub(crate) meter: Arc<Meter>,
     pub(crate) channel: ChannelId,
-    /// First item not claimed.
+    /// First item not claimed. Invariant: `next <= seen`.
     pub(crate) next: usize,
-    /// The tail as last read.
+    /// The tail when it was last read.
     pub(crate) seen: usize,
-    /// `seen` is the last tail there will be.
+    /// Whether `seen` is the final tail.
     pub(crate) ended: bool,
-    /// Static rates; where the rate is dynamic, a framing function decides.
-    pub(crate) rates: Limits,
+    /// The static rates; with a dynamic rate the framing function decides instead.
+    pub(crate) rates: InputRates,
 }
 
 impl Consumer {
-    fn new(meter: Arc<Meter>, channel: ChannelId, rates: Limits) -> Consumer {
+    fn new(meter: Arc<Meter>, channel: ChannelId, rates: InputRates) -> Consumer {
         Consumer { meter, channel, next: 0, seen: 0, ended: false, rates }
     }
 
-    /// Looks again at what the producer has published.
+    /// Reads the tail again. `ended` is read first: if it is true, `end` is the final tail, and if it is false, a
+    /// final tail that is missed here is found by the next refresh.
     #[inline]
     pub(crate) fn refresh(&mut self) {
-        // An ended stream may be cut short: see `starve`.
+        // Not the tail: a stream may be ended before it (`liveness::starve`).
         self.ended = self.meter.ended();
         self.seen = if self.ended { self.meter.end_tail() } else { self.meter.tail() };
     }
 
+    /// Firings for which the known items suffice: the windows of `peek` items, `pop` apart.
     #[inline]
     fn ready(&self) -> usize {
         let items = self.seen - self.next;
-        if items < self.rates.see {
+        if items < self.rates.peek {
             0
         } else {
-            (items - self.rates.see).checked_div(self.rates.take).map_or(usize::MAX, |more| more + 1)
+            (items - self.rates.peek).checked_div(self.rates.pop).map_or(usize::MAX, |more| more + 1)
         }
     }
 
-    /// Firings that the items there are suffice for, at most `limit`.
+    /// Firings for which the published items suffice, at most `limit`. The tail is read only if the known items do not
+    /// suffice for `limit` firings.
     #[inline]
     pub(crate) fn firings(&mut self, limit: usize) -> Result<usize, Lack> {
         let mut ready = self.ready();
@@ -63,18 +86,18 @@ impl Consumer {
             ready = self.ready();
         }
         if ready == 0 {
-            return Err(self.lack(self.rates.see));
+            return Err(self.lack(self.rates.peek));
         }
         Ok(ready.min(limit))
     }
 
-    /// The stream has ended and what is left of it is too little for a firing.
+    /// Whether the stream has ended with too few items left for a firing.
     pub(crate) fn exhausted(&mut self) -> bool {
         self.refresh();
         self.ended && self.ready() == 0
     }
 
-    /// What is missing where a firing needs `items`.
+    /// The condition to wait for if a firing needs `items`.
     pub(crate) fn lack(&self, items: usize) -> Lack {
         if self.ended {
             Lack::Ended { channel: self.channel }
@@ -91,9 +114,9 @@ pub struct Producer {
     pub(crate) channel: ChannelId,
     /// First slot not written (sequential) or not reserved (parallel, static rate).
     pub(crate) next: usize,
-    /// First slot that is not free, as last seen.
+    /// `head + capacity` when they were last read: the first slot not known to be free.
     pub(crate) limit: usize,
-    /// Items per firing; `None` where dynamic.
+    /// The static push rate; `None` if it is dynamic.
     pub(crate) push: Option<usize>,
 }
 
@@ -103,13 +126,13 @@ impl Producer {
         Producer { meter, channel, next, limit: next, push }
     }
 
-    /// Looks again at what the consumer has released.
+    /// Reads the head and the capacity again.
     #[inline]
     pub(crate) fn refresh(&mut self) {
         self.limit = self.meter.head() + self.meter.capacity();
     }
 
-    /// Firings that the room suffices for, at most `limit`. A dynamic firing needs one slot.
+    /// Firings for which the free slots suffice, at most `limit`. A dynamic firing needs one free slot.
     #[inline]
     pub(crate) fn room(&mut self, limit: usize) -> Result<usize, Lack> {
         let need = self.push.unwrap_or(1);
@@ -136,57 +159,62 @@ impl Producer {
 
 /// A consuming port.
 pub trait Input: Sealed + Send {
-    /// What a firing sees.
+    /// The firing's view of the port.
     type Cursor<'f>: Send;
     /// The items.
     type Item: Send;
 
     #[doc(hidden)]
     fn side(&mut self) -> &mut Consumer;
+    /// A closed cursor for this port.
     #[doc(hidden)]
     fn cursor(&self) -> Self::Cursor<'static>;
-    /// Claims `items` items for the cursor; `see` are visible from the start.
+    /// Claims `items` items and opens the cursor for them. They must be published (`firings`).
     #[doc(hidden)]
     fn open(&mut self, cursor: &mut Self::Cursor<'static>, items: usize);
-    /// Claims `items` more, behind those the cursor is open for.
+    /// Claims `items` more items and extends the open cursor to them.
     #[doc(hidden)]
     fn extend(&mut self, cursor: &mut Self::Cursor<'static>, items: usize);
+    /// Begins a firing that pops and peeks as many items as the pair `rates` says.
     #[doc(hidden)]
-    fn step(cursor: &mut Self::Cursor<'static>, limits: (usize, usize));
+    fn step(cursor: &mut Self::Cursor<'static>, rates: (usize, usize));
+    /// Ends a firing.
     #[doc(hidden)]
     fn finish(cursor: &mut Self::Cursor<'static>);
-    /// Puts back what was claimed beyond the last firing (sequential nodes).
+    /// Returns the items claimed beyond the last firing to the port (sequential nodes).
     #[doc(hidden)]
     fn unclaim(&mut self, cursor: &mut Self::Cursor<'static>);
-    /// Gives the slots of ended firings back to the producer.
+    /// Releases the slots of ended firings to the producer.
     #[doc(hidden)]
     fn release(&self, cursor: &Self::Cursor<'static>);
+    /// The framing function's view of the items not claimed.
     #[doc(hidden)]
     fn glance(&self) -> Glance<Self::Item>;
-    /// A second handle for the side that releases in ticket order.
+    /// A second handle of the port, for the thread that releases in ticket order.
     #[doc(hidden)]
     fn twin(&self) -> Self;
-    /// The same end as a process has it.
+    /// This end of the channel for a process.
     #[doc(hidden)]
     fn receiver(&self, owner: Owner) -> Rx<Self::Item>;
 }
 
-/// A port whose firings take items by value.
+/// A port whose firings pop items by value.
 #[derive(Debug)]
-pub struct Take<T> {
+pub struct PopPort<T> {
     ring: RingRef<T>,
     side: Consumer,
+    /// False for a `twin`, whose `next` does not count: it must not release on drop.
     owner: bool,
 }
 
-/// A port whose firings look at items by reference.
+/// A port whose firings peek at items by reference.
 #[derive(Debug)]
-pub struct Look<T> {
+pub struct PeekPort<T> {
     ring: RingRef<T>,
     side: Consumer,
 }
 
-/// A shared ring that prints nothing.
+/// A shared ring whose `Debug` output omits the contents.
 pub(crate) struct RingRef<T>(pub(crate) Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for RingRef<T> {
@@ -195,18 +223,18 @@ impl<T> std::fmt::Debug for RingRef<T> {
     }
 }
 
-impl<T> Take<T> {
-    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, rates: Limits) -> Take<T> {
+impl<T> PopPort<T> {
+    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, rates: InputRates) -> PopPort<T> {
         let side = Consumer::new(ring.meter.clone(), channel, rates);
-        Take { ring: RingRef(ring), side, owner: true }
+        PopPort { ring: RingRef(ring), side, owner: true }
     }
 }
 
-impl<T> Sealed for Take<T> {}
-impl<T> Sealed for Look<T> {}
-impl<T> Sealed for Give<T> {}
+impl<T> Sealed for PopPort<T> {}
+impl<T> Sealed for PeekPort<T> {}
+impl<T> Sealed for PushPort<T> {}
 
-impl<T: Send> Input for Take<T> {
+impl<T: Send> Input for PopPort<T> {
     type Cursor<'f> = In<'f, T>;
     type Item = T;
 
@@ -224,20 +252,21 @@ impl<T: Send> Input for Take<T> {
         assert!(cursor.is_of(self.ring.0.id()) && cursor.is_spent(), "{EXCHANGED}");
         let start = self.side.next;
         self.side.next += items;
-        // SAFETY: `[next, seen)` is published and unclaimed; `next` has moved on, so the cursor
-        // alone has these items. The ring grows only while no claim is open.
+        // SAFETY: `[next, seen)` is published and unclaimed, and `firings` has granted no more items than these; `next` has
+        // moved on, so the cursor alone has them. The cursor is this ring's and owns nothing, by the assertion. The ring
+        // grows only while no claim is open, so the slot pointer outlives the claim.
         unsafe { cursor.open(self.ring.0.slots(), start, self.side.next) };
     }
 
     fn extend(&mut self, cursor: &mut In<'static, T>, items: usize) {
         self.side.next += items;
-        // SAFETY: as in `open`; the new items follow those the cursor has.
+        // SAFETY: as in `open`; the new items follow those that the cursor has.
         unsafe { cursor.extend(self.side.next) };
     }
 
     #[inline(always)]
-    fn step(cursor: &mut In<'static, T>, (take, _): (usize, usize)) {
-        cursor.step(take);
+    fn step(cursor: &mut In<'static, T>, (pop, _): (usize, usize)) {
+        cursor.step(pop);
     }
 
     #[inline(always)]
@@ -259,14 +288,14 @@ impl<T: Send> Input for Take<T> {
     }
 
     fn glance(&self) -> Glance<T> {
-        // SAFETY: items from `next` to `seen` are published and not claimed, and are claimed only
-        // after the framing function has returned its glances.
+        // SAFETY: items `[next, seen)` are published and not claimed. The node claims them only after the framing function
+        // has returned, and the function has its glances by reference.
         unsafe { Glance::new(self.ring.0.slots(), self.side.next, self.side.seen, self.side.ended) }
     }
 
-    fn twin(&self) -> Take<T> {
+    fn twin(&self) -> PopPort<T> {
         let side = Consumer::new(self.side.meter.clone(), self.side.channel, self.side.rates);
-        Take { ring: RingRef(self.ring.0.clone()), side, owner: false }
+        PopPort { ring: RingRef(self.ring.0.clone()), side, owner: false }
     }
 
     fn receiver(&self, owner: Owner) -> Rx<T> {
@@ -274,8 +303,9 @@ impl<T: Send> Input for Take<T> {
     }
 }
 
-impl<T> Drop for Take<T> {
-    /// Items below `next` were taken, or belong to a cursor: the ring must not drop them again.
+impl<T> Drop for PopPort<T> {
+    /// Releases the items below `next`: they were popped or belong to a cursor, so the ring must not drop them again. After
+    /// `gone` both ends are the producer's, and the head with them.
     fn drop(&mut self) {
         if self.owner && !self.side.meter.gone() {
             self.side.meter.release(self.side.next);
@@ -283,14 +313,14 @@ impl<T> Drop for Take<T> {
     }
 }
 
-impl<T> Look<T> {
-    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, rates: Limits) -> Look<T> {
+impl<T> PeekPort<T> {
+    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, rates: InputRates) -> PeekPort<T> {
         let side = Consumer::new(ring.meter.clone(), channel, rates);
-        Look { ring: RingRef(ring), side }
+        PeekPort { ring: RingRef(ring), side }
     }
 }
 
-impl<T: Send + Sync> Input for Look<T> {
+impl<T: Send + Sync> Input for PeekPort<T> {
     type Cursor<'f> = View<'f, T>;
     type Item = T;
 
@@ -308,20 +338,20 @@ impl<T: Send + Sync> Input for Look<T> {
         assert!(cursor.is_of(self.ring.0.id()) && cursor.is_spent(), "{EXCHANGED}");
         let start = self.side.next;
         self.side.next += items;
-        // SAFETY: the claim was granted only for firings whose whole windows are published, and
-        // items are released in ticket order, by ended firings.
+        // SAFETY: `firings` has granted only firings whose whole windows lie below `seen`. Items are released in ticket order,
+        // after the firings that cover them have ended, so none of `[start, seen)` is released before this claim ends.
         unsafe { cursor.open(self.ring.0.slots(), (start, self.side.next), self.side.seen) };
     }
 
     fn extend(&mut self, cursor: &mut View<'static, T>, items: usize) {
         self.side.next += items;
-        // SAFETY: as in `open`.
+        // SAFETY: as in `open`, for the items up to the `seen` of now.
         unsafe { cursor.extend(self.side.next, self.side.seen) };
     }
 
     #[inline(always)]
-    fn step(cursor: &mut View<'static, T>, (take, see): (usize, usize)) {
-        cursor.step(Limits { take, see });
+    fn step(cursor: &mut View<'static, T>, (pop, peek): (usize, usize)) {
+        cursor.step(InputRates { pop, peek });
     }
 
     #[inline(always)]
@@ -339,18 +369,18 @@ impl<T: Send + Sync> Input for Look<T> {
     #[inline]
     fn release(&self, cursor: &View<'static, T>) {
         assert!(cursor.is_of(self.ring.0.id()) && cursor.is_spent(), "{EXCHANGED}");
-        // SAFETY: every firing that covers an item below `at` has ended, and release is in ticket
-        // order, by one thread at a time.
+        // SAFETY: items below `at` have left the window of this claim. Releases are in ticket order and by one thread at a
+        // time, and windows of later firings begin at `at` or after it, so no view reads these items any more.
         unsafe { self.ring.0.drop_and_release(cursor.at()) };
     }
 
     fn glance(&self) -> Glance<T> {
-        // SAFETY: as for `Take`.
+        // SAFETY: as in `PopPort::glance`.
         unsafe { Glance::new(self.ring.0.slots(), self.side.next, self.side.seen, self.side.ended) }
     }
 
-    fn twin(&self) -> Look<T> {
-        Look::new(self.ring.0.clone(), self.side.channel, self.side.rates)
+    fn twin(&self) -> PeekPort<T> {
+        PeekPort::new(self.ring.0.clone(), self.side.channel, self.side.rates)
     }
 
     fn receiver(&self, owner: Owner) -> Rx<T> {
@@ -360,21 +390,21 @@ impl<T: Send + Sync> Input for Look<T> {
 
 /// A producing port.
 #[derive(Debug)]
-pub struct Give<T> {
+pub struct PushPort<T> {
     ring: RingRef<T>,
     side: Producer,
-    /// Items of a firing, where the rate is static and the node unordered: then `side` takes the rate
-    /// for a dynamic one, as no place can be reserved.
+    /// The static rate of an unordered node. `side.push` is `None` then, as for a dynamic rate: tickets are published in
+    /// any order, so none can reserve slots.
     unordered: Option<usize>,
 }
 
-impl<T: Send> Give<T> {
-    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, push: Option<usize>) -> Give<T> {
+impl<T: Send> PushPort<T> {
+    pub(crate) fn new(ring: Arc<Ring<T>>, channel: ChannelId, push: Option<usize>) -> PushPort<T> {
         let side = Producer::new(ring.meter.clone(), channel, push);
-        Give { ring: RingRef(ring), side, unordered: None }
+        PushPort { ring: RingRef(ring), side, unordered: None }
     }
 
-    /// The node publishes tickets in any order.
+    /// Makes the port that of an unordered node, which publishes tickets in any order. Before it has cursors.
     pub(crate) fn unorder(&mut self) {
         self.unordered = self.side.push.take();
     }
@@ -392,7 +422,7 @@ impl<T: Send> Give<T> {
         self.ring.0.weighed()
     }
 
-    /// Drops what the channel holds if its consumer has left. By whoever publishes.
+    /// Drops what the channel holds if its consumer has left. The caller is the one that publishes.
     pub(crate) fn purge_if_gone(&self) {
         self.ring.0.purge_if_gone();
     }
@@ -405,7 +435,7 @@ impl<T: Send> Give<T> {
 
     /// The cursor of one ticket of a parallel node.
     pub(crate) fn ticket_cursor(&self) -> Out<'static, T> {
-        let (ring, weigh) = (self.ring.0.id(), self.ring.0.weigh());
+        let (ring, weigh) = (self.ring.0.id(), self.ring.0.weigher());
         match (self.side.push, self.unordered) {
             (Some(push), _) => Out::exact(ring, push, weigh),
             (None, Some(push)) => Out::exact_chunk(ring, push, weigh),
@@ -413,16 +443,16 @@ impl<T: Send> Give<T> {
         }
     }
 
-    /// Points a sequential node's cursor at all the room there is.
+    /// Opens a sequential node's cursor for all slots known to be free.
     #[inline]
     pub(crate) fn open_sequential(&mut self, cursor: &mut Out<'static, T>) {
-        // SAFETY: slots `[next, limit)` are free and only this node writes to the channel; all
-        // that was written before is published.
+        // SAFETY: slots `[next, limit)` are free, and this node is the only producer of the channel. All items written
+        // before are published, so the cursor owns none.
         unsafe { cursor.open(self.ring.0.slots(), self.side.next, self.side.limit.max(self.side.next)) };
     }
 
-    /// Free slots beyond what is published, of a parallel node's dynamic output, and what to wait
-    /// for where there are none.
+    /// Free slots after the tail of a parallel node's dynamic output, and the condition to wait for if there are none.
+    /// `None` for a static rate.
     pub(crate) fn dynamic_room(&mut self) -> Option<(usize, Lack)> {
         if self.side.push.is_some() {
             return None;
@@ -434,34 +464,35 @@ impl<T: Send> Give<T> {
         Some((free, Lack::Room { channel: self.side.channel, until }))
     }
 
-    /// Reserves the room of `firings` static firings for a ticket; a dynamic one gets its chunk.
+    /// Opens a ticket's cursor for `firings` firings: reserves the slots of a static rate, or opens the chunk of a dynamic
+    /// one.
     #[inline]
     pub(crate) fn open_ticket(&mut self, cursor: &mut Out<'static, T>, firings: usize) {
         match self.side.push {
             Some(push) => {
                 let start = self.side.next;
                 self.side.next += push * firings;
-                // SAFETY: `[start, next)` is free, and reserved for this ticket alone by moving
-                // `next` on.
+                // SAFETY: `room` has granted no more firings than fit below `limit`, so `[start, next)` is free; `next` has
+                // moved on, so this ticket alone has it.
                 unsafe { cursor.open(self.ring.0.slots(), start, self.side.next) };
             }
             None => cursor.open_chunk(firings),
         }
     }
 
-    /// Publishes what a sequential node wrote.
+    /// Publishes the items that a sequential node wrote.
     #[inline]
     pub(crate) fn publish_sequential(&mut self, cursor: &mut Out<'static, T>) {
         assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
         if cursor.at() != self.side.next {
             let (from, to) = cursor.hand_over();
-            debug_assert_eq!(from, self.side.next, "a cursor begins where its port stands");
+            debug_assert_eq!(from, self.side.next, "a cursor opens at the port's next slot");
             self.side.next = to;
             self.ring.0.publish(from, to);
         }
     }
 
-    /// Moves overflow into the ring as far as there is room; says what the rest waits for.
+    /// Moves overflow into free slots of the ring; returns the condition that the rest waits for.
     #[inline]
     pub(crate) fn flush(&mut self, cursor: &mut Out<'static, T>) -> Option<Lack> {
         match cursor.overflow() {
@@ -481,7 +512,7 @@ impl<T: Send> Give<T> {
             let mut at = start;
             while at < limit {
                 let Some(item) = items.pop_front() else { break };
-                // SAFETY: slots `[next, limit)` are free and this node's.
+                // SAFETY: slots `[next, limit)` are free, and this node is the only producer of the channel.
                 unsafe { slots.add(at & mask).write(item) };
                 at += 1;
             }
@@ -502,7 +533,8 @@ impl<T: Send> Give<T> {
         }
     }
 
-    /// Publishes what a finished ticket wrote, in ticket order. True if all of it is out.
+    /// Publishes the items that a finished ticket wrote; true once all of them are in the ring. The caller holds the
+    /// retirement, so it is the producing side, and calls in ticket order (in any order if the node is unordered).
     pub(crate) fn publish_ticket(&self, cursor: &mut Out<'static, T>) -> bool {
         assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
         if self.side.push.is_some() {
@@ -514,7 +546,8 @@ impl<T: Send> Give<T> {
         loop {
             let tail = self.side.meter.tail();
             let room = (self.side.meter.head() + self.side.meter.capacity()).saturating_sub(tail);
-            // SAFETY: slots `[tail, tail + room)` are free; publication is by one thread at a time.
+            // SAFETY: slots `[tail, tail + room)` are free: the caller alone moves the tail, and no slots are reserved on an
+            // output with chunks.
             let sent = unsafe { cursor.send(self.ring.0.slots(), tail, room) };
             if sent > 0 {
                 self.ring.0.publish(tail, tail + sent);
@@ -529,13 +562,14 @@ impl<T: Send> Give<T> {
         }
     }
 
-    /// The same end as a process has it.
+    /// This end of the channel for a process.
     pub(crate) fn sender(&self, owner: Owner) -> Tx<T> {
         Tx::new(self.ring.0.clone(), self.side.channel, owner)
     }
 
-    pub(crate) fn twin(&self) -> Give<T> {
-        let twin = Give::new(self.ring.0.clone(), self.side.channel, self.side.push);
-        Give { unordered: self.unordered, ..twin }
+    /// A second handle of the port, for the thread that publishes in ticket order.
+    pub(crate) fn twin(&self) -> PushPort<T> {
+        let twin = PushPort::new(self.ring.0.clone(), self.side.channel, self.side.push);
+        PushPort { unordered: self.unordered, ..twin }
     }
 }

@@ -1,10 +1,10 @@
-//! The one input, or the one output, of a node: its cursor, end and stream are not in a tuple.
+//! The only input, or output, of a node: kernels get its cursor, end or stream itself, not a tuple of one.
 
 use crate::channel::Lack;
 use crate::channel::{Glance, Out};
 use crate::net::Owner;
 use crate::port::tuple::{Inputs, Outputs, lack_of, short_of};
-use crate::port::{Give, Input};
+use crate::port::{Input, PushPort};
 use crate::process::{Rx, Tx};
 use crate::seal::Sealed;
 
@@ -17,7 +17,7 @@ impl<P> Sealed for One<P> {}
 impl<P: Input> Inputs for One<P> {
     type Cursors<'f> = P::Cursor<'f>;
     type Glances = Glance<P::Item>;
-    type Takes = usize;
+    type PopCounts = usize;
     type Receivers = Rx<P::Item>;
     type Limits = (usize, usize);
 
@@ -30,21 +30,21 @@ impl<P: Input> Inputs for One<P> {
     }
     #[inline]
     fn open(&mut self, cursor: &mut P::Cursor<'static>, firings: usize) {
-        let items = self.0.side().rates.take * firings;
+        let items = self.0.side().rates.pop * firings;
         self.0.open(cursor, items);
     }
-    fn open_framed(&mut self, cursor: &mut P::Cursor<'static>, takes: &[usize]) {
-        self.0.open(cursor, takes[0]);
+    fn open_framed(&mut self, cursor: &mut P::Cursor<'static>, pops: &[usize]) {
+        self.0.open(cursor, pops[0]);
     }
-    fn extend_framed(&mut self, cursor: &mut P::Cursor<'static>, takes: &[usize]) {
-        self.0.extend(cursor, takes[0]);
+    fn extend_framed(&mut self, cursor: &mut P::Cursor<'static>, pops: &[usize]) {
+        self.0.extend(cursor, pops[0]);
     }
     fn rates(&mut self) -> (usize, usize) {
         let rates = self.0.side().rates;
-        (rates.take, rates.see)
+        (rates.pop, rates.peek)
     }
-    fn framed(takes: &[usize]) -> (usize, usize) {
-        (takes[0], takes[0])
+    fn framed(pops: &[usize]) -> (usize, usize) {
+        (pops[0], pops[0])
     }
     #[inline(always)]
     fn step(cursor: &mut P::Cursor<'static>, limits: &(usize, usize)) {
@@ -74,8 +74,8 @@ impl<P: Input> Inputs for One<P> {
     fn lack(&mut self, wanted: &[usize]) -> Option<Lack> {
         lack_of(&mut self.0, wanted[0])
     }
-    fn short_of(&mut self, takes: &[usize]) -> Option<Lack> {
-        short_of(&mut self.0, takes[0])
+    fn short_of(&mut self, pops: &[usize]) -> Option<Lack> {
+        short_of(&mut self.0, pops[0])
     }
     fn exhausted(&mut self) -> bool {
         self.0.side().exhausted()
@@ -94,7 +94,7 @@ impl<P: Input> Inputs for One<P> {
     }
 }
 
-impl<T: Send> Outputs for One<Give<T>> {
+impl<T: Send> Outputs for One<PushPort<T>> {
     type Cursors<'f> = Out<'f, T>;
     type Senders = Tx<T>;
 

@@ -1,36 +1,45 @@
-//! All inputs, and all outputs, of a node at once: tuples of ports, and vectors of equal ones.
+//! All inputs, or all outputs, of a node as one value: tuples of ports of different types, and vectors of ports of one
+//! type.
+//!
+//! Each method of [`Inputs`] and [`Outputs`] applies the method of the port ([`Input`], [`PushPort`]) to all ports in
+//! order. Two rules hold for the combinations:
+//!
+//! - A claim is granted for the least number of firings that any port allows. `firings` and `room` claim nothing, so a port
+//!   that refuses leaves nothing to be undone on the ports before it.
+//! - A condition to wait for ([`Lack`]) is that of the first port that has one. The node examines all ports again when it
+//!   has been met.
 
 use crate::channel::Lack;
 use crate::channel::{Glance, Out};
 use crate::coroutine::Ends;
 use crate::net::Owner;
-use crate::port::{Give, Input};
+use crate::port::{Input, PushPort};
 use crate::process::{Rx, Tx};
 use crate::seal::Sealed;
 
-/// What a framing function answers: items to take from each input. A number for one input, an array
-/// for a tuple, a vector for a vector.
-pub trait Takes: Sealed {
-    /// By input.
+/// The result of a framing function: the number of items that the firing pops from each input. A number for one input,
+/// an array for a tuple, a vector for a vector.
+pub trait PopCounts: Sealed {
+    /// The numbers in the order of the inputs.
     fn by_input(&self) -> &[usize];
 }
 
 impl Sealed for usize {}
 impl<const N: usize> Sealed for [usize; N] {}
 
-impl Takes for usize {
+impl PopCounts for usize {
     fn by_input(&self) -> &[usize] {
         std::slice::from_ref(self)
     }
 }
 
-impl<const N: usize> Takes for [usize; N] {
+impl<const N: usize> PopCounts for [usize; N] {
     fn by_input(&self) -> &[usize] {
         self
     }
 }
 
-impl Takes for Vec<usize> {
+impl PopCounts for Vec<usize> {
     fn by_input(&self) -> &[usize] {
         self
     }
@@ -38,15 +47,15 @@ impl Takes for Vec<usize> {
 
 /// The inputs of a node: one port, a tuple of two to six, or a vector of equal ones.
 pub trait Inputs: Sealed + Send {
-    /// One cursor for each.
+    /// The cursors of a firing, one for each port.
     type Cursors<'f>: Send;
-    /// What a framing function gets.
+    /// The argument of a framing function.
     type Glances;
-    /// Items to take from each, as a framing function says.
-    type Takes: Takes;
-    /// Items a firing takes from and sees on each.
+    /// The result of a framing function.
+    type PopCounts: PopCounts;
+    /// For each port, the numbers of items that a firing pops and peeks.
     type Limits: Clone + Send + Sync;
-    /// A process's ends.
+    /// A process's ends of the channels.
     type Receivers: Ends + Send;
 
     #[doc(hidden)]
@@ -55,17 +64,18 @@ pub trait Inputs: Sealed + Send {
     fn firings(&mut self, limit: usize) -> Result<usize, Lack>;
     #[doc(hidden)]
     fn open(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize);
-    /// Claims for one firing that takes `takes`.
+    /// Claims the items of one firing that pops `pops`, and opens the cursors for them.
     #[doc(hidden)]
-    fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]);
-    /// Claims for one firing more, behind those the cursors are open for.
+    fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]);
+    /// Claims the items of one more firing, and extends the open cursors to them.
     #[doc(hidden)]
-    fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]);
+    fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]);
+    /// The static rates.
     #[doc(hidden)]
     fn rates(&mut self) -> Self::Limits;
-    /// Limits of a firing that takes, and sees, `takes`.
+    /// The rates of a firing that pops `pops`, and peeks no further.
     #[doc(hidden)]
-    fn framed(takes: &[usize]) -> Self::Limits;
+    fn framed(pops: &[usize]) -> Self::Limits;
     #[doc(hidden)]
     fn step(cursors: &mut Self::Cursors<'static>, limits: &Self::Limits);
     #[doc(hidden)]
@@ -76,42 +86,42 @@ pub trait Inputs: Sealed + Send {
     fn release(&self, cursors: &Self::Cursors<'static>);
     #[doc(hidden)]
     fn glances(&self) -> Self::Glances;
-    /// How far each was looked at in vain.
+    /// For each input, the number of items that a glance needed and that had not arrived.
     #[doc(hidden)]
     fn wanted(glances: &Self::Glances, wanted: &mut [usize]);
-    /// Looks at all inputs again.
+    /// Reads the tails of all inputs again.
     #[doc(hidden)]
     fn refresh(&mut self);
-    /// What is missing for the first input of which more than what is there is wanted; `None` if
-    /// all that is wanted has arrived.
+    /// The condition to wait for until `wanted` items have arrived on each input, or its stream has ended; `None` if they
+    /// have.
     #[doc(hidden)]
     fn lack(&mut self, wanted: &[usize]) -> Option<Lack>;
-    /// What is missing for a firing that takes `takes`; the end of a stream is missing items, too.
+    /// The condition to wait for if a firing pops `pops`; the end of a stream counts as one.
     ///
     /// # Panics
-    /// Where a port's rate is static and another than it says.
+    /// If a port has a static rate and `pops` is another number.
     #[doc(hidden)]
-    fn short_of(&mut self, takes: &[usize]) -> Option<Lack>;
-    /// Some input has ended short of what a static firing needs.
+    fn short_of(&mut self, pops: &[usize]) -> Option<Lack>;
+    /// Whether an input has ended with too few items for a static firing.
     #[doc(hidden)]
     fn exhausted(&mut self) -> bool;
-    /// The node will read nothing more.
+    /// The node leaves its inputs: it will read no more items.
     #[doc(hidden)]
     fn leave(&mut self);
     #[doc(hidden)]
     fn twin(&self) -> Self;
     #[doc(hidden)]
     fn count(&self) -> usize;
-    /// The ends as a process has them.
+    /// These ends of the channels for a process.
     #[doc(hidden)]
     fn receivers(&self, owner: Owner) -> Self::Receivers;
 }
 
 /// The outputs of a node: one port, a tuple of two to six, or a vector of equal ones.
 pub trait Outputs: Sealed + Send {
-    /// One cursor for each.
+    /// The cursors of a firing, one for each port.
     type Cursors<'f>: Send;
-    /// A process's ends.
+    /// A process's ends of the channels.
     type Senders: Ends + Send;
 
     #[doc(hidden)]
@@ -120,24 +130,24 @@ pub trait Outputs: Sealed + Send {
     fn ticket_cursors(&self) -> Self::Cursors<'static>;
     #[doc(hidden)]
     fn room(&mut self, limit: usize) -> Result<usize, Lack>;
-    /// Whether a firing gave more than there was room for, and it is not all out yet.
+    /// Whether items of a firing that found no room are still waiting.
     #[doc(hidden)]
     fn pending(cursors: &Self::Cursors<'static>) -> bool;
     #[doc(hidden)]
     fn flush(&mut self, cursors: &mut Self::Cursors<'static>) -> Option<Lack>;
     #[doc(hidden)]
     fn open_sequential(&mut self, cursors: &mut Self::Cursors<'static>);
-    /// Free slots of the fullest dynamic output, and what to wait for where there are none; `None`
-    /// where all rates are static. Parallel nodes only: their chunks have no place reserved, so
-    /// `Parallel` counts firings under way against this, except in unordered nodes.
+    /// Free slots of the fullest dynamic output, and the condition to wait for if there are none; `None` if all rates are
+    /// static. Parallel nodes only: chunks reserve no slots, so `Parallel` counts the firings under way against this
+    /// number, except in unordered nodes.
     #[doc(hidden)]
     fn dynamic_room(&mut self) -> Option<(usize, Lack)>;
     #[doc(hidden)]
     fn open_ticket(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize);
-    /// Begins a firing: room for a static one, and nothing spilled by those before it.
+    /// Begins a firing; false if a dynamic output has no free slot.
     #[doc(hidden)]
     fn step(cursors: &mut Self::Cursors<'static>) -> bool;
-    /// Ends a firing: the index of a static output that was given too little, if any.
+    /// Ends a firing: the index of a static output that got too few items, if any.
     #[doc(hidden)]
     fn short(cursors: &Self::Cursors<'static>) -> Option<usize>;
     #[doc(hidden)]
@@ -158,10 +168,10 @@ pub trait Outputs: Sealed + Send {
     fn capacity(&self, port: usize) -> usize;
     #[doc(hidden)]
     fn purge_if_gone(&self);
-    /// There are outputs, and nobody reads any of them.
+    /// Whether there are outputs and the consumers of all of them have left.
     #[doc(hidden)]
     fn all_gone(&self) -> bool;
-    /// Tickets are published in any order. Before there are cursors.
+    /// Makes the ports those of an unordered node: see [`PushPort::unorder`]. Before they have cursors.
     #[doc(hidden)]
     fn unorder(&mut self);
     #[doc(hidden)]
@@ -172,32 +182,33 @@ pub trait Outputs: Sealed + Send {
     fn twin(&self) -> Self;
     #[doc(hidden)]
     fn count(&self) -> usize;
-    /// The ends as a process has them.
+    /// These ends of the channels for a process.
     #[doc(hidden)]
     fn senders(&self, owner: Owner) -> Self::Senders;
 }
 
-/// The cold parts, which need no type of their own per arity.
-pub(crate) fn short_of<P: Input>(port: &mut P, take: usize) -> Option<Lack> {
+/// [`Inputs::short_of`] for one port. A function, so that it is compiled once per port type and not once per arity.
+pub(crate) fn short_of<P: Input>(port: &mut P, pop: usize) -> Option<Lack> {
     let side = port.side();
-    let rate = side.rates.take;
+    let rate = side.rates.pop;
     assert!(
-        rate == 0 || take == rate,
-        "the framing function takes {take} items from an input whose pop rate is {rate}"
+        rate == 0 || pop == rate,
+        "the framing function returns {pop} for an input whose declared pop rate is {rate}"
     );
-    if take > side.seen - side.next {
+    if pop > side.seen - side.next {
         side.refresh();
     }
-    (take > side.seen - side.next).then(|| side.lack(take))
+    (pop > side.seen - side.next).then(|| side.lack(pop))
 }
 
+/// [`Inputs::lack`] for one port.
 pub(crate) fn lack_of<P: Input>(port: &mut P, wanted: usize) -> Option<Lack> {
     port.side().refresh();
     let side = port.side();
     (wanted > side.seen - side.next && !side.ended).then(|| side.lack(wanted))
 }
 
-/// The cursors of a vector of ports: a slice that cannot be taken apart.
+/// The cursors of a vector of ports: a slice whose cursors cannot be moved out, so its length stays that of the ports.
 #[derive(Debug)]
 pub struct Many<C>(Box<[C]>);
 
@@ -215,28 +226,31 @@ impl<C> std::ops::DerefMut for Many<C> {
     }
 }
 
-/// Cursors lent to the stack for a stretch of firings, so that they can live in registers; they go
-/// home when the stretch ends, also by a panic.
+/// Cursors moved to the stack for a run of firings, so that the compiler can keep their fields in registers. They move
+/// back when the run ends, also by a panic.
+///
+/// Invariant: while the loan lives the bits exist twice, and only `here` is used: `origin` is neither read nor dropped.
 pub(crate) struct Lent<C> {
-    home: *mut C,
+    origin: *mut C,
     pub(crate) here: std::mem::ManuallyDrop<C>,
 }
 
 impl<C> Lent<C> {
     /// # Safety
-    /// `home` is the caller's alone and is not touched while the loan lives.
+    /// `origin` is valid, no other code has access to it, and it is not accessed while the loan lives.
     #[inline(always)]
-    pub(crate) unsafe fn new(home: *mut C) -> Lent<C> {
-        // SAFETY: `home` is valid by the contract; its bits are overwritten, not dropped, on return.
-        Lent { home, here: std::mem::ManuallyDrop::new(unsafe { home.read() }) }
+    pub(crate) unsafe fn new(origin: *mut C) -> Lent<C> {
+        // SAFETY: `origin` is valid by the contract; its bits are overwritten, not dropped, on return.
+        Lent { origin, here: std::mem::ManuallyDrop::new(unsafe { origin.read() }) }
     }
 }
 
 impl<C> Drop for Lent<C> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: the one place where the value returns; `here` is not used afterwards.
-        unsafe { self.home.write(std::mem::ManuallyDrop::take(&mut self.here)) };
+        // SAFETY: `origin` is valid by the contract of `new`, and its old bits are a copy that must not be dropped. This is
+        // the only `take`, and `here` is not used afterwards, so the value has one owner.
+        unsafe { self.origin.write(std::mem::ManuallyDrop::take(&mut self.here)) };
     }
 }
 
@@ -246,7 +260,7 @@ macro_rules! tuples {
         impl<$($P: Input),*> Inputs for ($($P,)*) {
             type Cursors<'f> = ($($P::Cursor<'f>,)*);
             type Glances = ($(Glance<$P::Item>,)*);
-            type Takes = [usize; $n];
+            type PopCounts = [usize; $n];
             type Receivers = ($(Rx<$P::Item>,)*);
             type Limits = [(usize, usize); $n];
 
@@ -262,21 +276,21 @@ macro_rules! tuples {
             #[inline]
             fn open(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize) {
                 $(
-                    let items = self.$i.side().rates.take * firings;
+                    let items = self.$i.side().rates.pop * firings;
                     self.$i.open(&mut cursors.$i, items);
                 )*
             }
-            fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]) {
-                $(self.$i.open(&mut cursors.$i, takes[$i]);)*
+            fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]) {
+                $(self.$i.open(&mut cursors.$i, pops[$i]);)*
             }
-            fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]) {
-                $(self.$i.extend(&mut cursors.$i, takes[$i]);)*
+            fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]) {
+                $(self.$i.extend(&mut cursors.$i, pops[$i]);)*
             }
             fn rates(&mut self) -> Self::Limits {
-                [$({ let rates = self.$i.side().rates; (rates.take, rates.see) }),*]
+                [$({ let rates = self.$i.side().rates; (rates.pop, rates.peek) }),*]
             }
-            fn framed(takes: &[usize]) -> Self::Limits {
-                [$((takes[$i], takes[$i])),*]
+            fn framed(pops: &[usize]) -> Self::Limits {
+                [$((pops[$i], pops[$i])),*]
             }
             #[inline(always)]
             fn step(cursors: &mut Self::Cursors<'static>, limits: &Self::Limits) {
@@ -307,8 +321,8 @@ macro_rules! tuples {
                 $(if let Some(lack) = lack_of(&mut self.$i, wanted[$i]) { return Some(lack); })*
                 None
             }
-            fn short_of(&mut self, takes: &[usize]) -> Option<Lack> {
-                $(if let Some(lack) = short_of(&mut self.$i, takes[$i]) { return Some(lack); })*
+            fn short_of(&mut self, pops: &[usize]) -> Option<Lack> {
+                $(if let Some(lack) = short_of(&mut self.$i, pops[$i]) { return Some(lack); })*
                 None
             }
             fn exhausted(&mut self) -> bool {
@@ -329,7 +343,7 @@ macro_rules! tuples {
         }
 
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
-        impl<$($C: Send),*> Outputs for ($(Give<$C>,)*) {
+        impl<$($C: Send),*> Outputs for ($(PushPort<$C>,)*) {
             type Cursors<'f> = ($(Out<'f, $C>,)*);
             type Senders = ($(Tx<$C>,)*);
 
@@ -448,7 +462,7 @@ tuples!(6; A A 0, B B 1, C C 2, D D 3, E E 4, F F 5);
 impl<P: Input> Inputs for Vec<P> {
     type Cursors<'f> = Many<P::Cursor<'f>>;
     type Glances = Vec<Glance<P::Item>>;
-    type Takes = Vec<usize>;
+    type PopCounts = Vec<usize>;
     type Limits = Vec<(usize, usize)>;
     type Receivers = Vec<Rx<P::Item>>;
 
@@ -460,25 +474,25 @@ impl<P: Input> Inputs for Vec<P> {
     }
     fn open(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize) {
         for (port, cursor) in self.iter_mut().zip(cursors.iter_mut()) {
-            let items = port.side().rates.take * firings;
+            let items = port.side().rates.pop * firings;
             port.open(cursor, items);
         }
     }
-    fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]) {
-        for ((port, cursor), take) in self.iter_mut().zip(cursors.iter_mut()).zip(takes) {
-            port.open(cursor, *take);
+    fn open_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]) {
+        for ((port, cursor), pop) in self.iter_mut().zip(cursors.iter_mut()).zip(pops) {
+            port.open(cursor, *pop);
         }
     }
-    fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, takes: &[usize]) {
-        for ((port, cursor), take) in self.iter_mut().zip(cursors.iter_mut()).zip(takes) {
-            port.extend(cursor, *take);
+    fn extend_framed(&mut self, cursors: &mut Self::Cursors<'static>, pops: &[usize]) {
+        for ((port, cursor), pop) in self.iter_mut().zip(cursors.iter_mut()).zip(pops) {
+            port.extend(cursor, *pop);
         }
     }
     fn rates(&mut self) -> Self::Limits {
-        self.iter_mut().map(|port| (port.side().rates.take, port.side().rates.see)).collect()
+        self.iter_mut().map(|port| (port.side().rates.pop, port.side().rates.peek)).collect()
     }
-    fn framed(takes: &[usize]) -> Self::Limits {
-        takes.iter().map(|take| (*take, *take)).collect()
+    fn framed(pops: &[usize]) -> Self::Limits {
+        pops.iter().map(|pop| (*pop, *pop)).collect()
     }
     fn step(cursors: &mut Self::Cursors<'static>, limits: &Self::Limits) {
         for (cursor, limit) in cursors.iter_mut().zip(limits) {
@@ -506,8 +520,8 @@ impl<P: Input> Inputs for Vec<P> {
     fn lack(&mut self, wanted: &[usize]) -> Option<Lack> {
         self.iter_mut().zip(wanted).find_map(|(port, wanted)| lack_of(port, *wanted))
     }
-    fn short_of(&mut self, takes: &[usize]) -> Option<Lack> {
-        self.iter_mut().zip(takes).find_map(|(port, take)| short_of(port, *take))
+    fn short_of(&mut self, pops: &[usize]) -> Option<Lack> {
+        self.iter_mut().zip(pops).find_map(|(port, pop)| short_of(port, *pop))
     }
     fn exhausted(&mut self) -> bool {
         self.iter_mut().any(|port| port.side().exhausted())
@@ -526,15 +540,15 @@ impl<P: Input> Inputs for Vec<P> {
     }
 }
 
-impl<T: Send> Outputs for Vec<Give<T>> {
+impl<T: Send> Outputs for Vec<PushPort<T>> {
     type Cursors<'f> = Many<Out<'f, T>>;
     type Senders = Vec<Tx<T>>;
 
     fn sequential_cursors(&self) -> Self::Cursors<'static> {
-        Many(self.iter().map(Give::sequential_cursor).collect())
+        Many(self.iter().map(PushPort::sequential_cursor).collect())
     }
     fn ticket_cursors(&self) -> Self::Cursors<'static> {
-        Many(self.iter().map(Give::ticket_cursor).collect())
+        Many(self.iter().map(PushPort::ticket_cursor).collect())
     }
     fn room(&mut self, limit: usize) -> Result<usize, Lack> {
         self.iter_mut().try_fold(limit, |firings, port| port.side().room(firings))
@@ -551,7 +565,7 @@ impl<T: Send> Outputs for Vec<Give<T>> {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.open_sequential(cursor));
     }
     fn dynamic_room(&mut self) -> Option<(usize, Lack)> {
-        self.iter_mut().filter_map(Give::dynamic_room).min_by_key(|(room, _)| *room)
+        self.iter_mut().filter_map(PushPort::dynamic_room).min_by_key(|(room, _)| *room)
     }
     fn open_ticket(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.open_ticket(cursor, firings));
@@ -584,10 +598,10 @@ impl<T: Send> Outputs for Vec<Give<T>> {
         self[port].meter().capacity()
     }
     fn purge_if_gone(&self) {
-        self.iter().for_each(Give::purge_if_gone);
+        self.iter().for_each(PushPort::purge_if_gone);
     }
     fn unorder(&mut self) {
-        self.iter_mut().for_each(Give::unorder);
+        self.iter_mut().for_each(PushPort::unorder);
     }
     fn all_gone(&self) -> bool {
         !self.is_empty() && self.iter().all(|port| port.meter().gone())
@@ -596,10 +610,10 @@ impl<T: Send> Outputs for Vec<Give<T>> {
         self.iter().for_each(|port| port.meter().end());
     }
     fn weighed(&self) -> bool {
-        self.iter().any(Give::weighed)
+        self.iter().any(PushPort::weighed)
     }
     fn twin(&self) -> Self {
-        self.iter().map(Give::twin).collect()
+        self.iter().map(PushPort::twin).collect()
     }
     fn count(&self) -> usize {
         self.len()

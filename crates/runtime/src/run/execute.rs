@@ -1,4 +1,13 @@
 //! The threads of a run: the caller, the workers, and one for each dedicated node.
+//!
+//! | thread | entered by | left by |
+//! |---|---|---|
+//! | the caller | `run_with` | the end of the run, after the roster has joined the others |
+//! | of a dedicated node | `summon`, before the first firing | the end of the node or of the run |
+//! | of a worker | the first wake-up of the worker (`sched::sleep`), or the caller | the end of the run |
+//!
+//! Invariant: a worker's host and policy state are made by the caller before any thread runs, and taken by one thread
+//! under a lock. So a worker is one thread's for the whole run, or no thread's.
 
 use super::Options;
 use crate::error::Error;
@@ -10,8 +19,8 @@ use crate::sched::affinity::Affinity;
 use crate::sched::make_ready::{acquire_token, any_work, begin_notifying};
 use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
 use crate::sync::{Mutex, Ordering, lock};
-use crate::threads::cores::{Cores, Pinned, cores, parallelism_at_hand};
-use crate::threads::{Team, name_thread};
+use crate::threads::cores::{Cores, Pinned, cached_parallelism, cores};
+use crate::threads::{ThreadPool, name_thread};
 use std::ops::Range;
 use std::time::Instant;
 use thalweg_graph::NodeId;
@@ -19,14 +28,14 @@ use thalweg_policy::random::XorShift;
 use thalweg_policy::registry::Visit;
 use thalweg_policy::{Needs, Policy, Shared};
 
-/// Runs with the policy that a name was resolved to.
-pub(super) struct Go<'a, 'env> {
+/// Runs a network with the policy that its name is resolved to: `dispatch` calls it with the policy's type.
+pub(super) struct RunUnder<'a, 'env> {
     pub(super) net: &'a Net<'env>,
     pub(super) options: &'a Options,
     pub(super) caller: Caller,
 }
 
-impl Visit for Go<'_, '_> {
+impl Visit for RunUnder<'_, '_> {
     type Out = ();
 
     fn visit<P: Policy>(self, policy: &P) {
@@ -34,21 +43,21 @@ impl Visit for Go<'_, '_> {
     }
 }
 
-/// What the thread that runs a network does itself.
+/// The part of a run that the calling thread takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Caller {
     /// It is worker 0.
     Worker,
-    /// It runs the first node that has a thread of its own, if there is one. After that it takes the place of a worker
-    /// that was summoned and whose thread has not started yet, or waits for the end. So a graph that begins with such
-    /// a node needs one thread less. Without such a node it is worker 0.
+    /// It runs the first node that has a thread of its own, if there is one, so that a graph that begins with such a node
+    /// needs one thread less. After that it becomes a worker that was summoned and whose thread has not started yet, or
+    /// waits for the end. Without such a node it is worker 0.
     Dedicated,
 }
 
 /// Runs the network to its end, on this thread and as many more as are needed.
 ///
-/// Nodes with a thread of their own have it from the start. Workers other than the caller get theirs when the
-/// first wake-up asks for them: see [`sleep`](crate::sched::sleep).
+/// Nodes with a thread of their own have it from the start. A worker other than the caller gets a thread when it is first
+/// woken: see [`sleep`](crate::sched::sleep).
 pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, caller: Caller) {
     let began = (Instant::now(), ticks());
     let needs = policy.needs(&net.topology.graph);
@@ -80,7 +89,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     net.sched.partitions.store(lock(&shared).partitions(), Ordering::Relaxed);
 }
 
-/// A worker's view of the engine, and its state as the policy begins it.
+/// A worker's view of the engine, and its initial state under the policy.
 type Begun<'a, P> = (EngineHost<'a, <P as Policy>::Shared>, <P as Policy>::Local);
 
 fn begin<'a, P: Policy>(
@@ -111,34 +120,34 @@ fn habits(net: &Net<'_>, options: &Options, began: Instant) -> Habits {
     let deadline = options.deadline.and_then(|time| began.checked_add(time).map(|at| (at, time)));
     Habits {
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
-        // Spinning takes a core from the thread that would end the wait if there is none to spare.
-        spin: net.threads() > 1 && net.threads() <= parallelism_at_hand(),
+        // Without a spare core, spinning would delay the thread that is to end the wait.
+        spin: net.threads() > 1 && net.threads() <= cached_parallelism(),
         yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some()),
         stamped: !options.unaccounted || deadline.is_some() || net.sched.ready.affinity().is_some(),
         deadline,
     }
 }
 
-/// The nodes with a thread of their own, each with its sleeper's number.
+/// The nodes with a thread of their own, each with its number as a sleeper.
 fn dedicated(net: &Net<'_>) -> Vec<(usize, NodeId)> {
     let nodes = net.topology.graph.node_ids().map(|id| (net.node(id), id));
     let with_thread = nodes.filter(|(node, _)| node.body.is_some());
     with_thread.filter_map(|(node, id)| Some((node.dedicated? as usize, id))).collect()
 }
 
-/// A run under way: what its threads take their part from.
+/// The shared state of a run's threads.
 struct Execution<'a, P: Policy> {
     net: &'a Net<'a>,
     policy: &'a P,
     began: (Instant, Ticks),
     habits: Habits,
-    /// By worker: its view and state, until a thread takes them up.
+    /// By worker: its view and state, until a thread takes them.
     begun: Vec<Mutex<Option<Begun<'a, P>>>>,
-    /// By worker: the core that it is kept on; empty where workers move freely.
+    /// By worker: the core that it is pinned to; empty if workers are not pinned.
     pinned: Vec<usize>,
-    /// By sleeper's number, the nodes with a thread of their own.
+    /// The nodes with a thread of their own, each with its number as a sleeper.
     dedicated: Vec<(usize, NodeId)>,
-    /// The cores that the caller may use, and so all threads of the run.
+    /// The cores that the caller may use. All threads of the run adopt this set.
     cores: Cores,
 }
 
@@ -159,11 +168,11 @@ impl<P: Policy> Execution<'_, P> {
                 }
             }
         };
-        self.net.sleep.roster.with(Team::process(), &job, &refused, run, None::<fn()>);
+        self.net.sleep.roster.with(ThreadPool::process(), &job, &refused, run, None::<fn()>);
     }
 
-    /// Summons threads for dedicated nodes but the first `skipped`, and for workers from `first_worker` on that
-    /// cannot wait for a change.
+    /// Summons threads for dedicated nodes except the first `skipped`, and for those workers from `first_worker` on that
+    /// must run before a change wakes them.
     fn summon(&self, skipped: usize, first_worker: usize) {
         for (sleeper, _) in self.dedicated.iter().skip(skipped) {
             if !self.net.stopped() {
@@ -175,9 +184,9 @@ impl<P: Policy> Execution<'_, P> {
         wake_first(self.net, unseated, self.habits.deadline.is_some());
     }
 
-    /// A thread of the pool does its part.
+    /// The part of a pool thread: a worker, or a dedicated node.
     fn take_part(&self, sleeper: usize) {
-        self.cores.take_over();
+        self.cores.adopt();
         if sleeper < self.net.threads() {
             name_thread(&format!("thalweg-{sleeper}"));
             self.work(sleeper, true);
@@ -186,7 +195,7 @@ impl<P: Policy> Execution<'_, P> {
         }
     }
 
-    /// Is a worker until the end of the run, unless another thread has taken it up.
+    /// Runs a worker until the end of the run. No effect if another thread has taken it.
     fn work(&self, worker: usize, late: bool) {
         let Some((host, local)) = lock(&self.begun[worker]).take() else { return };
         let _pinned = self.pinned.get(worker).copied().map(Pinned::to);
@@ -199,18 +208,18 @@ impl<P: Policy> Execution<'_, P> {
         crate::sched::dedicated::run(self.net, node, sleeper, self.habits.deadline);
     }
 
-    /// The caller runs a dedicated node, and then does what else is to be done.
+    /// The caller runs a dedicated node, and then becomes a worker or waits: see [`Caller::Dedicated`].
     fn run_dedicated_first(&self, sleeper: usize, node: NodeId) {
         self.run_dedicated(sleeper, node);
-        // A short stream ends before the thread of the worker that it woke has started: this thread takes
-        // that worker's place.
+        // A short stream ends before the thread of the worker that it woke has started. This thread becomes that worker,
+        // and the call is revoked.
         match self.net.sleep.roster.take_over(|number| number < self.net.threads()) {
             Some(worker) => self.take_part(worker),
             None => self.net.sleep.wait_for_end(sleeper),
         }
     }
 
-    /// Accounts for the workers that no thread has taken up.
+    /// Accounts for the workers that no thread has taken.
     fn account_for_absent(&self) {
         let absent = |worker: &usize| lock(&self.begun[*worker]).is_some();
         let accounts = (0..self.net.threads()).filter(absent);
@@ -219,9 +228,11 @@ impl<P: Policy> Execution<'_, P> {
     }
 }
 
-/// Wakes those of the workers without a thread that cannot wait for a change: the ones with something in a queue
-/// that is theirs alone; where the caller is none, one for what is claimable; and one where a clock must be
-/// looked at though the caller be in a long firing.
+/// Wakes the workers without a thread that must run before a change wakes them:
+///
+/// - with affinity, each worker whose own queue holds a node, since no other worker takes it;
+/// - one worker if the caller is not a worker and a node is claimable;
+/// - one worker if a deadline or the deadlock search needs the clock while the caller is in a long firing.
 fn wake_first(net: &Net<'_>, unseated: Range<usize>, has_deadline: bool) {
     if net.sched.ready.affinity().is_some() {
         unseated

@@ -1,12 +1,12 @@
-//! From a network to its report.
+//! Runs: from a network to its report.
 //!
 //! | module | step |
 //! |---|---|
-//! | [`options`] | what the caller sets |
+//! | [`options`] | the caller's settings |
 //! | [`prepare`] | plan, channels, nodes |
 //! | [`execute`] | threads |
-//! | [`report`] | what the counters say afterwards |
-//! | [`outlet`] | a run whose results the caller reads meanwhile |
+//! | [`report`] | the counters after the run |
+//! | [`outlet`] | a run whose results the caller reads while it runs |
 
 mod execute;
 mod options;
@@ -24,7 +24,7 @@ use crate::net::{Net, Signals};
 use crate::process::{Cause, apart, drop_all};
 use crate::sched::ending::fail_panic;
 use crate::sync::Ordering;
-use execute::Go;
+use execute::RunUnder;
 use report::report;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use thalweg_plan::Plan;
 use thalweg_policy::Policy;
 use thalweg_policy::registry::dispatch;
 
-/// Stops a run from outside.
+/// A handle that stops a run from another thread.
 #[derive(Clone, Debug)]
 pub struct Handle {
     signals: Arc<Signals>,
@@ -45,26 +45,26 @@ impl Handle {
         self.signals.fail(Error::Cancelled);
     }
 
-    /// Ends the sources; what is under way is finished and the run succeeds. A loop that no source
-    /// feeds has no end to be brought to: cancel it.
+    /// Ends the sources. Items in the graph are processed to the end and the run succeeds. A loop that no source
+    /// feeds does not end by draining: cancel it.
     pub fn drain(&self) {
         self.signals.drain();
     }
 
-    /// Whether no further firing is started: the run has failed, was cancelled, or is at its end. Threads of its own
-    /// may still be in their last firing.
+    /// Whether no further firing starts: the run has failed, was cancelled, or has ended. Its threads may still be in
+    /// their last firing.
     pub fn is_over(&self) -> bool {
         self.signals.stopped()
     }
 }
 
 impl Prepared<'_> {
-    /// Stops the run from elsewhere.
+    /// A handle that stops the run from another thread.
     pub fn handle(&self) -> Handle {
         Handle { signals: self.net.signals.clone() }
     }
 
-    /// The plan it will follow.
+    /// The plan that the run will follow.
     pub fn plan(&self) -> &Plan {
         &self.net.topology.plan
     }
@@ -72,7 +72,7 @@ impl Prepared<'_> {
     /// Runs to the end on this thread and as many more as the plan says.
     ///
     /// # Errors
-    /// [`Error`] says why the run ended before its time.
+    /// [`Error`] says why the run ended early.
     pub fn run(self) -> Result<Finished, Error> {
         self.run_as(Caller::Worker)
     }
@@ -80,15 +80,15 @@ impl Prepared<'_> {
     pub(crate) fn run_as(self, caller: Caller) -> Result<Finished, Error> {
         let started = Instant::now();
         if self.net.sched.live.load(Ordering::Relaxed) > 0 {
-            let go = Go { net: &self.net, options: &self.options, caller };
-            apart(|| dispatch(&self.net.topology.plan.policy, go))
+            let visitor = RunUnder { net: &self.net, options: &self.options, caller };
+            apart(|| dispatch(&self.net.topology.plan.policy, visitor))
                 .map_err(|unknown| Error::Options(unknown.to_string()))?;
         }
         let policy = self.net.topology.plan.policy.clone();
         outcome(self.number, self.net, policy, started.elapsed())
     }
 
-    /// The same under a policy of the caller's own. The report names it by its type.
+    /// Runs to the end under a policy of the caller's own, which the report names by its type.
     ///
     /// # Errors
     /// As [`Prepared::run`].
@@ -103,7 +103,7 @@ impl Prepared<'_> {
     }
 }
 
-/// What came of a run whose threads have ended.
+/// The result of a run whose threads have ended.
 fn outcome(number: usize, net: Arc<Net<'_>>, policy: String, wall: Duration) -> Result<Finished, Error> {
     let report = report(&net, policy, wall);
     let failure = net.take_failure();
@@ -111,13 +111,13 @@ fn outcome(number: usize, net: Arc<Net<'_>>, policy: String, wall: Duration) -> 
     failure.or(dropped).map_or(Ok(Finished { number, report }), Err)
 }
 
-/// Drops the nodes and what their channels hold, unless somebody else still has the network: an
-/// item's `drop` may panic, and that is its node's failure.
+/// Drops the nodes and the items in their channels, unless another owner of the network is left. A panic in an item's
+/// `drop` is returned as its node's failure.
 pub(crate) fn dismantle(net: Arc<Net<'_>>) -> Option<Error> {
     let mut net = Arc::into_inner(net)?;
-    // So that a channel goes with the second of its ends.
+    // A ring is dropped with the second of its ends then, hence by `drop_bodies`, which attributes panics to nodes.
     net.cells.rings.clear();
-    // Whoever drops the network may be in a poll of another.
+    // The calling thread may be in a poll of a process of another run, whose state must not be changed.
     apart(|| drop_bodies(&mut net));
     net.take_failure()
 }

@@ -1,4 +1,4 @@
-//! How a run goes: what its caller may set.
+//! The options of a run.
 
 use crate::error::Error;
 use crate::threads::cores::parallelism;
@@ -7,10 +7,10 @@ use thalweg_plan::Wishes;
 use thalweg_policy::Policy;
 use thalweg_policy::registry::{Visit, dispatch};
 
-/// Worker threads at most.
+/// The most worker threads of a run.
 const THREADS: usize = 4096;
 
-/// How to run a network. What is not said is chosen.
+/// The options of a run. The plan chooses values for those that are not set.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
@@ -29,7 +29,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Nothing said.
+    /// Options of which none is set.
     pub fn new() -> Options {
         Options::default()
     }
@@ -48,24 +48,24 @@ impl Options {
         self
     }
 
-    /// Bytes that channels may take: their slots, what weighed items stand for, and growth. A
-    /// parallel node may exceed it by one firing of each worker. Where nothing is said, weights
-    /// limit nothing, and channels grow while all of them take at most 256 MiB (into a loop that
-    /// starves, 16 MiB).
+    /// The most bytes that channels take: slots, weights of [weighed](crate::Stream::weigh) items, and growth. A
+    /// parallel node may exceed it by one firing of each worker. Without a budget weights
+    /// limit nothing, and channels grow while all of them take at most 256 MiB (16 MiB into a loop that
+    /// starves).
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);
         self
     }
 
-    /// Items every channel can hold that has no capacity of its own. By default the plan chooses the capacity. A channel
-    /// next to a [blocking](crate::Stream::blocking) node or an [`Outlet`](crate::Outlet) then widens while half of it
+    /// The number of items that each channel without a capacity of its own can hold. By default the plan chooses it. A
+    /// channel next to a [blocking](crate::Stream::blocking) node or an [`Outlet`](crate::Outlet) then widens while half of it
     /// lasts less than about a millisecond, up to 16 times its capacity and 1 MiB.
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = Some(items);
         self
     }
 
-    /// Firings that a claim takes at most.
+    /// The most firings of a claim.
     pub fn run_length(mut self, firings: usize) -> Self {
         self.run = Some(firings);
         self
@@ -77,58 +77,57 @@ impl Options {
         self
     }
 
-    /// The run fails when it takes longer. Firings are not interrupted.
+    /// Makes the run fail with [`Error::Deadline`] when it takes longer. Firings are not interrupted.
     pub fn deadline(mut self, time: Duration) -> Self {
         self.deadline = Some(time);
         self
     }
 
-    /// Makes activations end by count alone, never by the clock, so that what one worker does can
+    /// Makes activations end by count alone, never by the clock, so that a run with one worker can
     /// be repeated exactly.
     pub fn counted(mut self) -> Self {
         self.counted = true;
         self
     }
 
-    /// Reads no clock while the run goes: the report's times are zero, and activations end by
-    /// count alone ([`Options::counted`]). For measuring what accounting costs. (A deadline needs the
-    /// clock, and so does the policy `partition`: they undo this.)
+    /// Reads no clock during the run: the report's times are zero, and activations end by
+    /// count alone ([`Options::counted`]). For measuring the cost of accounting. (A deadline and the policy
+    /// `partition` need the clock, and override this.)
     pub fn unaccounted(mut self) -> Self {
         self.unaccounted = true;
         self.counted = true;
         self
     }
 
-    /// A thread of its own for each process and sequential kernel, scheduled by the operating
-    /// system: Nornir's 1:1 model (section 4.1), to compare with. Parallel kernels share the
+    /// Runs each process and sequential kernel on a thread of its own, scheduled by the operating
+    /// system: Nornir's 1:1 model (section 4.1), for comparison. Parallel kernels share the
     /// workers.
     pub fn one_to_one(mut self) -> Self {
         self.one_to_one = true;
         self
     }
 
-    /// Ends a loop that starves, and discards what its outside inputs hold and still get, where the
-    /// run would fail with [`Error::Deadlock`] otherwise: for loops whose nodes drop items on purpose.
-    /// The loop ends when nothing else in the graph can go on, so beside an endless source that does
-    /// not feed it, it waits.
+    /// Ends a loop that starves, and discards the present and future items of its inputs from outside, where the
+    /// run would otherwise fail with [`Error::Deadlock`]: for loops whose nodes drop items on purpose.
+    /// The loop ends when no other node can make progress. So it does not end while an endless source that does
+    /// not feed it runs.
     pub fn close_starved_loops(mut self) -> Self {
         self.closes_loops = true;
         self
     }
 
-    /// Keeps each worker on one core, of those that the calling thread may use, where the system
-    /// lets it. Good for a machine that does nothing else: a worker whose core is wanted by another
-    /// program then waits for it. With more workers than cores nobody is pinned.
+    /// Pins each worker to one of the cores that the calling thread may use, if the system
+    /// supports it. For dedicated machines: a pinned worker waits while another program uses its
+    /// core. With more workers than cores no worker is pinned.
     pub fn pinned(mut self) -> Self {
         self.pinned = true;
         self
     }
 
-    /// Whether a run can go by these options, as far as they say it without a graph.
+    /// Checks the options, as far as that is possible without a graph.
     ///
     /// # Errors
-    /// [`Error::Options`] for an unknown policy, for more threads than anybody has, and for none of
-    /// what there must be one of.
+    /// [`Error::Options`] for an unknown policy, for too many threads, and for 0 threads, items of capacity or firings.
     pub fn check(&self) -> Result<(), Error> {
         if let Some(policy) = &self.policy {
             dispatch(policy, Known).map_err(|unknown| Error::Options(unknown.to_string()))?;
@@ -145,7 +144,7 @@ impl Options {
         }
     }
 
-    /// Worker threads that a run by these options has.
+    /// The number of worker threads of a run with these options.
     pub fn workers(&self) -> usize {
         self.threads.unwrap_or_else(parallelism)
     }
@@ -161,7 +160,7 @@ impl Options {
     }
 }
 
-/// Whether a policy's name is known.
+/// Visits the policy of a name only to check that the name is known.
 struct Known;
 
 impl Visit for Known {

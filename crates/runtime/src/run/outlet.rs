@@ -1,11 +1,14 @@
-//! The end of a stream that the caller holds: an iterator over what a running network gives.
+//! Outlets: the consuming end of a stream, held by the caller as an iterator while the network runs.
+//!
+//! Invariant: the outlet is the consuming side of its channel, so it counts as a dedicated node: it has a sleeper's number,
+//! and the run is not at rest while the caller computes between two items.
 
 use crate::build::{Finished, Stream};
 use crate::channel::In;
 use crate::channel::Lack;
 use crate::error::Error;
 use crate::net::Net;
-use crate::port::{Input, Take};
+use crate::port::{Input, PopPort};
 use crate::run::Caller;
 use crate::run::{Handle, Options, dismantle};
 use crate::sched::dedicated::Rest;
@@ -13,81 +16,81 @@ use crate::sched::ending::left;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sync::Ordering;
 use crate::threads::cores::Cores;
-use crate::threads::{Panic, Team};
+use crate::threads::{Panic, ThreadPool};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 use thalweg_graph::NodeId;
 
-/// How long a dropped outlet waits for threads that it need not wait for.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// The time for which a dropped outlet waits for threads that borrow nothing from the caller.
+const DROP_WAIT: Duration = Duration::from_millis(100);
 
 type Outcome = Result<Finished, Error>;
 
-/// The thread the run was started on.
+/// The thread on which the run was started.
 enum Runner<'scope> {
     Pooled(Arc<Ended>),
     Scoped(ScopedJoinHandle<'scope, Outcome>),
 }
 
-/// How a run on a thread of the pool has ended, once it has.
+/// The outcome of a run on a thread of the pool, once it has ended.
 #[derive(Default)]
 struct Ended {
-    how: Mutex<Option<Result<Outcome, Panic>>>,
-    bell: Condvar,
+    outcome: Mutex<Option<Result<Outcome, Panic>>>,
+    set: Condvar,
 }
 
-/// How long a caller that waits for the end looks before it sleeps.
-const LOOK: Duration = Duration::from_micros(20);
+/// The time for which a caller that waits for the end spins before it sleeps.
+const SPIN: Duration = Duration::from_micros(20);
 
 impl Ended {
-    fn tell(&self, how: Result<Outcome, Panic>) {
-        *self.how.lock().unwrap_or_else(PoisonError::into_inner) = Some(how);
-        self.bell.notify_one();
+    fn set(&self, outcome: Result<Outcome, Panic>) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        self.set.notify_one();
     }
 
-    /// Waits for the end, until then at most.
+    /// Waits for the end of the run; `None` if it has not ended by `until`.
     fn wait(&self, until: Option<Instant>) -> Option<Result<Outcome, Panic>> {
         let start = Instant::now();
-        let mut how = self.how.lock().unwrap_or_else(PoisonError::into_inner);
-        while how.is_none() {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        while outcome.is_none() {
             let now = Instant::now();
-            if now.duration_since(start) < LOOK {
-                drop(how);
+            if now.duration_since(start) < SPIN {
+                drop(outcome);
                 std::thread::yield_now();
                 (0..32).for_each(|_| std::hint::spin_loop());
-                how = self.how.lock().unwrap_or_else(PoisonError::into_inner);
+                outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            how = match until {
+            outcome = match until {
                 Some(until) if now >= until => return None,
                 Some(until) => {
-                    let waited = self.bell.wait_timeout(how, until - now);
+                    let waited = self.set.wait_timeout(outcome, until - now);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
-                None => self.bell.wait(how).unwrap_or_else(PoisonError::into_inner),
+                None => self.set.wait(outcome).unwrap_or_else(PoisonError::into_inner),
             };
         }
-        how.take()
+        outcome.take()
     }
 }
 
-/// An iterator over the items of a stream whose network runs meanwhile.
+/// An iterator over the items of a stream, while its network runs.
 ///
-/// Items that it has not been asked for stay in the channel, so a slow caller slows the network.
-/// When the run fails the iterator ends after the items that had come out, and
-/// [`Outlet::finish`] says why.
+/// Items stay in the channel until the caller calls `next`, so a slow caller slows the network.
+/// When the run fails, the iterator ends after the items that had arrived, and
+/// [`Outlet::finish`] returns the error.
 ///
-/// Dropping it cancels the run and waits for its threads, firings under way included. A source that
-/// waits for something outside cannot be stopped, and nor can it by a deadline: where the run has
-/// threads of its own ([`Stream::start`]) it is waited for a tenth of a second and then left to
-/// end by itself; a scope waits for it.
+/// Dropping it cancels the run and waits for its threads, including firings under way. A source that
+/// blocks on the outside world cannot be interrupted, not by a deadline either. If the run has
+/// threads of its own ([`Stream::start`]), the drop waits a tenth of a second for it and then leaves the
+/// threads to end by themselves; a scope ([`Stream::start_in`]) waits for them.
 pub struct Outlet<'scope, T: Send> {
-    // The cursor drops its items before the port says what is the ring's to drop.
+    // Fields drop in order: the cursor drops its items before the port releases them (`PopPort::drop`).
     cursor: In<'static, T>,
-    port: Take<T>,
-    /// Until the run has been finished.
+    port: PopPort<T>,
+    /// `None` once the run has been finished.
     net: Option<Arc<Net<'scope>>>,
     node: NodeId,
     rest: Rest,
@@ -103,26 +106,26 @@ impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
 }
 
 impl<T: Send + 'static> Stream<'static, T> {
-    /// Runs the graph on threads of its own, with the items of this stream as an iterator.
+    /// Starts the graph on threads of its own; returns the items of this stream as an iterator.
     ///
     /// # Errors
-    /// The graph is refused, the options are, or no thread can be started.
+    /// The graph or the options are refused, or no thread can be started.
     pub fn start(self, options: &Options) -> Result<Outlet<'static, T>, Error> {
         self.start_by(options, |prepared| {
             let ended = Arc::new(Ended::default());
             let (at_end, cores) = (ended.clone(), Cores::here());
             let run = move || {
-                cores.take_over();
-                at_end.tell(catch_unwind(AssertUnwindSafe(|| prepared.run_as(Caller::Dedicated))));
+                cores.adopt();
+                at_end.set(catch_unwind(AssertUnwindSafe(|| prepared.run_as(Caller::Dedicated))));
             };
-            Team::process().detach(Box::new(run)).map(|()| Runner::Pooled(ended))
+            ThreadPool::process().detach(Box::new(run)).map(|()| Runner::Pooled(ended))
         })
     }
 }
 
 impl<'scope, T: Send + 'scope> Stream<'scope, T> {
-    /// Runs the graph on threads of a scope, with the items of this stream as an iterator; the graph may
-    /// borrow what outlives the scope.
+    /// Starts the graph on threads of a scope; returns the items of this stream as an iterator. The graph may
+    /// borrow data that outlives the scope.
     ///
     /// # Errors
     /// As [`Stream::start`].
@@ -145,10 +148,10 @@ impl<'scope, T: Send + 'scope> Stream<'scope, T> {
         spawn: impl FnOnce(crate::run::Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
     ) -> Result<Outlet<'scope, T>, Error> {
         let graph = self.graph();
-        let (node, socket) = graph.external("outlet", self);
+        let (node, cell) = graph.external("outlet", self);
         let prepared = graph.build()?.prepare(options)?;
-        let limits = crate::channel::Limits { take: 1, see: 1 };
-        let port = Take::new(socket.ring(), socket.id(), limits);
+        let limits = crate::channel::InputRates { pop: 1, peek: 1 };
+        let port = PopPort::new(cell.ring(), cell.id(), limits);
         let (net, handle) = (prepared.net.clone(), prepared.handle());
         let cursor = port.cursor();
         let runner = spawn(prepared).map_err(Error::Thread)?;
@@ -166,26 +169,26 @@ impl<'scope, T: Send + 'scope> Stream<'scope, T> {
 }
 
 impl<T: Send> Outlet<'_, T> {
-    /// Stops the run from elsewhere.
+    /// A handle that stops the run from another thread.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Claims what has arrived; false where nothing has and nothing will.
+    /// Claims items that have arrived, and waits for the first one; false if no more will arrive.
     fn refill(&mut self) -> bool {
         let channel = self.port.side().channel;
-        // A share of the channel at a time, so that its producer is not kept from filling it.
+        // A quarter of the channel at a time: claimed slots are released together, and the producer needs the others.
         let most = (shared(&self.net).meter(channel).capacity() / 4).max(1);
         loop {
             match self.port.side().firings(most) {
                 Ok(items) => {
                     self.port.open(&mut self.cursor, items);
-                    Take::<T>::step(&mut self.cursor, (items, items));
+                    PopPort::<T>::step(&mut self.cursor, (items, items));
                     return true;
                 }
                 Err(Lack::Ended { .. }) => return false,
                 Err(_) if shared(&self.net).stopped() => {
-                    // What came out before the end is still to be had.
+                    // Items that arrived before the end are still delivered.
                     if self.port.side().firings(1).is_err() {
                         return false;
                     }
@@ -195,15 +198,15 @@ impl<T: Send> Outlet<'_, T> {
                     cell.state.wait.lack(lack);
                     cell.state.alert.store(false, Ordering::Relaxed);
                     self.port.side().refresh();
-                    let sleeper = cell.dedicated.expect("an outside end has a place to sleep") as usize;
+                    let sleeper = cell.dedicated.expect("an outlet has a sleeper's number") as usize;
                     self.rest.take(shared(&self.net), self.node, sleeper, None);
                 }
             }
         }
     }
 
-    /// Why the run has failed, if it has: without waiting for its threads, one of which may wait for the caller.
-    /// [`Outlet::finish`] does not give the same failure again.
+    /// The failure of the run, if there is one so far. It does not wait for the run's threads, one of which may wait for
+    /// the caller. [`Outlet::finish`] does not return the same failure again.
     pub fn take_failure(&mut self) -> Option<Error> {
         shared(&self.net).take_failure()
     }
@@ -211,17 +214,17 @@ impl<T: Send> Outlet<'_, T> {
     fn join(&mut self) {
         if let Some(runner) = self.runner.take() {
             let ended = match runner {
-                Runner::Pooled(ended) => ended.wait(None).expect("it waits until the end"),
+                Runner::Pooled(ended) => ended.wait(None).expect("a wait without a limit returns an outcome"),
                 Runner::Scoped(thread) => thread.join(),
             };
             self.outcome = Some(ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
     }
 
-    /// Waits for the end of the run; items not asked for are dropped with the channel.
+    /// Waits for the end of the run. Items that were not read are dropped with the channel.
     ///
     /// # Errors
-    /// Why the run ended before its time.
+    /// The reason why the run ended early.
     pub fn finish(mut self) -> Result<Finished, Error> {
         self.leave();
         self.join();
@@ -230,7 +233,7 @@ impl<T: Send> Outlet<'_, T> {
         outcome.and_then(|finished| dropped.map_or(Ok(finished), Err))
     }
 
-    /// Reads nothing more: what comes from now on is discarded, and who gives nothing else ends.
+    /// Leaves the channel: later items are discarded, and nodes whose outputs all lead here end.
     fn leave(&mut self) {
         if !self.port.side().meter.gone() {
             while let Some(item) = self.cursor.try_pop() {
@@ -275,15 +278,15 @@ impl<T: Send> Drop for Outlet<'_, T> {
         }
         self.handle.cancel();
         if let Some(Runner::Pooled(ended)) = &self.runner {
-            match ended.wait(Some(Instant::now() + PATIENCE)) {
+            match ended.wait(Some(Instant::now() + DROP_WAIT)) {
                 Some(Err(panic)) if !std::thread::panicking() => std::panic::resume_unwind(panic),
                 Some(_) => {}
-                None => return, // what has not ended ends by itself, and nothing of it is borrowed
+                None => return, // its threads own all that they use, and end by themselves
             }
         } else {
             self.join();
         }
-        // A value whose drop panics fails a run that has failed already.
+        // The run was cancelled, so a panic in the drop of a value changes nothing.
         _ = self.net.take().and_then(dismantle);
     }
 }

@@ -1,4 +1,4 @@
-//! From a network to nodes and channels that can run.
+//! Preparation: from a network to nodes and channels that can run.
 
 use super::Options;
 use crate::build::{Finished, MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
 use thalweg_plan::{Plan, Wishes};
 
-/// A network with its plan, rings and nodes, ready to go.
+/// A network with its plan, rings and nodes, ready to run.
 pub struct Prepared<'env> {
     /// The number of its graph.
     pub(super) number: usize,
@@ -31,7 +31,7 @@ impl<'env> Network<'env> {
     /// Plans, runs to the end, and reports.
     ///
     /// # Errors
-    /// [`Error`] says why the run ended before its time.
+    /// [`Error`] says why the run ended early.
     pub fn run(self, options: &Options) -> Result<Finished, Error> {
         self.prepare(options)?.run()
     }
@@ -39,20 +39,20 @@ impl<'env> Network<'env> {
     /// Plans, and makes everything but the threads.
     ///
     /// # Errors
-    /// As [`Options::check`], channels larger than can be made, and a panic in a process's function.
+    /// As [`Options::check`]; also channels that are too large, and a panic in a process's function.
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         options.check()?;
         calibrate();
         let wishes = options.wishes();
         let plan = Plan::new(&self.graph, &wishes);
-        let Network { number, graph, rings, nodes: makers, stacks, keepers, tallies } = self;
+        let Network { number, graph, rings, nodes: makers, stacks, budget_sharers, tallies } = self;
         let stacks = Stacks::new(&stacks)?;
         check_sizes(&graph, &plan)?;
         let (rings, wide) = make_channels(&graph, &plan, &wishes, rings)?;
         share_budget(&graph, &plan, &rings);
         let dedicated =
             graph.node_ids().filter(|id| is_dedicated(graph.node(*id), options.one_to_one)).count();
-        // Before any end of a channel exists, which user code may drop at once.
+        // Before any end of a channel exists: user code may drop one at once, and its drop looks the run up by its owner.
         let signals = Arc::new(Signals::new(plan.threads + dedicated, graph.nodes().len()));
         signals.owners.enter(&signals);
         let maker = NodeMaker {
@@ -62,7 +62,7 @@ impl<'env> Network<'env> {
             signals: &signals,
             one_to_one: options.one_to_one,
             held: share_held(&graph, &plan),
-            kept: plan.budget.unwrap_or(HELD_UNASKED) / 2 / keepers.max(1),
+            kept: plan.budget.unwrap_or(HELD_UNASKED) / 2 / budget_sharers.max(1),
         };
         let nodes = maker.make_all(makers, tallies)?;
         let mut net = Net::new(graph, plan, nodes, rings, signals);
@@ -79,19 +79,19 @@ fn make_channels<'env>(
     graph: &GraphData,
     plan: &Plan,
     wishes: &Wishes,
-    sockets: Vec<Arc<dyn MakeRing<'env> + 'env>>,
+    cells: Vec<Arc<dyn MakeRing<'env> + 'env>>,
 ) -> Result<Channels<'env>, Error> {
     let mut wide = Vec::new();
-    let make = |(id, socket): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
+    let make = |(id, cell): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
         let consumer = &graph.node(graph.channel(id).to.0).name;
         let capacity = plan.capacities[id.index()];
         let slots = thalweg_plan::max_capacity(graph, id, wishes, capacity);
         if slots > capacity {
             wide.push((id, slots));
         }
-        caught(consumer, || socket.make(id, Sizes { capacity, slots }, layout(graph, id)))
+        caught(consumer, || cell.make(id, Sizes { capacity, slots }, layout(graph, id)))
     };
-    let rings = graph.channel_ids().zip(sockets).map(make).collect::<Result<_, Error>>()?;
+    let rings = graph.channel_ids().zip(cells).map(make).collect::<Result<_, Error>>()?;
     Ok((rings, wide))
 }
 
@@ -107,7 +107,7 @@ struct NodeMaker<'a> {
     stacks: &'a Stacks,
     signals: &'a Signals,
     one_to_one: bool,
-    /// Bytes that a parallel node's completed tickets may hold, and that a node may keep.
+    /// The most bytes that completed tickets of a parallel node hold, and that the gate of a fork-join keeps.
     held: usize,
     kept: usize,
 }
@@ -190,7 +190,7 @@ fn outputs(node: &Node) -> impl Iterator<Item = ChannelId> + '_ {
     node.outputs.iter().filter_map(|port| port.channel)
 }
 
-/// Calls a user's code (a process's function, a weight) for a node that is being made.
+/// Calls user code (a process's function, a weight) for a node that is being made; a panic is that node's failure.
 fn caught<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(make)).map_err(|panic| {
         let message = crate::panic_message(&*panic);
@@ -198,23 +198,23 @@ fn caught<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error> {
     })
 }
 
-/// Messages between processes are moved one by one, mostly by one worker.
+/// The layout of a channel's counters. Between processes messages move one by one, mostly by one worker.
 fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     let channel = graph.channel(id);
     let process = |node: NodeId| graph.node(node).kind == Kind::Process;
     if process(channel.from.0) && process(channel.to.0) { Layout::Together } else { Layout::Apart }
 }
 
-/// Tickets of a reorder window: enough that one claim ten times as long as the others leaves the
-/// other workers busy, few enough to stay in a cache.
+/// The number of tickets of a reorder window: enough that the other workers stay busy during a claim ten times as long as
+/// theirs, and few enough to stay in a cache.
 fn tickets(threads: usize) -> usize {
     (threads * 16).next_power_of_two().max(32)
 }
 
-/// Bytes of one channel's slots at most.
+/// The most bytes of one channel's slots.
 const CHANNEL_BYTES: usize = 1 << 34;
 
-/// Refuses what could not be made.
+/// Refuses channels whose slots would take more than [`CHANNEL_BYTES`].
 fn check_sizes(graph: &GraphData, plan: &Plan) -> Result<(), Error> {
     for (id, items) in graph.channel_ids().zip(&plan.capacities) {
         let bytes = graph.channel(id).item.bytes.max(1);
@@ -228,7 +228,7 @@ fn check_sizes(graph: &GraphData, plan: &Plan) -> Result<(), Error> {
     Ok(())
 }
 
-/// What every firing needs; empty where that depends on more than the counters.
+/// The items and room that every firing needs; empty if that depends on more than the counters.
 fn needs(node: &Node) -> Vec<Need> {
     let items = node.inputs.iter().map(|port| {
         let pop = port.pop.fixed()?;
@@ -238,18 +238,18 @@ fn needs(node: &Node) -> Vec<Need> {
     items.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// Bytes that completed tickets of one parallel node may hold in its reorder window, beyond which it
-/// makes no claim: a share of the budget, or of [`HELD_UNASKED`].
+/// The bytes that completed tickets of one parallel node may hold in its reorder window, an equal share of half the budget
+/// or of [`HELD_UNASKED`]. Beyond it the node makes no claim.
 fn share_held(graph: &GraphData, plan: &Plan) -> usize {
     let nodes = graph.nodes().iter().filter(|node| node.kind == Kind::Parallel).count().max(1);
     plan.budget.map_or(HELD_UNASKED, |budget| budget / 2) / nodes
 }
 
-/// Bytes that reorder windows may hold where no budget was given.
+/// The most bytes of all reorder windows of a run without a byte budget.
 const HELD_UNASKED: usize = 256 << 20;
 
-/// Deals the byte budget, less the rings' own slots and a quarter kept for growth, to the
-/// channels whose items are weighed.
+/// Divides the byte budget among the channels whose items are weighed: less the slots of all rings, and less a quarter of
+/// the rest, which is reserved for growth.
 fn share_budget(graph: &GraphData, plan: &Plan, rings: &[MadeRing<'_>]) {
     let Some(budget) = plan.budget else { return };
     let slots: usize =

@@ -1,15 +1,15 @@
-//! Workers pinned to cores, where the system lets them be.
+//! Cores: the set that a thread may use, the number that the process may use, and pinning.
 //!
-//! Pinning is a wish: where the system has no such thing, or refuses, the workers run unpinned.
+//! Pinning is best effort: where the system does not support it, or refuses, the workers run unpinned.
 //!
-//! A pool thread works for runs of different callers. At the start of each job it takes over the cores that the
-//! caller may use ([`Cores`]), as a thread that the caller had started would.
+//! A pool thread works for runs of different callers. At the start of each job it adopts the set of cores that the
+//! caller may use ([`Cores`]), as a thread started by the caller would.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The calling thread kept on one core; dropped, it may run again where it might before.
+/// Pins the calling thread to one core until it is dropped; then restores the set that the thread might use before.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     #[cfg(target_os = "linux")]
@@ -21,7 +21,7 @@ mod linux {
     use super::Pinned;
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    /// Cores that the calling thread may use.
+    /// The cores that the calling thread may use.
     pub(crate) fn cores() -> Vec<usize> {
         match sched_getaffinity(None) {
             Ok(allowed) => (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect(),
@@ -29,22 +29,22 @@ mod linux {
         }
     }
 
-    /// The cores that a thread may use.
+    /// The set of cores that a thread may use; `None` if the system does not report it.
     #[derive(Clone, Debug)]
     pub(crate) struct Cores(Option<CpuSet>);
 
     impl Cores {
-        /// Of the calling thread.
+        /// The set of the calling thread.
         pub(crate) fn here() -> Cores {
             Cores(sched_getaffinity(None).ok())
         }
 
-        /// The calling thread may use them, and no others.
-        pub(crate) fn take_over(&self) {
+        /// Restricts the calling thread to this set.
+        pub(crate) fn adopt(&self) {
             if let (Some(cores), Ok(now)) = (&self.0, sched_getaffinity(None))
                 && *cores != now
             {
-                // A thread that stays where it is still runs.
+                // Best effort: a refused thread runs all the same.
                 let _ = sched_setaffinity(None, cores);
             }
         }
@@ -55,7 +55,7 @@ mod linux {
     }
 
     impl Pinned {
-        /// Keeps the calling thread on `core`.
+        /// Pins the calling thread to `core`.
         pub(crate) fn to(core: usize) -> Pinned {
             let mut only = CpuSet::new();
             only.set(core);
@@ -67,7 +67,7 @@ mod linux {
     impl Drop for Pinned {
         fn drop(&mut self) {
             if let Some(before) = &self.before {
-                // A thread that stays where it is still runs.
+                // Best effort: a refused thread runs all the same.
                 let _ = sched_setaffinity(None, before);
             }
         }
@@ -77,7 +77,7 @@ mod linux {
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Cores, cores};
 
-/// The cores that a thread may use: nothing is known of them here.
+/// The set of cores that a thread may use: not known on this system.
 #[cfg(not(target_os = "linux"))]
 #[derive(Clone, Debug)]
 pub(crate) struct Cores;
@@ -88,31 +88,31 @@ impl Cores {
         Cores
     }
 
-    pub(crate) fn take_over(&self) {}
+    pub(crate) fn adopt(&self) {}
 
     pub(crate) fn count(&self) -> usize {
         0
     }
 }
 
-/// The latest answer.
+/// The latest result of [`parallelism`].
 static KNOWN: AtomicUsize = AtomicUsize::new(1);
 
-/// The latest answer of [`parallelism`], without asking the system.
+/// The latest result of [`parallelism`], without a system call.
 #[cfg(not(loom))]
-pub(crate) fn known_parallelism() -> usize {
+pub(crate) fn last_parallelism() -> usize {
     KNOWN.load(Ordering::Relaxed)
 }
 
-/// How long an answer of the system holds: it reads files of control groups, which takes 30 us.
+/// The time for which a result is reused. Computing it reads files of control groups, which takes 30 us.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// The latest answer: cores of the thread that it was for, when it was given, threads.
+/// The latest result: the number of cores of the thread that it was computed for, the time, and the result.
 static LAST: Mutex<Option<(usize, Instant, usize)>> = Mutex::new(None);
 
-/// Threads that the process may run at once on the cores of the calling thread: [`thalweg_plan::threads`]. An answer
-/// holds for a second, and for threads with as many cores. Threads of the pool ask before they sleep, so that a
-/// run need not.
+/// The number of threads that the process may run at once on the cores of the calling thread
+/// ([`thalweg_plan::threads`]). A result is reused for a second by threads with the same number of cores. Pool threads
+/// call this before they sleep, so that a run finds a recent result.
 pub(crate) fn parallelism() -> usize {
     let (count, now) = (Cores::here().count(), Instant::now());
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,9 +127,9 @@ pub(crate) fn parallelism() -> usize {
     }
 }
 
-/// [`parallelism`] as far as it is known without reading files: before the first answer, the cores that the calling thread
-/// may use, though a control group's quota may allow less.
-pub(crate) fn parallelism_at_hand() -> usize {
+/// [`parallelism`] without reading files: the latest result, of any age, or else the number of cores that the calling
+/// thread may use, of which a control group's quota may allow less.
+pub(crate) fn cached_parallelism() -> usize {
     let count = Cores::here().count();
     match *LAST.lock().unwrap_or_else(PoisonError::into_inner) {
         Some((cores, _, threads)) if cores == count => threads,
@@ -137,7 +137,7 @@ pub(crate) fn parallelism_at_hand() -> usize {
     }
 }
 
-/// Cores that the calling thread may use; none where the system does not tell.
+/// The cores that the calling thread may use; empty where the system does not report them.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn cores() -> Vec<usize> {
     Vec::new()
@@ -145,7 +145,7 @@ pub(crate) fn cores() -> Vec<usize> {
 
 #[cfg(not(target_os = "linux"))]
 impl Pinned {
-    /// Does nothing here.
+    /// No effect on this system.
     pub(crate) fn to(_core: usize) -> Pinned {
         Pinned {}
     }
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_thread_runs_on_one_core_and_is_let_go() {
+    fn a_pinned_thread_runs_on_one_core_until_unpinned() {
         let all = cores();
         for core in &all {
             let pinned = Pinned::to(*core);

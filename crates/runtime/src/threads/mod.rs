@@ -1,51 +1,71 @@
-//! The process's threads: one pool, whose threads stay from one job to the next.
+//! The process's thread pool, whose threads stay from one job to the next.
 //!
-//! Workers, threads of blocking nodes, the runner of a started graph and the members of [`Team::beside`] all come
-//! from here. A caller takes an idle thread or starts a new one and never queues, so jobs that wait for each other,
-//! runs inside of runs included, cannot exhaust the pool.
+//! Workers, threads of blocking nodes, the runner of a started graph and the members of [`ThreadPool::fork_join`] all
+//! come from here. A caller takes an idle thread or starts a new one and never queues, so jobs that wait for each other,
+//! nested runs included, cannot exhaust the pool.
 //!
 //! # States of a seat
 //!
-//! Each pool thread (*member*) has a seat, whose state is under its mutex.
+//! Each pool thread (*member*) has a [seat](seat::Seat), whose state is under its mutex. A seat is in the list of idle
+//! threads, or in the hand of one caller (in a [`Roster`]).
 //!
 //! | state | meaning | entered by | left by |
 //! |---|---|---|---|
-//! | idle | in the team's list, or in the hand of one caller | member at its start; caller by `revoke` or `dismiss`; member after a job of its own | caller by `call`, team by `over` |
-//! | called | has a job that no thread has seen | caller by `call` | member (running), caller by `revoke` or `dismiss` (idle) |
-//! | running | the member executes the job | member | member |
-//! | done | the job has returned or panicked | member | caller by `dismiss` |
-//! | over | the thread ends | team | never |
+//! | idle | waits for a call | member at its start; caller by `revoke` or `revoke_or_join`; member after an owned job | caller by `set(Called)`; pool by `set(Closed)` |
+//! | called | has a job that its member has not seen | caller | member (running); caller by `revoke` or `revoke_or_join` (idle) |
+//! | running | the member executes the job | member | member (done; idle after an owned job) |
+//! | done | the job has returned or panicked; its panic is kept | member | caller by `revoke_or_join` (idle) |
+//! | closed | the thread ends | pool, when it is dropped or has enough idle threads | never |
 //!
-//! Each side has a bell: the member waits on `call` for a call, the caller waits on `end` for `done`. A side that
-//! waits says so under the lock, and the other rings after its change only then: a ring costs a system call.
+//! Invariant: a seat in a caller's hand is never closed. Only `put_back` and the pool's drop close seats: the one takes the
+//! seat out of the caller's hand, the other out of the list.
 //!
 //! # Why a job may borrow from its caller's stack
 //!
 //! A [`Roster`] holds a borrowed job and the seats called for it. Any thread may add a seat (`summon`) while the roster
-//! is open. The race: a thread summons a member just as the caller returns. `close` takes the job out under the
-//! roster's lock, and `summon` reads the job and notes the seat under that lock. So a summons either comes before the
-//! close, which then finds the seat, or finds no job. The close then dismisses each seat: one still `called` goes back
-//! to idle, and its member, which looks under the seat's lock, never sees the job; one that is `running` is waited
-//! for. The guard that closes is a local of [`Roster::with`], so a panic closes too.
+//! is open.
+//!
+//! | roster is | `work` | entered by | left by |
+//! |---|---|---|---|
+//! | closed | none | creation; `close`, under the lock | `Open::new`, under the lock |
+//! | open | the job, borrowed from a frame of the opening thread | `Open::new` | `close` |
+//!
+//! *The race.* A thread summons a member just as the caller returns, and the member runs a job whose borrow has ended.
+//!
+//! *Why it cannot happen.* `close` removes the job under the roster's lock, and `summon` reads the job and stores the
+//! seat under that lock. So a summons either precedes the close, which then finds the seat, or finds no job. The close
+//! then revokes or joins each seat: one still `called` goes back to idle, and its member, which reads the state under the
+//! seat's lock, never sees the job; one that is `running` is waited for. The guard that closes is a local of
+//! [`Roster::with`], so a panic closes too. A seat leaves the roster only after it has been joined, so a panic during the
+//! close leaves the rest to the guard's drop.
+//!
+//! The mutexes order all data: the call's fields by the seat's lock, and a job's writes by the member's `set(Done)` and
+//! the caller's lock that finds `Done`.
 //!
 //! # Waiting
 //!
-//! A member without a call, and a caller that waits, first look for a few microseconds (`seat::LOOK`): waking a thread through the system takes
-//! longer than what lies between two short jobs. At most one member fewer than there are cores looks. Then they
-//! sleep, so an idle pool uses no processor time. Beyond `pool::KEPT` idle members threads end.
+//! Each side of a seat has a condition variable: the member waits on `called` for a call, the caller on `done` for the
+//! end. A side that waits sets a flag under the lock, and the other side notifies after its change only if the flag is
+//! set: a notification costs a system call. Flag and state are under one lock, so no wake-up is lost.
+//!
+//! Before it waits, a side spins for a few microseconds (`seat::SPIN`), since waking a thread through the system takes
+//! longer than the gap between two short jobs. It spins on `changes`, a counter that `set` increments `Relaxed`: a
+//! stale value only prolongs the spin, for the state is read under the lock afterwards. At most one member fewer than
+//! there are cores spins at a time. Then the thread sleeps, so an idle pool uses no processor time. Beyond `idle::KEPT`
+//! idle members threads end.
 
 pub(crate) mod cores;
+mod idle;
 mod name;
 mod pool;
 mod roster;
 mod seat;
-mod team;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 pub(crate) use name::name_thread;
+pub use pool::ThreadPool;
 pub(crate) use roster::Roster;
-pub use team::Team;
 
 use std::any::Any;
 use std::io;
@@ -53,8 +73,8 @@ use std::io;
 /// A job of several members; each gets its number.
 pub(crate) type Job<'j> = dyn Fn(usize) + Sync + 'j;
 
-/// What is done where the system refuses a thread.
+/// The handler of the error with which the system refuses to start a thread.
 pub(crate) type Refused<'j> = dyn Fn(io::Error) + Sync + 'j;
 
-/// What went wrong in a job.
+/// The payload of a job's panic.
 pub(crate) type Panic = Box<dyn Any + Send>;

@@ -1,8 +1,9 @@
-//! A job lent to several threads of the pool: who was summoned, and who is waited for.
+//! A job lent to several threads of the pool: the calls that were made for it, and their end. The race between a summons
+//! and the close is argued in [`super`].
 
-use super::pool::Pool;
+use super::idle::IdleThreads;
+use super::pool::ThreadPool;
 use super::seat::{Call, Seat, State};
-use super::team::Team;
 use super::{Job, Panic, Refused};
 use crate::sync::{Mutex, lock};
 use std::fmt;
@@ -10,10 +11,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a caller that waits does something else.
-const ELSE: Duration = Duration::from_millis(50);
+/// The period at which a caller that waits runs its own function.
+const POLL: Duration = Duration::from_millis(50);
 
-/// A job that members may be summoned to, and those that were.
+/// A borrowed job, while it is open for summons, and the seats called for it.
 #[derive(Default)]
 pub(crate) struct Roster {
     inner: Mutex<Inner>,
@@ -25,115 +26,122 @@ impl fmt::Debug for Roster {
     }
 }
 
+/// Invariant: every seat whose call holds the job is in `seats`, and leaves only after it was revoked or joined.
 #[derive(Default)]
 struct Inner {
+    /// Present while the roster is open.
     work: Option<Work>,
-    /// By the number each was summoned for.
+    /// The seats called, each with its member's number.
     seats: Vec<(usize, Arc<Seat>)>,
 }
 
-/// What the roster has borrowed while it is open.
+/// The borrows of an open roster. Their lifetimes are erased: see [`Roster::with`].
 struct Work {
-    pool: Arc<Pool>,
+    idle: Arc<IdleThreads>,
     job: &'static Job<'static>,
     refused: &'static Refused<'static>,
 }
 
 impl Roster {
-    /// Opens the roster for the time of `own`, then closes it: see the module.
+    /// Runs `own` while the roster is open for `job`, then closes it: revokes the calls of members that have not begun, and
+    /// waits for the others. `refused` gets the error if the system refuses a thread; `while_waiting` runs periodically
+    /// during the wait.
     ///
     /// # Panics
-    /// Where a member does.
+    /// If a member panics, after all have ended.
     pub(crate) fn with<R>(
         &self,
-        team: &Team,
+        pool: &ThreadPool,
         job: &Job<'_>,
         refused: &Refused<'_>,
         own: impl FnOnce() -> R,
-        else_do: Option<impl FnMut()>,
+        while_waiting: Option<impl FnMut()>,
     ) -> R {
-        // SAFETY: members see the job, and summoners `refused`, only between `Open::new` and the close, which is
-        // over when `open` is gone: `end` and its drop close, and it is a local that is never forgotten.
+        // SAFETY: the erased borrows outlive their uses. They are reachable through `work`, which the close removes under
+        // the lock that every reader holds (`summon`, which also calls `refused` under it), and through seats of the
+        // roster, which the close revokes or joins, so that no member has the job any more. The close is over when
+        // `open` is gone, by `end` or by its drop, also in a panic; `open` is a local that is never forgotten.
         let (job, refused) = unsafe {
             (
                 std::mem::transmute::<&Job<'_>, &'static Job<'static>>(job),
                 std::mem::transmute::<&Refused<'_>, &'static Refused<'static>>(refused),
             )
         };
-        let open = Open::new(self, Work { pool: team.pool.clone(), job, refused });
+        let open = Open::new(self, Work { idle: pool.idle.clone(), job, refused });
         let done = own();
-        open.end(else_do);
+        open.end(while_waiting);
         done
     }
 
-    /// Calls a member to do its part, if the roster is open. From any thread.
+    /// Calls a member for its part of the job, if the roster is open; no effect otherwise. On any thread.
     pub(crate) fn summon(&self, number: usize) {
         let mut inner = lock(&self.inner);
         let Inner { work: Some(work), seats } = &mut *inner else { return };
-        match work.pool.take() {
+        match work.idle.acquire() {
             Ok(seat) => {
-                seat.set(State::Called(Call::Part(work.job, number)));
+                seat.set(State::Called(Call::Lent(work.job, number)));
                 seats.push((number, seat));
             }
-            // Under the lock, as the close waits for it.
+            // Under the lock, which the close takes: `refused` is borrowed like the job.
             Err(error) => (work.refused)(error),
         }
     }
 }
 
 impl Roster {
-    /// Revokes the call of a member that has not begun: its number, for the caller to do its part. From a thread
-    /// that is inside of [`Roster::with`].
+    /// Revokes the call of a member that has not begun and whose number satisfies `may`. Returns the number: the caller
+    /// does that part itself. Only inside [`Roster::with`], whose close must not run at the same time.
     pub(crate) fn take_over(&self, may: impl Fn(usize) -> bool) -> Option<usize> {
         let mut inner = lock(&self.inner);
         let Inner { work: Some(work), seats } = &mut *inner else { return None };
         let at = seats.iter().position(|(number, seat)| may(*number) && seat.revoke())?;
         let (number, seat) = seats.swap_remove(at);
-        work.pool.put_back(seat);
+        work.idle.put_back(seat);
         Some(number)
     }
 }
 
-/// A roster that is open, until this is dropped.
+/// The guard of an open roster: closes it when dropped.
 struct Open<'r> {
     roster: &'r Roster,
-    pool: Arc<Pool>,
+    idle: Arc<IdleThreads>,
 }
 
 impl<'r> Open<'r> {
     fn new(roster: &'r Roster, work: Work) -> Open<'r> {
-        let pool = work.pool.clone();
+        let idle = work.idle.clone();
         lock(&roster.inner).work = Some(work);
-        Open { roster, pool }
+        Open { roster, idle }
     }
 
-    fn end(self, else_do: Option<impl FnMut()>) {
-        let how = match else_do {
-            Some(mut else_do) => self.close(&mut else_do, Some(ELSE)),
+    /// Closes the roster, and continues the first panic of a member.
+    fn end(self, while_waiting: Option<impl FnMut()>) {
+        let outcome = match while_waiting {
+            Some(mut while_waiting) => self.close(&mut while_waiting, Some(POLL)),
             None => self.close(&mut || {}, None),
         };
-        if let Err(panic) = how {
+        if let Err(panic) = outcome {
             resume_unwind(panic);
         }
     }
 
-    /// Revokes or waits for all that were summoned; how the first that panicked did.
+    /// Closes the roster, and revokes or joins all seats; returns the first panic of a member.
     ///
-    /// A seat stays in the roster until its member has left the job. So where `else_do` panics, the drop of
-    /// `self` waits for the others.
-    fn close(&self, else_do: &mut dyn FnMut(), timeout: Option<Duration>) -> Result<(), Panic> {
+    /// After `work` is gone no seat is added, so the list only shrinks. A seat stays in it until its member has left the
+    /// job: if `while_waiting` panics, the drop of `self` joins that seat and the others.
+    fn close(&self, while_waiting: &mut dyn FnMut(), timeout: Option<Duration>) -> Result<(), Panic> {
         lock(&self.roster.inner).work = None;
-        let mut how = Ok(());
+        let mut outcome = Ok(());
         loop {
             let last = lock(&self.roster.inner).seats.last().map(|(_, seat)| seat.clone());
-            let Some(seat) = last else { return how };
-            let ended = seat.dismiss(else_do, timeout);
+            let Some(seat) = last else { return outcome };
+            let ended = seat.revoke_or_join(while_waiting, timeout);
             lock(&self.roster.inner).seats.pop();
-            self.pool.put_back(seat);
-            if how.is_ok() {
-                how = ended;
+            self.idle.put_back(seat);
+            if outcome.is_ok() {
+                outcome = ended;
             } else {
-                // The drop of a payload may panic, and others are still to be waited for.
+                // The drop of a payload may panic, and other seats are still to be joined.
                 std::mem::forget(ended);
             }
         }
@@ -142,7 +150,7 @@ impl<'r> Open<'r> {
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        // After `end` there is nothing left to close.
+        // After a completed `end` no seat is left. The payload of a second panic is forgotten: its drop may panic.
         std::mem::forget(self.close(&mut || {}, None));
     }
 }

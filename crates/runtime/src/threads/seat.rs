@@ -1,46 +1,54 @@
-//! A thread of the pool: its state, its call, and how it waits for one.
+//! A thread of the pool: its state, its call, and the waiting of both sides. The states are in [`super`].
 
-use super::pool::Pool;
+use super::idle::IdleThreads;
 use super::{Job, Panic, name_thread};
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a thread looks for a change before it sleeps.
+/// The time for which a thread spins before it sleeps.
 #[cfg(not(loom))]
-const LOOK: Duration = Duration::from_micros(20);
+const SPIN: Duration = Duration::from_micros(20);
 
-/// The name of a thread that waits for a job.
+/// The name of a thread that sleeps until a call.
 const IDLE: &str = "thalweg idle";
 
-/// What a member is called for.
+/// A job for one member.
 pub(super) enum Call {
-    /// Its part of a job, which is there until the seat is dismissed.
-    Part(&'static Job<'static>, usize),
-    /// A job of its own, that no caller waits for.
-    Own(Box<dyn FnOnce() + Send>),
+    /// A borrowed job and the member's number. Invariant: the borrow lives until the caller has revoked or joined the
+    /// seat; the lifetime is erased by [`Roster::with`](super::Roster::with) alone.
+    Lent(&'static Job<'static>, usize),
+    /// A job for which no caller waits.
+    Owned(Box<dyn FnOnce() + Send>),
 }
 
+/// The table of states is in [`super`].
 pub(super) enum State {
     Idle,
     Called(Call),
     Running,
     Done(Result<(), Panic>),
-    Over,
+    Closed,
 }
 
+/// Under the seat's lock.
 struct Shared {
     state: State,
+    /// The member waits on `called`: the next `set` must notify it.
     member_waits: bool,
+    /// The caller waits on `done`.
     caller_waits: bool,
 }
 
+/// A pool thread's place. Shared by the thread and by the list or the caller whose hand it is in.
 pub(super) struct Seat {
     shared: Mutex<Shared>,
-    call: Condvar,
-    end: Condvar,
-    /// How often the state has changed: what a thread looks at without the lock.
+    /// The member waits for a call, or for the close.
+    called: Condvar,
+    /// The caller waits for `Done`.
+    done: Condvar,
+    /// Incremented with each change of the state, for threads that spin without the lock.
     changes: AtomicUsize,
 }
 
@@ -48,98 +56,104 @@ impl Seat {
     pub(super) fn new() -> Arc<Seat> {
         Arc::new(Seat {
             shared: Mutex::new(Shared { state: State::Idle, member_waits: false, caller_waits: false }),
-            call: Condvar::new(),
-            end: Condvar::new(),
+            called: Condvar::new(),
+            done: Condvar::new(),
             changes: AtomicUsize::new(0),
         })
     }
 
-    /// Changes the state, and rings the other side.
+    /// Changes the state, and notifies the other side if it waits: the caller of `Done`, the member of anything else.
+    ///
+    /// The flag is read under the lock under which the other side sets it and begins to wait. So it either finds the new
+    /// state before it waits, or is notified. The notification follows the unlock, or the woken thread would wait for it.
     pub(super) fn set(&self, state: State) {
         let mut shared = lock(&self.shared);
-        let (bell, waits) = match state {
-            State::Done(_) => (&self.end, shared.caller_waits),
-            _ => (&self.call, shared.member_waits),
+        let (side, waits) = match state {
+            State::Done(_) => (&self.done, shared.caller_waits),
+            _ => (&self.called, shared.member_waits),
         };
         shared.state = state;
-        // The lock orders what is done; this only ends a look.
+        // `Relaxed`: the lock orders the state's data, and this store only ends a spin. Writers hold the lock.
         self.changes.store(self.changes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         drop(shared);
         if waits {
-            bell.notify_one();
+            side.notify_one();
         }
     }
 
-    /// Looks for a change for a while, without the lock.
+    /// Releases the lock, spins until the state changes or [`SPIN`] has passed, and takes the lock again. `changes` is
+    /// read under the lock first, so a change after the release ends the spin.
     #[cfg(not(loom))]
-    fn look<'s>(&'s self, shared: MutexGuard<'s, Shared>) -> MutexGuard<'s, Shared> {
+    fn spin<'s>(&'s self, shared: MutexGuard<'s, Shared>) -> MutexGuard<'s, Shared> {
         let before = self.changes.load(Ordering::Relaxed);
         drop(shared);
         let start = std::time::Instant::now();
-        while self.changes.load(Ordering::Relaxed) == before && start.elapsed() < LOOK {
+        while self.changes.load(Ordering::Relaxed) == before && start.elapsed() < SPIN {
             (0..16).for_each(|_| std::hint::spin_loop());
         }
         lock(&self.shared)
     }
 
     #[cfg(loom)]
-    fn look<'s>(&'s self, shared: MutexGuard<'s, Shared>) -> MutexGuard<'s, Shared> {
+    fn spin<'s>(&'s self, shared: MutexGuard<'s, Shared>) -> MutexGuard<'s, Shared> {
         shared // a model has no clock
     }
 
-    /// The caller waits for the end, or, where there is a timeout, for so long: then false.
-    fn wait_end<'s>(
+    /// The caller waits until it is notified (true), or for the timeout, if there is one (false).
+    fn wait_done<'s>(
         &'s self,
         mut shared: MutexGuard<'s, Shared>,
         timeout: Option<Duration>,
     ) -> (MutexGuard<'s, Shared>, bool) {
         shared.caller_waits = true;
-        let (mut shared, rung) = match timeout {
+        let (mut shared, notified) = match timeout {
             #[cfg(not(loom))]
             Some(timeout) => {
-                let waited = self.end.wait_timeout(shared, timeout);
+                let waited = self.done.wait_timeout(shared, timeout);
                 let (shared, time) = waited.unwrap_or_else(|poison| poison.into_inner());
                 (shared, !time.timed_out())
             }
-            _ => (self.end.wait(shared).unwrap_or_else(|poison| poison.into_inner()), true),
+            _ => (self.done.wait(shared).unwrap_or_else(|poison| poison.into_inner()), true),
         };
         shared.caller_waits = false;
-        (shared, rung)
+        (shared, notified)
     }
 
-    /// The member's next call; none when the thread is to end.
-    pub(super) fn next_call(&self, team: &Pool) -> Option<Call> {
+    /// Waits for the member's next call; `None` once the seat is closed. With the call the state becomes `Running`.
+    pub(super) fn next_call(&self, idle: &IdleThreads) -> Option<Call> {
         let mut shared = lock(&self.shared);
-        let mut looked = false;
+        let mut spun = false;
         loop {
             match std::mem::replace(&mut shared.state, State::Running) {
                 State::Called(call) => return Some(call),
-                State::Over => return None,
-                // Done stays until the caller has seen it, and idle is what this waits to change.
+                State::Closed => return None,
+                // `Done` is the caller's to leave, and `Idle` that of the next caller: both are restored.
                 state => shared.state = state,
             }
-            if !looked && team.may_look() {
-                shared = self.look(shared);
-                team.has_looked();
-                looked = true;
+            if !spun && idle.try_begin_spin() {
+                shared = self.spin(shared);
+                idle.end_spin();
+                spun = true;
             } else {
-                looked = true;
+                spun = true;
+                // Two system calls outside the lock: a name, and the answer that the next run then need not compute.
                 drop(shared);
                 name_thread(IDLE);
                 if cfg!(not(loom)) {
                     crate::threads::cores::parallelism();
                 }
                 shared = lock(&self.shared);
+                // The state may have changed without the lock, and then no notification would follow.
                 if matches!(shared.state, State::Idle | State::Done(_)) {
                     shared.member_waits = true;
-                    shared = self.call.wait(shared).unwrap_or_else(|poison| poison.into_inner());
+                    shared = self.called.wait(shared).unwrap_or_else(|poison| poison.into_inner());
                     shared.member_waits = false;
                 }
             }
         }
     }
 
-    /// Revokes the call, if the member has not begun.
+    /// Revokes the call if the member has not begun; true if so. The seat is idle then, and its member never sees the job.
     pub(super) fn revoke(&self) -> bool {
         let mut shared = lock(&self.shared);
         let called = matches!(shared.state, State::Called(_));
@@ -149,44 +163,51 @@ impl Seat {
         called
     }
 
-    /// Revokes the call, or waits until the job is done; how it panicked. The seat is idle then.
-    pub(super) fn dismiss(&self, else_do: &mut dyn FnMut(), timeout: Option<Duration>) -> Result<(), Panic> {
+    /// Revokes the call, or waits until the job is done and returns its panic. The seat is idle afterwards, and no thread
+    /// uses the job any more. While it waits, it calls `while_waiting` after each `timeout`, without the lock.
+    pub(super) fn revoke_or_join(
+        &self,
+        while_waiting: &mut dyn FnMut(),
+        timeout: Option<Duration>,
+    ) -> Result<(), Panic> {
         let mut shared = lock(&self.shared);
-        let mut looked = false;
+        let mut spun = false;
         loop {
             match std::mem::replace(&mut shared.state, State::Idle) {
-                State::Done(how) => return how,
+                State::Done(outcome) => return outcome,
                 State::Running => shared.state = State::Running,
                 State::Called(_) | State::Idle => return Ok(()),
-                State::Over => unreachable!("the team ends no seat in a caller's hand"),
+                State::Closed => unreachable!("a seat in a caller's hand is never closed"),
             }
-            if !std::mem::replace(&mut looked, true) {
-                shared = self.look(shared);
+            if !std::mem::replace(&mut spun, true) {
+                shared = self.spin(shared);
                 continue;
             }
-            let (after, rung) = self.wait_end(shared, timeout);
+            let (after, notified) = self.wait_done(shared, timeout);
             shared = after;
-            if !rung {
+            if !notified {
                 drop(shared);
-                else_do();
+                while_waiting();
                 shared = lock(&self.shared);
             }
         }
     }
 
-    /// What a member does for as long as it lives.
-    pub(super) fn serve(self: &Arc<Self>, team: &Arc<Pool>) {
-        while let Some(call) = self.next_call(team) {
+    /// The member's loop, until its seat is closed. A job may panic; the thread survives.
+    pub(super) fn serve(self: &Arc<Self>, idle: &Arc<IdleThreads>) {
+        while let Some(call) = self.next_call(idle) {
             match call {
-                Call::Part(job, number) => {
-                    let how = catch_unwind(AssertUnwindSafe(|| job(number)));
-                    self.set(State::Done(how));
+                Call::Lent(job, number) => {
+                    let outcome = catch_unwind(AssertUnwindSafe(|| job(number)));
+                    // The last use of the job: from here on its caller may return.
+                    self.set(State::Done(outcome));
                 }
-                Call::Own(job) => {
-                    // Its caller has its own way to hear of a panic.
+                Call::Owned(job) => {
+                    // The job reports its own panic, if a thread needs to know of it.
                     _ = catch_unwind(AssertUnwindSafe(job));
+                    // No caller has this seat in its hand, so the member lists it itself.
                     lock(&self.shared).state = State::Idle;
-                    team.put_back(self.clone());
+                    idle.put_back(self.clone());
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::reference::{initial_items, leaves};
 use super::spec::{Entry, Op, Route, Spec, digest, mix};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use thalweg::{GiveSpec, Graph, In, Out, Stream, View, input, output, window};
+use thalweg::{Graph, In, Out, PushSpec, Stream, View, input, output, window};
 
 /// State shared by all kernels of a graph.
 #[derive(Clone)]
@@ -77,7 +77,7 @@ impl<T: Item> Build<'_, T> {
     }
 
     /// The output of a node that pushes `count` items at every firing; the rate is declared if the graph says so.
-    fn fixed_output(&self, name: &str, count: u32) -> GiveSpec<T> {
+    fn fixed_output(&self, name: &str, count: u32) -> PushSpec<T> {
         if self.declare { output(name).push(count) } else { output(name) }
     }
 
@@ -359,7 +359,7 @@ impl<T: Item> Build<'_, T> {
         parallel: bool,
     ) -> Stream<'static, T> {
         let (fire, make) = self.hooks();
-        let outs: GiveSpec<T> = self.fixed_output("out", 1);
+        let outs: PushSpec<T> = self.fixed_output("out", 1);
         let ins = (input("in", items), input("back", back));
         let kernel = self.graph.kernel(&format!("{}.enter", name(self.number)), ins, outs);
         let f = move |(items, back): &mut (In<T>, In<T>), out: &mut Out<T>| -> Result {

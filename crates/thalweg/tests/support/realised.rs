@@ -123,7 +123,7 @@ impl Builder<'_> {
         stream.capacity(model.capacity_of(id))
     }
 
-    fn outputs(&self, id: NodeId) -> Vec<thalweg::GiveSpec<u64>> {
+    fn outputs(&self, id: NodeId) -> Vec<thalweg::PushSpec<u64>> {
         let ports = self.model.graph.node(id).outputs.iter();
         let spec = |rate: Option<u32>, name: &str| match rate {
             Some(items) => output(name).push(items),

@@ -8,7 +8,7 @@
 //! **Shared state.** `over` tells threads to take no more ranges; it is set on interruption. `stopped` also
 //! stops firings that are under way. `done` counts steady states for progress reports. All three are relaxed:
 //! they publish no data. `failure` keeps the failure of the first failed range, under a lock. The results are
-//! read after `Team::beside` has returned, which is after every thread that has begun has ended.
+//! read after `ThreadPool::fork_join` has returned, which is after every thread that has begun has ended.
 //!
 //! **Result.** Output is complete up to the first range that was not taken, or up to the first failure if
 //! that comes before.
@@ -18,7 +18,7 @@ use super::node::{Batch, Node};
 use super::shares::Shares;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use thalweg::Team;
+use thalweg::ThreadPool;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// The shared state of a run's threads.
@@ -59,7 +59,7 @@ impl Dealt<'_, '_> {
             });
         };
         // A thread may be in a firing that never ends.
-        Team::process().beside(threads - 1, &others, own, || _ = stops());
+        ThreadPool::process().fork_join(threads - 1, &others, own, || _ = stops());
         let left = self.shares.first_left();
         match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(Failure { written, stop, .. }) if written <= left => (written, Err(stop)),

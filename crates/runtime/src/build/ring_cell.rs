@@ -1,0 +1,98 @@
+//! The ring of a channel that is under construction: both ends hold its cell, which is set when the run is prepared.
+
+use crate::channel::{Grow, Layout, Meter, Ring, Sizes, Weigh};
+use crate::sync::{Mutex, lock};
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+use thalweg_graph::ChannelId;
+
+/// A cell for a channel's ring, and the arguments with which the ring will be made.
+///
+/// | state | `joined` | entered by | left by |
+/// |---|---|---|---|
+/// | empty | unset | `new` | `make`, when the run is prepared; `join`, for a stream that closes a feedback channel |
+/// | made | the ring | `make` | never |
+/// | joined | the feedback channel's cell | `join` | never; the ring is found there |
+pub(crate) struct RingCell<T> {
+    /// Absent for most channels, which have neither initial items nor weights.
+    arguments: Mutex<Option<Box<Arguments<T>>>>,
+    joined: OnceLock<Joined<T>>,
+}
+
+struct Arguments<T> {
+    weigh: Option<Weigh<T>>,
+    initial: VecDeque<T>,
+}
+
+impl<T> Default for Arguments<T> {
+    fn default() -> Arguments<T> {
+        Arguments { weigh: None, initial: VecDeque::new() }
+    }
+}
+
+enum Joined<T> {
+    /// The ring is made.
+    Ring(ChannelId, Arc<Ring<T>>),
+    /// The cell of a feedback channel, whose ring this one shares.
+    Feedback(Arc<RingCell<T>>),
+}
+
+impl<T> std::fmt::Debug for RingCell<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RingCell")
+    }
+}
+
+impl<T> RingCell<T> {
+    pub(super) fn new(initial: VecDeque<T>) -> Arc<RingCell<T>> {
+        let arguments = (!initial.is_empty()).then(|| Box::new(Arguments { weigh: None, initial }));
+        Arc::new(RingCell { arguments: Mutex::new(arguments), joined: OnceLock::new() })
+    }
+
+    /// Sets the function that weighs items, and returns the one before. The caller drops that outside of locks.
+    pub(super) fn set_weigh(&self, weigh: Option<Weigh<T>>) -> Option<Weigh<T>> {
+        std::mem::replace(&mut lock(&self.arguments).get_or_insert_default().weigh, weigh)
+    }
+
+    pub(super) fn weighs(&self) -> bool {
+        lock(&self.arguments).as_ref().is_some_and(|arguments| arguments.weigh.is_some())
+    }
+
+    /// Makes this the producer's side of a feedback channel.
+    pub(super) fn join(&self, feedback: Arc<RingCell<T>>) {
+        let _ = self.joined.set(Joined::Feedback(feedback));
+    }
+
+    fn made(&self) -> (ChannelId, &Arc<Ring<T>>) {
+        match self.joined.get().expect("rings are made before nodes") {
+            Joined::Ring(id, ring) => (*id, ring),
+            Joined::Feedback(other) => other.made(),
+        }
+    }
+
+    pub(crate) fn ring(&self) -> Arc<Ring<T>> {
+        self.made().1.clone()
+    }
+
+    pub(crate) fn id(&self) -> ChannelId {
+        self.made().0
+    }
+}
+
+/// A ring without its item type: its counters, and its growth.
+pub(crate) type MadeRing<'env> = (Arc<Meter>, Arc<dyn Grow + 'env>);
+
+/// Makes the ring of a channel whose item type the caller does not know.
+pub(crate) trait MakeRing<'env>: Send + Sync {
+    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env>;
+}
+
+impl<'env, T: Send + 'env> MakeRing<'env> for RingCell<T> {
+    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env> {
+        let arguments = lock(&self.arguments).take().map(|arguments| *arguments);
+        let Arguments { weigh, initial } = arguments.unwrap_or_default();
+        let ring = Arc::new(Ring::new(sizes, layout, initial, weigh));
+        let _ = self.joined.set(Joined::Ring(id, ring.clone()));
+        (ring.meter.clone(), ring)
+    }
+}

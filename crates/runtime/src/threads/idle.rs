@@ -1,0 +1,73 @@
+//! The idle threads of a pool.
+
+use super::seat::{Seat, State};
+use crate::sync::{AtomicUsize, Mutex, Ordering, lock, thread};
+use std::io;
+use std::sync::Arc;
+
+/// The number of idle threads that are kept. Miri must find no thread alive at exit.
+pub(super) const KEPT: usize = if cfg!(miri) { 0 } else { 64 };
+
+/// The part of a pool that its threads share.
+#[derive(Default)]
+pub(super) struct IdleThreads {
+    pub(super) list: Mutex<List>,
+    /// Idle members that spin. A bound on wasted processor time, not a protocol: `Relaxed`.
+    spinning: AtomicUsize,
+}
+
+/// Invariant: each seat is in the list or in one caller's hand, never both, so a listed seat is idle and stays so.
+#[derive(Default)]
+pub(super) struct List {
+    /// A stack: the seat that became idle last has the warmest cache.
+    pub(super) seats: Vec<Arc<Seat>>,
+    /// The pool has been dropped: a seat that comes back is closed.
+    pub(super) closed: bool,
+}
+
+impl IdleThreads {
+    /// The seat of an idle member, or of a new one; it is in the caller's hand.
+    pub(super) fn acquire(self: &Arc<Self>) -> io::Result<Arc<Seat>> {
+        if let Some(seat) = lock(&self.list).seats.pop() {
+            return Ok(seat);
+        }
+        let (seat, idle) = (Seat::new(), self.clone());
+        let own = seat.clone();
+        thread::Builder::new().name("thalweg".into()).spawn(move || own.serve(&idle))?;
+        Ok(seat)
+    }
+
+    /// Returns an idle seat from the caller's hand to the list, or closes it.
+    ///
+    /// `closed` is read under the lock that the pool's drop sets it under: a seat is either closed here or found in the
+    /// list there.
+    pub(super) fn put_back(&self, seat: Arc<Seat>) {
+        let mut list = lock(&self.list);
+        if list.closed || list.seats.len() >= KEPT {
+            drop(list);
+            seat.set(State::Closed);
+        } else {
+            list.seats.push(seat);
+        }
+    }
+
+    /// Whether one more member may spin. After true the caller must call [`IdleThreads::end_spin`].
+    #[cfg(not(loom))]
+    pub(super) fn try_begin_spin(&self) -> bool {
+        let may =
+            self.spinning.fetch_add(1, Ordering::Relaxed) + 1 < crate::threads::cores::last_parallelism();
+        if !may {
+            self.end_spin();
+        }
+        may
+    }
+
+    #[cfg(loom)]
+    pub(super) fn try_begin_spin(&self) -> bool {
+        false
+    }
+
+    pub(super) fn end_spin(&self) {
+        self.spinning.fetch_sub(1, Ordering::Relaxed);
+    }
+}
