@@ -49,7 +49,7 @@ pub use ends::{BlockingRx, BlockingTx, Ends};
 pub(crate) use fiber::Fiber;
 pub(crate) use stack::{BYTES as STACK, LEAST, Stacks, Wanted};
 
-use crate::net::{Body, Cx, Held, Net, NodeState};
+use crate::net::{ActivationContext, Body, Held, Net, NodeState};
 use crate::node::Flow;
 use crate::process::{Cause, Process, drop_all};
 use crate::sched::ending::fail_panic;
@@ -72,7 +72,7 @@ impl<F: FnOnce() -> Flow + Send> PinnedProcess<F> {
 }
 
 impl<F: FnOnce() -> Flow + Send> Body for PinnedProcess<F> {
-    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         let poisoned = PoisonOnUnwind(&self.poisoned);
         let event = self.process.activate(cx);
         std::mem::forget(poisoned);

@@ -11,7 +11,7 @@
 use super::check;
 use crate::channel::Lack;
 use crate::channel::{Grow, Layout, Meter};
-use crate::net::{Body, Cx, Held, Net, NodeCell, NodeState, Signals};
+use crate::net::{ActivationContext, Body, Held, Net, NodeCell, NodeState, Signals};
 use crate::node::claim::Claim;
 use crate::sched::ending::ended;
 use crate::sched::make_ready::changed_by;
@@ -49,7 +49,7 @@ struct Model {
 }
 
 impl Body for Model {
-    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         let Some(mut done) = self.done.try_claim() else { return Event::Refused };
         let (net, meter) = (cx.net, cx.net.meter(CHANNEL));
         let ready = match self.gives {

@@ -4,7 +4,7 @@
 use super::check;
 use crate::channel::Lack;
 use crate::channel::{Grow, Layout, Meter};
-use crate::net::{Body, By, Cx, Held, Net, NodeCell, NodeState, Signals};
+use crate::net::{ActivationContext, Body, By, Held, Net, NodeCell, NodeState, Signals};
 use crate::node::claim::Claim;
 use crate::sched::make_ready::changed_by;
 use crate::sync::{UnsafeCell, lock};
@@ -91,7 +91,7 @@ impl Slots {
 }
 
 impl Body for Script {
-    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         let Some(mut done) = self.done.try_claim() else { return Event::Refused };
         while *done < self.channels.len() {
             if let Some(lack) = self.lack(*done) {
@@ -157,7 +157,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
 
 fn activate(net: &Net<'_>, node: u32) -> Event {
     let node = NodeId(node);
-    let mut cx = Cx::new(net, By::Worker(0));
+    let mut cx = ActivationContext::new(net, By::Worker(0));
     cx.begin(node, &net.cells.nodes[node.index()].state, (1, 1), false);
     net.cells.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
 }

@@ -10,7 +10,7 @@ use thalweg_policy::{Event, WorkerId};
 /// The code of a node, which threads activate.
 pub(crate) trait Body: Send + Sync {
     /// Fires the node until the budget is spent or a firing lacks something.
-    fn activate(&self, cx: &mut Cx<'_>) -> Event;
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event;
     /// Whether another thread holds what an activation would need.
     fn is_held(&self) -> bool;
     /// Locks a quiescent node: no other thread can activate it. The error, where the node is not quiescent, says whether
@@ -32,7 +32,7 @@ pub(crate) trait Held {}
 impl<T> Held for Claimed<'_, T> {}
 
 /// The context of the activations of one thread, one after the other: what they may use, and what they report.
-pub(crate) struct Cx<'a> {
+pub(crate) struct ActivationContext<'a> {
     pub(crate) net: &'a Net<'a>,
     pub(crate) node: NodeId,
     /// Its shared half.
@@ -60,10 +60,10 @@ pub(crate) struct Cx<'a> {
     noted: u64,
 }
 
-impl<'a> Cx<'a> {
+impl<'a> ActivationContext<'a> {
     /// For activations by this thread.
-    pub(crate) fn new(net: &'a Net<'a>, by: By) -> Cx<'a> {
-        Cx {
+    pub(crate) fn new(net: &'a Net<'a>, by: By) -> ActivationContext<'a> {
+        ActivationContext {
             net,
             node: NodeId(0),
             state: None,
@@ -121,7 +121,7 @@ pub(crate) enum By {
     Dedicated,
 }
 
-impl Cx<'_> {
+impl ActivationContext<'_> {
     #[inline]
     pub(crate) fn state(&self) -> &NodeState {
         self.state.unwrap_or_else(|| &self.net.cells.nodes[self.node.index()].state)

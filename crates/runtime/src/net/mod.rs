@@ -20,7 +20,7 @@ mod state;
 pub(crate) mod topology;
 mod wait;
 
-pub(crate) use activation::{Body, By, Cx, Held};
+pub(crate) use activation::{ActivationContext, Body, By, Held};
 pub(crate) use cell::{Need, NodeCell};
 pub(crate) use external::{ExternalEvent, Injector};
 pub use owner::Owner;

@@ -36,7 +36,7 @@ use super::sequential::{FrameFn, Framing, lacking};
 use super::tally::{Count, Tallies, Tally};
 use crate::channel::Lack;
 use crate::measure::clock::Part;
-use crate::net::{Body, Cx, Held, NodeState, UNSTUCK};
+use crate::net::{ActivationContext, Body, Held, NodeState, UNSTUCK};
 use crate::node::claim::Claim;
 use crate::node::window::Window;
 use crate::port::tuple::{Inputs, Lent, Outputs};
@@ -218,7 +218,7 @@ where
     }
 
     /// Claims a run of firings: its ticket, or why there is none.
-    fn issue(&self, front: &mut Front<'_, I, O>, cx: &mut Cx<'_>) -> Result<usize, Event> {
+    fn issue(&self, front: &mut Front<'_, I, O>, cx: &mut ActivationContext<'_>) -> Result<usize, Event> {
         let ticket = front.next_ticket;
         if front.done {
             return Err(Event::Done);
@@ -284,7 +284,7 @@ where
 
     /// Sets the wait word by whether there is input for another claim, so that no thread activates the node for
     /// nothing.
-    fn announce_more(&self, front: &mut Front<'_, I, O>, cx: &Cx<'_>) {
+    fn announce_more(&self, front: &mut Front<'_, I, O>, cx: &ActivationContext<'_>) {
         let wait = &cx.state().wait;
         match front.ins.firings(1) {
             Err(lack @ Lack::Items { .. }) if front.frame.is_none() && !front.ins.exhausted() => {
@@ -296,7 +296,12 @@ where
 
     /// The run length for which dynamic outputs have room, each firing under way counted as one
     /// item, except in unordered nodes. Items pushed beyond that wait in the reorder window.
-    fn unreserved(&self, front: &mut Front<'_, I, O>, limit: usize, cx: &Cx<'_>) -> Result<usize, Event> {
+    fn unreserved(
+        &self,
+        front: &mut Front<'_, I, O>,
+        limit: usize,
+        cx: &ActivationContext<'_>,
+    ) -> Result<usize, Event> {
         let retired = self.window.retired();
         let Some((room, lack)) = front.outs.dynamic_room() else { return Ok(limit) };
         let under_way = match self.node.unordered {
@@ -314,7 +319,7 @@ where
     }
 
     /// The run length that the byte limits allow; `ticket` is the one to be issued.
-    fn affordable(&self, ticket: usize, cx: &Cx<'_>) -> Result<usize, Event> {
+    fn affordable(&self, ticket: usize, cx: &ActivationContext<'_>) -> Result<usize, Event> {
         if !self.counts {
             return Ok(cx.slice);
         }
@@ -338,7 +343,7 @@ where
     }
 
     /// The run length for `room` bytes, at least 1.
-    fn affordable_run(&self, room: usize, cx: &Cx<'_>) -> usize {
+    fn affordable_run(&self, room: usize, cx: &ActivationContext<'_>) -> usize {
         // Firings differ: one may push twice the mean of the heaviest ticket.
         let most = self.weight.most.load(Ordering::Relaxed).saturating_mul(2);
         let under_way = self.weight.under_way.load(Ordering::Relaxed);
@@ -355,7 +360,7 @@ where
     }
 
     /// Ends the node if its last ticket is retired, or waits for that. No claim follows.
-    fn end_when_retired(&self, front: &mut Front<'_, I, O>, cx: &mut Cx<'_>) -> Event {
+    fn end_when_retired(&self, front: &mut Front<'_, I, O>, cx: &mut ActivationContext<'_>) -> Event {
         if self.window.retired() < front.next_ticket {
             cx.state().wait.window(front.next_ticket);
             return Event::Waiting;
@@ -372,7 +377,7 @@ where
     }
 
     /// Runs the firings of a ticket and completes it; false if one of them failed.
-    fn run(&self, ticket: usize, cx: &mut Cx<'_>) -> bool {
+    fn run(&self, ticket: usize, cx: &mut ActivationContext<'_>) -> bool {
         // SAFETY: this thread issued the ticket and has not completed it.
         let slot = unsafe { self.window.body(ticket) };
         let ran = if slot.frames.is_empty() { self.run_static(slot) } else { self.run_framed(slot) };
@@ -440,7 +445,7 @@ where
 
     /// Publishes and releases what completed tickets hold, in order, for as long as there is
     /// something new. True if anything moved.
-    fn settle(&self, cx: &mut Cx<'_>) -> bool {
+    fn settle(&self, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
         loop {
             let Some(mut back) = self.back.try_claim() else { return moved };
@@ -454,7 +459,7 @@ where
     }
 
     /// One pass over the completed tickets.
-    fn pass(&self, back: &mut Back<I, O>, cx: &mut Cx<'_>) -> bool {
+    fn pass(&self, back: &mut Back<I, O>, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
         while self.is_done(back.next_in) {
             // SAFETY: this thread holds the retirement and the ticket is done.
@@ -486,7 +491,7 @@ where
     }
 
     /// Publishes one output as far as tickets are done and room goes.
-    fn publish(&self, back: &mut Back<I, O>, port: usize, cx: &mut Cx<'_>) -> bool {
+    fn publish(&self, back: &mut Back<I, O>, port: usize, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
         let stuck = &cx.state().stuck()[port];
         while self.is_done(back.next[port]) {
@@ -511,7 +516,7 @@ where
 
     /// Releases the bytes of a ticket of an unordered node when all of it is published: its retirement may come much
     /// later, and a claim that waits for these bytes must not wait for that.
-    fn unhold(&self, slot: &mut Ticket<I, O>, cx: &Cx<'_>) {
+    fn unhold(&self, slot: &mut Ticket<I, O>, cx: &ActivationContext<'_>) {
         let held = self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
         if held >= self.node.held {
             cx.state().look_again();
@@ -519,7 +524,7 @@ where
     }
 
     /// Publishes one output of every ticket that is done, as far as room goes.
-    fn publish_any(&self, back: &mut Back<I, O>, port: usize, cx: &mut Cx<'_>) -> bool {
+    fn publish_any(&self, back: &mut Back<I, O>, port: usize, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
         let stuck = &cx.state().stuck()[port];
         let mut ticket = back.next[port];
@@ -610,7 +615,7 @@ where
     R: IntoResult,
     F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send + Sync,
 {
-    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         if cx.net.stopped() {
             return Event::Done;
         }

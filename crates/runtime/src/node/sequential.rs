@@ -3,7 +3,7 @@
 use super::{Flow, IntoFlow};
 use crate::channel::Lack;
 use crate::measure::clock::Part;
-use crate::net::{Body, Cx, Held, NodeState};
+use crate::net::{ActivationContext, Body, Held, NodeState};
 use crate::node::claim::Claim;
 use crate::port::tuple::{Inputs, Lent, Outputs, PopCounts};
 use crate::sched::ending::ended;
@@ -156,7 +156,7 @@ where
         Sequential { framed: core.frame.is_some(), core: Claim::new(core) }
     }
 
-    fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
+    fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
         let mut left = cx.budget;
         if cx.alerted && cx.net.liveness.closes_loops {
             // A stream may have been cut short: see `starve`.
@@ -222,7 +222,7 @@ where
     }
 
     /// Sets the wait word by whether there is more to do, so that no thread activates the node for nothing.
-    fn announce_more(&self, core: &mut Core<'env, I, O, F>, cx: &Cx<'_>) {
+    fn announce_more(&self, core: &mut Core<'env, I, O, F>, cx: &ActivationContext<'_>) {
         let wait = &cx.state().wait;
         let lack = match &core.frame {
             None => core.ins.firings(1).err().or_else(|| core.outs.room(1).err()),
@@ -244,7 +244,12 @@ where
     }
 
     /// Fires as often as items and room allow, at most `limit` times.
-    fn fire_static(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>, limit: usize) -> (usize, Stop) {
+    fn fire_static(
+        &self,
+        core: &mut Core<'env, I, O, F>,
+        cx: &mut ActivationContext<'_>,
+        limit: usize,
+    ) -> (usize, Stop) {
         let firings = match core.ins.firings(limit) {
             Ok(firings) => firings,
             Err(lack) => return (0, Stop::Lack(lack)),
@@ -270,7 +275,12 @@ where
     }
 
     /// Fires a node whose framing function says what each firing takes.
-    fn fire_framed(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>, limit: usize) -> (usize, Stop) {
+    fn fire_framed(
+        &self,
+        core: &mut Core<'env, I, O, F>,
+        cx: &mut ActivationContext<'_>,
+        limit: usize,
+    ) -> (usize, Stop) {
         let firings = match core.outs.room(limit) {
             Ok(firings) => firings,
             Err(lack) => return (0, Stop::Lack(lack)),
@@ -308,7 +318,7 @@ where
         }
     }
 
-    fn end(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
+    fn end(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
         core.phase = Phase::Done;
         // The end of a cancelled node is none of its streams': see `useful`.
         if !cx.state().is_cancelled() {
@@ -327,7 +337,7 @@ enum End {
     Short(usize),
 }
 
-fn note_end(cx: &Cx<'_>, end: End) {
+fn note_end(cx: &ActivationContext<'_>, end: End) {
     match end {
         End::Said => {}
         End::Failed(error) => cx.net.fail_node(cx.node, error),
@@ -371,7 +381,7 @@ where
 }
 
 /// Leaves word of what the node waits for.
-pub(super) fn lacking(cx: &Cx<'_>, lack: Lack) -> Event {
+pub(super) fn lacking(cx: &ActivationContext<'_>, lack: Lack) -> Event {
     cx.state().wait.lack(lack);
     match lack {
         Lack::Items { channel, .. } | Lack::Ended { channel } => Event::Empty(channel),
@@ -390,7 +400,7 @@ where
     R: IntoFlow,
     F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send,
 {
-    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         match self.core.try_claim() {
             Some(mut core) => self.run(&mut core, cx),
             None => Event::Refused,

@@ -35,7 +35,7 @@ pub(crate) use turn::Turn;
 use crate::channel::Lack;
 use crate::channel::operation::channel;
 use crate::measure::clock::Part;
-use crate::net::{Body, Cx, Held, NodeState};
+use crate::net::{ActivationContext, Body, Held, NodeState};
 use crate::node::Flow;
 use crate::node::claim::Claim;
 use crate::sched::ending::ended;
@@ -80,7 +80,7 @@ where
     }
 
     #[inline]
-    fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
+    fn poll(&self, core: &mut Core<F>, cx: &mut ActivationContext<'_>) -> Event {
         if cx.looks && must_end(cx) {
             let cancelled = cx.state().is_cancelled();
             return self.end(core, cx, if cancelled { Cause::Cancelled } else { Cause::Said });
@@ -121,7 +121,7 @@ where
 
     /// Sets the wait word. The activating thread notifies others after it has released the claim.
     #[inline]
-    fn rest(&self, core: &Core<F>, cx: &mut Cx<'_>) -> Event {
+    fn rest(&self, core: &Core<F>, cx: &mut ActivationContext<'_>) -> Event {
         let (rest, until) = cx.turn.rest();
         let channel = channel(core.pending);
         let wait = &cx.state().wait;
@@ -138,7 +138,7 @@ where
 
     /// Drops the future, and so its ends.
     #[cold]
-    fn end(&self, core: &mut Core<F>, cx: &mut Cx<'_>, cause: Cause) -> Event {
+    fn end(&self, core: &mut Core<F>, cx: &mut ActivationContext<'_>, cause: Cause) -> Event {
         if core.future.is_some() {
             // In place, as it is pinned.
             drops::drop_all(cx.net.owners.of(cx.node), cause, || core.future = None);
@@ -168,7 +168,7 @@ where
     R: Ending<S>,
     S: std::marker::Send + Sync,
 {
-    fn activate(&self, cx: &mut Cx<'_>) -> Event {
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         match cx.net.sched.ready.is_alone() {
             // SAFETY: one worker, and no thread besides that activates nodes.
             true => unsafe { self.core.with_alone(Event::Refused, |core| self.poll(core, cx)) },
@@ -192,7 +192,7 @@ where
 /// The rest of a process that waits for neither a message nor room for one.
 #[cold]
 #[inline(never)]
-fn rest_otherwise(cx: &Cx<'_>, rest: Rest, channel: ChannelId) -> Event {
+fn rest_otherwise(cx: &ActivationContext<'_>, rest: Rest, channel: ChannelId) -> Event {
     let wait = &cx.state().wait;
     match rest {
         Rest::Bytes => {
@@ -214,7 +214,7 @@ fn rest_otherwise(cx: &Cx<'_>, rest: Rest, channel: ChannelId) -> Event {
 /// A poll has dropped ends, or messages that were lent out.
 #[cold]
 #[inline(never)]
-fn look_at_drops(cx: &mut Cx<'_>, goes_on: bool) {
+fn look_at_drops(cx: &mut ActivationContext<'_>, goes_on: bool) {
     if let Some(operation) = drops::take_release() {
         // It may have been received in an earlier turn.
         cx.turn.touch(operation);
@@ -227,7 +227,7 @@ fn look_at_drops(cx: &mut Cx<'_>, goes_on: bool) {
 
 /// A poll has dropped ends.
 #[cold]
-fn ends_were_dropped(cx: &Cx<'_>) {
+fn ends_were_dropped(cx: &ActivationContext<'_>) {
     drops::end_streams(cx.net.owners.of(cx.node), Cause::Said);
     injector::ends_were_dropped(cx.net, cx.node);
 }
@@ -235,12 +235,12 @@ fn ends_were_dropped(cx: &Cx<'_>) {
 /// Whether the process is to end early: nothing it sends can reach a live node, or the run drains.
 #[cold]
 #[inline(never)]
-fn must_end(cx: &Cx<'_>) -> bool {
+fn must_end(cx: &ActivationContext<'_>) -> bool {
     (cx.alerted && is_unheard(cx)) || (cx.net.draining() && cx.net.inputs(cx.node).is_empty())
 }
 
 /// Whether no live node reads what the process sends. A cancelled node is alerted after its flag is set.
-fn is_unheard(cx: &Cx<'_>) -> bool {
+fn is_unheard(cx: &ActivationContext<'_>) -> bool {
     // In a graph with loops `liveness::dead` decides: a loop reads its own outputs.
     cx.state().is_cancelled()
         || (!cx.net.topology.has_loops && cx.net.unheard(cx.node) && !cx.net.is_end(cx.node))

@@ -4,7 +4,7 @@ use crate::channel::Meter;
 use crate::coroutine::leave_node;
 use crate::liveness::search;
 use crate::measure::clock::{ticks, ticks_per_ns};
-use crate::net::{By, Cx, NO_NAP, Net, Waiting};
+use crate::net::{ActivationContext, By, NO_NAP, Net, Waiting};
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sched::sleep::{ParkOutcome, Sleeper};
@@ -32,7 +32,7 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
     let mut rest = Rest::default();
     let slices = !net.topology.graph.node(node).blocking && cell.kind != Kind::Process;
     let mut slice = 1;
-    let mut cx = Cx::new(net, By::Dedicated);
+    let mut cx = ActivationContext::new(net, By::Dedicated);
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
         let budget = match cell.kind {

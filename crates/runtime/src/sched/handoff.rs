@@ -32,7 +32,7 @@
 
 use crate::channel::operation::sends;
 use crate::measure::clock::{SAMPLE, Ticks, ticks};
-use crate::net::{Cx, NodeCell};
+use crate::net::{ActivationContext, NodeCell};
 use crate::sched::worker::{UNSTAMPED, Worker};
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, Policy};
@@ -60,7 +60,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[inline(never)]
     pub(crate) fn run_handoffs(
         &mut self,
-        cx: &mut Cx<'a>,
+        cx: &mut ActivationContext<'a>,
         first: NodeId,
         mut now: Ticks,
     ) -> (Option<(NodeId, Event)>, Ticks) {
@@ -101,7 +101,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[inline(always)]
     fn hand_on(
         &mut self,
-        cx: &Cx<'a>,
+        cx: &ActivationContext<'a>,
         cell: &'a NodeCell<'a>,
         event: Event,
         spent: Ticks,
@@ -148,7 +148,7 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// A process that has become claimable, if it is the only one: of several touched, or beside other workers.
     #[inline(never)]
-    fn take_any(&mut self, cx: &Cx<'a>) -> Option<(NodeId, &'a NodeCell<'a>)> {
+    fn take_any(&mut self, cx: &ActivationContext<'a>) -> Option<(NodeId, &'a NodeCell<'a>)> {
         self.host.net.sched.ready.fence();
         self.notify_turn(cx);
         self.handoff.take().map(|node| (node, &self.host.net.cells.nodes[node.index()]))
@@ -157,7 +157,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     /// Ends the last activation of a series.
     #[cold]
     #[inline(never)]
-    fn settle_in_run(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
+    fn settle_in_run(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
         // They are counted with the series.
         self.account.activations -= 1;
         self.account.busy -= spent;

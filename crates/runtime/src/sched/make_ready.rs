@@ -34,7 +34,7 @@
 //! changes something looks at the tokens ([`ready`](crate::sched::ready)).
 
 use crate::channel::Meter;
-use crate::net::{By, Cx, NO_NAP, Net, NodeCell};
+use crate::net::{ActivationContext, By, NO_NAP, Net, NodeCell};
 use crate::sched::injector;
 use crate::sched::sleep::Sleeper;
 use crate::sync::{Ordering, fence};
@@ -65,7 +65,7 @@ pub(crate) fn changed_outside(net: &Net<'_>, node: NodeId) {
 
 /// [`changed`] or [`changed_outside`], by the kind of thread that activates.
 #[inline]
-pub(crate) fn changed_by(cx: &Cx<'_>) {
+pub(crate) fn changed_by(cx: &ActivationContext<'_>) {
     match cx.by {
         By::Worker(_) => changed(cx.net, cx.node),
         By::Dedicated => changed_outside(cx.net, cx.node),
@@ -174,7 +174,7 @@ fn enqueue_shared(net: &Net<'_>, node: NodeId) {
 
 /// After the claim of a parallel node was released, in the middle of its activation: another worker may claim there too.
 #[inline]
-pub(crate) fn share_claim(cx: &Cx<'_>) {
+pub(crate) fn share_claim(cx: &ActivationContext<'_>) {
     let By::Worker(worker) = cx.by else { return };
     if cx.net.sched.ready.notifies() {
         enqueue_claim(cx.net, worker, cx.node);

@@ -2,7 +2,7 @@
 //! claimable by it. The protocol of tokens is in [`ready`](crate::sched::ready).
 
 use crate::channel::operation::{channel, sends};
-use crate::net::{Cx, NodeCell};
+use crate::net::{ActivationContext, NodeCell};
 use crate::sched::make_ready::{acquire_token, deliver_pinned, make_ready};
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;
@@ -20,7 +20,7 @@ impl<P: Policy> Worker<'_, P> {
 
     /// Releases the activation's token, and notifies the policy of what has become claimable by the activation.
     #[inline(always)]
-    pub(crate) fn notify(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event) {
+    pub(crate) fn notify(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event) {
         let net = self.host.net;
         cell.state.tokens.release(net.sched.ready.is_alone());
         net.sched.ready.fence();
@@ -33,7 +33,7 @@ impl<P: Policy> Worker<'_, P> {
 
     /// Notifies of what a process's turn has changed before the process came to wait.
     #[inline]
-    pub(crate) fn notify_turn(&mut self, cx: &Cx<'_>) {
+    pub(crate) fn notify_turn(&mut self, cx: &ActivationContext<'_>) {
         let (net, touched) = (self.host.net, cx.turn.touched());
         for at in 0..touched.len() {
             self.notify_across(touched.get(at));
@@ -46,7 +46,7 @@ impl<P: Policy> Worker<'_, P> {
 
     /// The same for all other activations.
     #[inline(never)]
-    fn notify_otherwise(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event) {
+    fn notify_otherwise(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event) {
         self.handoffs_left = 0;
         match event {
             _ if cell.kind != Kind::Process || cx.touched_all || event == Event::Done => {

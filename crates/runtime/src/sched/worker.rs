@@ -4,7 +4,7 @@ use crate::liveness::search;
 use crate::liveness::suspects::Suspects;
 use crate::measure::account::Account;
 use crate::measure::clock::{Laps, SAMPLE, Ticks, ticks};
-use crate::net::{By, Cx, NO_WORKER, Net, NodeCell};
+use crate::net::{ActivationContext, By, NO_WORKER, Net, NodeCell};
 use crate::sched::affinity::Affinity;
 use crate::sched::ending::fail_panic;
 use crate::sched::handoff::CLOSELY;
@@ -282,7 +282,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             None => self.account.start(),
         }
         let by = By::Worker(self.host.worker);
-        let mut cx = Cx::new(net, by);
+        let mut cx = ActivationContext::new(net, by);
         // Once, and not for each activation: the first panic ends the run.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(&mut cx))) {
             match self.running {
@@ -295,7 +295,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.account
     }
 
-    fn work(&mut self, cx: &mut Cx<'a>) {
+    fn work(&mut self, cx: &mut ActivationContext<'a>) {
         let net = self.host.net;
         let mut last = None;
         let mut now = ticks();
@@ -357,7 +357,7 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// One activation, from the time stamp of the last to its own.
     #[inline]
-    fn activate(&mut self, cx: &mut Cx<'a>, node: NodeId, before: Ticks) -> (Event, Ticks) {
+    fn activate(&mut self, cx: &mut ActivationContext<'a>, node: NodeId, before: Ticks) -> (Event, Ticks) {
         let net = self.host.net;
         let cell = &net.cells.nodes[node.index()];
         let Some(body) = cell.body.as_ref().filter(|_| cell.dedicated.is_none()) else {
@@ -401,7 +401,13 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// What an activation leaves to be done.
     #[inline(never)]
-    pub(crate) fn settle(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
+    pub(crate) fn settle(
+        &mut self,
+        cx: &ActivationContext<'_>,
+        cell: &NodeCell<'_>,
+        event: Event,
+        spent: Ticks,
+    ) {
         if event == Event::Refused && cx.alerted {
             // The thread that holds the node may have looked before the alert: the alert stays.
             cell.state.alert.store(true, Ordering::Release);
@@ -433,7 +439,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     }
 
     #[cold]
-    fn end_sample(&mut self, cx: &mut Cx<'_>) {
+    fn end_sample(&mut self, cx: &mut ActivationContext<'_>) {
         if let Some(mut laps) = cx.laps.take() {
             laps.lap(crate::measure::clock::Part::Queue);
             self.account.lap_sample(&laps);
@@ -498,7 +504,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     }
 
     #[inline(always)]
-    fn note(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
+    fn note(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
         let account = &mut self.account;
         account.busy += spent;
         account.activations += 1;
@@ -510,7 +516,13 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// Notes what a node has done, which is this worker's alone or not.
     #[inline(always)]
-    pub(crate) fn note_firings(&mut self, cx: &Cx<'_>, cell: &NodeCell<'_>, spent: Ticks, mine: bool) {
+    pub(crate) fn note_firings(
+        &mut self,
+        cx: &ActivationContext<'_>,
+        cell: &NodeCell<'_>,
+        spent: Ticks,
+        mine: bool,
+    ) {
         if cx.fired == 0 {
             return;
         }
@@ -534,7 +546,7 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// Notes how long a firing takes, and how many firings make a batch.
     #[cold]
-    fn set_pace(&self, cell: &NodeCell<'_>, cx: &Cx<'_>, spent: Ticks) {
+    fn set_pace(&self, cell: &NodeCell<'_>, cx: &ActivationContext<'_>, spent: Ticks) {
         let state = &cell.state;
         let each = ((spent as f64 / self.ticks_per_ns) * 16.0 / cx.fired as f64) as u64 + 1;
         let old = u64::from(state.pace.load(Ordering::Relaxed));
