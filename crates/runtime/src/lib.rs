@@ -29,6 +29,7 @@ mod error;
 mod liveness;
 mod measure;
 mod net;
+mod network;
 mod node;
 mod port;
 mod process;
@@ -39,17 +40,18 @@ mod sync;
 mod threads;
 
 pub use build::{
-    Feedback, Finished, Fork, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, Network, Output, OutputSpec,
-    OutputSpecs, PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, input, output, window,
+    Feedback, Fork, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, Output, OutputSpec, OutputSpecs,
+    PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, input, output, window,
 };
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
+pub use network::Network;
 pub use node::{Flow, IntoFlow, IntoResult};
 pub use port::tuple::{Many, PopCounts};
 pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
 pub use run::outlet::Outlet;
-pub use run::{Handle, Options, Prepared};
+pub use run::{Finished, Handle, Options, Prepared};
 pub use thalweg_trace::Report;
 pub use threads::ThreadPool;
 

@@ -1,11 +1,11 @@
 //! How a coroutine is declared.
 
-use super::draft::MakeNode;
 use super::graph::Graph;
 use super::kernel::{Attached, Kernel, attach};
 use super::output::{IntoEnding, OutputOf};
 use super::spec::{InputSpecs, OutputSpecs};
 use crate::coroutine::{Ends, Fiber, LEAST, PinnedProcess};
+use crate::network::MakeNode;
 use crate::port::tuple::{Inputs, Outputs};
 
 /// The receiving ends of a coroutine with inputs `I`.

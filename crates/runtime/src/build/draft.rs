@@ -1,21 +1,15 @@
 //! The draft of a graph: the state that all its handles share until it is built.
 
 use super::mistake::Mistake;
-use super::network::Network;
-use super::ring_cell::{MakeRing, RingCell};
 use super::stream::Stream;
-use crate::coroutine::{Stacks, Wanted};
+use crate::coroutine::Wanted;
 use crate::error::BuildError;
-use crate::net::Body;
-use crate::net::Owner;
-use crate::node::Tally;
-use crate::port::PushPort;
-use crate::sync::{AtomicUsize, Mutex, MutexGuard, lock};
-use crossbeam_utils::CachePadded;
+use crate::network::{MakeBody, MakeRing, Network, RingCell, TallySpec};
+use crate::sync::{Mutex, MutexGuard, lock};
 use std::collections::{HashMap, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use thalweg_graph::{ChannelId, Fault, GraphData, Item, Link, Node, NodeId, OutPort, Port, Rate};
+use thalweg_graph::{Fault, GraphData, Item, Link, Node, NodeId, OutPort, Port, Rate};
 
 struct EdgeData<'env> {
     from: Option<Port>,
@@ -25,41 +19,6 @@ struct EdgeData<'env> {
     /// Whether it carries counts or tokens instead of items: see `in_flight`.
     counts: bool,
 }
-
-/// A tally that will be made with its node: see [`Draft::tally`].
-pub(crate) struct TallySpec {
-    of: usize,
-    cell: Arc<RingCell<u64>>,
-}
-
-impl TallySpec {
-    pub(crate) fn make(self) -> Tally {
-        Tally::new(self.of, PushPort::new(self.cell.ring(), self.cell.id(), Some(1)))
-    }
-}
-
-/// The arguments with which a node's code is made.
-pub(crate) struct MakeNode<'a> {
-    /// Tickets of its reorder window.
-    pub(crate) tickets: usize,
-    pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
-    /// The channel of its first weighed output.
-    pub(crate) weighed: Option<ChannelId>,
-    /// The most bytes that completed tickets hold.
-    pub(crate) held: usize,
-    /// The most bytes that a node keeps of its inputs: see [`Kernel::request_budget`](super::Kernel::request_budget).
-    pub(crate) kept: usize,
-    /// The settings of a parallel node, as the graph has them.
-    pub(crate) unordered: bool,
-    pub(crate) workers: Option<u32>,
-    pub(crate) tallies: Vec<Tally>,
-    /// The stacks of the run's coroutines.
-    pub(crate) stacks: &'a Stacks,
-    /// The owner of a process's ends of its channels.
-    pub(crate) owner: Owner,
-}
-
-pub(crate) type MakeBody<'env> = Box<dyn FnOnce(MakeNode<'_>) -> Box<dyn Body + 'env> + Send + 'env>;
 
 /// A graph under construction: nodes, channels that may lack an end, code, mistakes.
 pub struct Draft<'env> {

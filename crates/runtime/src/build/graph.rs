@@ -3,15 +3,15 @@
 use super::draft::Shared;
 use super::kernel::Kernel;
 use super::mistake::Mistake;
-use super::network::Network;
-use super::output::{Finished, IntoEnding};
+use super::output::IntoEnding;
 use super::spec::{InputSpecs, OutputSpecs, input, output};
 use super::stream::{Feedback, Stream};
 use crate::Glance;
 use crate::error::{BuildError, Error};
+use crate::network::Network;
 use crate::node::{AnyFrame, Flow};
 use crate::port::tuple::{Inputs, Outputs};
-use crate::run::{Options, Prepared};
+use crate::run::{Finished, Options, Prepared};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use thalweg_graph::{GraphData, Link, Node, NodeId};
@@ -258,7 +258,7 @@ impl<'env> Graph<'env> {
         &self,
         name: &str,
         stream: Stream<'env, T>,
-    ) -> (NodeId, std::sync::Arc<super::ring_cell::RingCell<T>>) {
+    ) -> (NodeId, std::sync::Arc<crate::network::RingCell<T>>) {
         let port = thalweg_graph::InPort::new("in", thalweg_graph::Item::of::<T>());
         let mut node = Node::sequential(name).input(port);
         node.blocking = true;

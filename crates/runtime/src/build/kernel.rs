@@ -1,11 +1,12 @@
 //! Nodes with user code: kernels and processes.
 
-use super::draft::{Draft, MakeNode, Shared, Site};
+use super::draft::{Draft, Shared, Site};
 use super::mistake::Mistake;
 use super::output::{IntoEnding, OutputOf};
 use super::spec::{InputSpecs, OutputSpecs};
 use crate::NotYet;
 use crate::coroutine::STACK;
+use crate::network::MakeNode;
 use crate::node::{Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential};
 use crate::port::tuple::{Inputs, Outputs};
 use crate::process::Process;

@@ -19,20 +19,16 @@ mod graph;
 mod in_flight;
 mod kernel;
 mod mistake;
-mod network;
 mod operators;
 mod output;
-mod ring_cell;
 mod round;
 mod spec;
+mod start;
 mod stream;
 
-pub(crate) use draft::{MakeBody, MakeNode, TallySpec};
 pub use graph::Graph;
 pub use kernel::Kernel;
-pub use network::Network;
-pub use output::{Finished, IntoEnding, Output, Streams, Value};
-pub(crate) use ring_cell::{MadeRing, MakeRing};
+pub use output::{IntoEnding, Output, Streams, Value};
 pub use round::Fork;
 pub use spec::{
     InputSpec, InputSpecs, OutputSpec, OutputSpecs, PeekSpec, PopSpec, PushSpec, input, output, window,

@@ -6,7 +6,7 @@ use super::stream::Stream;
 use crate::error::Error;
 use crate::node::Flow;
 use crate::process::Ending;
-use crate::run::Options;
+use crate::run::{Finished, Options};
 use crate::sync::{Mutex, lock};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -73,14 +73,6 @@ impl<'env, T> Output<'env, T> {
     }
 }
 
-/// A run that has ended well: its report, and what its nodes returned.
-#[derive(Debug)]
-pub struct Finished {
-    /// The number of its graph.
-    pub(crate) number: usize,
-    pub(crate) report: Report,
-}
-
 impl Finished {
     /// The value that a node of this run returned.
     ///
@@ -108,16 +100,6 @@ impl Finished {
         outputs: impl IntoIterator<Item = Output<'env, T>>,
     ) -> Result<Vec<T>, Error> {
         outputs.into_iter().map(|output| self.take(output)).collect()
-    }
-
-    /// What the run's counters and clocks say.
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-
-    /// The report by value, without the values that were not taken.
-    pub fn into_report(self) -> Report {
-        self.report
     }
 }
 

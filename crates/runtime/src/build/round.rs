@@ -17,10 +17,10 @@
 //! belongs, the results of parts are joined in the order of the parts, and results leave in the order of the items. (The
 //! step is ordered by default: an unordered one cannot reserve room, which cost 2 % with items of 200 ns.)
 
-use super::ring_cell::RingCell;
 use super::spec::{input, output};
 use super::stream::Stream;
 use crate::channel::{Glance, Weigh};
+use crate::network::RingCell;
 use crate::node::AnyFrame;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

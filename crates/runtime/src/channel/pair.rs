@@ -148,7 +148,7 @@ impl<T> Sender<T> {
     /// No more items are taken from the iterator.
     ///
     /// The number of free slots bounds the loops, never `len`: an iterator may misreport it. What was written is
-    /// published when [`Written`] is dropped, so a panic of the iterator leaves no item behind.
+    /// published when `Written` is dropped, so a panic of the iterator leaves no item behind.
     #[inline]
     pub fn push_iter(&mut self, mut items: impl ExactSizeIterator<Item = T>) -> usize {
         let count = self.room(items.len());

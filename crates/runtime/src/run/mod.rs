@@ -6,19 +6,21 @@
 //! | [`prepare`] | plan, channels, nodes |
 //! | [`execute`] | threads |
 //! | [`report`] | the counters after the run |
+//! | [`finished`] | the result of the run |
 //! | [`outlet`] | a run whose results the caller reads while it runs |
 
 mod execute;
+mod finished;
 mod options;
 pub(crate) mod outlet;
 mod prepare;
 mod report;
 
 pub(crate) use execute::{Caller, run_with};
+pub use finished::Finished;
 pub use options::Options;
 pub use prepare::Prepared;
 
-use crate::build::Finished;
 use crate::error::Error;
 use crate::net::{Net, Signals};
 use crate::process::{Cause, apart, drop_all};

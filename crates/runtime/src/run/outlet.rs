@@ -3,14 +3,12 @@
 //! Invariant: the outlet is the consuming side of its channel, so it counts as a dedicated node: it has a sleeper's number,
 //! and the run is not at rest while the caller computes between two items.
 
-use crate::build::{Finished, Stream};
 use crate::channel::In;
 use crate::channel::Lack;
 use crate::error::Error;
 use crate::net::Net;
 use crate::port::{Input, PopPort};
-use crate::run::Caller;
-use crate::run::{Handle, Options, dismantle};
+use crate::run::{Caller, Finished, Handle, Prepared, dismantle};
 use crate::sched::dedicated::Rest;
 use crate::sched::ending::left;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
@@ -84,8 +82,8 @@ impl Ended {
 ///
 /// Dropping it cancels the run and waits for its threads, including firings under way. A source that
 /// blocks on the outside world cannot be interrupted, not by a deadline either. If the run has
-/// threads of its own ([`Stream::start`]), the drop waits a tenth of a second for it and then leaves the
-/// threads to end by themselves; a scope ([`Stream::start_in`]) waits for them.
+/// threads of its own ([`Stream::start`](crate::Stream::start)), the drop waits a tenth of a second for it and then leaves the
+/// threads to end by themselves; a scope ([`Stream::start_in`](crate::Stream::start_in)) waits for them.
 pub struct Outlet<'scope, T: Send> {
     // Fields drop in order: the cursor drops its items before the port releases them (`PopPort::drop`).
     cursor: In<'static, T>,
@@ -105,13 +103,10 @@ impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
     }
 }
 
-impl<T: Send + 'static> Stream<'static, T> {
-    /// Starts the graph on threads of its own; returns the items of this stream as an iterator.
-    ///
-    /// # Errors
-    /// The graph or the options are refused, or no thread can be started.
-    pub fn start(self, options: &Options) -> Result<Outlet<'static, T>, Error> {
-        self.start_by(options, |prepared| {
+impl<T: Send + 'static> Outlet<'static, T> {
+    /// Starts a run on a thread of the pool.
+    pub(crate) fn start(prepared: Prepared<'static>, node: NodeId, port: PopPort<T>) -> Result<Self, Error> {
+        Outlet::start_by(prepared, node, port, |prepared| {
             let ended = Arc::new(Ended::default());
             let (at_end, cores) = (ended.clone(), Cores::here());
             let run = move || {
@@ -123,18 +118,15 @@ impl<T: Send + 'static> Stream<'static, T> {
     }
 }
 
-impl<'scope, T: Send + 'scope> Stream<'scope, T> {
-    /// Starts the graph on threads of a scope; returns the items of this stream as an iterator. The graph may
-    /// borrow data that outlives the scope.
-    ///
-    /// # Errors
-    /// As [`Stream::start`].
-    pub fn start_in(
-        self,
+impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
+    /// Starts a run on a thread of a scope.
+    pub(crate) fn start_in(
         scope: &'scope std::thread::Scope<'scope, '_>,
-        options: &Options,
-    ) -> Result<Outlet<'scope, T>, Error> {
-        self.start_by(options, |prepared| {
+        prepared: Prepared<'scope>,
+        node: NodeId,
+        port: PopPort<T>,
+    ) -> Result<Self, Error> {
+        Outlet::start_by(prepared, node, port, |prepared| {
             std::thread::Builder::new()
                 .name("thalweg-0".to_owned())
                 .spawn_scoped(scope, move || prepared.run_as(Caller::Dedicated))
@@ -143,15 +135,11 @@ impl<'scope, T: Send + 'scope> Stream<'scope, T> {
     }
 
     fn start_by(
-        self,
-        options: &Options,
-        spawn: impl FnOnce(crate::run::Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
-    ) -> Result<Outlet<'scope, T>, Error> {
-        let graph = self.graph();
-        let (node, cell) = graph.external("outlet", self);
-        let prepared = graph.build()?.prepare(options)?;
-        let limits = crate::channel::InputRates { pop: 1, peek: 1 };
-        let port = PopPort::new(cell.ring(), cell.id(), limits);
+        prepared: Prepared<'scope>,
+        node: NodeId,
+        port: PopPort<T>,
+        spawn: impl FnOnce(Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
+    ) -> Result<Self, Error> {
         let (net, handle) = (prepared.net.clone(), prepared.handle());
         let cursor = port.cursor();
         let runner = spawn(prepared).map_err(Error::Thread)?;

@@ -1,12 +1,12 @@
 //! Preparation: from a network to nodes and channels that can run.
 
-use super::Options;
-use crate::build::{Finished, MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
+use super::{Finished, Options};
 use crate::channel::{Layout, Sizes};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
 use crate::net::{Need, Net, NodeCell, NodeState, Signals};
+use crate::network::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,7 +1,11 @@
-//! A checked graph with the code of its nodes.
+//! A checked graph with the code of its nodes: `build` makes it, `run` runs it, and neither needs the types of the other.
 
-use super::draft::{MakeBody, TallySpec};
-use super::ring_cell::MakeRing;
+mod make;
+mod ring_cell;
+
+pub(crate) use make::{MakeBody, MakeNode, TallySpec};
+pub(crate) use ring_cell::{MadeRing, MakeRing, RingCell};
+
 use crate::coroutine::Wanted;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +19,7 @@ pub struct Network<'env> {
     pub(crate) rings: Vec<Arc<dyn MakeRing<'env> + 'env>>,
     pub(crate) nodes: Vec<Option<MakeBody<'env>>>,
     pub(crate) stacks: Wanted,
-    /// The number of nodes among which the budget of [`Kernel::request_budget`](super::Kernel) is divided.
+    /// The number of nodes among which the budget of [`Kernel::request_budget`](crate::Kernel::request_budget) is divided.
     pub(crate) budget_sharers: usize,
     /// Tallies of parallel nodes.
     pub(crate) tallies: HashMap<NodeId, Vec<TallySpec>>,

@@ -44,22 +44,22 @@ impl<T> std::fmt::Debug for RingCell<T> {
 }
 
 impl<T> RingCell<T> {
-    pub(super) fn new(initial: VecDeque<T>) -> Arc<RingCell<T>> {
+    pub(crate) fn new(initial: VecDeque<T>) -> Arc<RingCell<T>> {
         let arguments = (!initial.is_empty()).then(|| Box::new(Arguments { weigh: None, initial }));
         Arc::new(RingCell { arguments: Mutex::new(arguments), joined: OnceLock::new() })
     }
 
     /// Sets the function that weighs items, and returns the one before. The caller drops that outside of locks.
-    pub(super) fn set_weigh(&self, weigh: Option<Weigh<T>>) -> Option<Weigh<T>> {
+    pub(crate) fn set_weigh(&self, weigh: Option<Weigh<T>>) -> Option<Weigh<T>> {
         std::mem::replace(&mut lock(&self.arguments).get_or_insert_default().weigh, weigh)
     }
 
-    pub(super) fn weighs(&self) -> bool {
+    pub(crate) fn weighs(&self) -> bool {
         lock(&self.arguments).as_ref().is_some_and(|arguments| arguments.weigh.is_some())
     }
 
     /// Makes this the producer's side of a feedback channel.
-    pub(super) fn join(&self, feedback: Arc<RingCell<T>>) {
+    pub(crate) fn join(&self, feedback: Arc<RingCell<T>>) {
         let _ = self.joined.set(Joined::Feedback(feedback));
     }
 
