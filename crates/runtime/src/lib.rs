@@ -49,7 +49,7 @@ pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 pub use network::Network;
 pub use node::{Flow, IntoFlow, IntoResult};
 pub use port::tuple::{Many, PopCounts};
-pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
+pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 pub use thalweg_trace::Report;

@@ -34,7 +34,8 @@
 //!   panics. Between these checks each cursor accesses its own stretch alone, in whichever variable
 //!   the firing has put it.
 
-use super::ring::{Weigh, drop_slots};
+use super::ring::Weigh;
+use super::slots::Slots;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -60,8 +61,7 @@ pub(crate) struct InputRates {
 /// Items that the firing does not pop are dropped when it ends: a firing always consumes its pop rate.
 #[derive(Debug)]
 pub struct In<'f, T> {
-    slots: *mut T,
-    mask: usize,
+    slots: Slots<T>,
     /// The next item. Invariant: `at <= firing_end <= claim_end`.
     at: usize,
     /// End of this firing's items.
@@ -79,8 +79,8 @@ unsafe impl<T: Send> Send for In<'_, T> {}
 impl<T> In<'_, T> {
     /// A closed cursor for a port of `ring`.
     pub(crate) fn new(ring: RingId) -> Self {
-        let slots = std::ptr::null_mut();
-        In { slots, mask: 0, at: 0, firing_end: 0, claim_end: 0, ring, firing: PhantomData }
+        let slots = Slots::none();
+        In { slots, at: 0, firing_end: 0, claim_end: 0, ring, firing: PhantomData }
     }
 
     /// Points the cursor at items `[start, end)`, which it owns from then on.
@@ -88,8 +88,8 @@ impl<T> In<'_, T> {
     /// # Safety
     /// The slots hold items that belong to the caller; `slots` stays valid until `close`. The cursor owns nothing yet.
     #[inline]
-    pub(crate) unsafe fn open(&mut self, slots: (*mut T, usize), start: usize, end: usize) {
-        (self.slots, self.mask) = slots;
+    pub(crate) unsafe fn open(&mut self, slots: Slots<T>, start: usize, end: usize) {
+        self.slots = slots;
         (self.at, self.firing_end, self.claim_end) = (start, start, end);
     }
 
@@ -134,7 +134,7 @@ impl<T> In<'_, T> {
         let from = std::mem::replace(&mut self.at, end);
         // SAFETY: `[from, end)` lies below `claim_end`, hence is this cursor's; `at` is past it already, so no later drop
         // or pop reaches these items, also if one of their drops panics.
-        unsafe { drop_slots((self.slots, self.mask), from, end) };
+        unsafe { self.slots.drop_items(from, end) };
     }
 
     /// Ends the claim after the last firing. The items beyond it stay in the ring and are the port's again.
@@ -156,7 +156,7 @@ impl<T> In<'_, T> {
         self.at = at + 1;
         // SAFETY: both callers check `at < firing_end <= claim_end`, so the slot holds an item that this cursor owns;
         // `at` has moved on, so the item is read once.
-        unsafe { self.slots.add(at & self.mask).read() }
+        unsafe { self.slots.read(at) }
     }
 
     /// Pops the next item.
@@ -199,7 +199,7 @@ impl<T> In<'_, T> {
         assert!(offset < self.len(), "peek({offset}) past the {} items left to this firing", self.len());
         // SAFETY: `at + offset < firing_end <= claim_end`: an item that this cursor owns. The reference borrows the cursor,
         // so nothing pops or drops the item meanwhile.
-        unsafe { &*self.slots.add((self.at + offset) & self.mask) }
+        unsafe { self.slots.get(self.at + offset) }
     }
 }
 
@@ -223,8 +223,7 @@ fn over_pop() -> ! {
 /// The engine drops an item once no window can contain it.
 #[derive(Debug)]
 pub struct View<'f, T> {
-    slots: *mut T,
-    mask: usize,
+    slots: Slots<T>,
     /// The first item of the window. Invariant: `at + pop <= claim_end` and `at + peek <= end`.
     at: usize,
     /// Items that this firing pops.
@@ -248,9 +247,9 @@ unsafe impl<T: Send + Sync> Send for View<'_, T> {}
 impl<T> View<'_, T> {
     /// A closed view for a port of `ring`.
     pub(crate) fn new(ring: RingId) -> Self {
-        let (slots, scratch) = (std::ptr::null_mut(), Vec::new());
+        let (slots, scratch) = (Slots::none(), Vec::new());
         let firing = PhantomData;
-        View { slots, mask: 0, at: 0, pop: 0, peek: 0, claim_end: 0, end: 0, scratch, ring, firing }
+        View { slots, at: 0, pop: 0, peek: 0, claim_end: 0, end: 0, scratch, ring, firing }
     }
 
     /// Points the view at the stretch `[start, claim_end)`; items below `end` may be read.
@@ -259,13 +258,8 @@ impl<T> View<'_, T> {
     /// Items `[start, end)` are published and not released until the last of the stretch's firings
     /// has ended; `slots` stays valid as long.
     #[inline]
-    pub(crate) unsafe fn open(
-        &mut self,
-        slots: (*mut T, usize),
-        (start, claim_end): (usize, usize),
-        end: usize,
-    ) {
-        (self.slots, self.mask) = slots;
+    pub(crate) unsafe fn open(&mut self, slots: Slots<T>, (start, claim_end): (usize, usize), end: usize) {
+        self.slots = slots;
         (self.at, self.pop, self.peek) = (start, 0, 0);
         (self.claim_end, self.end) = (claim_end, end);
     }
@@ -334,7 +328,7 @@ impl<T> View<'_, T> {
     pub fn get(&self, offset: usize) -> Option<&T> {
         // SAFETY: `at + offset < end`, so by the contract of `open` the item is published and not released while the
         // firing runs; shared references to it are all that exist.
-        (offset < self.peek).then(|| unsafe { &*self.slots.add((self.at + offset) & self.mask) })
+        (offset < self.peek).then(|| unsafe { self.slots.get(self.at + offset) })
     }
 
     /// The window as two slices, the second empty unless the window wraps round the ring.
@@ -343,16 +337,9 @@ impl<T> View<'_, T> {
         if self.peek == 0 {
             return (&[], &[]);
         }
-        let start = self.at & self.mask;
-        let first = self.peek.min(self.mask + 1 - start);
-        // SAFETY: the window has at most `mask + 1` items, so it lies in slots `[start, start + first)` and in the first
-        // `peek - first`, all inside the ring; they hold items as in `get`.
-        unsafe {
-            (
-                std::slice::from_raw_parts(self.slots.add(start), first),
-                std::slice::from_raw_parts(self.slots, self.peek - first),
-            )
-        }
+        // SAFETY: the window has at most as many items as the ring has slots; they are published and not released, as in
+        // `get`.
+        unsafe { self.slots.slices(self.at, self.peek) }
     }
 
     /// The items of the window, in order.
@@ -412,8 +399,8 @@ enum Spill<T> {
     Exact { weigh: Option<Weigh<T>> },
 }
 
-/// The position at which an [`Out`] writes: first slot, index, limit.
-type Place<T> = (*mut T, usize, usize);
+/// The position at which an [`Out`] writes: slots, index, limit.
+type Place<T> = (Slots<T>, usize, usize);
 
 impl<T> Spill<T> {
     /// Drops the items of a closed chunk that were not moved to the ring.
@@ -425,7 +412,7 @@ impl<T> Spill<T> {
             // drops none itself, so each is dropped once, and its buffer is freed even if a drop panics.
             unsafe {
                 rest.set_len(0);
-                drop_slots((rest.as_mut_ptr(), usize::MAX), done, end);
+                Slots::buffer(rest.as_mut_ptr()).drop_items(done, end);
             }
         }
     }
@@ -451,7 +438,7 @@ impl<T> Spill<T> {
                 // vector alone owns them until the length is 0 again.
                 unsafe { items.set_len(place.1) };
                 items.push(item);
-                let place = (items.as_mut_ptr(), items.len(), items.capacity());
+                let place = (Slots::buffer(items.as_mut_ptr()), items.len(), items.capacity());
                 // SAFETY: 0 elements need no initialisation. The items stay in the buffer, and the cursor owns them again.
                 unsafe { items.set_len(0) };
                 place
@@ -468,8 +455,7 @@ const DYNAMIC: usize = usize::MAX;
 
 /// The slots that a firing fills on one output, in order.
 pub struct Out<'f, T> {
-    slots: *mut T,
-    mask: usize,
+    slots: Slots<T>,
     /// The next slot to write. Invariant: `[base, at)` is written, not published and this cursor's.
     at: usize,
     /// End of the slots that this firing may write.
@@ -497,8 +483,8 @@ unsafe impl<T: Send> Send for Out<'_, T> {}
 
 impl<T> Out<'_, T> {
     fn with(ring: RingId, push: usize, spill: Spill<T>) -> Self {
-        let (slots, spill) = (std::ptr::null_mut(), Box::new(spill));
-        Out { slots, mask: 0, at: 0, limit: 0, base: 0, push, spill, ring, firing: PhantomData }
+        let (slots, spill) = (Slots::none(), Box::new(spill));
+        Out { slots, at: 0, limit: 0, base: 0, push, spill, ring, firing: PhantomData }
     }
 
     /// The cursor of a sequential node's dynamic output.
@@ -527,8 +513,8 @@ impl<T> Out<'_, T> {
     /// # Safety
     /// The slots are empty and the caller's; `slots` stays valid while the cursor is used. The cursor owns no items yet.
     #[inline]
-    pub(crate) unsafe fn open(&mut self, slots: (*mut T, usize), at: usize, limit: usize) {
-        (self.slots, self.mask) = slots;
+    pub(crate) unsafe fn open(&mut self, slots: Slots<T>, at: usize, limit: usize) {
+        self.slots = slots;
         (self.at, self.limit, self.base) = (at, limit, at);
     }
 
@@ -539,7 +525,7 @@ impl<T> Out<'_, T> {
         if *exact {
             items.reserve_exact(self.push * firings);
         }
-        (self.slots, self.mask) = (items.as_mut_ptr(), usize::MAX);
+        self.slots = Slots::buffer(items.as_mut_ptr());
         (self.at, self.limit, self.base) = (0, items.capacity(), 0);
     }
 
@@ -636,7 +622,7 @@ impl<T> Out<'_, T> {
         match &*self.spill {
             Spill::Exact { weigh: Some(weigh) } => (self.base..self.at)
                 // SAFETY: slots `[base, at)` are written, not published and this cursor's.
-                .map(|i| weigh(unsafe { &*self.slots.add(i & self.mask) }))
+                .map(|i| weigh(unsafe { self.slots.get(i) }))
                 .fold(0, usize::saturating_add),
             Spill::Chunk { weigh: Some(weigh), .. } => {
                 self.unsent().iter().map(|item| weigh(item)).fold(0, usize::saturating_add)
@@ -651,21 +637,12 @@ impl<T> Out<'_, T> {
     ///
     /// # Safety
     /// Slots `[at, at + room)` are empty and the caller's.
-    pub(crate) unsafe fn send(&mut self, slots: (*mut T, usize), at: usize, room: usize) -> usize {
+    pub(crate) unsafe fn send(&mut self, slots: Slots<T>, at: usize, room: usize) -> usize {
         let Spill::Chunk { items, sent, .. } = &mut *self.spill else { return 0 };
         let count = room.min(items.len() - *sent);
-        let (to, mask) = slots;
-        let size = mask + 1;
-        let mut done = 0;
-        while done < count {
-            let slot = (at + done) & mask;
-            let stretch = (count - done).min(size - slot);
-            // SAFETY: `[sent + done, +stretch)` lies in the vector, and `[slot, +stretch)` in the ring: empty and the
-            // caller's, hence disjoint from the source. `sent` passes the source items below, and no user code runs
-            // between, so they have one owner.
-            unsafe { to.add(slot).copy_from_nonoverlapping(items.as_ptr().add(*sent + done), stretch) };
-            done += stretch;
-        }
+        // SAFETY: `[sent, sent + count)` lies in the vector, and the slots are empty and the caller's, hence disjoint from
+        // it. `sent` passes the items below, and no user code runs between, so they have one owner.
+        unsafe { slots.copy_in(at, items.as_ptr().add(*sent), count) };
         *sent += count;
         if *sent == items.len() {
             // SAFETY: all items were moved out, so none is left to be dropped.
@@ -688,7 +665,7 @@ impl<T> Out<'_, T> {
             let at = self.at;
             // SAFETY: by the contract of `open` (or as the vector's spare capacity, `open_chunk`) slot `at < limit` is
             // empty and this cursor's.
-            unsafe { self.slots.add(at & self.mask).write(item) };
+            unsafe { self.slots.write(at, item) };
             self.at = at + 1;
         } else {
             (self.slots, self.at, self.limit) = self.spill.put(item, (self.slots, self.at, self.limit));
@@ -718,7 +695,7 @@ impl<T> Drop for Out<'_, T> {
         let _chunk = Chunk(&mut self.spill);
         // SAFETY: `[from, to)` is written, not published and this cursor's, and `hand_over` has moved `base` past it. In an
         // open chunk these items lie in the buffer of the vector, whose length is 0, so `drop_chunk` drops none of them.
-        unsafe { drop_slots((self.slots, self.mask), from, to) };
+        unsafe { self.slots.drop_items(from, to) };
     }
 }
 
@@ -726,8 +703,7 @@ impl<T> Drop for Out<'_, T> {
 /// how many items have happened to arrive.
 #[derive(Debug)]
 pub struct Glance<T> {
-    slots: *mut T,
-    mask: usize,
+    slots: Slots<T>,
     /// The first item not claimed.
     next: usize,
     /// End of the items that were published when the glance was made.
@@ -746,8 +722,8 @@ pub struct NotYet(());
 impl<T> Glance<T> {
     /// # Safety
     /// Items `[next, seen)` are published, and are not claimed while the glance lives.
-    pub(crate) unsafe fn new(slots: (*mut T, usize), next: usize, seen: usize, ended: bool) -> Glance<T> {
-        Glance { slots: slots.0, mask: slots.1, next, seen, ended, wanted: Cell::new(0), items: PhantomData }
+    pub(crate) unsafe fn new(slots: Slots<T>, next: usize, seen: usize, ended: bool) -> Glance<T> {
+        Glance { slots, next, seen, ended, wanted: Cell::new(0), items: PhantomData }
     }
 
     /// Items that a `peek` needed and that had not arrived, counted from the first.
@@ -765,7 +741,7 @@ impl<T> Glance<T> {
         if at < self.seen {
             // SAFETY: `next <= at < seen`: by the contract of `new` the item is published and no claim takes it while the
             // glance lives, which the reference borrows.
-            Ok(Some(unsafe { &*self.slots.add(at & self.mask) }))
+            Ok(Some(unsafe { self.slots.get(at) }))
         } else if self.ended {
             Ok(None)
         } else {

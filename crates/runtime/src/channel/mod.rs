@@ -53,14 +53,27 @@
 //! (`liveness::quiesce`). Slot pointers are read at each claim and never kept across one. Where a ring has more slots
 //! than `capacity`, `capacity` may rise while both nodes are active (`sched::dedicated`): no storage moves.
 //!
+//! # Files
+//!
+//! | file | has |
+//! |---|---|
+//! | [`slots`] | access to slots; the only file that computes their addresses |
+//! | [`ring`] | storage and its growth, weights |
+//! | [`meter`] | the shared counters |
+//! | [`cursor`] | a firing's view of its channels |
+//! | [`lent`] | a message that a process reads in place |
+//! | [`pair`] | the channel alone, without a graph |
+//!
 //! Sleeping and waking are not part of this protocol: see `sched::sleep`.
 
 mod cursor;
 mod lack;
+mod lent;
 mod meter;
 pub(crate) mod operation;
 mod pair;
 mod ring;
+mod slots;
 
 pub(crate) use cursor::InputRates;
 pub use cursor::{Glance, In, NotYet, Out, View};
@@ -68,3 +81,5 @@ pub use lack::Lack;
 pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};
 pub(crate) use ring::{Grow, Ring, Sizes, Waits, Weigh};
+#[cfg(all(loom, test))]
+pub(crate) use slots::Slots;

@@ -16,6 +16,7 @@
 //! The ring never grows and items are not weighed, so slot pointers are kept for the life of an end, and `publish` and
 //! `release` are the meter's. An end that is dropped leaves the ring with what it holds: the last `Arc` drops the items.
 
+use super::slots::Slots;
 use super::{Layout, Meter, Ring, Sizes};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 /// The sending end of a [`channel`].
 pub struct Sender<T> {
-    slots: (*mut T, usize),
+    slots: Slots<T>,
     capacity: usize,
     ring: Arc<Ring<T>>,
     next: usize,
@@ -51,17 +52,11 @@ pub struct Sender<T> {
 
 /// The receiving end of a [`channel`].
 pub struct Receiver<T> {
-    slots: (*mut T, usize),
+    slots: Slots<T>,
     ring: Arc<Ring<T>>,
     next: usize,
     seen: usize,
 }
-
-// SAFETY: `slots` points into the ring that the end keeps alive, and the end accesses it as the producing side of the
-// ring's protocol, on whichever thread it is; items are `Send`.
-unsafe impl<T: Send> Send for Sender<T> {}
-// SAFETY: as above, as the consuming side.
-unsafe impl<T: Send> Send for Receiver<T> {}
 
 impl<T> std::fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -109,7 +104,7 @@ impl<T> Sender<T> {
             return Err(item);
         }
         // SAFETY: slot `next < limit` is free, hence this side's until `publish`.
-        unsafe { self.slots.0.add(self.next & self.slots.1).write(item) };
+        unsafe { self.slots.write(self.next, item) };
         self.next += 1;
         self.ring.meter.publish(self.next);
         Ok(())
@@ -126,15 +121,9 @@ impl<T: Copy> Sender<T> {
     #[inline]
     pub fn push_slice(&mut self, items: &[T]) -> usize {
         let count = self.room(items.len());
-        let (slots, mask) = self.slots;
-        let start = self.next & mask;
-        let first = count.min(mask + 1 - start);
-        // SAFETY: slots `[next, next + count)` are free, hence this side's until `publish`. They lie in two stretches of the
-        // ring, `[start, start + first)` and `[0, count - first)`, and the source holds `count` items outside the ring.
-        unsafe {
-            slots.add(start).copy_from_nonoverlapping(items.as_ptr(), first);
-            slots.copy_from_nonoverlapping(items.as_ptr().add(first), count - first);
-        }
+        // SAFETY: slots `[next, next + count)` are free, hence this side's until `publish`; the source is a slice, so it lies
+        // outside the ring.
+        unsafe { self.slots.copy_in(self.next, items.as_ptr(), count) };
         if count > 0 {
             self.next += count;
             self.ring.meter.publish(self.next);
@@ -152,22 +141,21 @@ impl<T> Sender<T> {
     #[inline]
     pub fn push_iter(&mut self, mut items: impl ExactSizeIterator<Item = T>) -> usize {
         let count = self.room(items.len());
-        let (slots, mask) = self.slots;
-        let start = self.next & mask;
-        let first = count.min(mask + 1 - start);
+        let (slots, start) = (self.slots, self.next);
+        // Two loops, each over adjacent slots: the compiler vectorises them.
+        let (_, first) = slots.stretch(start, count);
         let mut written = Written { sender: self, count: 0 };
-        for (slot, item) in (start..start + first).zip(&mut items) {
-            // SAFETY: slots `[next, next + count)` are free, hence this side's until `publish`; the first `first` of them
-            // lie from `start` on.
-            unsafe { slots.add(slot).write(item) };
+        for (index, item) in (start..start + first).zip(&mut items) {
+            // SAFETY: slots `[next, next + count)` are free, hence this side's until `publish`.
+            unsafe { slots.write(index, item) };
             written.count += 1;
         }
         // An unfused iterator may return items after `None`. They must not be written: `publish` would cover the slot
         // that the `None` left unwritten.
         let rest = if written.count == first { count - first } else { 0 };
-        for (slot, item) in (0..rest).zip(items) {
-            // SAFETY: as above; the rest lie at the beginning of the ring, and all slots before them are written.
-            unsafe { slots.add(slot).write(item) };
+        for (index, item) in (start + first..start + first + rest).zip(items) {
+            // SAFETY: as above; all slots before this one are written.
+            unsafe { slots.write(index, item) };
             written.count += 1;
         }
         written.count
@@ -219,7 +207,7 @@ impl<T> Receiver<T> {
             return None;
         }
         // SAFETY: slot `next < seen` holds an item of this side's; `next` moves past it, so it is read once.
-        let item = unsafe { self.slots.0.add(self.next & self.slots.1).read() };
+        let item = unsafe { self.slots.read(self.next) };
         self.next += 1;
         self.meter().release(self.next);
         Some(item)
@@ -233,16 +221,11 @@ impl<T> Receiver<T> {
             return 0;
         }
         to.reserve(count);
-        let (slots, mask) = self.slots;
-        let start = self.next & mask;
-        let first = count.min(mask + 1 - start);
         let len = to.len();
-        // SAFETY: `[next, next + count)` holds items of this side's, in two stretches of the ring. The vector has reserved
-        // room for them, and `next` moves past them before any user code runs, so the vector alone owns them.
+        // SAFETY: `[next, next + count)` holds items of this side's. The vector has reserved room for them, and `next` moves
+        // past them before any user code runs, so the vector alone owns them.
         unsafe {
-            let end = to.as_mut_ptr().add(len);
-            end.copy_from_nonoverlapping(slots.add(start), first);
-            end.add(first).copy_from_nonoverlapping(slots, count - first);
+            self.slots.copy_out(self.next, to.as_mut_ptr().add(len), count);
             to.set_len(len + count);
         }
         self.next += count;
@@ -263,17 +246,9 @@ impl<T: Copy> Receiver<T> {
     #[inline]
     pub fn pop_slices(&mut self, most: usize, mut read: impl FnMut(&[T])) -> usize {
         let count = self.items(most);
-        let (slots, mask) = self.slots;
-        let start = self.next & mask;
-        let first = count.min(mask + 1 - start);
-        // SAFETY: `[next, next + count)` holds items of this side's, in two stretches of the ring. They are released after
-        // the last use of the slices, which `read` cannot keep.
-        let (front, back) = unsafe {
-            (
-                std::slice::from_raw_parts(slots.add(start), first),
-                std::slice::from_raw_parts(slots, count - first),
-            )
-        };
+        // SAFETY: `[next, next + count)` holds items of this side's. They are released after the last use of the slices,
+        // which `read` cannot keep.
+        let (front, back) = unsafe { self.slots.slices(self.next, count) };
         read(front);
         if !back.is_empty() {
             read(back);

@@ -1,6 +1,6 @@
-//! The storage of a channel: slots, weights, growth, and the message that a process has borrowed.
+//! The storage of a channel: slots, weights and growth.
 //!
-//! The protocol of slots and counters is in [`super`]. This file adds two more: storage, and lent messages.
+//! The protocol of slots and counters is in [`super`], that of lent messages in [`super::lent`]. This file adds storage.
 //!
 //! # Storage
 //!
@@ -9,36 +9,14 @@
 //! Invariant: `grow` runs while neither node has a claim or a running turn, so no side reads the cell meanwhile and no
 //! slot pointer survives it. The one exception is the pointer of a lent message, which stays valid because the outgrown
 //! storage is kept (`Storage::before`) while the message is lent.
-//!
-//! # Lent messages
-//!
-//! `Rx::recv_ref` lends the message at `head` to its process in place; its guard (`Message`) may live across awaits and
-//! be dropped on any thread, also while another thread grows the ring. The pointer `lent` has three states:
-//!
-//! | `lent` | the message at `head` | entered by | left by |
-//! |---|---|---|---|
-//! | null | lies in its slot, if there is one | creation; `Rx::release`; the end of [`Ring::take_lent`] | `RecvRef::poll` |
-//! | an address | lies at that address, in this storage or in an outgrown one; its slot is unused | `RecvRef::poll` | `take_lent`; `Rx::recv` after a forgotten guard; [`Ring::fetch_lent`] |
-//! | [`given_back`] | was dropped where it lay; `head` is about to pass it | `take_lent` | `take_lent` |
-//!
-//! *The race.* `grow` copies the messages from `head` on, all but a lent one, while a guard on another thread runs
-//! `take_lent`. If `grow` took the message after the lent one for the lent one, it would not copy it, and the item
-//! would be lost.
-//!
-//! *Why it cannot happen.* `take_lent` stores the mark, then `head + 1`, then null, each `Release`. `grow` loads `head`
-//! and then `lent`, each `Acquire`. The load of a `head` that `take_lent` stored pairs with that store, so `lent` is
-//! then the mark or null, never the old address: `grow` skips a message only if it is the lent one. If `grow` loads the
-//! old `head` and the mark, it copies bits of a dropped message, which no side reads: `head` passes them.
-//!
-//! `take_lent` does not read `storage`, which `grow` may be replacing; so the guard carries the weight that it needs.
 
 use super::cursor::RingId;
 use super::meter::{Layout, Meter};
+use super::slots::Slots;
 use crate::sync::UnsafeCell;
 use std::alloc::Layout as Memory;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -140,8 +118,7 @@ pub(crate) struct Ring<T> {
 /// State of the processes at the two ends of a channel. It lies in the ring, so that an end is a single pointer.
 ///
 /// Invariant: each field has one writer, named below, and is read by its own side unless noted. A process moves between
-/// workers only through its claim, which orders these accesses, so they are `Relaxed`. The exception is `lent`: see the
-/// module.
+/// workers only through its claim, which orders these accesses, so they are `Relaxed`. The exception is `lent`.
 #[derive(Debug)]
 pub(crate) struct Known<T> {
     /// The channel's number times two, by which `process::ends` names operations. Written by both ends at creation, the
@@ -160,20 +137,9 @@ pub(crate) struct Known<T> {
     /// Receiver: the latest turn that received here. Sender: the latest that sent.
     pub(crate) received: AtomicU64,
     pub(crate) sent: AtomicU64,
-    /// The address of the message at `head` while it is lent: see the module for its states. The message stays there,
+    /// The address of the message at `head` while it is lent: [`super::lent`] has its states. The message stays there,
     /// even if the ring grows, because the process may hold a reference to it across awaits.
     pub(crate) lent: AtomicPtr<T>,
-}
-
-/// The mark of a lent message that has been dropped and whose slot is not released yet: an address of no message.
-fn given_back<T>() -> *mut T {
-    static MARK: u8 = 0;
-    std::ptr::from_ref(&MARK).cast_mut().cast()
-}
-
-/// Whether `lent` is the address of a message, and neither null nor the mark.
-fn is_address<T>(lent: *mut T) -> bool {
-    !lent.is_null() && lent != given_back()
 }
 
 const NO: u8 = 0;
@@ -260,27 +226,30 @@ impl<T> Ring<T> {
             weigh,
         };
         let count = initial.len();
-        let (slots, mask) = ring.slots();
+        let slots = ring.slots();
         for (i, item) in initial.into_iter().enumerate() {
             // SAFETY: the ring is not shared yet, and `i < count <= size`.
-            unsafe { slots.add(i & mask).write(item) };
+            unsafe { slots.write(i, item) };
         }
         ring.publish(0, count);
         ring
     }
 
-    /// The first slot and the index mask. Valid until the ring grows, hence for the claim of the caller.
+    /// Access to the slots. Valid until the ring grows, hence for the claim of the caller.
     #[inline]
-    pub(crate) fn slots(&self) -> (*mut T, usize) {
+    pub(crate) fn slots(&self) -> Slots<T> {
         // SAFETY: the caller holds a claim of one end, and `Grow::grow` replaces the storage only while neither end has
         // one. The read copies a pointer and makes no reference to slots.
         let slots = self.storage.with_mut(|storage| unsafe { (*storage).slots });
-        (slots.cast::<T>(), slots.len() - 1)
+        Slots::ring(slots.cast::<T>(), slots.len())
     }
 
-    fn totals(&self) -> *mut usize {
+    /// The totals, one entry for each slot. Items are weighed.
+    fn totals(&self) -> Slots<usize> {
         // SAFETY: as in `slots`.
-        self.storage.with_mut(|storage| unsafe { (*storage).totals })
+        let (totals, size) =
+            self.storage.with_mut(|storage| unsafe { ((*storage).totals, (*storage).slots.len()) });
+        Slots::ring(totals, size)
     }
 
     /// The function that weighs items, if they are weighed.
@@ -333,18 +302,6 @@ impl<T> Ring<T> {
         unsafe { self.drop_and_release(tail) };
     }
 
-    /// Moves a lent message whose guard was forgotten back to its slot. It may lie in outgrown storage, and `grow` has
-    /// made no copy of it. The caller has both ends.
-    fn fetch_lent(&self, head: usize) {
-        let lent = self.known.lent.swap(std::ptr::null_mut(), Ordering::Acquire);
-        if is_address(lent) {
-            let (slots, mask) = self.slots();
-            // SAFETY: both ends are the caller's, so no other thread accesses either place. Outgrown storage is
-            // kept while a message is lent. The message exists at `lent` only, and `lent` is null from here on, so it moves once.
-            unsafe { std::ptr::copy(lent, slots.add(head & mask), 1) };
-        }
-    }
-
     /// Drops what the ring holds if the consumer has left, to make room. Producing side only.
     pub(crate) fn purge_if_gone(&self) {
         if self.meter.gone() && self.meter.items() > 0 {
@@ -363,16 +320,15 @@ impl<T> Ring<T> {
             }
         }
         let unpublished = Unpublished(self, from, to);
-        let (slots, mask) = self.slots();
-        let totals = self.totals();
+        let (slots, totals) = (self.slots(), self.totals());
         let mut total = self.meter.bytes_published();
         for i in from..to {
             // SAFETY: slots `[from, to)` are initialised and not published, hence the producing side's.
-            let weight = self.weight(unsafe { &*slots.add(i & mask) });
+            let weight = self.weight(unsafe { slots.get(i) });
             // The total of a whole run may overflow with absurd weights; it must not become small then.
             total = total.saturating_add(weight);
             // SAFETY: `totals` has as many entries as slots, and entry `i` belongs to the side that slot `i` belongs to.
-            unsafe { totals.add(i & mask).write(total) };
+            unsafe { totals.write(i, total) };
         }
         std::mem::forget(unpublished);
         self.meter.set_bytes_published(total);
@@ -396,26 +352,9 @@ impl<T> Ring<T> {
         if self.weigh.is_none() {
             return 0;
         }
-        let (totals, (_, mask)) = (self.totals(), self.slots());
         // SAFETY: entry `head - 1` is published and not released, hence the consuming side's; `add_weights` wrote it before
         // `publish` stored the tail that the caller has read.
-        unsafe { totals.add((head - 1) & mask).read() }
-    }
-
-    /// Releases the slot of the lent message, which its guard has dropped in place. `bytes` is
-    /// [`bytes_below`](Ring::bytes_below) the index after it. Consuming side only, on any thread.
-    ///
-    /// Invariant: it does not read `storage`, which another thread may be replacing. The order of its stores is argued in
-    /// the module.
-    #[inline]
-    pub(crate) fn take_lent(&self, bytes: usize) {
-        // `is_lent` is still true, so no thread takes the consumer's end for free. `grow` finds no address to keep.
-        self.known.lent.store(given_back(), Ordering::Release);
-        if self.weigh.is_some() {
-            self.meter.set_bytes_released(bytes);
-        }
-        self.meter.release(self.meter.head_here() + 1);
-        self.known.lent.store(std::ptr::null_mut(), Ordering::Release);
+        unsafe { self.totals().read(head - 1) }
     }
 
     /// Drops items from the head to `to` and releases their slots, also when a drop panics.
@@ -441,33 +380,7 @@ impl<T> Ring<T> {
     /// The slots hold items, the caller owns them, and no code reads them afterwards.
     pub(crate) unsafe fn drop_items(&self, from: usize, to: usize) {
         // SAFETY: by this function's contract.
-        unsafe { drop_slots(self.slots(), from, to) };
-    }
-}
-
-/// Drops items `[from, to)` in the `mask + 1` slots of a ring. If a drop panics, the rest are dropped before the first
-/// panic continues; a thread that is unwinding already does not panic again.
-///
-/// # Safety
-/// The slots hold items, the caller owns them, and no code reads them afterwards.
-#[inline]
-pub(super) unsafe fn drop_slots<T>((slots, mask): (*mut T, usize), from: usize, to: usize) {
-    if !std::mem::needs_drop::<T>() {
-        return;
-    }
-    let (mut next, mut panicked) = (from, None);
-    while next < to {
-        let dropping = catch_unwind(AssertUnwindSafe(|| {
-            while next < to {
-                next += 1;
-                // SAFETY: by this function's contract. `next` has moved on, so a panic in this drop does not repeat it.
-                unsafe { slots.add((next - 1) & mask).drop_in_place() };
-            }
-        }));
-        panicked = panicked.or(dropping.err());
-    }
-    if let Some(panic) = panicked.filter(|_| !std::thread::panicking()) {
-        resume_unwind(panic);
+        unsafe { self.slots().drop_items(from, to) };
     }
 }
 
@@ -485,7 +398,7 @@ pub(crate) trait Grow: Send + Sync {
     ///
     /// # Safety
     /// The caller excludes both ends: no other thread accesses the slots, and none uses a slot pointer from before.
-    /// With `keep` the pointer of a lent message is excepted, and so is `take_lent` on another thread.
+    /// With `keep` the pointer of a lent message is excepted, and so is `release_lent` on another thread.
     unsafe fn grow(&self, capacity: usize, keep: bool);
 
     /// Lets the two ends know whether the other one waits ([`Waits`]). Both ends must be processes of a run with one
@@ -505,7 +418,7 @@ impl<T: Send> Grow for Ring<T> {
     }
 
     fn cut(&self) {
-        let lent = is_address(self.known.lent.load(Ordering::Acquire));
+        let lent = self.keeps_lent();
         let end = self.meter.head() + usize::from(lent);
         // A receiving process reads the meter again once `head` has reached `seen`.
         self.known.seen.store(end, Ordering::Relaxed);
@@ -513,31 +426,30 @@ impl<T: Send> Grow for Ring<T> {
     }
 
     unsafe fn grow(&self, capacity: usize, keep: bool) {
-        let (old, old_mask) = self.slots();
+        let old = self.slots().uninit();
         let size = capacity.checked_next_power_of_two().expect("growth within the budget");
-        if size > old_mask + 1 {
+        if size > old.size() {
             let mut new = Storage::<T>::new(size, self.weighed());
-            let (slots, new_totals) = (new.slots.cast::<MaybeUninit<T>>(), new.totals);
-            let old = old.cast::<MaybeUninit<T>>();
-            let totals = self.totals();
-            // A lent message stays where it is, because its process may hold a reference to it; `take_lent` may run
-            // meanwhile. `head` is loaded before `lent`, in the order that the module's argument needs.
+            let slots = Slots::ring(new.slots.cast::<MaybeUninit<T>>(), size);
+            let totals = (self.totals(), Slots::ring(new.totals, size));
+            // A lent message stays where it is, because its process may hold a reference to it; `release_lent` may run
+            // meanwhile. `head` is loaded before `lent`, in the order that the argument of `super::lent` needs.
             let (head, tail) = (self.meter.head(), self.meter.tail());
-            let lent = is_address(self.known.lent.load(Ordering::Acquire));
+            let lent = self.keeps_lent();
             for i in head..tail {
                 // SAFETY: by this function's contract the slots are the caller's. Items in `[head, tail)` move bit by
                 // bit to their new slots, and the old storage is freed without dropping them, so each exists once.
-                // `MaybeUninit` covers the slot of a message that `take_lent` has dropped meanwhile.
+                // `MaybeUninit` covers the slot of a message that `release_lent` has dropped meanwhile.
                 unsafe {
                     if i > head || !lent {
-                        slots.add(i & (size - 1)).write(old.add(i & old_mask).read());
+                        slots.write(i, old.read(i));
                     }
                     if self.weighed() {
-                        new_totals.add(i & (size - 1)).write(totals.add(i & old_mask).read());
+                        totals.1.write(i, totals.0.read(i));
                     }
                 }
             }
-            // SAFETY: by this function's contract no other thread reads the cell; `take_lent` does not either.
+            // SAFETY: by this function's contract no other thread reads the cell; `release_lent` does not either.
             self.storage.with_mut(|storage| unsafe {
                 std::ptr::swap(storage, &mut new);
                 (*storage).before = (keep && lent).then(|| Box::new(new));

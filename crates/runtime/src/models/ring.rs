@@ -10,7 +10,7 @@
 
 use super::check;
 use crate::channel::Lack;
-use crate::channel::{In, InputRates, Layout, Ring, Sizes};
+use crate::channel::{In, InputRates, Layout, Ring, Sizes, Slots};
 use crate::port::{Input, PopPort, PushPort};
 use crate::sync::UnsafeCell;
 use loom::thread;
@@ -69,22 +69,16 @@ fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>,
     let ring = Arc::new(Ring::new(sizes, Layout::Apart, initial, None));
     let give = PushPort::new(ring.clone(), ChannelId(0), Some(1));
     let port = PopPort::new(ring.clone(), ChannelId(0), InputRates { pop: 1, peek: 1 });
-    let consumer =
-        Consumer { cursor: In::new(ring.id()), slots: Slots(ring.slots()), port, ring: ring.clone() };
+    let consumer = Consumer { cursor: In::new(ring.id()), slots: ring.slots(), port, ring: ring.clone() };
     (give, consumer, ring)
 }
-
-struct Slots((*mut Item, usize));
-
-// SAFETY: used by the consumer only, under the ring's protocol.
-unsafe impl Send for Slots {}
 
 /// A consuming node, reduced to its port.
 struct Consumer {
     // As in a node: the cursor drops its items before the port says what is the ring's to drop.
     cursor: In<'static, Item>,
     port: PopPort<Item>,
-    slots: Slots,
+    slots: Slots<Item>,
     ring: Arc<Ring<Item>>,
 }
 
@@ -96,7 +90,7 @@ impl Consumer {
         let start = side.next;
         side.next += count;
         // SAFETY: as in `PopPort::open`.
-        unsafe { self.cursor.open(self.slots.0, start, start + count) };
+        unsafe { self.cursor.open(self.slots, start, start + count) };
         PopPort::<Item>::step(&mut self.cursor, (count, count));
         let numbers = (0..count).map(|_| self.cursor.pop().number).collect();
         PopPort::<Item>::finish(&mut self.cursor);
@@ -231,7 +225,7 @@ fn loom_ring_is_dropped_in_the_middle() {
         assert_eq!(side.firings(1), Ok(1));
         side.next = 1;
         // SAFETY: as in `PopPort::open`.
-        unsafe { consumer.cursor.open(consumer.slots.0, 0, 1) };
+        unsafe { consumer.cursor.open(consumer.slots, 0, 1) };
         drop(consumer);
         producer.join().unwrap();
         drop(ring);

@@ -506,14 +506,14 @@ impl<T: Send> PushPort<T> {
         self.ring.0.purge_if_gone();
         loop {
             self.side.refresh();
-            let (slots, mask) = self.ring.0.slots();
+            let slots = self.ring.0.slots();
             let (start, limit) = (self.side.next, self.side.limit);
             let items = cursor.overflow()?;
             let mut at = start;
             while at < limit {
                 let Some(item) = items.pop_front() else { break };
                 // SAFETY: slots `[next, limit)` are free, and this node is the only producer of the channel.
-                unsafe { slots.add(at & mask).write(item) };
+                unsafe { slots.write(at, item) };
                 at += 1;
             }
             let left = items.len();

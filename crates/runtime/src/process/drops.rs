@@ -1,22 +1,23 @@
 //! Dropped ends of channels, and released messages that were lent.
 //!
-//! A drop has no context that says to which turn it belongs. But the thread knows which process it polls, and an end
-//! knows its [`Owner`]. If they agree the thread notes the drop, and acts on it when the poll returns.
+//! A drop has no context from which to find the turn that it belongs to. But the thread stores which process it polls, and
+//! an end stores its [`Owner`]. If they are equal, the thread notes the drop and acts on it when the poll returns.
 //!
 //! # Drops outside of the owner's poll
 //!
-//! Ends and messages may be moved anywhere: to another thread, into another process, a kernel or another run; and they
-//! may be dropped before the run begins. The dropping thread then does not have the process's claim, and the node may
+//! User code may move ends and messages to another thread, into another process, a kernel or another run, and may drop
+//! them before the run begins. The dropping thread then does not have the process's claim, and the node may
 //! be activated, or one of its channels grow, at the same time. Hence:
 //!
-//! - A drop changes counters and flags only, each of which has one writer at a time, and never reads where the slots
-//!   are. A lent message is dropped where it was lent, and its weight was noted then.
+//! - A drop changes counters and flags only, each of which has one writer at a time, and never reads the ring's storage. A
+//!   lent message is dropped at the lent address, and its guard has its weight.
 //! - The dropping thread injects an [`ExternalEvent`] into the owner's run, and the run's workers make the nodes at the
 //!   other ends ready.
-//! - A stream ends when the poll that drops its sending end has returned, of whichever process, unless that poll fails.
+//! - A stream ends when the poll that drops its sending end has returned, unless that poll fails; it may be a poll of
+//!   another process.
 //!   An end that an unwinding thread drops outside of all polls fails its process: its consumer must not take the
 //!   failure for the end of the stream.
-//! - Nothing happens after the owner's run is over: other threads may still be in the middle of an activation.
+//! - After the owner's run is over a drop has no effect: other threads may still be in the middle of an activation.
 
 use crate::channel::Meter;
 use crate::net::ExternalEvent;
@@ -25,30 +26,30 @@ use crate::net::{Owner, find};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// No message was released.
+/// `RELEASED` without a message.
 const NONE: u64 = u64::MAX;
 
-/// Stands for the owner where a thread is in no poll.
+/// `POLLED` on a thread that polls no process.
 const NO_OWNER: Owner = Owner(u64::MAX);
 
-/// A stream to be ended: its sender, the send, and its counters.
+/// A stream to be ended: the owner of its sending end, the number of its send operation, its counters.
 type Stream = (Owner, u64, Arc<Meter>);
 
 thread_local! {
     /// The owner that this thread polls.
     static POLLED: Cell<Owner> = const { Cell::new(NO_OWNER) };
-    /// Ends dropped on this thread so far: a turn in which there were some has changed more than
-    /// it has touched.
+    /// The number of ends dropped on this thread. A turn in which it rose may have made other nodes ready than those of its
+    /// operations.
     static ENDS: Cell<u64> = const { Cell::new(0) };
-    /// Notes of all kinds on this thread so far.
+    /// The number of dropped ends and released messages on this thread.
     static NOTES: Cell<u64> = const { Cell::new(0) };
-    /// The receive whose message was released; a second one is counted as a dropped end.
+    /// The receive operation whose lent message was released. A release on a second channel counts as a dropped end.
     static RELEASED: Cell<u64> = const { Cell::new(NONE) };
     /// Streams to be ended when the poll has returned.
     static STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
-// At the end of a thread its thread-local variables are gone before the last values it drops: hence `try_with`.
+// A thread may drop values after its thread-local variables have been destroyed: hence `try_with`.
 
 /// The owner that this thread polls.
 #[inline]
@@ -66,11 +67,11 @@ fn note() {
     let _ = NOTES.try_with(|count| count.set(count.get() + 1));
 }
 
-/// A message that was lent out is released.
+/// Notes that a lent message was released.
 #[inline]
 pub(super) fn note_release(owner: Owner, operation: u64) {
     if polled() != owner {
-        return elsewhere(owner, operation, false, || {});
+        return drop_outside(owner, operation, false, || {});
     }
     note();
     let _ = RELEASED.try_with(|released| match released.get() {
@@ -79,38 +80,39 @@ pub(super) fn note_release(owner: Owner, operation: u64) {
     });
 }
 
-/// A receiving end is dropped: its channel has no reader any more.
+/// Drops a receiving end: its channel has no reader any more.
 pub(super) fn leave_stream(owner: Owner, operation: u64, meter: &Meter) {
     if polled() != owner {
-        return elsewhere(owner, operation, is_torn(), || meter.leave());
+        return drop_outside(owner, operation, is_poisoned(), || meter.leave());
     }
     meter.leave();
     note_end();
 }
 
-/// A sending end is dropped.
+/// Drops a sending end: its stream ends when the poll has returned.
 pub(super) fn end_stream(owner: Owner, operation: u64, meter: &Arc<Meter>) {
     if polled() == NO_OWNER {
-        return elsewhere(owner, operation, is_torn(), || meter.end());
+        return drop_outside(owner, operation, is_poisoned(), || meter.end());
     }
     let stream = (owner, operation, meter.clone());
     STREAMS.with_borrow_mut(|streams| streams.push(stream));
     note_end();
 }
 
-/// Whether what is dropped is so by a panic that fails no poll.
-fn is_torn() -> bool {
+/// Whether the drop is part of a panic outside all polls, which therefore fails no process by itself.
+fn is_poisoned() -> bool {
     std::thread::panicking() && polled() == NO_OWNER
 }
 
-/// Something is dropped where its owner is not polled.
+/// Handles a drop outside the owner's poll: applies `effect` and informs the owner's run. A poisoned drop fails the owner
+/// instead.
 #[cold]
 #[inline(never)]
-fn elsewhere(owner: Owner, operation: u64, torn: bool, effect: impl FnOnce()) {
+fn drop_outside(owner: Owner, operation: u64, poisoned: bool, effect: impl FnOnce()) {
     match find(owner) {
         None => effect(),
         Some((run, _)) if run.stopped() => {}
-        Some((run, node)) if torn => run.inject(ExternalEvent::Poisoned(node, operation)),
+        Some((run, node)) if poisoned => run.inject(ExternalEvent::Poisoned(node, operation)),
         Some((run, node)) => {
             effect();
             run.inject(ExternalEvent::Dropped(node));
@@ -118,31 +120,31 @@ fn elsewhere(owner: Owner, operation: u64, torn: bool, effect: impl FnOnce()) {
     }
 }
 
-/// This thread, by an address that is its own.
+/// The identity of this thread: the address of one of its thread-local variables.
 #[inline]
 pub(crate) fn here() -> usize {
     ENDS.with(|ends| std::ptr::from_ref(ends).addr())
 }
 
-/// Ends dropped and messages released on this thread so far.
+/// The number of ends dropped and messages released on this thread.
 #[inline]
 pub(crate) fn notes() -> u64 {
     NOTES.with(Cell::get)
 }
 
-/// Ends dropped on this thread so far.
+/// The number of ends dropped on this thread.
 #[inline]
 pub(crate) fn ends() -> u64 {
     ENDS.with(Cell::get)
 }
 
-/// The receive whose message was released since the previous call.
+/// The receive operation whose message was released since the previous call.
 #[inline]
 pub(super) fn take_release() -> Option<u64> {
     RELEASED.with(|released| (released.get() != NONE).then(|| released.replace(NONE)))
 }
 
-/// A poll of the owner's, until it is dropped.
+/// Marks this thread as polling an owner's process, until it is dropped.
 pub(super) struct Polling(Owner);
 
 impl Polling {
@@ -159,45 +161,44 @@ impl Drop for Polling {
     }
 }
 
-/// Why a process drops its sending ends, and so what their consumers may observe.
+/// The reason for which a process drops its sending ends. It decides what their consumers observe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
     /// Its code dropped them or returned: the streams end.
-    Said,
-    /// The run has cancelled it: its streams stay open, as if it had gone on for ever. When it would
-    /// have ended them, if at all, is not known, and every consumer is cancelled too ([`dead`](crate::liveness::dead)).
+    Returned,
+    /// The run has cancelled the process: its streams stay open, as if it ran for ever. Every consumer is cancelled too
+    /// ([`dead`](crate::liveness::dead)).
     Cancelled,
-    /// It has failed: no stream may seem to end here.
+    /// The process has failed: its streams stay open, because their ends would be taken for the end of the data.
     Failed,
 }
 
-/// The owner's poll has returned: ends the streams whose ends it has dropped, where the cause lets
-/// consumers see that.
+/// Ends the streams whose sending ends the owner's poll has dropped, if the cause lets consumers observe that.
 pub(crate) fn end_streams(owner: Owner, cause: Cause) {
-    for (whose, operation, meter) in STREAMS.take() {
-        match whose == owner {
-            true if cause == Cause::Said => meter.end(),
+    for (of, operation, meter) in STREAMS.take() {
+        match of == owner {
+            true if cause == Cause::Returned => meter.end(),
             true => {}
             // The stream of another process, which ends with that process (`injector::end_ends`).
             false if cause == Cause::Cancelled => {}
-            false => elsewhere(whose, operation, cause == Cause::Failed, || meter.end()),
+            false => drop_outside(of, operation, cause == Cause::Failed, || meter.end()),
         }
     }
 }
 
-/// Drops what the owner has.
+/// Calls `drop`, which drops values of the owner's, as if in the owner's poll.
 pub(crate) fn drop_all<R>(owner: Owner, cause: Cause, drop: impl FnOnce() -> R) -> R {
     let polling = Polling::begin(owner);
     let result = drop();
     std::mem::drop(polling);
-    // The nodes at the other ends learn of all these drops, or of none.
+    // The caller makes the nodes at the other ends ready, for all these drops at once.
     take_release();
     end_streams(owner, cause);
     result
 }
 
-/// A run goes on, or is dropped, on this thread, which may be in a poll of another: what that has dropped
-/// so far stays its own.
+/// Calls `run`, which executes or drops a run on this thread. The thread may be in a poll of another run; the notes of that
+/// poll are put aside meanwhile.
 pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
     struct Back(Owner, Option<u64>, Vec<Stream>);
     impl Drop for Back {

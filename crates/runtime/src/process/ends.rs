@@ -1,7 +1,11 @@
-//! A process's ends of its channels.
+//! A process's ends of its channels: the futures that receive and send.
+//!
+//! An operation is named by a number: its channel times two, plus one for a send
+//! ([`operation`](crate::channel::operation)). Each poll finds the [`Turn`] of its process through the waker, and the turn
+//! decides whether the operation may complete. Counters, slots and lent messages are those of [`crate::channel`].
 
 use super::drops;
-use super::turn::{Rest, Turn};
+use super::turn::{Suspended, Turn};
 use crate::channel::Ring;
 use crate::channel::operation::channel;
 use crate::net::Owner;
@@ -10,19 +14,18 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use thalweg_graph::ChannelId;
 
-/// What a receive is known by: its channel above bit 0, which is 0. See `Net::peer`.
+/// The number of the ring's receive operation.
 #[inline]
 fn receiving<T>(ring: &Ring<T>) -> u64 {
     u64::from(ring.known.operation.load(Ordering::Relaxed))
 }
 
-/// What a send is known by: its channel above bit 0, which is 1.
+/// The number of the ring's send operation.
 #[inline]
 fn sending<T>(ring: &Ring<T>) -> u64 {
     receiving(ring) | 1
@@ -38,16 +41,18 @@ fn sender<T>(ring: &Ring<T>) -> Owner {
     Owner(ring.known.sender.load(Ordering::Relaxed))
 }
 
+/// The number of a channel's receive operation.
+///
 /// # Panics
-/// With 2^31 channels.
+/// From 2^31 channels on.
 fn doubled(channel: ChannelId) -> u32 {
     channel.0.checked_mul(2).expect("fewer than 2^31 channels")
 }
 
 /// The receiving end of a channel, held by one process.
 ///
-/// After its drop what is left and what still comes is discarded; the sender cannot observe it. It may be dropped
-/// anywhere, but is of use in its own process alone, and no longer than that.
+/// Dropping it discards the messages left in the channel and those sent afterwards; the sender cannot observe that. It
+/// may be dropped on any thread, but receives only in the polls of its own process.
 pub struct Rx<T>(Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for Rx<T> {
@@ -63,17 +68,18 @@ impl<T: std::marker::Send> Rx<T> {
         Rx(ring)
     }
 
-    /// The next message, or `None` after the last one.
+    /// Receives the next message, or `None` after the last one.
     ///
     /// # Panics
-    /// Polled while another operation of the process is pending, or by anything but the process.
+    /// The future panics if it is polled while another operation of the process is pending, or outside the process's
+    /// own poll.
     #[inline]
     pub fn recv(&mut self) -> Recv<'_, T> {
         Recv { rx: self }
     }
 
-    /// The next message where it lies, not moved: for large ones. It is taken when the guard is
-    /// dropped.
+    /// Receives the next message by reference, where it lies in the channel: for large messages. Dropping the guard drops
+    /// the message.
     ///
     /// # Panics
     /// As [`Rx::recv`].
@@ -82,7 +88,7 @@ impl<T: std::marker::Send> Rx<T> {
         RecvRef { rx: Some(self) }
     }
 
-    /// Ready with the index of a message, or where none will follow.
+    /// Resolves to the index of the next message, or to `None` at the end of the stream.
     #[inline(always)]
     fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
@@ -91,17 +97,17 @@ impl<T: std::marker::Send> Rx<T> {
         if !turn.admit(operation) {
             return Poll::Pending;
         }
-        // First message not taken: this side's own counter.
+        // The first message not received: this side's own counter.
         let next = meter.head_here();
-        // Beyond it where the stream was cut while a lent message was released (`Ring::cut`).
+        // `next` exceeds `seen` if the stream was cut while a lent message was being released (`Ring::cut`).
         if next >= known.seen.load(Ordering::Relaxed) {
             let tail = meter.tail();
-            // Of what a feedback channel gets after its end nothing counts.
+            // Messages that a feedback channel receives after its end are not delivered.
             if meter.ended() {
                 return self.at_end(turn, operation, next);
             }
             if next == tail {
-                turn.wait(operation, Rest::Items, next + 1, &known.receiver_waits);
+                turn.wait(operation, Suspended::Items, next + 1, &known.receiver_waits);
                 return Poll::Pending;
             }
             known.seen.store(tail, Ordering::Relaxed);
@@ -110,7 +116,7 @@ impl<T: std::marker::Send> Rx<T> {
         Poll::Ready(Some(next))
     }
 
-    /// The stream has ended: what was sent before is seen after.
+    /// The stream has ended: delivers the messages sent before its end.
     #[inline(never)]
     fn at_end(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
         let (known, seen) = (&self.0.known, self.0.meter.end_tail());
@@ -118,60 +124,17 @@ impl<T: std::marker::Send> Rx<T> {
         turn.complete(operation, &known.received, &known.sender_waits);
         Poll::Ready((next < seen).then_some(next))
     }
-
-    /// The slot of the message that `poll_message` found.
-    #[inline(always)]
-    fn slot(&self, next: usize) -> *mut T {
-        let lent = self.lent();
-        if !lent.is_null() {
-            return lent;
-        }
-        let (slots, mask) = self.0.slots();
-        // SAFETY: the index is within the ring.
-        unsafe { slots.add(next & mask) }
-    }
-
-    /// Where the message that was lent out lies; null without one.
-    #[inline]
-    fn lent(&self) -> *mut T {
-        self.0.known.lent.load(Ordering::Relaxed)
-    }
-
-    /// The message lent last, if its guard was forgotten.
-    #[cold]
-    #[inline(never)]
-    fn take_lent(&mut self, next: usize) -> T {
-        // SAFETY: it holds message `next` of this side's; `release` moves past it.
-        let message = unsafe { self.slot(next).read() };
-        self.release(next);
-        // It was received in an earlier turn, and there is room only now.
-        drops::note_release(receiver(&self.0), receiving(&self.0));
-        message
-    }
-
-    #[inline]
-    fn lend(&self, message: *mut T) {
-        self.0.known.lent.store(message, Ordering::Release);
-    }
-
-    #[inline(always)]
-    fn release(&mut self, next: usize) {
-        if !self.lent().is_null() {
-            self.lend(null_mut());
-        }
-        self.0.release(next + 1);
-    }
 }
 
 impl<T> Drop for Rx<T> {
     fn drop(&mut self) {
-        // A message whose guard was forgotten is dropped with the ring's items.
+        // The ring drops a message whose guard was forgotten with its other items.
         drops::leave_stream(receiver(&self.0), receiving(&self.0), &self.0.meter);
     }
 }
 
-/// See [`Rx::recv`].
-#[must_use = "nothing is received before it is awaited"]
+/// The future of [`Rx::recv`].
+#[must_use = "nothing is received until the future is awaited"]
 #[derive(Debug)]
 pub struct Recv<'a, T> {
     rx: &'a mut Rx<T>,
@@ -183,23 +146,33 @@ impl<T: std::marker::Send> Future for Recv<'_, T> {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let Some(next) = ready!(self.rx.poll_message(cx)) else { return Poll::Ready(None) };
-        if !self.rx.lent().is_null() {
-            return Poll::Ready(Some(self.rx.take_lent(next)));
-        }
         let ring = &*self.rx.0;
-        let (slots, mask) = ring.slots();
-        // SAFETY: slot `next` is within the ring and holds a message of this side's, which moves past it.
-        let message = unsafe { slots.add(next & mask).read() };
+        if ring.lends() {
+            return Poll::Ready(Some(receive_forgotten(ring, next)));
+        }
+        // SAFETY: message `next` is published and this side's; `release` moves past it, so it is read once.
+        let message = unsafe { ring.slots().read(next) };
         ring.release(next + 1);
         Poll::Ready(Some(message))
     }
 }
 
-/// See [`Rx::recv_ref`].
-#[must_use = "nothing is received before it is awaited"]
+/// Receives message `next`, which was lent to a guard that has been forgotten.
+#[cold]
+#[inline(never)]
+fn receive_forgotten<T>(ring: &Ring<T>, next: usize) -> T {
+    // SAFETY: this is the receiving process, and it has `&mut Rx`: the guard that borrowed it can no longer be used.
+    let message = unsafe { ring.read_lent(next) };
+    // The operation completed in an earlier turn, but only now is there room.
+    drops::note_release(receiver(ring), receiving(ring));
+    message
+}
+
+/// The future of [`Rx::recv_ref`].
+#[must_use = "nothing is received until the future is awaited"]
 #[derive(Debug)]
 pub struct RecvRef<'a, T> {
-    /// Handed on to the message.
+    /// Moves into the guard.
     rx: Option<&'a mut Rx<T>>,
 }
 
@@ -211,28 +184,21 @@ impl<'a, T: std::marker::Send> Future for RecvRef<'a, T> {
         let rx = self.rx.as_mut().expect("polled after it was ready");
         let Some(next) = ready!(rx.poll_message(cx)) else { return Poll::Ready(None) };
         Poll::Ready(self.rx.take().map(|rx| {
-            rx.lend(rx.slot(next));
+            // SAFETY: this is the receiving process, and message `next`, the first not received, is published.
+            unsafe { rx.0.lend(next) };
             Message { bytes: rx.0.bytes_below(next + 1), rx, item: PhantomData }
         }))
     }
 }
 
-/// A message in its channel. Dropped, on whatever thread, it is taken: its place is free for another.
+/// The guard of a message that lies in its channel. Dropping it, on any thread, drops the message and frees its slot.
 #[derive(Debug)]
 pub struct Message<'a, T: std::marker::Send> {
     rx: &'a mut Rx<T>,
-    /// What weighs the channel's messages has come to with it.
+    /// Bytes of all messages of the channel up to this one: see `Ring::drop_lent`.
     bytes: usize,
-    /// It gives what a reference gives.
+    /// The guard dereferences to the item.
     item: PhantomData<&'a mut T>,
-}
-
-impl<T: std::marker::Send> Message<'_, T> {
-    /// Where it was lent out.
-    #[inline]
-    fn place(&self) -> *mut T {
-        self.rx.0.known.lent.load(Ordering::Relaxed)
-    }
 }
 
 impl<T: std::marker::Send> Deref for Message<'_, T> {
@@ -240,39 +206,37 @@ impl<T: std::marker::Send> Deref for Message<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: what is lent is a message of this side's until it is released.
-        unsafe { &*self.place() }
+        // SAFETY: this is the guard of the lent message, and the reference borrows it.
+        unsafe { &*self.rx.0.lent() }
     }
 }
 
 impl<T: std::marker::Send> DerefMut for Message<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`, and the end is borrowed mutably.
-        unsafe { &mut *self.place() }
+        // SAFETY: as in `deref`; the guard is borrowed mutably.
+        unsafe { &mut *self.rx.0.lent() }
     }
 }
 
 impl<T: std::marker::Send> Drop for Message<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        struct Release<'a, T: std::marker::Send>(&'a Ring<T>, usize);
-        impl<T: std::marker::Send> Drop for Release<'_, T> {
+        struct Note<'a, T: std::marker::Send>(&'a Ring<T>);
+        impl<T: std::marker::Send> Drop for Note<'_, T> {
             fn drop(&mut self) {
-                self.0.take_lent(self.1);
                 drops::note_release(receiver(self.0), receiving(self.0));
             }
         }
-        let slot = self.place();
-        // Advanced first, so that a message whose drop panics is not dropped again.
-        let _past = Release(&self.rx.0, self.bytes);
-        // SAFETY: as in `deref`; no reference is left, and the slot is released after this.
-        unsafe { slot.drop_in_place() };
+        // After the slot has been released, also if the drop of the message panics.
+        let _note = Note(&self.rx.0);
+        // SAFETY: this guard is being dropped, so no reference to the message is left.
+        unsafe { self.rx.0.drop_lent(self.bytes) };
     }
 }
 
-/// The sending end of a channel, held by one process. Dropped, it ends the stream. It may be dropped
-/// anywhere, but is of use in its own process alone, and no longer than that.
+/// The sending end of a channel, held by one process. Dropping it ends the stream. It may be dropped on any thread, but
+/// sends only in the polls of its own process.
 pub struct Tx<T>(Arc<Ring<T>>);
 
 impl<T> std::fmt::Debug for Tx<T> {
@@ -288,29 +252,30 @@ impl<T: std::marker::Send> Tx<T> {
         Tx(ring)
     }
 
-    /// Sends a message, waiting for room. Where the receiver has left, the message is discarded.
+    /// Sends a message, and waits for room first. If the receiver has been dropped, the message is discarded.
     ///
     /// # Panics
-    /// Polled while another operation of the process is pending, or by anything but the process.
+    /// The future panics if it is polled while another operation of the process is pending, or outside the process's
+    /// own poll.
     #[inline]
-    pub fn send(&mut self, message: T) -> Send<'_, T, impl FnOnce(&mut MaybeUninit<T>) -> &mut T> {
+    pub fn send(&mut self, message: T) -> SendFuture<'_, T, impl FnOnce(&mut MaybeUninit<T>) -> &mut T> {
         self.send_with(move |place| place.write(message))
     }
 
-    /// Sends a message that `make` writes where it will lie, not moved: for large ones. It must
-    /// return its own argument, written.
+    /// Sends a message that `make` writes in place, in its slot of the channel: for large messages. `make` must write its
+    /// argument and return it.
     ///
     /// # Panics
-    /// As [`Tx::send`]; and if `make` returns another place.
+    /// As [`Tx::send`]; also if `make` returns another reference than its argument.
     #[inline]
-    pub fn send_with<F>(&mut self, make: F) -> Send<'_, T, F>
+    pub fn send_with<F>(&mut self, make: F) -> SendFuture<'_, T, F>
     where
         F: FnOnce(&mut MaybeUninit<T>) -> &mut T,
     {
-        Send { tx: self, make: Some(make), item: PhantomData }
+        SendFuture { tx: self, make: Some(make), item: PhantomData }
     }
 
-    /// Ready with the index of a free slot, or with none if the receiver has left.
+    /// Resolves to the index of a free slot, or to `None` if the receiver has been dropped.
     #[inline(always)]
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
@@ -319,34 +284,34 @@ impl<T: std::marker::Send> Tx<T> {
         if !turn.admit(operation) {
             return Poll::Pending;
         }
-        // First slot not written: this side's own counter.
+        // The first slot not written: this side's own counter.
         let next = meter.tail_here();
         if next >= known.limit.load(Ordering::Relaxed) {
             let limit = meter.head() + meter.capacity();
             known.limit.store(limit, Ordering::Relaxed);
             if next >= limit {
-                return self.look_closely(turn, operation, next);
+                return self.poll_room_slowly(turn, operation, next);
             }
         }
         if self.0.weighed() {
-            return self.look_closely(turn, operation, next);
+            return self.poll_room_slowly(turn, operation, next);
         }
         turn.complete(operation, &known.sent, &known.receiver_waits);
         Poll::Ready(Some(next))
     }
 
-    /// There was no room, or the receiver has left, or messages are weighed.
+    /// There is no room, or the receiver has been dropped, or messages are weighed.
     #[inline(never)]
-    fn look_closely(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
+    fn poll_room_slowly(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
         let (meter, known) = (&self.0.meter, &self.0.known);
         let gone = meter.gone();
         let full = next >= known.limit.load(Ordering::Relaxed);
         if full && !gone {
-            turn.wait(operation, Rest::Room, next + 1 - meter.capacity(), &known.sender_waits);
+            turn.wait(operation, Suspended::Room, next + 1 - meter.capacity(), &known.sender_waits);
             return Poll::Pending;
         }
         if !full && !gone && !meter.light() {
-            turn.wait(operation, Rest::Bytes, 0, &known.sender_waits);
+            turn.wait(operation, Suspended::Bytes, 0, &known.sender_waits);
             return Poll::Pending;
         }
         turn.complete(operation, &known.sent, &known.receiver_waits);
@@ -358,12 +323,14 @@ impl<T: std::marker::Send> Tx<T> {
 
     #[inline(always)]
     fn put(&mut self, next: usize, make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) {
-        let (slots, mask) = self.0.slots();
-        // SAFETY: slot `next` is free and this side's, and as good as uninitialised.
-        let place = unsafe { &mut *slots.add(next & mask).cast::<MaybeUninit<T>>() };
+        // SAFETY: slot `next` is free and this side's until `publish`.
+        let place = unsafe { self.0.slots().place(next) };
         let address = place.as_ptr();
         let made: *const T = make(place);
-        assert!(std::ptr::eq(made, address), "`send_with` got another place back than it gave");
+        assert!(
+            std::ptr::eq(made, address),
+            "the function of `send_with` returned another reference than its argument"
+        );
         self.0.publish(next, next + 1);
     }
 }
@@ -374,24 +341,24 @@ impl<T> Drop for Tx<T> {
     }
 }
 
-/// See [`Tx::send`].
-#[must_use = "nothing is sent before it is awaited"]
-pub struct Send<'a, T, F> {
+/// The future of [`Tx::send`] and [`Tx::send_with`].
+#[must_use = "nothing is sent until the future is awaited"]
+pub struct SendFuture<'a, T, F> {
     tx: &'a mut Tx<T>,
     make: Option<F>,
     item: PhantomData<fn(T)>,
 }
 
-impl<T, F> std::fmt::Debug for Send<'_, T, F> {
+impl<T, F> std::fmt::Debug for SendFuture<'_, T, F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Send").field("tx", &self.tx).finish_non_exhaustive()
+        f.debug_struct("SendFuture").field("tx", &self.tx).finish_non_exhaustive()
     }
 }
 
-// Nothing in it is pinned: what makes the message is called by value.
-impl<T, F> Unpin for Send<'_, T, F> {}
+// No field is pinned: `make` is called by value.
+impl<T, F> Unpin for SendFuture<'_, T, F> {}
 
-impl<T, F> Future for Send<'_, T, F>
+impl<T, F> Future for SendFuture<'_, T, F>
 where
     T: std::marker::Send,
     F: FnOnce(&mut MaybeUninit<T>) -> &mut T,

@@ -2,13 +2,13 @@
 //! and waits where there is no message or no room (Vrba et al., *Nornir*, sections 3 and 4).
 //!
 //! A process is a future, and a node like any other: its ends belong to the same channels that kernels use, an
-//! activation polls it until it lacks something, and the process then writes what it lacks into its wait word, as a
-//! kernel does. So every policy can run it, and to block is one store.
+//! activation polls it until an operation has to wait, and the process then writes the condition into its wait word, as a
+//! kernel does. So every policy can run it, and blocking costs one store.
 //!
-//! # Why the answer cannot depend on timing
+//! # Why the result cannot depend on timing
 //!
-//! Kahn's condition is that a process cannot test whether a channel is empty. A future could be tested, by polling it
-//! and turning to another. So a process has one operation at a time:
+//! Kahn's condition is that a process cannot test whether a channel is empty. With futures it could: it could poll one
+//! receive, find it pending, and poll another. So a process has one operation at a time:
 //!
 //! - An operation that has returned `Pending` is the process's *pending* one, across polls, until
 //!   it completes. Another operation started meanwhile fails the process.
@@ -17,11 +17,11 @@
 //! - Ends work in the polls of their own process only. They may be dropped anywhere ([`drops`]); ends that
 //!   outlive the process end with it.
 //!
-//! The failures are panics, and so name the process. Which of them happens first may depend on
-//! timing; that one does is a property of the code.
+//! The failures are panics, so the error names the process. Which of several happens first may depend on timing; whether
+//! one happens does not.
 //!
-//! **Foreign futures** (timers, sockets) may be awaited: the process's waker, cloned, wakes it from
-//! any thread. What the process does then may depend on when that was; this is the only way out of determinacy.
+//! A process may await **foreign futures** (timers, sockets): a clone of its waker wakes it from any thread. What the
+//! process does then may depend on timing; no other construct is indeterminate.
 //! While a process waits for such a future, no node that it could make claimable counts as part of a deadlock.
 
 pub(crate) mod drops;
@@ -29,7 +29,7 @@ mod ends;
 pub(crate) mod turn;
 
 pub(crate) use drops::{Cause, apart, drop_all, end_streams, here};
-pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
+pub use ends::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub(crate) use turn::Turn;
 
 use crate::channel::Lack;
@@ -45,28 +45,28 @@ use std::pin::Pin;
 use std::task::Poll;
 use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
-use turn::{NONE, Rest};
+use turn::{NONE, Suspended};
 
-/// What a process's future resolves to.
+/// The result of a process's future.
 pub(crate) trait Ending<S> {
-    /// How the node ends; a value that the process returns goes into the slot.
+    /// The way in which the node ends. A value that the process returns is put into the slot.
     fn settle(self, slot: &S) -> Flow;
 }
 
-/// Under the claim.
+/// The state of a process, protected by the claim.
 struct Core<F> {
-    /// Gone once it has ended: with it go its ends, which ends the streams they are ends of.
+    /// `None` once the process has ended. Dropping the future drops its ends, which ends their streams.
     future: Option<F>,
-    /// The operation that has returned `Pending` and not completed.
+    /// The operation that has returned `Pending` and has not completed.
     pending: u64,
-    /// Polls so far.
+    /// The number of polls.
     turns: u64,
 }
 
-/// A process. It stays where it was made: its future is pinned there.
+/// A process. Invariant: it is never moved, because its future is pinned in it.
 pub(crate) struct Process<F, S = ()> {
     core: Claim<Core<F>>,
-    /// Where its value goes, if it returns one.
+    /// The destination of its value, if it returns one.
     slot: S,
 }
 
@@ -83,25 +83,25 @@ where
     fn poll(&self, core: &mut Core<F>, cx: &mut ActivationContext<'_>) -> Event {
         if cx.looks && must_end(cx) {
             let cancelled = cx.state().is_cancelled();
-            return self.end(core, cx, if cancelled { Cause::Cancelled } else { Cause::Said });
+            return self.end(core, cx, if cancelled { Cause::Cancelled } else { Cause::Returned });
         }
-        let Some(running) = core.future.as_mut() else { return self.end(core, cx, Cause::Said) };
+        let Some(running) = core.future.as_mut() else { return self.end(core, cx, Cause::Returned) };
         cx.lap(Part::Application);
         core.turns += 1;
         let owner = cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
         let polling = drops::Polling::begin(owner);
-        // SAFETY: the future is never moved: it lies in the node's box, which `Process` is made
-        // in, and is dropped in place.
+        // SAFETY: the future is never moved: it lies in the node's box, in which the `Process` is made, and it is dropped in
+        // place.
         let poll = cx.turn.poll(unsafe { Pin::new_unchecked(running) });
         std::mem::drop(polling);
         core.pending = cx.turn.pending();
         cx.fired = cx.budget - cx.turn.left();
         cx.lap(Part::Queue);
         if cx.any_drops() {
-            look_at_drops(cx, poll.is_pending());
+            handle_drops(cx, poll.is_pending());
         }
         match poll {
-            Poll::Pending => self.rest(core, cx),
+            Poll::Pending => self.suspend(core, cx),
             Poll::Ready(ending) => {
                 cx.turn.assert_nothing_pending();
                 match ending.settle(&self.slot) {
@@ -112,35 +112,35 @@ where
                     }
                     Flow::More | Flow::End => {
                         ends_were_dropped(cx);
-                        self.end(core, cx, Cause::Said)
+                        self.end(core, cx, Cause::Returned)
                     }
                 }
             }
         }
     }
 
-    /// Sets the wait word. The activating thread notifies others after it has released the claim.
+    /// Sets the wait word. The activating thread makes other nodes ready after it has released the claim.
     #[inline]
-    fn rest(&self, core: &Core<F>, cx: &mut ActivationContext<'_>) -> Event {
-        let (rest, until) = cx.turn.rest();
+    fn suspend(&self, core: &Core<F>, cx: &mut ActivationContext<'_>) -> Event {
+        let (suspended, until) = cx.turn.suspended();
         let channel = channel(core.pending);
         let wait = &cx.state().wait;
-        if rest == Rest::Items {
+        if suspended == Suspended::Items {
             wait.lack(Lack::Items { channel, until });
             return Event::Empty(channel);
         }
-        if rest == Rest::Room {
+        if suspended == Suspended::Room {
             wait.lack(Lack::Room { channel, until });
             return Event::Full(channel);
         }
-        rest_otherwise(cx, rest, channel)
+        suspend_otherwise(cx, suspended, channel)
     }
 
-    /// Drops the future, and so its ends.
+    /// Drops the future, and its ends with it.
     #[cold]
     fn end(&self, core: &mut Core<F>, cx: &mut ActivationContext<'_>, cause: Cause) -> Event {
         if core.future.is_some() {
-            // In place, as it is pinned.
+            // In place, because it is pinned.
             drops::drop_all(cx.net.owners.of(cx.node), cause, || core.future = None);
             // These drops belong to this process.
             cx.ends_dropped();
@@ -170,7 +170,7 @@ where
 {
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         match cx.net.sched.ready.is_alone() {
-            // SAFETY: one worker, and no thread besides that activates nodes.
+            // SAFETY: the run has one worker, and no other thread activates nodes.
             true => unsafe { self.core.with_alone(Event::Refused, |core| self.poll(core, cx)) },
             false => self.core.with(Event::Refused, |core| self.poll(core, cx)),
         }
@@ -189,34 +189,34 @@ where
     }
 }
 
-/// The rest of a process that waits for neither a message nor room for one.
+/// Sets the wait word of a process that waits for neither a message nor a free slot.
 #[cold]
 #[inline(never)]
-fn rest_otherwise(cx: &ActivationContext<'_>, rest: Rest, channel: ChannelId) -> Event {
+fn suspend_otherwise(cx: &ActivationContext<'_>, suspended: Suspended, channel: ChannelId) -> Event {
     let wait = &cx.state().wait;
-    match rest {
-        Rest::Bytes => {
+    match suspended {
+        Suspended::Bytes => {
             wait.lack(Lack::Bytes { channel });
             Event::Full(channel)
         }
-        Rest::Foreign => {
-            assert!(cx.turn.was_cloned(), "it awaits something that will never wake it");
+        Suspended::Foreign => {
+            assert!(cx.turn.was_cloned(), "the future returned `Pending` without registering its waker");
             wait.foreign();
             Event::Waiting
         }
-        Rest::Yielded | Rest::Items | Rest::Room => {
+        Suspended::Yielded | Suspended::Items | Suspended::Room => {
             wait.ready();
             Event::Budget
         }
     }
 }
 
-/// A poll has dropped ends, or messages that were lent out.
+/// Handles the ends and lent messages that a poll has dropped.
 #[cold]
 #[inline(never)]
-fn look_at_drops(cx: &mut ActivationContext<'_>, goes_on: bool) {
+fn handle_drops(cx: &mut ActivationContext<'_>, goes_on: bool) {
     if let Some(operation) = drops::take_release() {
-        // It may have been received in an earlier turn.
+        // The message may have been received in an earlier turn.
         cx.turn.touch(operation);
     }
     cx.touched_all = cx.ends_dropped();
@@ -225,14 +225,14 @@ fn look_at_drops(cx: &mut ActivationContext<'_>, goes_on: bool) {
     }
 }
 
-/// A poll has dropped ends.
+/// Handles the ends that a poll has dropped.
 #[cold]
 fn ends_were_dropped(cx: &ActivationContext<'_>) {
-    drops::end_streams(cx.net.owners.of(cx.node), Cause::Said);
+    drops::end_streams(cx.net.owners.of(cx.node), Cause::Returned);
     injector::ends_were_dropped(cx.net, cx.node);
 }
 
-/// Whether the process is to end early: nothing it sends can reach a live node, or the run drains.
+/// Whether the process must end early: no message that it sends can reach a live node, or the run drains.
 #[cold]
 #[inline(never)]
 fn must_end(cx: &ActivationContext<'_>) -> bool {

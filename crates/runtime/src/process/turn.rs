@@ -1,4 +1,15 @@
-//! One poll of a process: what its ends must know, reached through the waker they are polled with.
+//! A turn: one poll of a process. The ends of the process reach it through the waker that they are polled with.
+//!
+//! The waker of a turn is a pointer to the [`Turn`] itself, with a table of its own. So an end that is polled by its
+//! process finds the turn without a thread-local variable, and an end that is polled by other code, with another waker
+//! or on another thread, is recognised and refused. A *clone* of the waker outlives the turn: it owns the run's signals
+//! and wakes the process by an external event.
+//!
+//! | field | read and written by |
+//! |---|---|
+//! | `thread`, `owners`, `owner`, `net` | any thread that has the waker, by reference; not written during the turn |
+//! | `cloned` | any such thread, atomically |
+//! | the rest | the polling thread only: [`Turn::current`] compares threads first |
 
 use super::drops::here;
 use crate::channel::Waits;
@@ -18,10 +29,10 @@ use thalweg_graph::NodeId;
 /// No operation is pending.
 pub(super) const NONE: u64 = u64::MAX;
 
-/// Operations that a turn has completed, each once: the channels whose other ends may now go on.
+/// The operations that a turn has completed, each once: the nodes at the other ends of their channels may be ready.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    /// Most turns touch few.
+    /// Most turns complete one or two different operations.
     first: [Cell<u64>; 2],
     length: Cell<usize>,
     more: RefCell<Vec<u64>>,
@@ -47,23 +58,23 @@ impl Touched {
     #[inline(never)]
     fn push_more(&self, at: usize, operation: u64) {
         let mut more = self.more.borrow_mut();
-        more.truncate(at); // of an earlier turn
+        more.truncate(at); // entries of an earlier turn
         more.push(operation);
     }
 
-    /// If it is one, that.
+    /// The operation, if there is exactly one.
     #[inline]
     pub(crate) fn only(&self) -> Option<u64> {
         (self.length.get() == 1).then(|| self.first[0].get())
     }
 
-    /// How many.
+    /// The number of operations.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.length.get()
     }
 
-    /// One of them.
+    /// The operation at a position below `len`.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> u64 {
         match self.first.get(at) {
@@ -73,38 +84,37 @@ impl Touched {
     }
 }
 
-/// What a turn ended with, if not with the process.
+/// The reason for which a poll returned `Pending`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Rest {
-    /// Nothing of ours: a future of another kind is awaited.
+pub(crate) enum Suspended {
+    /// The process awaits a future that is no operation on a channel.
     Foreign,
-    /// Its time was over, or it asked to be polled again.
+    /// The turn's budget is used up, or the process woke itself.
     Yielded,
-    /// A message is missing on the pending operation's channel.
+    /// The pending operation needs a message.
     Items,
-    /// Room is missing there.
+    /// The pending operation needs a free slot.
     Room,
-    /// Room by weight is missing there.
+    /// The pending operation needs room by bytes.
     Bytes,
 }
 
-/// A poll under way; one thread's, one after the other.
+/// A poll under way. A thread reuses one `Turn` for the polls of all its activations.
 pub(crate) struct Turn<'a> {
     net: &'a Net<'a>,
-    /// The thread that polls: others may have the waker, by reference, and may wake with it and clone
-    /// it, but nothing else.
+    /// The polling thread. Other threads may have the waker by reference, to wake with it or clone it.
     thread: usize,
     owners: Owners,
-    /// The owner that is polled.
+    /// The owner of the process that is polled.
     owner: Owner,
-    /// The process's polls so far: what an end has touched in this one, it marks with it.
+    /// The number of the poll among the process's polls. An end stores it to note that it was used in this one.
     number: u64,
-    /// Operations this poll may still complete.
+    /// The number of operations that this poll may still complete.
     left: Cell<usize>,
     /// The process's pending operation, from this poll or an earlier one.
     pending: Cell<u64>,
-    rest: Cell<Rest>,
-    /// The counter it waits for.
+    suspended: Cell<Suspended>,
+    /// The counter value that the pending operation waits for.
     until: Cell<usize>,
     cloned: AtomicBool,
     touched: Touched,
@@ -120,7 +130,7 @@ impl<'a> Turn<'a> {
             number: 0,
             left: Cell::new(0),
             pending: Cell::new(NONE),
-            rest: Cell::new(Rest::Foreign),
+            suspended: Cell::new(Suspended::Foreign),
             until: Cell::new(0),
             cloned: AtomicBool::new(false),
             touched: Touched::default(),
@@ -133,7 +143,7 @@ impl<'a> Turn<'a> {
         (self.owner, self.number) = (self.owners.of(node), number);
         self.left.set(budget);
         self.pending.set(pending);
-        self.rest.set(Rest::Foreign);
+        self.suspended.set(Suspended::Foreign);
         *self.cloned.get_mut() = false;
         self.touched.clear();
         self.owner
@@ -143,17 +153,17 @@ impl<'a> Turn<'a> {
     #[inline]
     pub(super) fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
         let raw = RawWaker::new(std::ptr::from_ref(self).cast(), &VTABLE);
-        // SAFETY: the functions of `VTABLE` keep the contract of wakers for a pointer to a turn
-        // that is alive, and it is: the waker is gone before this function returns, and its clones
-        // point elsewhere. From other threads they touch only what does not change and `cloned`.
+        // SAFETY: the functions of `VTABLE` keep the contract of wakers for a pointer to a turn that is alive. It is: the
+        // waker cannot outlive this function, since the future has it by reference, and clones do not point to the turn.
+        // On other threads the functions access only fields that do not change, and `cloned`: see the module.
         let waker = ManuallyDrop::new(unsafe { Waker::from_raw(raw) });
         future.poll(&mut Context::from_waker(&waker))
     }
 
-    /// The turn of the process that polls with this context, which must be `owner`, for an operation.
+    /// The turn of the process that polls one of its ends with this context. `owner` is the end's.
     ///
     /// # Panics
-    /// Where an end is polled by anything else.
+    /// If the end is polled outside the poll of its own process.
     #[inline]
     pub(crate) fn of<'c>(cx: &'c Context<'_>, owner: Owner, operation: u64) -> &'c Turn<'c> {
         let Some(turn) = Turn::current(cx) else { refuse_waker(operation) };
@@ -163,21 +173,21 @@ impl<'a> Turn<'a> {
         turn
     }
 
-    /// The turn of the process that polls with this context on this thread, if one does.
+    /// The turn of this context, if it is a process's poll on this thread.
     #[inline]
     pub(crate) fn current<'c>(cx: &'c Context<'_>) -> Option<&'c Turn<'c>> {
         let waker = cx.waker();
         if !std::ptr::eq(waker.vtable(), &VTABLE) {
             return None;
         }
-        // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context;
-        // clones have another.
+        // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context; clones have another
+        // table.
         let turn: &Turn<'c> = unsafe { &*waker.data().cast() };
         (turn.thread == here()).then_some(turn)
     }
 
     /// # Panics
-    /// In any case: an end of another process was polled in this turn.
+    /// Always: this turn polled an end of another process.
     #[cold]
     #[inline(never)]
     fn refuse_end(&self, owner: Owner, operation: u64) -> ! {
@@ -202,10 +212,10 @@ impl<'a> Turn<'a> {
         &self.net.topology.graph.node(self.node()).name
     }
 
-    /// An operation begins, or goes on. True if it may complete in this turn.
+    /// Begins or continues an operation. False if the turn's budget is used up: the operation stays pending.
     ///
     /// # Panics
-    /// Where another one is pending.
+    /// If another operation is pending.
     #[inline]
     pub(crate) fn admit(&self, operation: u64) -> bool {
         let pending = self.pending.get();
@@ -213,15 +223,15 @@ impl<'a> Turn<'a> {
             refuse();
         }
         if self.left.get() == 0 {
-            self.rest.set(Rest::Yielded);
+            self.suspended.set(Suspended::Yielded);
             self.pending.set(operation);
             return false;
         }
         true
     }
 
-    /// The operation is complete. `mark` is its end's; `other` says, where it is known, whether the node at the other end
-    /// waits for it.
+    /// Completes the operation. `mark` holds the number of the latest turn that used its end; `other` says, if it is known,
+    /// whether the process at the other end waits.
     #[inline]
     pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64, other: &Waits) {
         self.pending.set(NONE);
@@ -241,24 +251,24 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Notes that an operation of an earlier turn has changed something.
+    /// Notes an operation of an earlier turn whose effect on the channel comes only now.
     pub(super) fn touch(&self, operation: u64) {
         self.touched.push(operation);
     }
 
-    /// The operation waits until a counter of its channel has come so far; `mine` is its end's.
+    /// Leaves the operation pending until a counter of its channel reaches `until`. `mine` is the state of this end.
     #[inline]
-    pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize, mine: &Waits) {
+    pub(crate) fn wait(&self, operation: u64, suspended: Suspended, until: usize, mine: &Waits) {
         self.pending.set(operation);
         mine.begin();
-        // A process woken while it was polled is polled again, whatever it waits for.
-        if self.rest.get() != Rest::Yielded {
-            self.rest.set(rest);
+        // A process that was woken during its poll is polled again, whatever it waits for.
+        if self.suspended.get() != Suspended::Yielded {
+            self.suspended.set(suspended);
             self.until.set(until);
         }
     }
 
-    /// Operations that were not used.
+    /// The operations of the budget that were not used.
     pub(super) fn left(&self) -> usize {
         self.left.get()
     }
@@ -269,14 +279,14 @@ impl<'a> Turn<'a> {
         self.pending.get()
     }
 
-    /// What it has changed.
+    /// The operations that the turn has completed.
     pub(crate) fn touched(&self) -> &Touched {
         &self.touched
     }
 
-    /// What the turn ended with, and the counter it waits for.
-    pub(super) fn rest(&self) -> (Rest, usize) {
-        (self.rest.get(), self.until.get())
+    /// The reason for which the poll returned `Pending`, and the counter value that it waits for.
+    pub(super) fn suspended(&self) -> (Suspended, usize) {
+        (self.suspended.get(), self.until.get())
     }
 
     pub(super) fn was_cloned(&self) -> bool {
@@ -284,7 +294,7 @@ impl<'a> Turn<'a> {
     }
 
     /// # Panics
-    /// Where the process has ended with an operation pending.
+    /// If the process has ended with an operation pending.
     pub(super) fn assert_nothing_pending(&self) {
         assert!(self.pending.get() == NONE, "a pending receive or send was dropped");
     }
@@ -313,7 +323,7 @@ fn refuse_waker(operation: u64) -> ! {
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop);
 
-/// A clone is for others: it outlives the turn.
+/// Clones the waker: the clone owns what it needs and may outlive the turn.
 ///
 /// # Safety
 /// `turn` points to a [`Turn`] that is alive.
@@ -325,7 +335,7 @@ unsafe fn clone(turn: *const ()) -> RawWaker {
     RawWaker::new(waker.data(), waker.vtable())
 }
 
-/// Wakes the process while it is polled: it is to be polled again.
+/// Wakes the process during its poll: it will be polled again.
 ///
 /// # Safety
 /// As for `clone`.
@@ -333,27 +343,27 @@ unsafe fn wake(turn: *const ()) {
     // SAFETY: by this function's contract.
     let turn: &Turn<'_> = unsafe { &*turn.cast() };
     if turn.thread == here() {
-        turn.rest.set(Rest::Yielded);
+        turn.suspended.set(Suspended::Yielded);
     } else {
         turn.cloned.store(true, Ordering::Relaxed);
         Arc::new(foreign(turn)).wake();
     }
 }
 
-/// What wakes the process of this turn from anywhere.
+/// The waker of this turn's process for other threads and later times.
 fn foreign(turn: &Turn<'_>) -> Foreign {
     let node = turn.node();
     let sleeper = turn.net.cells.nodes[node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
     Foreign { signals: turn.net.signals.clone(), node, sleeper }
 }
 
-/// A turn's waker owns nothing.
+/// Does nothing: a turn's waker owns nothing.
 ///
 /// # Safety
-/// None is needed: the pointer is not used.
+/// No requirement: the pointer is not used.
 unsafe fn drop(_turn: *const ()) {}
 
-/// What wakes a process from elsewhere, however late.
+/// A cloned waker. It may be used after the run has ended, and has no effect then.
 struct Foreign {
     signals: Arc<Signals>,
     node: NodeId,
