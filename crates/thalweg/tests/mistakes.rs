@@ -184,7 +184,7 @@ fn a_setting_of_the_wrong_node_is_refused_by_name() {
             },
             setting(
                 "kernel",
-                "`finish` gives items after the last firing, so its outputs need dynamic rates: leave out `push`",
+                "`finish` pushes items after the last firing, so its outputs need dynamic rates: leave out `push`",
             ),
         ),
         (
@@ -405,9 +405,8 @@ fn a_setting_of_a_feedback_channels_missing_producer_is_refused() {
     round.workers(2).map(|item| item).feed(back);
     let refused = graph.run(&Options::new()).unwrap_err().to_string();
     assert!(
-        refused.contains(
-            "the feedback channel into input `map.in` cannot have `workers`, which is a setting of a node"
-        ),
+        refused
+            .contains("the feedback channel into input `map.in` cannot have `workers`, a setting of a node"),
         "{refused}"
     );
 }

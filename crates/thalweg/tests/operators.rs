@@ -367,7 +367,7 @@ fn a_section_that_builds_the_graph_is_refused() {
         graph.source(0..3u64)
     });
     let refused = limited.collect().run(&options(1)).unwrap_err().to_string();
-    assert!(refused.contains("built already"), "{refused}");
+    assert!(refused.contains("already built"), "{refused}");
 }
 
 /// The section waits for a stream that a full channel before the section's entry holds back.

@@ -224,12 +224,12 @@ fn over_pop() -> ! {
 #[derive(Debug)]
 pub struct View<'f, T> {
     slots: Slots<T>,
-    /// The first item of the window. Invariant: `at + pop <= claim_end` and `at + peek <= end`.
+    /// The first item of the window. Invariant: `at + stride <= claim_end` and `at + width <= end`.
     at: usize,
-    /// Items that this firing pops.
-    pop: usize,
+    /// Items that this firing pops: those that leave the window when it ends.
+    stride: usize,
     /// Items of this firing's window.
-    peek: usize,
+    width: usize,
     /// End of the items that the firings of the stretch pop.
     claim_end: usize,
     /// End of the published items that may be read.
@@ -249,7 +249,7 @@ impl<T> View<'_, T> {
     pub(crate) fn new(ring: RingId) -> Self {
         let (slots, scratch) = (Slots::none(), Vec::new());
         let firing = PhantomData;
-        View { slots, at: 0, pop: 0, peek: 0, claim_end: 0, end: 0, scratch, ring, firing }
+        View { slots, at: 0, stride: 0, width: 0, claim_end: 0, end: 0, scratch, ring, firing }
     }
 
     /// Points the view at the stretch `[start, claim_end)`; items below `end` may be read.
@@ -260,7 +260,7 @@ impl<T> View<'_, T> {
     #[inline]
     pub(crate) unsafe fn open(&mut self, slots: Slots<T>, (start, claim_end): (usize, usize), end: usize) {
         self.slots = slots;
-        (self.at, self.pop, self.peek) = (start, 0, 0);
+        (self.at, self.stride, self.width) = (start, 0, 0);
         (self.claim_end, self.end) = (claim_end, end);
     }
 
@@ -299,47 +299,47 @@ impl<T> View<'_, T> {
     /// Begins a firing. The minima keep the window inside the claim, as in [`In::step`].
     #[inline]
     pub(crate) fn step(&mut self, rates: InputRates) {
-        self.pop = rates.pop.min(self.claim_end - self.at);
-        self.peek = rates.peek.min(self.end - self.at);
+        self.stride = rates.pop.min(self.claim_end - self.at);
+        self.width = rates.peek.min(self.end - self.at);
     }
 
     /// Ends a firing. The items that it pops are dropped when the engine releases them.
     #[inline]
     pub(crate) fn finish(&mut self) {
-        self.at += self.pop;
+        self.at += self.stride;
     }
 
     /// Items in the window.
     pub fn len(&self) -> usize {
-        self.peek
+        self.width
     }
 
     /// Whether the window has no items.
     pub fn is_empty(&self) -> bool {
-        self.peek == 0
+        self.width == 0
     }
 
     /// Items that leave the window when this firing ends.
     pub fn popped(&self) -> usize {
-        self.pop
+        self.stride
     }
 
     /// The item `offset` places from the start of the window.
     pub fn get(&self, offset: usize) -> Option<&T> {
         // SAFETY: `at + offset < end`, so by the contract of `open` the item is published and not released while the
         // firing runs; shared references to it are all that exist.
-        (offset < self.peek).then(|| unsafe { self.slots.get(self.at + offset) })
+        (offset < self.width).then(|| unsafe { self.slots.get(self.at + offset) })
     }
 
     /// The window as two slices, the second empty unless the window wraps round the ring.
     #[inline]
     pub fn as_slices(&self) -> (&[T], &[T]) {
-        if self.peek == 0 {
+        if self.width == 0 {
             return (&[], &[]);
         }
         // SAFETY: the window has at most as many items as the ring has slots; they are published and not released, as in
         // `get`.
-        unsafe { self.slots.slices(self.at, self.peek) }
+        unsafe { self.slots.slices(self.at, self.width) }
     }
 
     /// The items of the window, in order.
@@ -374,7 +374,7 @@ impl<T> std::ops::Index<usize> for View<'_, T> {
     type Output = T;
 
     fn index(&self, offset: usize) -> &T {
-        self.get(offset).unwrap_or_else(|| panic!("item {offset} of a window of {}", self.peek))
+        self.get(offset).unwrap_or_else(|| panic!("item {offset} of a window of {}", self.width))
     }
 }
 
