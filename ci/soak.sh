@@ -9,12 +9,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 minutes="${1:-60}"
 export THALWEG_CASES="${THALWEG_CASES:-50000}"
-tests=(cargo test -q -p thalweg --release --test random_processes --test random_graphs --test failures
-    --test local_deadlocks --test deadlocks --test processes)
+tests=(cargo test -q -p thalweg --release --test all)
+modules=(random_processes:: random_graphs:: failures:: local_deadlocks:: deadlocks:: processes::)
 "${tests[@]}" --no-run
 rounds=0
 while [ "$SECONDS" -lt "$((minutes * 60))" ]; do
-    THALWEG_SEED="$((RANDOM * 32768 + RANDOM))" "${tests[@]}" >/dev/null
+    THALWEG_SEED="$((RANDOM * 32768 + RANDOM))" "${tests[@]}" -- "${modules[@]}" >/dev/null
     rounds=$((rounds + 1))
     echo "$rounds rounds of $THALWEG_CASES cases in $SECONDS s: no failure"
 done

@@ -3,7 +3,7 @@
 # use of uninitialised values, and leaks, in the machine code of all threads.
 #
 #   bash ci/valgrind.sh                                all tests
-#   bash ci/valgrind.sh failures coroutines            the test files of crates/thalweg with these names
+#   bash ci/valgrind.sh failures coroutines            the modules and programs of crates/thalweg/tests with these names
 #   THALWEG_CASES=1000 bash ci/valgrind.sh random_graphs
 #
 # Needs Valgrind (Debian: apt-get install valgrind). Exits with status 77 if there is none. Memcheck runs one
@@ -19,16 +19,18 @@ if ! command -v valgrind >/dev/null; then
 fi
 
 # Test files that are left out:
-# - compile_fail and layout run cargo,
+# - compile_fail, layout and examples run cargo or other programs,
 # - conformance and policies_in_two_hosts run hundreds of graphs, for more than five minutes each, and use
 #   memory in no other way than the random tests,
 # - overflow makes stacks overflow, in its own processes,
 # - idle measures processor time.
-without=" compile_fail layout conformance policies_in_two_hosts overflow idle "
+without=" main compile_fail layout examples conformance policies_in_two_hosts overflow idle "
+# Test files that are programs of their own. All others are modules of the program `all`.
+programs=" adaptors memory "
 # Tests that measure time, or fail if a deadlock is found late, as it is at this speed.
 skips=(--skip a_full_cycle_is_opened_beside_a_long_ring --skip several_requests_at_a_time_are_answered_at_once)
 # Test files that leak ends of processes on purpose, so leaks are not errors.
-leaky=" astray later_room "
+leaky=" off_task_drops later_room "
 
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
@@ -37,9 +39,15 @@ if [ ${#names[@]} -eq 0 ]; then
         [[ $without == *" $name "* ]] || names+=("$name")
     done
 fi
-tight=() loose=()
+alone=() tight=() loose=()
 for name in "${names[@]}"; do
-    if [[ $leaky == *" $name "* ]]; then loose+=(--test "$name"); else tight+=(--test "$name"); fi
+    if [[ $programs == *" $name "* ]]; then
+        alone+=(--test "$name")
+    elif [[ $leaky == *" $name "* ]]; then
+        loose+=("$name::")
+    else
+        tight+=("$name::")
+    fi
 done
 
 host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
@@ -62,10 +70,13 @@ under() {
 if [ $# -eq 0 ]; then
     under "$memcheck $leaks" -p thalweg-runtime --lib
 fi
+if [ ${#alone[@]} -gt 0 ]; then
+    under "$memcheck $leaks" -p thalweg "${alone[@]}" --no-fail-fast -- "${skips[@]}"
+fi
 if [ ${#tight[@]} -gt 0 ]; then
-    under "$memcheck $leaks" -p thalweg "${tight[@]}" --no-fail-fast -- "${skips[@]}"
+    under "$memcheck $leaks" -p thalweg --test all -- "${skips[@]}" "${tight[@]}"
 fi
 if [ ${#loose[@]} -gt 0 ]; then
-    under "$memcheck" -p thalweg "${loose[@]}" --no-fail-fast -- "${skips[@]}"
+    under "$memcheck" -p thalweg --test all -- "${skips[@]}" "${loose[@]}"
 fi
 exit "$status"

@@ -1,6 +1,6 @@
 //! Damaged archives are refused, never unpacked to wrong content.
 
-mod common;
+use crate::common;
 
 use common::{CODECS, noise, pack, small, text, unpack};
 use thalweg_dedup::{Codec, Error, Limits, Params, pack_sequential, stat, verify};

@@ -1,6 +1,6 @@
 //! Unpacking on the engine has the same content and the same errors as sequential unpacking.
 
-mod common;
+use crate::common;
 
 use std::io::{self, Read};
 

@@ -1,6 +1,6 @@
 //! Streams round-trip, for any content and any lengths of reads.
 
-mod common;
+use crate::common;
 
 use std::io::Cursor;
 

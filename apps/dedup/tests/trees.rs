@@ -1,7 +1,7 @@
 //! Trees round-trip, or leave no output.
 #![cfg(unix)]
 
-mod common;
+use crate::common;
 
 use std::ffi::OsStr;
 use std::fs;

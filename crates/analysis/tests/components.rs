@@ -1,6 +1,6 @@
 //! Strongly connected components, compared with plain reachability.
 
-mod common;
+use crate::common;
 
 use common::{graph, wire};
 use proptest::prelude::*;

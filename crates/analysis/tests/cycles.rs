@@ -1,6 +1,6 @@
 //! Dead cycles, compared with a simulation that fires one node at a time.
 
-mod common;
+use crate::common;
 
 use common::{Wire, graph, make_dynamic, wire};
 use proptest::prelude::*;

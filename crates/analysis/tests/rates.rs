@@ -1,6 +1,6 @@
 //! Regions and repetition vectors.
 
-mod common;
+use crate::common;
 
 use common::{Wire, graph, make_dynamic, wire};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Each construct of the language with a program that shows it, `constructs/*.str`: what is behind `//=` is what it
 //! prints, line by line, in as many iterations as stand behind `//!`, or one.
 
-mod common;
+use crate::common;
 
 use common::lines;
 use std::fs;

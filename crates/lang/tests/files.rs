@@ -1,6 +1,6 @@
 //! Programs of several files, and what is only declared.
 
-mod common;
+use crate::common;
 
 use common::run;
 use std::sync::Arc;

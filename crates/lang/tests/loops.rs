@@ -1,6 +1,6 @@
 //! Feedback loops of dynamic rates that cannot go on, or go on without end.
 
-mod common;
+use crate::common;
 
 use common::{Run, run, run_within};
 use thalweg_lang::interpret::{Stop, Within};

@@ -1,6 +1,6 @@
 //! What programs mean: each rule of section 4 of the language with a program that shows it.
 
-mod common;
+use crate::common;
 
 use common::{lines, run};
 use thalweg_lang::interpret::Stop;

@@ -2,7 +2,7 @@
 //! bound that is written), downstream before the first firing that needs firing `n + l` of the sender, upstream after
 //! the firings that firing `n + l` of the sender needs.
 
-mod common;
+use crate::common;
 
 use common::run;
 

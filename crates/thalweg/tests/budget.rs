@@ -4,7 +4,7 @@
 //! channels, in reorder windows, in firings. The peak may exceed the budget by the items of the firings in
 //! progress: one firing of each sequential node, and for each worker one of each parallel node.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

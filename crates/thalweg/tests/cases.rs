@@ -1,6 +1,6 @@
 //! Regression tests: safe programs that once corrupted memory, or had a result that depended on timing.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! Conformance of the policies in the engine: the suite of `crates/sim/tests/conformance.rs` on the same models,
 //! run by real threads.
 
-mod support;
+use crate::support;
 
 use support::realised;
 use support::watchdog::watch;

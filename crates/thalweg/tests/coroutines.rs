@@ -1,7 +1,7 @@
 //! Coroutines: processes written as plain closures behave as processes written as futures, are pinned to one
 //! worker, and are unwound if the run ends before they do.
 
-mod support;
+use crate::support;
 
 use std::cell::Cell;
 use std::collections::VecDeque;

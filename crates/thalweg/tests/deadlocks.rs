@@ -4,7 +4,7 @@
 //! Each graph is run under every policy, with one to four workers, with and without the test's own thread as the
 //! reader. The thread that falls asleep last finds the deadlock; the tests vary which thread that is.
 
-mod support;
+use crate::support;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

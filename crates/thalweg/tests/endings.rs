@@ -1,6 +1,6 @@
 //! How runs end: single cases that the random tests do not reach on purpose.
 
-mod support;
+use crate::support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

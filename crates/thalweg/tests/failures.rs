@@ -7,7 +7,7 @@
 //! After a drain the result is complete: it is the reference's result for sources that end where these did. After a
 //! sink or the reader has left, the other sinks receive all of their items.
 
-mod support;
+use crate::support;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;

@@ -1,6 +1,6 @@
 //! Limits on items in flight, in sections with dynamic rates: the bound, its growth, and the sections that are refused.
 
-mod support;
+use crate::support;
 
 use proptest::prelude::*;
 use std::ops::ControlFlow;

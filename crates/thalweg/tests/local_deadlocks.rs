@@ -3,7 +3,7 @@
 //! Beside each cycle a load runs that ends only after the cycle was opened. So an engine that finds deadlocks only
 //! when all threads sleep would not find these.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! A merge keeps all items and the order of each stream; the order between streams is not determined.
 
-mod support;
+use crate::support;
 
 use std::sync::{Arc, Mutex};
 use support::item::{Counted, Item, Ledger};

@@ -1,6 +1,6 @@
 //! Mistakes in building graphs: errors that name nodes and ports, and the drop of refused graphs.
 
-mod support;
+use crate::support;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Values that nodes return.
 
-mod support;
+use crate::support;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

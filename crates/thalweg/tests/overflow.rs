@@ -26,7 +26,8 @@ fn is_child() -> bool {
 fn child(name: &str) -> Output {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
-    command.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(CHILD, "1");
+    let path = format!("overflow::{name}");
+    command.args(["--exact", &path, "--nocapture", "--test-threads=1"]).env(CHILD, "1");
     command.output().unwrap()
 }
 
@@ -102,10 +103,12 @@ fn a_panic_with_its_backtrace_fits() {
     }
     for backtrace in ["0", "1", "full"] {
         let program = std::env::current_exe().unwrap();
-        let arguments = ["--exact", "a_panic_with_its_backtrace_fits", "--nocapture"];
+        let arguments = ["--exact", "overflow::a_panic_with_its_backtrace_fits", "--nocapture"];
         let mut command = Command::new(program);
         let output =
             command.args(arguments).env(CHILD, "1").env("RUST_BACKTRACE", backtrace).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // A path that names no test succeeds, too.
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "no such test");
     }
 }

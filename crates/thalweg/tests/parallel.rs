@@ -1,6 +1,6 @@
 //! Settings of parallel kernels: results without order, and a limit on workers.
 
-mod support;
+use crate::support;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

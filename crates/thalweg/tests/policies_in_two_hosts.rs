@@ -19,7 +19,7 @@
 //! - the number of idle decisions after the last activation, while the threads of sources end,
 //! - processes and growing channels, which the virtual host does not have.
 
-mod support;
+use crate::support;
 
 use support::realised::{self, Gates};
 use support::watchdog::watch;

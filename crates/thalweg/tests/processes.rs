@@ -1,7 +1,7 @@
 //! Kahn processes: they share channels with kernels, compute the same result under every policy and capacity, and fail
 //! if they try to find out whether a channel is empty.
 
-mod support;
+use crate::support;
 
 use std::future::Future;
 use std::pin::{Pin, pin};

@@ -11,7 +11,7 @@
 //! THALWEG_SEED=17 cargo test -p thalweg --test random_graphs       # what a failure prints
 //! ```
 
-mod support;
+use crate::support;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;

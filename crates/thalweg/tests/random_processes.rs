@@ -6,7 +6,7 @@
 //! THALWEG_CASES=100000 cargo test -p thalweg --release --test random_processes
 //! ```
 
-mod support;
+use crate::support;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;

@@ -1,7 +1,7 @@
 //! Runs that last microseconds, one after the other, at once and nested: all take their threads from one pool, and
 //! most end before a requested thread has started.
 
-mod support;
+use crate::support;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

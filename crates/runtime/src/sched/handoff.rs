@@ -5,7 +5,7 @@
 //! the next process ready. A policy that keeps communicating processes together would take that process out of an
 //! otherwise empty queue at once. So the policy says beforehand how many activations may follow without a decision
 //! ([`Policy::handoffs`]), and learns afterwards how many did. The order of activations is the same
-//! (`thalweg/tests/relays.rs`).
+//! (`thalweg/tests/handoffs.rs`).
 //!
 //! # Protocol
 //!

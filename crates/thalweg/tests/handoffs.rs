@@ -1,7 +1,7 @@
 //! Direct handoff: a process hands the worker to the process that it woke, without a decision of the policy. Other
 //! nodes still run, and the order is the one in which the policy would have run the processes.
 
-mod support;
+use crate::support;
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,7 +4,7 @@
 //! In each of these graphs a process awaits a [`Gate`], and the process that opens the gate can only run after
 //! such a drop. A drop that does not notify that process makes the run hang.
 
-mod support;
+use crate::support;
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,0 +1,4 @@
+//! Every workload gives its result, however it is run.
+
+mod delays;
+mod workloads;

@@ -1,0 +1,7 @@
+//! What is found out of a graph before it runs.
+
+mod common;
+
+mod components;
+mod cycles;
+mod rates;

@@ -1,0 +1,14 @@
+//! The command, by its arguments, its output and its exit codes: a module for each command or promise.
+
+mod build;
+mod dedup;
+mod demo;
+mod endless;
+mod interrupt;
+mod manual;
+mod pipes;
+mod streamit;
+mod terminal;
+mod thread_limit;
+mod wav;
+mod wordcount;

@@ -1,0 +1,4 @@
+//! Graphs as data.
+
+mod check;
+mod print;

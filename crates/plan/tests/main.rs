@@ -1,0 +1,4 @@
+//! Plans: their sizes and their text.
+
+mod size;
+mod text;

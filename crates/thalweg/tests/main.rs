@@ -1,0 +1,32 @@
+//! The tests of the facade and of the engine under it: a module for each subject.
+//!
+//! They are one program, because linking a program for each module takes longer than running most of them. Tests of
+//! one program run at the same time, on as many threads as there are cores. A test that measures the whole process
+//! has a program of its own, which `Cargo.toml` names with the reason.
+
+mod support;
+
+mod budget;
+mod cases;
+mod conformance;
+mod coroutines;
+mod deadlocks;
+mod endings;
+mod failures;
+mod front_doors;
+mod handoffs;
+mod later_room;
+mod limits;
+mod local_deadlocks;
+mod merging;
+mod mistakes;
+mod off_task_drops;
+mod operators;
+mod outputs;
+mod overflow;
+mod parallel;
+mod policies_in_two_hosts;
+mod processes;
+mod random_graphs;
+mod random_processes;
+mod small_jobs;
