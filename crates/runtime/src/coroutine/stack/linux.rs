@@ -278,7 +278,7 @@ mod tests {
         for count in [usize::MAX / 4096, 1 << 36] {
             let error = Pool::new(count, 65_536).unwrap_err();
             assert!(matches!(error, Error::Stacks { made: 0, split: false, .. }), "{error}");
-            assert!(error.to_string().contains("Address space"), "{error}");
+            assert!(error.to_string().contains("address space"), "{error}");
         }
     }
 }
