@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Run, run, run_within};
-use thalweg_lang::interpret::{Stop, Within};
+use thalweg_lang::interpret::{RunLimits, Stop};
 use thalweg_lang::value::Value;
 
 /// A loop between a source and a sink that prints.
@@ -102,8 +102,8 @@ fn what_ends_with_its_input_is_none() {
 }
 
 #[test]
-fn a_queue_that_nobody_takes_from_grows_to_its_budget() {
-    let within = Within { bytes: 100_000, ..Within::default() };
+fn a_queue_without_consumption_reaches_the_budget() {
+    let limits = RunLimits { bytes: 100_000, ..RunLimits::default() };
     let never = around(
         "join roundrobin(1, 1); body Mix(); loop Idle(); split roundrobin(1, 1); enqueue 1;",
         "int->int filter Mix { work pop 2 push [1, 2] { int x = pop(); push(x); push(pop() + 1); } }
@@ -123,7 +123,7 @@ fn a_queue_that_nobody_takes_from_grows_to_its_budget() {
         (ever, "the queue from `Main.Loop.Twice` to `Main.Loop.join`"),
         (inside, "the queue from `Main.Loop.Mix` to `Main.Loop.split`"),
     ] {
-        let run = run_within(&text, None, &[], within);
+        let run = run_within(&text, None, &[], limits);
         let (message, _) = told(&run);
         assert!(
             message.contains(queue) && message.contains("budget of all queues is 100000 bytes"),

@@ -1,7 +1,7 @@
 //! Files that are not complete when a process ends at once; by itself, since it is all files of the process.
 
 use std::io::Write;
-use thalweg_lang::files::{Output, Unnamed, remove_unfinished};
+use thalweg_lang::files::{Output, UnfinishedFile, remove_unfinished};
 
 #[test]
 fn what_has_no_name_of_its_own_is_removed_and_what_has_one_stays() {
@@ -11,7 +11,7 @@ fn what_has_no_name_of_its_own_is_removed_and_what_has_one_stays() {
     let mut done = Output::create(&folder.path().join("done")).unwrap();
     done.write_all(b"all").unwrap();
     done.finish().unwrap();
-    drop(Unnamed::create(&folder.path().join("dropped")).unwrap());
+    drop(UnfinishedFile::create(&folder.path().join("dropped")).unwrap());
     assert!(!remove_unfinished());
     let begun = Output::create(&folder.path().join("begun")).unwrap();
     assert_eq!(names(), 2);

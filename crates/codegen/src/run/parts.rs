@@ -318,7 +318,7 @@ impl<'a> Run<'a> {
 
     /// Does a region's initialisation, as far as it goes; whether it is done.
     fn begin(&mut self, region: usize) -> Result<bool, Stop> {
-        while self.regions[region].cursor.begins() {
+        while self.regions[region].cursor.is_initialising() {
             if !self.fire_next(region)? {
                 return Ok(false);
             }

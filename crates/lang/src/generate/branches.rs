@@ -1,15 +1,15 @@
-//! Branches of split-joins, and weights of joiners that balance.
+//! Branches of splitjoins, with balanced joiner weights.
 
-use super::model::{Composite, Deal, Head, Stream};
+use super::model::{Composite, Head, Stream, Weights};
 use super::ratio::{Ratio, whole};
-use super::streams::{MOST, Made};
+use super::streams::{MAX_RATIO, StreamWithGain};
 
-/// What a joiner takes from a branch.
+/// The joiner's share of a branch.
 pub(super) enum Join {
     Nothing,
-    /// In proportion to what comes.
+    /// In proportion to the branch's output.
     Share(Ratio),
-    /// Whatever is asked for.
+    /// Any weight.
     Any(u32),
 }
 
@@ -17,7 +17,7 @@ pub(super) enum Join {
 #[derive(Default)]
 pub(super) struct Branches {
     pub children: Vec<Stream>,
-    /// What the splitter gives each.
+    /// The splitter weight of each branch.
     pub split: Vec<u32>,
     pub join: Vec<Join>,
 }
@@ -29,8 +29,8 @@ impl Branches {
         self.join.push(out.map_or(Join::Any(1), Join::Share));
     }
 
-    /// The split-join, with weights of the joiner that balance; none where they would be large.
-    pub fn join(self, duplicate: bool, head: &Head, verbose: bool) -> Option<Made> {
+    /// Builds the splitjoin with balanced joiner weights; `None` if they are too large.
+    pub fn build(self, duplicate: bool, head: &Head, verbose: bool) -> Option<StreamWithGain> {
         let share = |join: &Join| if let Join::Share(ratio) = join { Some(*ratio) } else { None };
         let shares: Vec<Ratio> = self.join.iter().filter_map(share).collect();
         let (numbers, by) = whole(&shares);
@@ -41,18 +41,18 @@ impl Branches {
             Join::Share(_) => numbers.next().unwrap_or(0),
         });
         let weights: Vec<u32> = weights.collect();
-        if weights.iter().any(|weight| *weight > MOST) || !by.is_small(MOST) {
+        if weights.iter().any(|weight| *weight > MAX_RATIO) || !by.is_small(MAX_RATIO) {
             return None;
         }
         let taken = if duplicate { 1 } else { self.split.iter().sum() };
         let gain = Ratio::new(weights.iter().sum::<u32>() * by.1, taken * by.0);
-        if !gain.is_small(MOST) {
+        if !gain.is_small(MAX_RATIO) {
             return None;
         }
-        // Where all branches are dynamic, nothing ties the joiner to the splitter.
+        // If all branches are dynamic, the joiner does not depend on the splitter.
         let gain = Some(gain).filter(|_| !shares.is_empty());
-        let split = if duplicate { Deal::Duplicate } else { Deal::RoundRobin(self.split, verbose) };
+        let split = if duplicate { Weights::Duplicate } else { Weights::RoundRobin(self.split, verbose) };
         let composite = Composite { head: head.clone(), children: self.children };
-        Some((Stream::SplitJoin(composite, split, Deal::RoundRobin(weights, verbose)), gain))
+        Some((Stream::SplitJoin(composite, split, Weights::RoundRobin(weights, verbose)), gain))
     }
 }

@@ -1,12 +1,12 @@
-//! Where a generator's decisions come from.
+//! Sources of a generator's decisions.
 
-/// Bytes after which every choice is the simplest one, so that programs stay small.
-const LONGEST: usize = 1 << 13;
+/// After this many bytes every choice is the simplest one, which bounds the size of programs.
+const MAX_BYTES: usize = 1 << 13;
 
-/// A sequence of decisions: from a seed, or from bytes.
+/// A sequence of decisions, from a seed or from bytes.
 ///
-/// Each decision is read off the next byte or bytes, and the simplest alternative is that of the byte 0,
-/// also after the end. So a shorter or smaller sequence makes a simpler program, and shrinking bytes
+/// Each decision consumes the next byte or bytes; byte 0, which also follows the end, selects the simplest
+/// alternative. So a shorter or smaller sequence generates a simpler program, and shrinking bytes
 /// ([`shrink`](super::shrink)) shrinks programs.
 #[derive(Clone, Debug)]
 pub struct Choices {
@@ -21,17 +21,17 @@ enum Source {
 }
 
 impl Choices {
-    /// As many decisions as it takes, from a seed.
+    /// An unlimited sequence from a seed.
     pub fn seeded(seed: u64) -> Choices {
         Choices { source: Source::Seed(seed), taken: Vec::new() }
     }
 
-    /// These bytes, and the simplest decisions after them.
+    /// These bytes, followed by the simplest decisions.
     pub fn of(bytes: impl Into<Vec<u8>>) -> Choices {
         Choices { source: Source::Bytes(bytes.into()), taken: Vec::new() }
     }
 
-    /// What has been decided so far.
+    /// The bytes consumed so far.
     pub fn taken(&self) -> &[u8] {
         &self.taken
     }
@@ -39,7 +39,7 @@ impl Choices {
     fn byte(&mut self) -> u8 {
         let at = self.taken.len();
         let byte = match &mut self.source {
-            _ if at >= LONGEST => 0,
+            _ if at >= MAX_BYTES => 0,
             Source::Seed(state) => next(state),
             Source::Bytes(bytes) => bytes.get(at).copied().unwrap_or(0),
         };
@@ -47,7 +47,7 @@ impl Choices {
         byte
     }
 
-    /// A number below `count`, which is not 0.
+    /// A number below `count`, which must not be 0.
     pub fn below(&mut self, count: u32) -> u32 {
         if count <= 1 {
             return 0;
@@ -57,23 +57,23 @@ impl Choices {
         number % count
     }
 
-    /// A number from `least` to `most`.
+    /// A number from `least` to `most`, inclusive.
     pub fn within(&mut self, least: u32, most: u32) -> u32 {
         least + self.below(most - least + 1)
     }
 
-    /// True in so many cases of a hundred.
+    /// True in `percent` of 100 cases.
     pub fn chance(&mut self, percent: u32) -> bool {
         u32::from(self.byte()) * 100 >= (100 - percent) * 256
     }
 
-    /// One of several.
+    /// An element of a slice.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         let at = self.below(from.len() as u32);
         &from[at as usize]
     }
 
-    /// The place of one of several, each as likely as its weight says.
+    /// An index, with probability in proportion to its weight.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let mut left = self.below(weights.iter().sum());
         for (at, weight) in weights.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Code that is being written: what can be seen and moved where it stands.
+//! Code under construction, with the variables and items available to it.
 
 use super::choices::Choices;
 use super::types::{Fields, Ty, literal};
@@ -10,7 +10,7 @@ pub(super) struct Var {
     pub ty: Ty,
     /// Whether it may be assigned to.
     pub changes: bool,
-    /// It is from 0 to below this.
+    /// The exclusive upper bound of a nonnegative integer variable.
     pub below: Option<u32>,
 }
 
@@ -31,20 +31,20 @@ impl Var {
 /// A function that can be called.
 #[derive(Clone, Debug)]
 pub(super) struct Function {
-    /// As it is called.
+    /// The name in calls.
     pub name: String,
     pub params: Vec<Ty>,
     pub result: Option<Ty>,
-    /// What it pops and pushes.
+    /// Items that it pops and pushes.
     pub pops: u32,
     pub pushes: u32,
-    /// Calls itself, as often as its first argument says, which must be small.
+    /// Whether it calls itself as often as its first argument says, which must then be small.
     pub recurs: bool,
 }
 
-/// What all filters of a program see.
+/// Declarations visible to all filters.
 #[derive(Clone, Default, Debug)]
-pub(super) struct World {
+pub(super) struct Globals {
     pub structs: Vec<Fields>,
     pub statics: Vec<Var>,
     pub helpers: Vec<Function>,
@@ -52,45 +52,45 @@ pub(super) struct World {
     pub random: bool,
 }
 
-/// Code that is being written.
+/// Code under construction.
 pub(super) struct Coder<'a> {
     pub choices: &'a mut Choices,
-    pub world: &'a World,
-    /// What can be seen.
+    pub globals: &'a Globals,
+    /// Visible variables.
     pub vars: Vec<Var>,
     pub functions: Vec<Function>,
-    /// What is written so far, and how far in the next line stands.
+    /// The lines so far, and the indentation of the next line.
     pub lines: Vec<String>,
     pub level: usize,
-    /// Names that were given.
+    /// The number of names generated.
     pub names: u32,
-    /// What comes in.
+    /// The input type.
     pub input: Option<Ty>,
-    /// `pop()`s that expressions may still contain.
+    /// `pop()`s that expressions may still use.
     pub pops: u32,
-    /// `peek`s look at less than this.
+    /// The exclusive upper bound of `peek` indices.
     pub window: u32,
-    /// Whether what is written may be executed more or less often than once.
+    /// Nesting depth of code that may execute more or less often than once.
     pub conditional: u32,
-    /// Loops around it.
+    /// The number of enclosing loops.
     pub loops: u32,
-    /// Indices around it.
+    /// Nesting depth of index expressions.
     pub indices: u32,
-    /// Whether `iter()` has a meaning here.
+    /// Whether `iter()` is allowed.
     pub iterates: bool,
-    /// What lines that are printed begin with; nothing is printed where there is none.
+    /// The prefix of printed lines; `None` if the code must not print.
     pub prints: Option<String>,
-    /// Statements that may still be written.
+    /// Statements that may still be generated.
     pub fuel: u32,
 }
 
 impl<'a> Coder<'a> {
-    pub fn new(choices: &'a mut Choices, world: &'a World) -> Coder<'a> {
-        let functions = world.helpers.clone();
+    pub fn new(choices: &'a mut Choices, globals: &'a Globals) -> Coder<'a> {
+        let functions = globals.helpers.clone();
         Coder {
             choices,
-            world,
-            vars: world.statics.clone(),
+            globals,
+            vars: globals.statics.clone(),
             functions,
             lines: Vec::new(),
             level: 0,
@@ -111,14 +111,14 @@ impl<'a> Coder<'a> {
         self.lines.push(format!("{:1$}{text}", "", self.level * 4, text = text.as_ref()));
     }
 
-    /// Lines in braces behind what the last line says; variables declared there are forgotten.
+    /// A head line with a block in braces; variables declared in the block go out of scope.
     pub fn block(&mut self, head: &str, inside: impl FnOnce(&mut Self)) {
         self.line(if head.is_empty() { "{".to_owned() } else { format!("{head} {{") });
         self.inside(inside);
         self.line("}");
     }
 
-    /// What stands in braces.
+    /// The content of a block.
     pub fn inside(&mut self, inside: impl FnOnce(&mut Self)) {
         let seen = self.vars.len();
         self.level += 1;
@@ -127,15 +127,15 @@ impl<'a> Coder<'a> {
         self.vars.truncate(seen);
     }
 
-    /// What is not executed just once.
-    pub fn perhaps<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+    /// Code that may execute more or less often than once.
+    pub fn conditionally<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
         self.conditional += 1;
         let result = inside(self);
         self.conditional -= 1;
         result
     }
 
-    /// A loop that counts; `inside` is told what with.
+    /// A counting loop; `inside` receives the name of the counter.
     pub fn count(&mut self, bound: &str, times: u32, inside: impl FnOnce(&mut Self, &str)) {
         let index = self.name("i");
         self.loops += 1;
@@ -153,14 +153,14 @@ impl<'a> Coder<'a> {
         format!("{prefix}{}", self.names)
     }
 
-    /// A new variable of a type, with something in it.
+    /// Declares and fills a new variable.
     pub fn declare(&mut self, ty: &Ty) -> String {
         let name = self.name("v");
         match ty {
             Ty::Struct(number) => {
                 self.line(format!("{} {name};", ty.text()));
                 self.vars.push(Var::new(&name, ty));
-                for (field, ty) in &self.world.structs[*number] {
+                for (field, ty) in &self.globals.structs[*number] {
                     self.fill(&format!("{name}.{field}"), ty);
                 }
             }
@@ -184,7 +184,7 @@ impl<'a> Coder<'a> {
         name
     }
 
-    /// Puts something into a place, part by part.
+    /// Assigns to a place, part by part.
     pub fn fill(&mut self, place: &str, ty: &Ty) {
         match ty {
             Ty::Array(element, length) => {
@@ -199,7 +199,7 @@ impl<'a> Coder<'a> {
                 {
                     return self.line(format!("{place} = {same};"));
                 }
-                for (field, ty) in &self.world.structs[*number] {
+                for (field, ty) in &self.globals.structs[*number] {
                     self.fill(&format!("{place}.{field}"), ty);
                 }
             }
@@ -210,16 +210,16 @@ impl<'a> Coder<'a> {
         }
     }
 
-    /// A value of any type; of one with parts, what it needs is written before.
+    /// A value of any type; a value with parts may need statements before it.
     pub fn value(&mut self, ty: &Ty) -> String {
         if ty.is_scalar() {
             return self.expr(ty, 3);
         }
         if self.may_pop(ty) && self.choices.chance(40) {
-            return self.take();
+            return self.pop_item();
         }
         if self.may_peek(ty) && self.choices.chance(40) {
-            return self.look();
+            return self.peek_item();
         }
         match self.existing(ty) {
             Some(place) if self.choices.chance(60) => place,
@@ -235,13 +235,13 @@ impl<'a> Coder<'a> {
         self.window > 0 && self.input.as_ref() == Some(ty)
     }
 
-    pub fn take(&mut self) -> String {
+    pub fn pop_item(&mut self) -> String {
         self.pops -= 1;
         self.window = self.window.saturating_sub(1);
         "pop()".to_owned()
     }
 
-    pub fn look(&mut self) -> String {
+    pub fn peek_item(&mut self) -> String {
         let index = self.index(self.window, 1);
         format!("peek({index})")
     }

@@ -1,9 +1,9 @@
-//! Expressions. Parentheses stand where the language's precedence wants them, and seldom elsewhere.
+//! Expressions. Parentheses are written where precedence requires them, and seldom elsewhere.
 
 use super::code::Coder;
 use super::types::{Ty, literal};
 
-/// How tightly operators bind, from the loosest.
+/// Binding levels of operators, loosest first.
 const TERNARY: u8 = 0;
 const OR: u8 = 1;
 const AND: u8 = 2;
@@ -16,7 +16,7 @@ const CAST: u8 = 8;
 const SIGN: u8 = 9;
 const VALUE: u8 = 10;
 
-/// An expression's text, and how tightly its outermost operator binds.
+/// The text of an expression, and the binding level of its outermost operator.
 pub(super) struct Expr(String, u8);
 
 impl Expr {
@@ -24,13 +24,13 @@ impl Expr {
         Expr(text.into(), VALUE)
     }
 
-    /// As an operand of something that binds so tightly.
+    /// The text as an operand of an operator of this level.
     fn at(self, level: u8) -> String {
         if self.1 < level { format!("({})", self.0) } else { self.0 }
     }
 }
 
-/// Steps from a variable to a part of it.
+/// Accesses from a variable to a part.
 #[derive(Clone)]
 enum Step {
     Field(String),
@@ -38,12 +38,12 @@ enum Step {
 }
 
 impl Coder<'_> {
-    /// An expression of a type without parts, as text.
+    /// The text of an expression of a type without parts.
     pub fn expr(&mut self, ty: &Ty, depth: u32) -> String {
         self.any(ty, depth).0
     }
 
-    /// The same as an operand of `+` and what binds as tightly as that.
+    /// An expression as an operand of `+`.
     pub fn operand(&mut self, ty: &Ty, depth: u32) -> String {
         self.any(ty, depth).at(PRODUCT)
     }
@@ -64,11 +64,11 @@ impl Coder<'_> {
         if self.choices.chance(4) { Expr::value(format!("({})", made.0)) } else { made }
     }
 
-    /// What has no operands.
+    /// An expression without operands.
     fn leaf(&mut self, ty: &Ty) -> Expr {
         match self.choices.weighted(&[3, 12, 4, 4]) {
-            2 if self.may_pop(ty) => return Expr::value(self.take()),
-            3 if self.may_peek(ty) => return Expr::value(self.look()),
+            2 if self.may_pop(ty) => return Expr::value(self.pop_item()),
+            3 if self.may_peek(ty) => return Expr::value(self.peek_item()),
             1.. => {
                 if let Some(place) = self.existing(ty) {
                     return Expr::value(place);
@@ -82,8 +82,8 @@ impl Coder<'_> {
 
     fn ternary(&mut self, ty: &Ty, depth: u32) -> Expr {
         let condition = self.any(&Ty::Boolean, depth).at(OR);
-        let (first, second) = self.perhaps(|coder| (coder.any(ty, depth), coder.any(ty, depth)));
-        // Between the words it needs no parentheses, but two without would be hard to read.
+        let (first, second) = self.conditionally(|coder| (coder.any(ty, depth), coder.any(ty, depth)));
+        // Nested choices would parse without parentheses, but would be hard to read.
         Expr(format!("{condition} ? {} : {}", first.at(OR), second.at(OR)), TERNARY)
     }
 
@@ -126,7 +126,7 @@ impl Coder<'_> {
         }
     }
 
-    /// By something that is not 0.
+    /// Division by an expression that is not 0.
     fn division(&mut self, depth: u32) -> Expr {
         let op = if self.choices.chance(50) { "/" } else { "%" };
         let first = self.any(&Ty::Int, depth).at(PRODUCT);
@@ -138,7 +138,7 @@ impl Coder<'_> {
         Expr(format!("{first} {op} {second}"), PRODUCT)
     }
 
-    /// `++` and `--` of something that may change.
+    /// `++` or `--` on an assignable place.
     fn step(&mut self) -> Expr {
         let Some(place) = self.changeable(&Ty::Int) else { return self.leaf(&Ty::Int) };
         match self.choices.below(4) {
@@ -161,7 +161,7 @@ impl Coder<'_> {
             8 => Expr(format!("-{}", self.any(&Ty::Float, depth).at(VALUE)), SIGN),
             9 => Expr(format!("(float){}", self.any(&Ty::Int, depth).at(SIGN)), CAST),
             10 => Expr::value(format!("abs({})", self.any(&Ty::Complex, depth).0)),
-            _ if self.world.random && self.choices.chance(30) => Expr::value("random()"),
+            _ if self.globals.random && self.choices.chance(30) => Expr::value("random()"),
             _ => self.leaf(&Ty::Float),
         }
     }
@@ -184,7 +184,7 @@ impl Coder<'_> {
     /// The second operand may not be evaluated.
     fn logic(&mut self, op: &str, level: u8, depth: u32) -> Expr {
         let first = self.any(&Ty::Boolean, depth).at(level);
-        let second = self.perhaps(|coder| coder.any(&Ty::Boolean, depth).at(level + 1));
+        let second = self.conditionally(|coder| coder.any(&Ty::Boolean, depth).at(level + 1));
         Expr(format!("{first} {op} {second}"), level)
     }
 
@@ -207,7 +207,7 @@ impl Coder<'_> {
         }
     }
 
-    /// Of complex numbers and vectors.
+    /// An expression of a complex number or a vector.
     fn parts(&mut self, ty: &Ty, depth: u32) -> Expr {
         match (self.choices.below(8), ty) {
             (0 | 1, _) => self.binary("+", SUM, (ty, ty), depth),
@@ -227,10 +227,10 @@ impl Coder<'_> {
         }
     }
 
-    /// A function of the language or of the program.
+    /// A call of a built-in function or of a function of the program.
     fn call(&mut self, ty: &Ty, depth: u32) -> Expr {
         if self.choices.chance(40)
-            && let Some(call) = self.own_call(Some(ty), depth)
+            && let Some(call) = self.own_function_call(Some(ty), depth)
         {
             return Expr::value(call);
         }
@@ -249,8 +249,8 @@ impl Coder<'_> {
         Expr::value(format!("{name}({first}{rest})"))
     }
 
-    /// A call of a function of the program that moves no items, if there is one with such a result.
-    pub fn own_call(&mut self, result: Option<&Ty>, depth: u32) -> Option<String> {
+    /// A call of a function of the program that moves no items and has this result type, if there is one.
+    pub fn own_function_call(&mut self, result: Option<&Ty>, depth: u32) -> Option<String> {
         let fits = |function: &&super::code::Function| {
             function.result.as_ref() == result && function.pops + function.pushes == 0
         };
@@ -263,7 +263,7 @@ impl Coder<'_> {
         Some(format!("{}({args})", function.name))
     }
 
-    /// What a function is given.
+    /// The arguments of a call.
     pub fn args(&mut self, function: &super::code::Function, depth: u32) -> Option<String> {
         let mut args = Vec::new();
         for (at, ty) in function.params.iter().enumerate() {
@@ -276,7 +276,7 @@ impl Coder<'_> {
         Some(args.join(", "))
     }
 
-    /// An integer from 0 to below a bound.
+    /// An integer at least 0 and below a bound.
     pub fn index(&mut self, below: u32, depth: u32) -> String {
         let fits = |var: &&super::code::Var| var.below.is_some_and(|most| most <= below);
         let counters: Vec<String> = self.vars.iter().filter(fits).map(|var| var.name.clone()).collect();
@@ -284,7 +284,7 @@ impl Coder<'_> {
             1 if !counters.is_empty() => self.choices.pick(&counters).clone(),
             2 | 3 if depth > 0 && self.indices < 2 => {
                 self.indices += 1;
-                let any = self.perhaps(|coder| coder.any(&Ty::Int, depth - 1).at(BITS));
+                let any = self.conditionally(|coder| coder.any(&Ty::Int, depth - 1).at(BITS));
                 self.indices -= 1;
                 match below {
                     _ if below.is_power_of_two() => format!("{any} & {}", below - 1),
@@ -295,12 +295,12 @@ impl Coder<'_> {
         }
     }
 
-    /// A place that has a value of a type.
+    /// A readable place of a type.
     pub fn existing(&mut self, ty: &Ty) -> Option<String> {
         self.place(ty, false)
     }
 
-    /// One that may be changed.
+    /// An assignable place of a type.
     pub fn changeable(&mut self, ty: &Ty) -> Option<String> {
         self.place(ty, true)
     }
@@ -324,15 +324,15 @@ impl Coder<'_> {
         Some(text)
     }
 
-    /// All parts of something that are of a type.
+    /// Collects all parts of a type within another.
     fn collect(
         &self,
         of: &Ty,
-        wanted: &Ty,
+        spec: &Ty,
         (name, steps): (&str, &mut Vec<Step>),
         places: &mut Vec<(String, Vec<Step>)>,
     ) {
-        if of == wanted {
+        if of == spec {
             places.push((name.to_owned(), steps.clone()));
             return;
         }
@@ -345,14 +345,14 @@ impl Coder<'_> {
         match of {
             Ty::Array(element, length) => parts.push((Step::Index(*length), (**element).clone())),
             Ty::Struct(number) => {
-                let fields = self.world.structs[*number].iter();
+                let fields = self.globals.structs[*number].iter();
                 parts.extend(fields.map(|(field, ty)| (Step::Field(field.clone()), ty.clone())));
             }
             _ => parts.extend(components.iter().map(|part| (Step::Field((*part).to_owned()), Ty::Float))),
         }
         for (step, ty) in parts {
             steps.push(step);
-            self.collect(&ty, wanted, (name, steps), places);
+            self.collect(&ty, spec, (name, steps), places);
             steps.pop();
         }
     }

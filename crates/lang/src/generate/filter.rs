@@ -1,75 +1,75 @@
 //! Filters.
 
 use super::choices::Choices;
-use super::code::{Coder, Function, Var, World};
+use super::code::{Coder, Function, Globals, Var};
 use super::model::{Arg, Filter, Head, Param};
 use super::ratio::Ratio;
 use super::types::{Ty, any, literal, scalar};
 use super::work::Moves;
 
-/// What is wanted of a filter.
-pub(super) struct Wanted<'a> {
+/// The specification of a filter.
+pub(super) struct FilterSpec<'a> {
     pub name: String,
     pub input: Option<&'a Ty>,
     pub output: Option<&'a Ty>,
     pub rates: Rates,
-    /// Whether there is one of it only, so that what it prints can be told from what others print.
+    /// Whether there is only one instance, so that its output can be identified.
     pub alone: bool,
     /// Whether it must print.
     pub shows: bool,
-    /// A variable around that arguments may use.
+    /// A variable of the enclosing code that arguments may use.
     pub around: Option<&'a str>,
-    /// Whether it may look ahead.
+    /// Whether it may have a window.
     pub windows: bool,
-    /// Whether it may begin with a firing of its own.
+    /// Whether it may have `prework`.
     pub first: bool,
-    /// Whether it is to do something that is an error.
+    /// Whether it must contain a fault.
     pub fault: bool,
 }
 
-/// Rates that are wanted.
+/// Required rates.
 #[derive(Clone, Copy)]
 pub(super) enum Rates {
     Static {
         pop: u32,
         push: u32,
     },
-    /// At most so many of either; of one, or of none, it is exactly so many.
+    /// Upper bounds; a bound of 1 or 0 is exact.
     Dynamic {
         pop: u32,
         push: u32,
     },
 }
 
-/// Makes a filter.
-pub(super) fn filter(choices: &mut Choices, world: &World, wanted: &Wanted<'_>) -> Filter {
-    let mut coder = Coder::new(choices, world);
+/// Generates a filter.
+pub(super) fn filter(choices: &mut Choices, globals: &Globals, spec: &FilterSpec<'_>) -> Filter {
+    let mut coder = Coder::new(choices, globals);
     coder.level = 1;
-    let params = params(&mut coder, wanted);
-    fields(&mut coder, wanted);
-    functions(&mut coder, wanted);
+    let params = params(&mut coder, spec);
+    fields(&mut coder, spec);
+    functions(&mut coder, spec);
     if coder.choices.chance(30) {
         init(&mut coder);
     }
-    let prints = wanted.shows || (wanted.alone && coder.choices.chance(25));
-    coder.prints = prints.then(|| wanted.name.clone());
-    coder.input = wanted.input.cloned();
+    let prints = spec.shows || (spec.alone && coder.choices.chance(25));
+    coder.prints = prints.then(|| spec.name.clone());
+    coder.input = spec.input.cloned();
     coder.iterates = true;
-    let (gain, window) = match wanted.rates {
+    let (gain, window) = match spec.rates {
         Rates::Static { pop, push } => {
-            (Some((pop, push)), static_code(&mut coder, wanted, (pop, push), &params))
+            (Some((pop, push)), static_code(&mut coder, spec, (pop, push), &params))
         }
         Rates::Dynamic { pop, push } => {
-            dynamic_code(&mut coder, wanted, (pop, push));
+            dynamic_code(&mut coder, spec, (pop, push));
             (None, 0)
         }
     };
     let gain = gain.and_then(|(pop, push)| (pop > 0 && push > 0).then(|| Ratio::new(push, pop)));
     let body = std::mem::take(&mut coder.lines);
     let head = Head {
-        name: wanted.name.clone(),
-        input: wanted.input.cloned(),
-        output: wanted.output.cloned(),
+        name: spec.name.clone(),
+        input: spec.input.cloned(),
+        output: spec.output.cloned(),
         named: choices.chance(65),
         typed: true,
         variable: None,
@@ -77,13 +77,13 @@ pub(super) fn filter(choices: &mut Choices, world: &World, wanted: &Wanted<'_>) 
     Filter { head, stateful: choices.chance(20), params, body, gain, window, prints }
 }
 
-/// Parameters, each with what it is given; numbers are never 0 or 1, which as constants would be bits.
-fn params(coder: &mut Coder<'_>, wanted: &Wanted<'_>) -> Vec<Param> {
+/// Parameters with their arguments. Constant numbers are never 0 or 1, which would be bits.
+fn params(coder: &mut Coder<'_>, spec: &FilterSpec<'_>) -> Vec<Param> {
     let mut params = Vec::new();
     for at in 0..coder.choices.weighted(&[5, 3, 2, 1]) {
-        let name = format!("p{at}_{}", wanted.name.to_lowercase());
+        let name = format!("p{at}_{}", spec.name.to_lowercase());
         let (ty, value) = match coder.choices.below(5) {
-            0 => (Ty::Int, linear(coder, wanted)),
+            0 => (Ty::Int, linear(coder, spec)),
             1 => (Ty::Int, Arg::Constant(coder.choices.within(2, 9).to_string())),
             2 => (Ty::Float, Arg::Constant(format!("{}.5", coder.choices.below(9)))),
             3 => (Ty::Boolean, Arg::Constant((*coder.choices.pick(&["true", "false"])).to_owned())),
@@ -100,22 +100,22 @@ fn params(coder: &mut Coder<'_>, wanted: &Wanted<'_>) -> Vec<Param> {
     params
 }
 
-fn linear(coder: &mut Coder<'_>, wanted: &Wanted<'_>) -> Arg {
+fn linear(coder: &mut Coder<'_>, spec: &FilterSpec<'_>) -> Arg {
     let (by, and) = (coder.choices.within(2, 4) as i32, coder.choices.within(2, 9) as i32);
-    match wanted.around {
+    match spec.around {
         Some(of) => Arg::Linear { of: of.to_owned(), by, and },
         None => Arg::Constant((by * and).to_string()),
     }
 }
 
-/// Fields; a filter without input has one that changes with every firing.
-fn fields(coder: &mut Coder<'_>, wanted: &Wanted<'_>) {
-    if wanted.input.is_none() {
+/// Fields; a filter without input has one that changes in every firing.
+fn fields(coder: &mut Coder<'_>, spec: &FilterSpec<'_>) {
+    if spec.input.is_none() {
         coder.line("int turn;");
         coder.vars.push(Var::fixed("turn", &Ty::Int));
     }
     for at in 0..coder.choices.weighted(&[3, 3, 2, 1]) {
-        let ty = any(coder.choices, coder.world.structs.len());
+        let ty = any(coder.choices, coder.globals.structs.len());
         let (name, value) = (format!("field{at}"), coder.first_value(&ty));
         coder.line(format!("{} {name}{value};", ty.text()));
         coder.vars.push(Var::new(&name, &ty));
@@ -135,20 +135,20 @@ fn init(coder: &mut Coder<'_>) {
     });
 }
 
-/// Functions: each can call those before.
-fn functions(coder: &mut Coder<'_>, wanted: &Wanted<'_>) {
+/// Functions; each can call the preceding ones.
+fn functions(coder: &mut Coder<'_>, spec: &FilterSpec<'_>) {
     for at in 0..coder.choices.weighted(&[5, 2, 1]) {
         let name = format!("f{at}");
         match coder.choices.below(4) {
             1 => recursive_function(coder, &name),
-            2 if wanted.input.is_some() => taking_function(coder, wanted, &name),
-            3 if wanted.output.is_some() => giving_function(coder, wanted, &name),
+            2 if spec.input.is_some() => popping_function(coder, spec, &name),
+            3 if spec.output.is_some() => pushing_function(coder, spec, &name),
             _ => plain_function(coder, &name, "", &name),
         }
     }
 }
 
-/// A function that calculates.
+/// A function that moves no items.
 pub(super) fn plain_function(coder: &mut Coder<'_>, name: &str, block: &str, called: &str) {
     let result = (!coder.choices.chance(20)).then(|| scalar(coder.choices));
     let params: Vec<Ty> = (0..coder.choices.below(3)).map(|_| scalar(coder.choices)).collect();
@@ -190,8 +190,8 @@ fn recursive_function(coder: &mut Coder<'_>, name: &str) {
     });
 }
 
-fn taking_function(coder: &mut Coder<'_>, wanted: &Wanted<'_>, name: &str) {
-    let Some(input) = wanted.input else { return };
+fn popping_function(coder: &mut Coder<'_>, spec: &FilterSpec<'_>, name: &str) {
+    let Some(input) = spec.input else { return };
     let (pops, ty) = (coder.choices.within(1, 2), input.clone());
     let rates = if coder.choices.chance(70) { format!(" pop {pops}") } else { String::new() };
     coder.block(&format!("void {name}(int a0){rates}"), |coder| {
@@ -214,13 +214,13 @@ fn taking_function(coder: &mut Coder<'_>, wanted: &Wanted<'_>, name: &str) {
     });
 }
 
-fn giving_function(coder: &mut Coder<'_>, wanted: &Wanted<'_>, name: &str) {
-    let Some(output) = wanted.output else { return };
+fn pushing_function(coder: &mut Coder<'_>, spec: &FilterSpec<'_>, name: &str) {
+    let Some(output) = spec.output else { return };
     let pushes = coder.choices.within(1, 2);
     let rates = if coder.choices.chance(70) { format!(" push {pushes}") } else { String::new() };
     coder.block(&format!("void {name}(float a0){rates}"), |coder| {
         coder.vars.push(Var::new("a0", &Ty::Float));
-        (0..pushes).for_each(|_| coder.give(output));
+        (0..pushes).for_each(|_| coder.push_item(output));
     });
     let name = name.to_owned();
     coder.functions.push(Function {
@@ -233,27 +233,32 @@ fn giving_function(coder: &mut Coder<'_>, wanted: &Wanted<'_>, name: &str) {
     });
 }
 
-/// `prework` and `work`; how far it looks ahead.
-fn static_code(coder: &mut Coder<'_>, wanted: &Wanted<'_>, (pop, push): (u32, u32), params: &[Param]) -> u32 {
-    let takes = wanted.input.is_some();
-    let peek = if wanted.windows && takes && coder.choices.chance(35) {
+/// `prework` and `work`; returns the items peeked beyond those popped.
+fn static_code(
+    coder: &mut Coder<'_>,
+    spec: &FilterSpec<'_>,
+    (pop, push): (u32, u32),
+    params: &[Param],
+) -> u32 {
+    let takes = spec.input.is_some();
+    let peek = if spec.windows && takes && coder.choices.chance(35) {
         pop + coder.choices.within(1, 4)
     } else {
         pop
     };
-    if wanted.first && coder.choices.chance(12) {
+    if spec.first && coder.choices.chance(12) {
         let first = Moves {
             pop: if takes { coder.choices.below(pop + 2) } else { 0 },
-            push: if wanted.output.is_some() { coder.choices.below(push + 3) } else { 0 },
+            push: if spec.output.is_some() { coder.choices.below(push + 3) } else { 0 },
             peek: 0,
         };
-        firing(coder, wanted, "prework", Moves { peek: first.pop, ..first }, params);
+        firing(coder, spec, "prework", Moves { peek: first.pop, ..first }, params);
     }
-    firing(coder, wanted, "work", Moves { pop, peek, push }, params);
+    firing(coder, spec, "work", Moves { pop, peek, push }, params);
     peek - pop
 }
 
-fn firing(coder: &mut Coder<'_>, wanted: &Wanted<'_>, word: &str, moves: Moves, params: &[Param]) {
+fn firing(coder: &mut Coder<'_>, spec: &FilterSpec<'_>, word: &str, moves: Moves, params: &[Param]) {
     let mut head = word.to_owned();
     let rate = |count: u32| constant_param(params, count).unwrap_or(count.to_string());
     for (word, count) in [("push", moves.push), ("pop", moves.pop)] {
@@ -273,34 +278,34 @@ fn firing(coder: &mut Coder<'_>, wanted: &Wanted<'_>, word: &str, moves: Moves, 
     }
     coder.fuel = 6;
     coder.block(&head, |coder| {
-        begin(coder, wanted);
-        coder.work(wanted.output, moves);
-        end(coder, wanted, word);
+        begin(coder, spec);
+        coder.work(spec.output, moves);
+        end(coder, spec, word);
     });
 }
 
-/// A parameter that always is this number.
+/// A parameter with this constant value.
 fn constant_param(params: &[Param], count: u32) -> Option<String> {
     let count = Arg::Constant(count.to_string());
     params.iter().find(|param| param.ty == "int" && param.value == count).map(|param| param.name.clone())
 }
 
-fn begin(coder: &mut Coder<'_>, wanted: &Wanted<'_>) {
-    if wanted.input.is_none() {
+fn begin(coder: &mut Coder<'_>, spec: &FilterSpec<'_>) {
+    if spec.input.is_none() {
         coder.line("turn++;");
     }
-    if wanted.fault {
+    if spec.fault {
         fault(coder);
     }
 }
 
-fn end(coder: &mut Coder<'_>, wanted: &Wanted<'_>, word: &str) {
-    if wanted.shows && word == "work" {
+fn end(coder: &mut Coder<'_>, spec: &FilterSpec<'_>, word: &str) {
+    if spec.shows && word == "work" {
         coder.print();
     }
 }
 
-/// Something that is an error in the third firing.
+/// A statement that fails in the third firing.
 fn fault(coder: &mut Coder<'_>) {
     let (index, zero) = (coder.name("v"), coder.name("v"));
     let does = match coder.choices.below(2) {
@@ -310,7 +315,7 @@ fn fault(coder: &mut Coder<'_>) {
     coder.line(format!("if (iter() == 2) {{ int {zero} = 0; {does} }}"));
 }
 
-fn dynamic_code(coder: &mut Coder<'_>, wanted: &Wanted<'_>, (pop, push): (u32, u32)) {
+fn dynamic_code(coder: &mut Coder<'_>, spec: &FilterSpec<'_>, (pop, push): (u32, u32)) {
     let mut head = "work".to_owned();
     let mut rate = |word: &str, least: u32, most: u32| match (coder.choices.below(4), most) {
         (_, 0) => {}
@@ -331,8 +336,8 @@ fn dynamic_code(coder: &mut Coder<'_>, wanted: &Wanted<'_>, (pop, push): (u32, u
     }
     coder.fuel = 6;
     coder.block(&head, |coder| {
-        begin(coder, wanted);
-        coder.dynamic_work(wanted.output, (pop, ahead), push);
-        end(coder, wanted, "work");
+        begin(coder, spec);
+        coder.dynamic_work(spec.output, (pop, ahead), push);
+        end(coder, spec, "work");
     });
 }

@@ -1,54 +1,54 @@
-//! Filters as programs have them: what optimisers look for, which arbitrary code seldom is.
+//! Kernels: filters with the structures that optimisers look for and arbitrary code seldom contains.
 //!
-//! Windows that are summed up with weights, blocks with tables, what thins out and what fills up, state
-//! that each firing goes on with. Items are integers or floats.
+//! Weighted sums of windows, blocks with tables, decimation and upsampling, state carried from firing to firing. Items
+//! are integers or floats.
 
 use super::choices::Choices;
-use super::code::{Coder, World};
-use super::filter::Wanted;
+use super::code::{Coder, Globals};
+use super::filter::FilterSpec;
 use super::model::{Arg, Filter, Head, Param};
 use super::ratio::Ratio;
 use super::types::Ty;
 
-/// What kernels do.
+/// Kinds of kernels.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Weighs a window.
-    Weigh,
-    /// Drops most items.
-    Thin,
-    /// Puts constants between items.
-    Fill,
-    /// Deals with a block by tables.
+    /// A weighted sum of a window.
+    WeightedSum,
+    /// Decimation: drops most items.
+    Decimate,
+    /// Upsampling: inserts constants between items.
+    Upsample,
+    /// Maps a block through tables.
     Table,
-    /// Multiplies a block with a matrix.
+    /// Multiplies a block by a matrix.
     Matrix,
-    /// Puts a block into another order, by data or not.
-    Order,
-    /// Goes on from its last result.
-    Follow,
-    /// Keeps the last items in a ring.
+    /// Permutes a block, depending on data or not.
+    Permute,
+    /// A recurrence on the last result.
+    Recurrence,
+    /// A ring buffer of the last items.
     Ring,
-    /// Compares the ends of a window.
-    Differ,
-    /// Begins with constants.
+    /// Differences of the two ends of a window.
+    Difference,
+    /// Starts with constants.
     Delay,
 }
 
 const KINDS: [(Kind, u32); 10] = [
-    (Kind::Weigh, 6),
-    (Kind::Thin, 2),
-    (Kind::Fill, 2),
+    (Kind::WeightedSum, 6),
+    (Kind::Decimate, 2),
+    (Kind::Upsample, 2),
     (Kind::Table, 3),
     (Kind::Matrix, 2),
-    (Kind::Order, 3),
-    (Kind::Follow, 3),
+    (Kind::Permute, 3),
+    (Kind::Recurrence, 3),
     (Kind::Ring, 2),
-    (Kind::Differ, 2),
+    (Kind::Difference, 2),
     (Kind::Delay, 1),
 ];
 
-/// A kernel that is being written.
+/// A kernel under construction.
 struct Kernel<'a, 'c> {
     coder: Coder<'c>,
     from: &'a Ty,
@@ -58,24 +58,24 @@ struct Kernel<'a, 'c> {
     first: bool,
 }
 
-/// Rates: pop, push, and how many items beyond those popped are looked at.
-type Moved = (u32, u32, u32);
+/// Rates: pop, push, and items peeked beyond those popped.
+type KernelRates = (u32, u32, u32);
 
-/// Makes a kernel; one with as many items out as in if `unit` says so.
-pub(super) fn kernel(choices: &mut Choices, world: &World, wanted: &Wanted<'_>, unit: bool) -> Filter {
+/// Generates a kernel; `unit` requires as many outputs as inputs.
+pub(super) fn kernel(choices: &mut Choices, globals: &Globals, spec: &FilterSpec<'_>, unit: bool) -> Filter {
     let number = Ty::Int;
-    let (from, to) = (wanted.input.unwrap_or(&number), wanted.output.unwrap_or(&number));
-    let mut coder = Coder::new(choices, world);
+    let (from, to) = (spec.input.unwrap_or(&number), spec.output.unwrap_or(&number));
+    let mut coder = Coder::new(choices, globals);
     coder.level = 1;
-    let params = parameter(&mut coder, wanted);
-    let (windows, first) = (wanted.windows, wanted.first);
+    let params = parameter(&mut coder, spec);
+    let (windows, first) = (spec.windows, spec.first);
     let mut kernel = Kernel { coder, from, to, unit, windows, first };
     let (pop, push, window) = kernel.write();
     let body = std::mem::take(&mut kernel.coder.lines);
     let head = Head {
-        name: wanted.name.clone(),
-        input: wanted.input.cloned(),
-        output: wanted.output.cloned(),
+        name: spec.name.clone(),
+        input: spec.input.cloned(),
+        output: spec.output.cloned(),
         named: choices.chance(65),
         typed: true,
         variable: None,
@@ -84,35 +84,35 @@ pub(super) fn kernel(choices: &mut Choices, world: &World, wanted: &Wanted<'_>, 
     Filter { head, stateful: false, params, body, gain, window, prints: false }
 }
 
-/// The integer `p`, which may be another one in each of several alike.
-fn parameter(coder: &mut Coder<'_>, wanted: &Wanted<'_>) -> Vec<Param> {
+/// The integer `p`, which may differ between similar kernels.
+fn parameter(coder: &mut Coder<'_>, spec: &FilterSpec<'_>) -> Vec<Param> {
     let (by, and) = (coder.choices.within(2, 4) as i32, coder.choices.within(2, 9) as i32);
-    let value = match wanted.around.filter(|_| coder.choices.chance(70)) {
+    let value = match spec.around.filter(|_| coder.choices.chance(70)) {
         Some(of) => Arg::Linear { of: of.to_owned(), by, and },
         None => Arg::Constant((by * and).to_string()),
     };
-    // Names tell parameters of filters that stand where they are used from those of streams around.
-    let name = parameter_name(wanted);
+    // The name distinguishes parameters of anonymous filters from those of enclosing streams.
+    let name = parameter_name(spec);
     coder.line(format!("int p = {name};"));
     vec![Param { name, ty: Ty::Int.text(), value }]
 }
 
-fn parameter_name(wanted: &Wanted<'_>) -> String {
-    format!("p_{}", wanted.name.to_lowercase())
+fn parameter_name(spec: &FilterSpec<'_>) -> String {
+    format!("p_{}", spec.name.to_lowercase())
 }
 
 impl Kernel<'_, '_> {
-    fn write(&mut self) -> Moved {
+    fn write(&mut self) -> KernelRates {
         let weights = KINDS.map(|(_, weight)| weight);
         match KINDS[self.coder.choices.weighted(&weights)].0 {
-            Kind::Weigh if self.windows => self.weigh(),
-            Kind::Thin if !self.unit => self.thin(),
-            Kind::Fill if !self.unit => self.fill(),
+            Kind::WeightedSum if self.windows => self.weighted_sum(),
+            Kind::Decimate if !self.unit => self.decimate(),
+            Kind::Upsample if !self.unit => self.upsample(),
             Kind::Matrix => self.matrix(),
-            Kind::Order => self.order(),
-            Kind::Follow => self.follow(),
+            Kind::Permute => self.permute(),
+            Kind::Recurrence => self.recurrence(),
             Kind::Ring => self.ring(),
-            Kind::Differ if self.windows => self.differ(),
+            Kind::Difference if self.windows => self.difference(),
             Kind::Delay if self.first => self.delay(),
             _ => self.table(),
         }
@@ -130,7 +130,7 @@ impl Kernel<'_, '_> {
         self.coder.choices.chance(percent)
     }
 
-    /// A value that was calculated of the items' type, as the type that is pushed.
+    /// An expression of the input type, converted to the output type.
     fn given(&self, text: &str) -> String {
         match (self.from, self.to) {
             (Ty::Float, Ty::Int) => format!("(int)({text})"),
@@ -143,7 +143,7 @@ impl Kernel<'_, '_> {
         self.line(format!("push({given});"));
     }
 
-    /// A field of constants that `init` calculates, or that stand there.
+    /// A field of constants, calculated by `init` or written as a list.
     fn constants(&mut self, name: &str, ty: &Ty, length: u32) {
         let float = *ty == Ty::Float;
         if self.chance(40) {
@@ -168,8 +168,8 @@ impl Kernel<'_, '_> {
         self.line(format!("init {{ for (int i = 0; i < {length}; i++) {name}[i] = {value}; }}"));
     }
 
-    /// The work function, with braces.
-    fn work(&mut self, (pop, push, more): Moved, inside: impl FnOnce(&mut Self)) -> Moved {
+    /// The work function with its body.
+    fn work(&mut self, (pop, push, more): KernelRates, inside: impl FnOnce(&mut Self)) -> KernelRates {
         let peek = if more > 0 { format!(" peek {}", pop + more) } else { String::new() };
         self.line(format!("work pop {pop} push {push}{peek} {{"));
         self.coder.level += 1;
@@ -179,8 +179,8 @@ impl Kernel<'_, '_> {
         (pop, push, more)
     }
 
-    /// Drops so many items.
-    fn drop(&mut self, count: u32) {
+    /// Pops and drops items.
+    fn drop_items(&mut self, count: u32) {
         match count {
             0 => {}
             1 => self.line("pop();"),
@@ -189,8 +189,8 @@ impl Kernel<'_, '_> {
         }
     }
 
-    /// Sums of windows, each one further on.
-    fn weigh(&mut self) -> Moved {
+    /// Weighted sums of overlapping windows.
+    fn weighted_sum(&mut self) -> KernelRates {
         let (taps, pop) = (self.within(2, 20), self.within(1, 3));
         let push = if self.unit { pop } else { self.within(1, 2) };
         let ty = self.from.clone();
@@ -216,14 +216,14 @@ impl Kernel<'_, '_> {
                     kernel.push(&format!("sum{at}"));
                 }
             }
-            kernel.drop(pop);
+            kernel.drop_items(pop);
             if popped {
                 kernel.push("sum0");
             }
         })
     }
 
-    fn thin(&mut self) -> Moved {
+    fn decimate(&mut self) -> KernelRates {
         let (pop, kind) = (self.within(2, 9), self.within(0, 3));
         self.work((pop, 1, 0), |kernel| {
             match kind {
@@ -233,11 +233,11 @@ impl Kernel<'_, '_> {
                 _ => kernel.push("peek(0) + peek(1)"),
             }
             let left = if kind == 0 { pop - 1 } else { pop };
-            kernel.drop(left);
+            kernel.drop_items(left);
         })
     }
 
-    fn fill(&mut self) -> Moved {
+    fn upsample(&mut self) -> KernelRates {
         let (push, first) = (self.within(2, 9), self.chance(60));
         let again = self.chance(20);
         self.work((1, push, 0), |kernel| {
@@ -255,8 +255,8 @@ impl Kernel<'_, '_> {
         })
     }
 
-    /// Items of a block into an array.
-    fn take(&mut self, size: u32) {
+    /// Pops a block into an array.
+    fn pop_block(&mut self, size: u32) {
         let name = self.from.text();
         self.line(format!("{name}[{size}] block;"));
         self.line(format!("for (int i = 0; i < {size}; i++) block[i] = pop();"));
@@ -270,7 +270,7 @@ impl Kernel<'_, '_> {
         if *self.from == Ty::Float { format!("(int)({item})") } else { item.to_owned() }
     }
 
-    fn table(&mut self) -> Moved {
+    fn table(&mut self) -> KernelRates {
         let size = self.size();
         let ty = self.to.clone();
         self.constants("table", &ty, 16);
@@ -294,37 +294,37 @@ impl Kernel<'_, '_> {
         })
     }
 
-    fn matrix(&mut self) -> Moved {
+    fn matrix(&mut self) -> KernelRates {
         let size = self.within(2, 6);
         let push = if self.unit { size } else { self.within(1, 6) };
         let ty = self.from.clone();
         self.constants("matrix", &ty, size * push);
-        let looks = self.chance(50);
+        let peeks = self.chance(50);
         self.work((size, push, 0), |kernel| {
-            if !looks {
-                kernel.take(size);
+            if !peeks {
+                kernel.pop_block(size);
             }
             kernel.line(format!("for (int j = 0; j < {push}; j++) {{"));
             kernel.coder.level += 1;
-            let item = if looks { "peek(i)" } else { "block[i]" };
+            let item = if peeks { "peek(i)" } else { "block[i]" };
             kernel.line(format!("{} sum = 0;", ty.text()));
             kernel.line(format!("for (int i = 0; i < {size}; i++) sum += {item} * matrix[j * {size} + i];"));
             kernel.push("sum");
             kernel.coder.level -= 1;
             kernel.line("}");
-            if looks {
-                kernel.drop(size);
+            if peeks {
+                kernel.drop_items(size);
             }
         })
     }
 
-    fn order(&mut self) -> Moved {
+    fn permute(&mut self) -> KernelRates {
         let size = self.size();
         match self.within(0, 3) {
             0 => self.work((size, size, 0), |kernel| {
                 kernel.line(format!("for (int i = {}; i >= 0; i--)", size - 1));
                 kernel.push("peek(i)");
-                kernel.drop(size);
+                kernel.drop_items(size);
             }),
             1 => self.work((2, 2, 0), |kernel| {
                 let name = kernel.from.text();
@@ -337,18 +337,18 @@ impl Kernel<'_, '_> {
             2 => self.work((2, 2, 0), |kernel| {
                 kernel.push("peek(0) + peek(1)");
                 kernel.push("peek(0) - peek(1)");
-                kernel.drop(2);
+                kernel.drop_items(2);
             }),
             _ => self.work((size, size, 0), |kernel| {
-                kernel.take(size);
+                kernel.pop_block(size);
                 kernel.line(format!("for (int i = 0; i < {size}; i++)"));
                 kernel.push(&format!("block[(i * 3 + p) & {}]", size - 1));
             }),
         }
     }
 
-    /// State that goes from firing to firing.
-    fn follow(&mut self) -> Moved {
+    /// State carried from firing to firing.
+    fn recurrence(&mut self) -> KernelRates {
         let name = self.from.text();
         self.line(format!("{name} last;"));
         let kind = self.within(0, 3);
@@ -377,7 +377,7 @@ impl Kernel<'_, '_> {
         })
     }
 
-    fn ring(&mut self) -> Moved {
+    fn ring(&mut self) -> KernelRates {
         let (name, size) = (self.from.text(), self.within(2, 9));
         self.line(format!("{name}[{size}] ring;"));
         self.line("int at;");
@@ -388,7 +388,7 @@ impl Kernel<'_, '_> {
         })
     }
 
-    fn differ(&mut self) -> Moved {
+    fn difference(&mut self) -> KernelRates {
         let (more, pop) = (self.within(1, 9), self.within(1, 2));
         let state = self.chance(30);
         if state {
@@ -405,11 +405,11 @@ impl Kernel<'_, '_> {
                     kernel.push(&format!("peek({far}) - peek({at})"));
                 }
             }
-            kernel.drop(pop);
+            kernel.drop_items(pop);
         })
     }
 
-    fn delay(&mut self) -> Moved {
+    fn delay(&mut self) -> KernelRates {
         let count = self.within(1, 12);
         self.line(format!("prework push {count} {{ for (int i = 0; i < {count}; i++) push(0); }}"));
         self.work((1, 1, 0), |kernel| kernel.push("pop()"))

@@ -1,20 +1,18 @@
-//! Random programs that are right: well typed, with rates that balance and work that ends.
+//! Generates random valid programs: well typed, with balanced rates and terminating work. For tests only: they
+//! compare ways of running a program.
 //!
-//! For tests that compare ways of running a program. A program comes from a seed or from bytes
-//! ([`Choices`]), and is the same for the same. It uses all of the language but natives and messages: all
-//! types as variables, items and parameters; operators, functions, loops, `init`, `prework`, windows;
-//! pipelines, split-joins with weights of 0 and without splitter or joiner, feedback loops, recursion,
-//! streams that stand where they are used and what they capture; dynamic rates; files; prints in several
-//! filters, each line with the filter's name in front; windows with weights, tables, delays and blocks
-//! (`kernel`), which arbitrary code seldom is.
+//! A program is a function of a seed or of bytes ([`Choices`]). It may use the whole language except natives and
+//! messages: all types as variables, items and parameters; operators, functions, loops, `init`, `prework`, windows;
+//! pipelines, splitjoins with weights of 0 and with null splitters or joiners, feedback loops, recursion, anonymous
+//! streams with captures; dynamic rates; files; prints in several filters, each line prefixed with the filter's name;
+//! and kernels (`kernel`): windows with weights, tables, delays and blocks, which arbitrary code seldom contains.
 //!
-//! Indices are in range, integers are not divided by zero, and every loop has a bound, but for the one
-//! fault that [`Options::fault`] asks for. Values are arbitrary: integers wrap, shifts are by any number,
-//! floats become infinite and NaN. What bits a NaN has is not defined by the language, so NaNs in files
-//! that are compared are all the same.
+//! Indices are in range, integers are not divided by zero, and every loop is bounded; the only exception is the fault
+//! that [`Options::fault`] requests. Values are arbitrary: integers wrap, shifts are by any number, floats become
+//! infinite and NaN. The language does not define the bits of a NaN, so tests treat all NaNs in files as equal.
 //!
-//! [`rewrite`] changes a program in ways that must not change what it prints; [`mutate`] breaks texts;
-//! [`shrink`] looks for a small program that still shows something.
+//! [`rewrite`] changes a program without changing its output; [`mutate`] breaks program texts; [`shrink`] finds a small
+//! program that still has a property.
 
 mod branches;
 mod choices;
@@ -36,42 +34,42 @@ mod work;
 pub use choices::Choices;
 pub use model::Program;
 
-use code::{Coder, Var, World};
+use code::{Coder, Globals, Var};
 use filter::{Rates, plain_function};
 use model::{Composite, Stream};
-use streams::{Maker, Place};
+use streams::{Constraints, Generator};
 use types::any;
 
-/// What programs may have.
+/// Features that a program may use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Composites in each other.
+    /// Nesting of composites.
     pub depth: u32,
     /// Dynamic rates.
     pub dynamic: bool,
-    /// Files that are read and written.
+    /// Input and output files.
     pub files: bool,
-    /// `random()`, which depends on how many filters come before.
+    /// `random()`, which depends on the number of preceding filters.
     pub random: bool,
-    /// One filter does something that is an error, in its third firing.
+    /// Whether one filter fails in its third firing.
     pub fault: bool,
-    /// Filters as programs have them among those of arbitrary code, and more of what is alike.
+    /// Whether kernels occur among filters of arbitrary code, with more repetition of similar filters.
     pub kernels: bool,
 }
 
-/// All but faults, and kernels, with which a steady state can be too large for the interpreter.
+/// Everything except faults, and except kernels, with which a steady state can be too large for the interpreter.
 impl Default for Options {
     fn default() -> Options {
         Options { depth: 3, dynamic: true, files: true, random: true, fault: false, kernels: false }
     }
 }
 
-/// A program of choices.
+/// Generates a program from choices.
 pub fn generate(choices: &mut Choices, options: &Options) -> Program {
-    let (world, preamble) = world(choices, options);
-    let mut maker = Maker {
+    let (globals, preamble) = globals(choices, options);
+    let mut generator = Generator {
         choices,
-        world: &world,
+        globals: &globals,
         options,
         names: 0,
         inputs: Vec::new(),
@@ -79,35 +77,35 @@ pub fn generate(choices: &mut Choices, options: &Options) -> Program {
         dynamic: false,
         fault: false,
     };
-    let top = top(&mut maker);
-    let (inputs, dynamic) = (maker.inputs, maker.dynamic);
+    let top = top(&mut generator);
+    let (inputs, dynamic) = (generator.inputs, generator.dynamic);
     let mut program =
-        Program { structs: world.structs.clone(), preamble, top, inputs, outputs: Vec::new(), dynamic };
-    program.keep_files();
+        Program { structs: globals.structs.clone(), preamble, top, inputs, outputs: Vec::new(), dynamic };
+    program.drop_unused_files();
     program
 }
 
-/// A program of a seed, with the options that hold where nothing else is said.
+/// Generates a program from a seed, with the default options.
 pub fn from_seed(seed: u64) -> Program {
     generate(&mut Choices::seeded(seed), &Options::default())
 }
 
-/// What stands before the streams.
-fn world(choices: &mut Choices, options: &Options) -> (World, Vec<String>) {
-    let mut world = World { structs: types::structs(choices), ..World::default() };
+/// The items before the streams.
+fn globals(choices: &mut Choices, options: &Options) -> (Globals, Vec<String>) {
+    let mut globals = Globals { structs: types::structs(choices), ..Globals::default() };
     let mut lines = Vec::new();
     if choices.chance(35) {
-        statics(choices, &mut world, &mut lines);
+        statics(choices, &mut globals, &mut lines);
     }
     if choices.chance(35) {
-        helpers(choices, &mut world, &mut lines);
+        helpers(choices, &mut globals, &mut lines);
     }
-    world.random = options.random;
-    (world, lines)
+    globals.random = options.random;
+    (globals, lines)
 }
 
-fn statics(choices: &mut Choices, world: &mut World, lines: &mut Vec<String>) {
-    let before = world.clone();
+fn statics(choices: &mut Choices, globals: &mut Globals, lines: &mut Vec<String>) {
+    let before = globals.clone();
     let mut coder = Coder::new(choices, &before);
     let mut vars = Vec::new();
     coder.block("static", |coder| {
@@ -123,11 +121,11 @@ fn statics(choices: &mut Choices, world: &mut World, lines: &mut Vec<String>) {
         }
     });
     lines.append(&mut coder.lines);
-    world.statics = vars.into_iter().map(|var| Var { changes: false, ..var }).collect();
+    globals.statics = vars.into_iter().map(|var| Var { changes: false, ..var }).collect();
 }
 
-fn helpers(choices: &mut Choices, world: &mut World, lines: &mut Vec<String>) {
-    let before = world.clone();
+fn helpers(choices: &mut Choices, globals: &mut Globals, lines: &mut Vec<String>) {
+    let before = globals.clone();
     let mut coder = Coder::new(choices, &before);
     coder.block("helper Help", |coder| {
         for at in 0..coder.choices.within(1, 2) {
@@ -136,42 +134,44 @@ fn helpers(choices: &mut Choices, world: &mut World, lines: &mut Vec<String>) {
         }
     });
     lines.append(&mut coder.lines);
-    world.helpers = coder.functions;
+    globals.helpers = coder.functions;
 }
 
-/// The stream that is the program: seldom a feedback loop, else a pipeline.
-fn top(maker: &mut Maker<'_>) -> Stream {
-    let depth = maker.options.depth;
-    let place = Place { depth, unit: false, fixed: false, alone: true, windows: true, around: None };
-    if maker.choices.chance(4) {
-        let (ty, other) = (maker.ty(), maker.ty());
-        maker.fault = maker.options.fault;
-        return maker.turning((&ty, 0), (&other, 0), &place, (None, None));
+/// The entry point: a pipeline, or seldom a feedback loop.
+fn top(generator: &mut Generator<'_>) -> Stream {
+    let depth = generator.options.depth;
+    let constraints =
+        Constraints { depth, unit: false, fixed: false, alone: true, windows: true, around: None };
+    if generator.choices.chance(4) {
+        let (ty, other) = (generator.ty(), generator.ty());
+        generator.fault = generator.options.fault;
+        return generator.feedback_loop((&ty, 0), (&other, 0), &constraints, (None, None));
     }
-    let mut head = maker.head("Main", (None, None));
+    let mut head = generator.head("Main", (None, None));
     (head.named, head.variable) = (true, None);
-    let mut from = maker.ty();
-    let mut children = vec![maker.source(&from, &place)];
-    for _ in 0..maker.choices.below(4) {
-        let to = maker.ty();
-        children.push(maker.through(&from, &to, &place).0);
+    let mut from = generator.ty();
+    let mut children = vec![generator.source(&from, &constraints)];
+    for _ in 0..generator.choices.below(4) {
+        let to = generator.ty();
+        children.push(generator.through(&from, &to, &constraints).0);
         from = to;
     }
-    // Here and not before: what is made may be thrown away, and this fires in every steady state.
-    maker.fault = maker.options.fault;
-    let sink = if maker.fault || maker.choices.chance(60) {
-        let pop = maker.choices.within(1, 3);
-        maker.filter((Some(&from), None), Rates::Static { pop, push: 0 }, &place, true)
+    // The fault is enabled only now: parts generated above may be discarded, and the last filter fires in every
+    // steady state.
+    generator.fault = generator.options.fault;
+    let sink = if generator.fault || generator.choices.chance(60) {
+        let pop = generator.choices.within(1, 3);
+        generator.filter((Some(&from), None), Rates::Static { pop, push: 0 }, &constraints, true)
     } else {
-        maker.sink(&from, &place)
+        generator.sink(&from, &constraints)
     };
     children.push(sink);
     Stream::Pipeline(Composite { head, children })
 }
 
 impl Program {
-    /// Forgets files that no stream reads or writes.
-    fn keep_files(&mut self) {
+    /// Drops files that no stream reads or writes.
+    fn drop_unused_files(&mut self) {
         let (mut read, mut written) = (Vec::new(), Vec::new());
         self.top.each(&mut |stream| match stream {
             Stream::Reader(_, name) => read.push(name.clone()),

@@ -7,13 +7,13 @@ use super::types::{Fields, Ty, type_text};
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) structs: Vec<Fields>,
-    /// `static` and `helper` blocks, line by line.
+    /// `static` and `helper` blocks, by line.
     pub(super) preamble: Vec<String>,
-    /// The stream that is the program.
+    /// The entry point.
     pub(super) top: Stream,
-    /// Files that it reads, with what is in them.
+    /// Input files with their contents.
     pub inputs: Vec<(String, Vec<u8>)>,
-    /// Files that it writes.
+    /// Output files.
     pub outputs: Vec<String>,
     /// Whether filters have dynamic rates.
     pub dynamic: bool,
@@ -27,32 +27,32 @@ pub(super) enum Stream {
     Reader(Ty, String),
     Writer(Ty, String),
     Pipeline(Composite),
-    SplitJoin(Composite, Deal, Deal),
+    SplitJoin(Composite, Weights, Weights),
     Loop(Box<Loop>),
-    /// The same child so many times, in a loop that counts from 0 in the variable of this name; only in
-    /// a pipeline or split-join.
+    /// The same child repeated in a loop, with a counter variable of this name that starts at 0; only in a pipeline or
+    /// splitjoin.
     Repeat(String, u32, Box<Stream>),
     Recursive(Box<Recursive>),
 }
 
-/// A stream of streams.
+/// A composite stream.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Composite {
     pub head: Head,
     pub children: Vec<Stream>,
 }
 
-/// What is said of a stream before its code.
+/// The declaration of a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Head {
     pub name: String,
     pub input: Option<Ty>,
     pub output: Option<Ty>,
-    /// Whether it is declared by its name, or stands where it is used.
+    /// Whether it is declared by name, or anonymous.
     pub named: bool,
-    /// Whether one that stands where it is used says its types.
+    /// Whether it declares its types if anonymous.
     pub typed: bool,
-    /// A parameter, or a variable if it has no name, that arguments of its children use.
+    /// An integer that arguments of its children use: a parameter if the stream has a name, else a local variable.
     pub variable: Option<(String, i32)>,
 }
 
@@ -62,13 +62,13 @@ impl Head {
     }
 }
 
-/// What a splitter or joiner says.
+/// The weights of a splitter or joiner.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Deal {
+pub(super) enum Weights {
     Duplicate,
-    /// Weights, and whether to write them out where less would do.
+    /// Weights, and whether all are written where fewer would do.
     RoundRobin(Vec<u32>, bool),
-    /// There is nothing to deal.
+    /// A null splitter or joiner.
     Null,
 }
 
@@ -77,11 +77,11 @@ pub(super) enum Deal {
 pub(super) struct Loop {
     pub head: Head,
     pub join: (u32, u32),
-    /// None for `duplicate`.
+    /// `None` for `duplicate`.
     pub split: Option<(u32, u32)>,
     pub body: Stream,
     pub back: Stream,
-    /// Items before all others, and the statements that make one of them a variable `first`.
+    /// The number of enqueued items, and the statements that build one of them and enqueue it.
     pub enqueued: u32,
     pub first: Vec<String>,
 }
@@ -92,7 +92,7 @@ pub(super) struct Recursive {
     pub name: String,
     pub ty: Ty,
     pub depth: u32,
-    /// Weights of the split-join that two of it stand in; in a pipeline where there are none.
+    /// The weight of the splitjoin that contains two recursive instances; `None` for a pipeline.
     pub weight: Option<u32>,
     pub leaf: Stream,
 }
@@ -105,9 +105,9 @@ pub(super) struct Filter {
     pub params: Vec<Param>,
     /// Lines between its braces.
     pub body: Vec<String>,
-    /// Items out for one in; none if that is not fixed.
+    /// Items out per item in; `None` if not fixed.
     pub gain: Option<Ratio>,
-    /// Items that it must see before it fires, on top of those it pops.
+    /// Items peeked beyond those popped.
     pub window: u32,
     /// Whether it prints.
     pub prints: bool,
@@ -117,19 +117,19 @@ pub(super) struct Filter {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Param {
     pub name: String,
-    /// The type's text.
+    /// The text of the type.
     pub ty: String,
     pub value: Arg,
 }
 
-/// What a parameter is given.
+/// An argument.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Arg {
     /// A constant.
     Constant(String),
-    /// A list that an array is given.
+    /// A list for an array.
     List(String),
-    /// `variable * by + and`, of a variable around.
+    /// `variable * by + and`, for a variable of the enclosing code.
     Linear { of: String, by: i32, and: i32 },
 }
 
@@ -158,7 +158,7 @@ impl Stream {
         }
     }
 
-    /// Does something with the stream and all in it, the innermost first.
+    /// Calls a function for the stream and all streams in it, innermost first.
     pub fn each(&mut self, what: &mut dyn FnMut(&mut Stream)) {
         match self {
             Stream::Pipeline(of) | Stream::SplitJoin(of, ..) => {

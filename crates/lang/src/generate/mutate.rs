@@ -1,11 +1,11 @@
-//! Texts that are almost programs.
+//! Broken program texts.
 
 use super::Choices;
 use crate::lexer::lex;
 use crate::source::Source;
 use std::ops::Range;
 
-/// What stands in the place of other tokens.
+/// Replacement tokens.
 const WORDS: [&str; 48] = [
     "{",
     "}",
@@ -57,7 +57,7 @@ const WORDS: [&str; 48] = [
     "/*",
 ];
 
-/// A text with some tokens left out, doubled, exchanged, replaced or brought from another text.
+/// A text with some tokens dropped, duplicated, swapped, replaced, or copied from another text.
 pub fn mutated(text: &str, other: &str, choices: &mut Choices) -> String {
     let (mut tokens, others) = (pieces(text), pieces(other));
     for _ in 0..choices.within(1, 4) {
@@ -87,7 +87,7 @@ pub fn mutated(text: &str, other: &str, choices: &mut Choices) -> String {
     tokens.join(" ")
 }
 
-/// A few tokens, seldom many.
+/// A range of tokens, mostly short.
 fn stretch(count: usize, choices: &mut Choices) -> Range<usize> {
     let start = choices.below(count as u32) as usize;
     let length = match choices.below(8) {

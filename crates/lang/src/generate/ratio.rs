@@ -1,6 +1,6 @@
-//! Ratios of small numbers, for rates that balance.
+//! Ratios of small numbers, for balanced rates.
 
-/// A ratio in lowest terms, of which neither number is 0.
+/// A ratio in lowest terms; neither number is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ratio(pub u32, pub u32);
 
@@ -26,7 +26,7 @@ pub(super) fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The smallest whole numbers in these proportions, and what they were multiplied with.
+/// The smallest integers in these proportions, and the common factor.
 pub(super) fn whole(ratios: &[Ratio]) -> (Vec<u32>, Ratio) {
     let under = ratios.iter().fold(1, |all, ratio| all / gcd(all, ratio.1) * ratio.1);
     let numbers: Vec<u32> = ratios.iter().map(|ratio| under / ratio.1 * ratio.0).collect();

@@ -1,11 +1,10 @@
-//! Programs as text.
+//! Printing of generated programs.
 
-use super::model::{Arg, Composite, Deal, Filter, Head, Loop, Param, Program, Recursive, Stream};
+use super::model::{Arg, Composite, Filter, Head, Loop, Param, Program, Recursive, Stream, Weights};
 use std::fmt;
 
 impl fmt::Display for Program {
-    /// Structures, `static` and `helper` blocks, the program, and then all streams that have names, in
-    /// the order in which they are used.
+    /// Structures, `static` and `helper` blocks, the entry point, then all named streams in the order of their use.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, fields) in self.structs.iter().enumerate() {
             writeln!(f, "struct Struct{number} {{")?;
@@ -32,7 +31,7 @@ fn indented(lines: &[String]) -> impl Iterator<Item = String> {
 }
 
 impl Printer {
-    /// A stream with a name, before those that it uses.
+    /// Declares a named stream; its declaration precedes those of the streams that it uses.
     fn declare(&mut self, stream: &Stream) {
         let at = self.declarations.len();
         self.declarations.push(Vec::new());
@@ -52,7 +51,7 @@ impl Printer {
         self.declarations[at] = lines;
     }
 
-    /// `add`, `body` or `loop` of a stream, with what it needs before.
+    /// The `add`, `body` or `loop` statement of a stream, with preceding statements that it needs.
     fn make(&mut self, word: &str, stream: &Stream, omit: bool) -> Vec<String> {
         match stream {
             Stream::Filter(filter) => self.make_filter(word, filter, omit),
@@ -118,7 +117,7 @@ impl Printer {
         }
         if filter.head.named {
             let name = &filter.head.name;
-            // A stream in a recursive one is used, and met, once.
+            // Each filter occurs only once in the model, also within a recursive stream.
             self.declarations.push(filter_lines(filter, &signature(&filter.params)));
             let args: Vec<String> = filter
                 .params
@@ -145,15 +144,15 @@ impl Printer {
             of.children.iter().for_each(|child| lines.extend(self.make("add", child, false)));
             return ("pipeline", lines);
         };
-        // A child can leave out its types where those of all children are the split-join's own.
+        // A child may omit its types if those of all children are the splitjoin's own.
         let says = of.head.named || of.head.typed;
-        lines.push(format!("split {};", deal_text(split)));
+        lines.push(format!("split {};", weights_text(split)));
         for child in &of.children {
             let same = child.input() == of.head.input.as_ref() && child.output() == of.head.output.as_ref();
             let ends = child.input().is_some() && child.output().is_some();
             lines.extend(self.make("add", child, says && same && ends));
         }
-        lines.push(format!("join {};", deal_text(join)));
+        lines.push(format!("join {};", weights_text(join)));
         ("splitjoin", lines)
     }
 
@@ -218,14 +217,14 @@ fn filter_lines(filter: &Filter, signature: &str) -> Vec<String> {
     unshifted(block(&head, filter.body.clone()))
 }
 
-/// The lines of filters stand a level further in already.
+/// Undoes one level of indentation: filter bodies are already indented.
 fn unshifted(mut lines: Vec<String>) -> Vec<String> {
     let last = lines.len() - 1;
     lines[1..last].iter_mut().for_each(|line| *line = line.split_off(4));
     lines
 }
 
-/// Lines between braces.
+/// A block in braces.
 fn block(head: &str, inside: Vec<String>) -> Vec<String> {
     let mut lines = vec![format!("{head} {{")];
     lines.extend(indented(&inside));
@@ -233,7 +232,7 @@ fn block(head: &str, inside: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// With the `;` that may stand behind a stream that has no name.
+/// Appends the optional `;` after an anonymous stream.
 fn closed(mut lines: Vec<String>) -> Vec<String> {
     lines.last_mut().into_iter().for_each(|line| line.push(';'));
     lines
@@ -246,16 +245,16 @@ fn arg_text(arg: &Arg) -> String {
     }
 }
 
-/// The variable that an array is put into where a filter is made.
+/// The variable that holds an array argument.
 fn local_name(filter: &Filter, param: &Param) -> String {
     if filter.head.named { format!("{}_list", param.name) } else { param.name.clone() }
 }
 
-fn deal_text(deal: &Deal) -> String {
-    match deal {
-        Deal::Duplicate => "duplicate".to_owned(),
-        Deal::Null => "roundrobin(0)".to_owned(),
-        Deal::RoundRobin(weights, verbose) => match &weights[..] {
+fn weights_text(weights: &Weights) -> String {
+    match weights {
+        Weights::Duplicate => "duplicate".to_owned(),
+        Weights::Null => "roundrobin(0)".to_owned(),
+        Weights::RoundRobin(weights, verbose) => match &weights[..] {
             [1, rest @ ..] if !verbose && rest.iter().all(|weight| *weight == 1) => "roundrobin".to_owned(),
             [first, rest @ ..] if !verbose && *first > 0 && rest.iter().all(|weight| weight == first) => {
                 format!("roundrobin({first})")

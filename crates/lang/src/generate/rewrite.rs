@@ -1,28 +1,28 @@
-//! Changes that must not change what a program's filters print and write.
+//! Changes that preserve what a program prints and writes.
 
 use super::Choices;
-use super::model::{Arg, Composite, Deal, Filter, Head, Program, Recursive, Stream};
+use super::model::{Arg, Composite, Filter, Head, Program, Recursive, Stream, Weights};
 use crate::lexer::{Kind, lex};
 use crate::source::Source;
 
 /// A change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rewrite {
-    /// Streams are put into pipelines of their own.
+    /// Wraps streams in pipelines.
     Wrap,
-    /// Streams are put into split-joins of their own.
+    /// Wraps streams in splitjoins.
     Surround,
-    /// Identities are put before and behind streams.
+    /// Inserts identities before and after streams.
     Identities,
-    /// Neighbours in a pipeline become a pipeline.
+    /// Groups neighbours in a pipeline into a pipeline.
     Nest,
-    /// Filters with a name lose it, and those without one get one; so captures become parameters.
+    /// Makes named filters anonymous and anonymous filters named; captures become parameters and back.
     Names,
-    /// Parameters that are constants are written where they are used.
+    /// Replaces constant parameters by their values.
     Inline,
-    /// Loops and recursion that make streams are written out.
+    /// Unrolls loops and recursion that create streams.
     Unroll,
-    /// Weights that can be left out are written, and the other way round.
+    /// Writes optional weights, or omits them.
     Weights,
 }
 
@@ -39,8 +39,8 @@ impl Rewrite {
         Rewrite::Weights,
     ];
 
-    /// Changes a program wherever the choices say so. What it changes the number of filters in must not
-    /// depend on `random()`, which is a sequence of its own for each filter by its number.
+    /// Applies the change at places selected by choices. A change of the number of filters requires a program without
+    /// `random()`, because each filter's sequence depends on its number.
     pub fn apply(self, program: &Program, choices: &mut Choices) -> Program {
         let mut program = program.clone();
         let mut number = 0;
@@ -83,8 +83,8 @@ impl Rewrite {
             }
             (Rewrite::Unroll, Stream::Recursive(of)) => *stream = unrolled(of, of.depth, ""),
             (Rewrite::Weights, Stream::SplitJoin(_, split, join)) => {
-                for deal in [split, join] {
-                    if let Deal::RoundRobin(_, verbose) = deal {
+                for weights in [split, join] {
+                    if let Weights::RoundRobin(_, verbose) = weights {
                         *verbose = !*verbose;
                     }
                 }
@@ -94,7 +94,7 @@ impl Rewrite {
     }
 }
 
-/// The head of a pipeline or split-join that nobody has to know, and that sees what is around it.
+/// The head of an anonymous pipeline or splitjoin that leaves variables of the enclosing code visible.
 fn plain_head(of: &Stream, number: u32) -> Head {
     Head {
         name: format!("Plain{number}"),
@@ -114,8 +114,8 @@ fn wrap(stream: &mut Stream, children: impl FnOnce(Stream) -> Vec<Stream>, numbe
 
 fn surround(stream: &mut Stream, duplicate: bool, number: u32) {
     let head = plain_head(stream, number);
-    let one = Deal::RoundRobin(vec![1], number.is_multiple_of(2));
-    let split = if duplicate { Deal::Duplicate } else { one.clone() };
+    let one = Weights::RoundRobin(vec![1], number.is_multiple_of(2));
+    let split = if duplicate { Weights::Duplicate } else { one.clone() };
     *stream = Stream::SplitJoin(Composite { head, children: vec![stream.clone()] }, split, one);
 }
 
@@ -125,14 +125,14 @@ fn between_identities(child: Stream, choices: &mut Choices) -> Vec<Stream> {
     before.map(Stream::Identity).into_iter().chain([child]).chain(after.map(Stream::Identity)).collect()
 }
 
-/// Some neighbours become one pipeline.
+/// Groups some neighbours into one pipeline.
 fn nest(children: &mut Vec<Stream>, choices: &mut Choices) {
     if children.len() < 2 {
         return;
     }
     let first = choices.below(children.len() as u32 - 1);
     let last = choices.within(first + 1, children.len() as u32 - 1);
-    // The program itself must not be inside a pipeline.
+    // The whole program must not become one nested pipeline.
     if last - first + 1 == children.len() as u32 {
         return;
     }
@@ -153,7 +153,7 @@ fn inline(filter: &mut Filter) {
     }
 }
 
-/// Puts something in the place of a name.
+/// Replaces a name.
 fn replace(lines: &mut [String], name: &str, by: &str) {
     for line in lines {
         let mut parts = line.split(name);
@@ -182,7 +182,7 @@ fn unroll_children(children: &mut Vec<Stream>) {
     *children = all;
 }
 
-/// A stream once more, with names of its own, where a variable has a value.
+/// A copy of a stream with new names, in which a variable has a fixed value.
 fn copy(stream: &Stream, suffix: &str, variable: &str, value: u32) -> Stream {
     let mut copied = stream.clone();
     copied.each(&mut |stream| match stream {
@@ -215,15 +215,15 @@ fn unrolled(of: &Recursive, depth: u32, path: &str) -> Stream {
         None => Stream::Pipeline(Composite { head, children: (1..=depth).rev().map(leaf).collect() }),
         Some(_) if depth <= 1 => leaf(depth),
         Some(weight) => {
-            let deal = Deal::RoundRobin(vec![weight; 2], true);
+            let weights = Weights::RoundRobin(vec![weight; 2], true);
             let children = ["a", "b"].map(|way| unrolled(of, depth - 1, &format!("{path}{way}")));
-            Stream::SplitJoin(Composite { head, children: children.into() }, deal.clone(), deal)
+            Stream::SplitJoin(Composite { head, children: children.into() }, weights.clone(), weights)
         }
     }
 }
 
-/// Names that the language gives.
-const GIVEN: [&str; 46] = [
+/// Names defined by the language.
+const PREDEFINED: [&str; 46] = [
     "abs",
     "acos",
     "acosh",
@@ -272,14 +272,14 @@ const GIVEN: [&str; 46] = [
     "iter",
 ];
 
-/// A text in which everything has another name.
+/// A text in which every other name is changed.
 pub fn renamed(text: &str) -> String {
     let source = Source { name: String::new(), text: text.to_owned() };
     let tokens = lex(0, &source, &mut Vec::new());
     let (mut result, mut at) = (String::new(), 0);
     for token in tokens.iter().filter(|token| token.kind == Kind::Name) {
         let (start, end) = (token.span.start as usize, token.span.end as usize);
-        if !GIVEN.contains(&&text[start..end]) {
+        if !PREDEFINED.contains(&&text[start..end]) {
             result += &text[at..start];
             result += "New_";
             at = start;

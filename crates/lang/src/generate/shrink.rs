@@ -1,13 +1,13 @@
-//! Small programs that still show something.
+//! Shrinking: finds small programs that have a property.
 
 use super::{Choices, Options, Program, generate};
 
-/// How many programs are tried.
-const TRIES: u32 = 4000;
+/// The limit of programs tried.
+const MAX_TRIES: u32 = 4000;
 
-/// A small program that `shows` still holds of, from the choices of one of which it does.
+/// A small program for which `shows` holds, starting from the choices of one for which it does.
 ///
-/// Stretches of the choices are left out or set to 0, shorter and shorter ones, as long as that helps.
+/// Drops ranges of choices or sets them to 0, with decreasing lengths, while that helps.
 pub fn smallest(taken: &[u8], options: &Options, shows: &dyn Fn(&Program) -> bool) -> Program {
     let program = |bytes: &[u8]| {
         let mut choices = Choices::of(bytes);
@@ -20,7 +20,7 @@ pub fn smallest(taken: &[u8], options: &Options, shows: &dyn Fn(&Program) -> boo
     while length > 0 {
         let mut at = 0;
         let mut helped = false;
-        while at < best.1.len() && tries < TRIES {
+        while at < best.1.len() && tries < MAX_TRIES {
             let end = (at + length).min(best.1.len());
             let without = [&best.1[..at], &best.1[end..]].concat();
             let zeroed: Vec<u8> =
@@ -39,7 +39,7 @@ pub fn smallest(taken: &[u8], options: &Options, shows: &dyn Fn(&Program) -> boo
     best.0
 }
 
-/// Shorter, or as long and smaller.
+/// Whether a sequence is shorter, or of equal length and smaller.
 fn simpler(candidate: &[u8], best: &[u8]) -> bool {
     (candidate.len(), candidate) < (best.len(), best)
 }

@@ -1,14 +1,14 @@
-//! Statements that move no items, unless an expression in them happens to pop.
+//! Statements that move no items, except pops in expressions.
 
 use super::code::{Coder, Var};
 use super::types::{Ty, any, literal, scalar};
 
-/// Blocks in each other, and loops.
+/// Limits of nested blocks and loops.
 const MAX_LEVEL: usize = 5;
 const MAX_LOOPS: u32 = 2;
 
 impl Coder<'_> {
-    /// Some statements.
+    /// Up to `most` statements.
     pub fn stmts(&mut self, most: u32) {
         for _ in 0..self.choices.below(most + 1) {
             if self.fuel == 0 {
@@ -40,11 +40,11 @@ impl Coder<'_> {
     fn declaration(&mut self) {
         match self.choices.below(5) {
             3 => {
-                let ty = any(self.choices, self.world.structs.len());
+                let ty = any(self.choices, self.globals.structs.len());
                 self.declare(&ty);
             }
             4 => {
-                // Of one type, with and without a first value.
+                // Two variables of one type, without and with an initial value.
                 let ty = scalar(self.choices);
                 let (first, second) = (self.name("v"), self.name("v"));
                 let value = self.expr(&ty, 1);
@@ -60,7 +60,7 @@ impl Coder<'_> {
 
     fn assignment(&mut self) {
         let ty = if self.choices.chance(20) {
-            any(self.choices, self.world.structs.len())
+            any(self.choices, self.globals.structs.len())
         } else {
             scalar(self.choices)
         };
@@ -103,7 +103,7 @@ impl Coder<'_> {
     fn choice(&mut self) {
         let condition = self.condition();
         let alternative = self.choices.chance(50);
-        self.perhaps(|coder| {
+        self.conditionally(|coder| {
             coder.block(&format!("if ({condition})"), |coder| coder.stmts(2));
             if alternative {
                 coder.lines.pop();
@@ -112,7 +112,7 @@ impl Coder<'_> {
         });
     }
 
-    /// So often as a constant or as data says, perhaps left early.
+    /// A loop with a constant or data-dependent bound, possibly with an early exit.
     fn counted_loop(&mut self) {
         let most = self.choices.within(1, 5);
         let bound = self.bound(most);
@@ -126,7 +126,7 @@ impl Coder<'_> {
         });
     }
 
-    /// An integer that is at most this.
+    /// An integer that is at most `most`.
     fn bound(&mut self, most: u32) -> String {
         if self.choices.chance(60) {
             return most.to_string();
@@ -141,7 +141,7 @@ impl Coder<'_> {
         let bound = self.bound(4);
         self.line(format!("int {counter} = 0;"));
         let more = if self.choices.chance(40) {
-            format!(" && {}", self.perhaps(|coder| coder.operand(&Ty::Boolean, 1)))
+            format!(" && {}", self.conditionally(|coder| coder.operand(&Ty::Boolean, 1)))
         } else {
             String::new()
         };
@@ -159,7 +159,7 @@ impl Coder<'_> {
 
     fn turns(&mut self, head: &str, counter: &str) {
         self.loops += 1;
-        self.perhaps(|coder| {
+        self.conditionally(|coder| {
             coder.block(head, |coder| {
                 coder.line(format!("{counter}++;"));
                 coder.vars.push(Var::fixed(counter, &Ty::Int));
@@ -174,13 +174,13 @@ impl Coder<'_> {
     }
 
     fn call_statement(&mut self) {
-        match self.own_call(None, 1) {
+        match self.own_function_call(None, 1) {
             Some(call) => self.line(format!("{call};")),
             None => self.assignment(),
         }
     }
 
-    /// Prints something behind what tells whose line it is.
+    /// Prints values after the filter's name.
     pub fn print(&mut self) {
         let Some(tag) = self.prints.clone() else { return self.assignment() };
         let mut text = format!("\"{tag} \"");
@@ -198,7 +198,7 @@ impl Coder<'_> {
         }
     }
 
-    /// A field's first value, if it has one: a constant.
+    /// The initial value of a field, if any: a constant.
     pub fn first_value(&mut self, ty: &Ty) -> String {
         match literal(self.choices, ty).filter(|_| self.choices.chance(60)) {
             Some(value) => format!(" = {value}"),

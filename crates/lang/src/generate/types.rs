@@ -1,4 +1,4 @@
-//! Types of generated programs, and constants of them.
+//! Types of generated programs, and constants.
 
 use super::choices::Choices;
 
@@ -17,9 +17,9 @@ pub enum Ty {
     Complex,
     /// `float2`, `float3` or `float4`.
     Vector(u32),
-    /// A structure of the program, by its number.
+    /// A structure of the program, by index.
     Struct(usize),
-    /// So many of a type.
+    /// An array.
     Array(Box<Ty>, u32),
 }
 
@@ -39,7 +39,7 @@ impl Ty {
         matches!(self, Ty::Int | Ty::Float)
     }
 
-    /// The type as it is written; lengths stand from the outermost to the innermost.
+    /// The type in StreamIt syntax; lengths from the outermost to the innermost.
     pub fn text(&self) -> String {
         let (mut inner, mut lengths) = (self, String::new());
         while let Ty::Array(element, length) = inner {
@@ -54,18 +54,18 @@ impl Ty {
             Ty::Complex => "complex".to_owned(),
             Ty::Vector(count) => format!("float{count}"),
             Ty::Struct(number) => format!("Struct{number}"),
-            Ty::Array(..) => unreachable!("its elements have been looked at"),
+            Ty::Array(..) => unreachable!("array types were stripped above"),
         };
         name + &lengths
     }
 }
 
-/// A type, or `void` where there is none.
+/// A type, or `void`.
 pub(super) fn type_text(ty: Option<&Ty>) -> String {
     ty.map_or("void".to_owned(), Ty::text)
 }
 
-/// A type of items of the simpler kind.
+/// A type without parts of other types, weighted towards numbers.
 pub(super) fn scalar(choices: &mut Choices) -> Ty {
     match choices.weighted(&[8, 6, 2, 2, 2, 1]) {
         0 => Ty::Int,
@@ -77,7 +77,7 @@ pub(super) fn scalar(choices: &mut Choices) -> Ty {
     }
 }
 
-/// Any type, with structures of those that there are.
+/// Any type, including the `structs` structures.
 pub(super) fn any(choices: &mut Choices, structs: usize) -> Ty {
     match choices.weighted(&[14, 2, 2, 1]) {
         1 => Ty::array(scalar(choices), choices.within(1, 5)),
@@ -87,7 +87,7 @@ pub(super) fn any(choices: &mut Choices, structs: usize) -> Ty {
     }
 }
 
-/// The structures of a program; later ones may have earlier ones in them.
+/// The structures of a program; a structure may contain preceding ones.
 pub(super) fn structs(choices: &mut Choices) -> Vec<Fields> {
     let mut all: Vec<Fields> = Vec::new();
     for _ in 0..choices.weighted(&[3, 2, 1]) {
@@ -106,7 +106,7 @@ pub(super) fn structs(choices: &mut Choices) -> Vec<Fields> {
     all
 }
 
-/// A constant; of arrays a list. There is none of structures.
+/// A constant; a list for an array, `None` for a structure.
 pub(super) fn literal(choices: &mut Choices, ty: &Ty) -> Option<String> {
     Some(match ty {
         Ty::Int => integer(choices),
@@ -126,7 +126,7 @@ pub(super) fn literal(choices: &mut Choices, ty: &Ty) -> Option<String> {
     })
 }
 
-/// An integer without a sign: most are small.
+/// An unsigned integer literal, mostly small.
 fn integer(choices: &mut Choices) -> String {
     match choices.weighted(&[12, 3, 1, 1, 1]) {
         0 => choices.below(10).to_string(),
@@ -147,7 +147,7 @@ fn float(choices: &mut Choices) -> String {
     }
 }
 
-/// Items of a file as bytes: so many that bits fill theirs.
+/// The bytes of a file; bits fill whole bytes.
 pub(super) fn content(choices: &mut Choices, ty: &Ty, structs: &[Fields], items: u32) -> Vec<u8> {
     if *ty == Ty::Bit {
         return (0..items).map(|_| choices.below(256) as u8).collect();
@@ -176,12 +176,12 @@ fn item(choices: &mut Choices, ty: &Ty, structs: &[Fields], bytes: &mut Vec<u8>)
     }
 }
 
-/// Whether a file can hold such items one after the other; bits are packed, and only by themselves.
-pub(super) fn can_be_filed(ty: &Ty, structs: &[Fields]) -> bool {
+/// Whether a file can hold such items; packed bits are allowed only as whole items.
+pub(super) fn is_storable(ty: &Ty, structs: &[Fields]) -> bool {
     match ty {
-        Ty::Array(element, _) => **element != Ty::Bit && can_be_filed(element, structs),
+        Ty::Array(element, _) => **element != Ty::Bit && is_storable(element, structs),
         Ty::Struct(number) => {
-            structs[*number].iter().all(|(_, ty)| *ty != Ty::Bit && can_be_filed(ty, structs))
+            structs[*number].iter().all(|(_, ty)| *ty != Ty::Bit && is_storable(ty, structs))
         }
         _ => true,
     }

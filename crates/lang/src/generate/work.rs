@@ -1,9 +1,9 @@
-//! What a firing does: so many pops and pushes as its rates say, with other statements between them.
+//! Bodies of firings: the pops and pushes of the rates, with other statements between them.
 
 use super::code::{Coder, Var};
 use super::types::Ty;
 
-/// Items that a firing moves.
+/// Items of a firing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Moves {
     pub pop: u32,
@@ -12,52 +12,52 @@ pub(super) struct Moves {
 }
 
 impl Coder<'_> {
-    /// The body of a firing of static rates.
+    /// The body of a firing with static rates.
     pub fn work(&mut self, output: Option<&Ty>, moves: Moves) {
         let mut pushes = moves.push;
         (self.pops, self.window) = (moves.pop, moves.peek);
         self.stmts(2);
         while self.pops > 0 || pushes > 0 {
-            // All is popped before the last push, so that what is pushed can depend on it.
+            // Everything is popped before the last push, so that pushed items can depend on all input.
             if self.pops > 0 && (pushes <= 1 || self.choices.chance(50)) {
-                self.take_some();
+                self.pop_some();
             } else if let Some(output) = output.filter(|_| pushes > 0) {
-                pushes -= self.give_some(output, pushes);
+                pushes -= self.push_some(output, pushes);
             }
             self.stmts(1);
         }
         self.stmts(1);
     }
 
-    /// Pops one or more.
-    fn take_some(&mut self) {
+    /// Pops one or more items.
+    fn pop_some(&mut self) {
         let Some(ty) = self.input.clone() else { return };
         match self.choices.below(6) {
-            1 if self.pops > 1 => self.take_in_loop(&ty),
+            1 if self.pops > 1 => self.pop_in_loop(&ty),
             2 => {
-                self.take();
+                self.pop_item();
                 self.line("pop();");
             }
             3 => {
                 if let Some(place) = self.changeable(&ty) {
-                    let taken = self.take();
+                    let taken = self.pop_item();
                     return self.line(format!("{place} = {taken};"));
                 }
-                self.take_one(&ty);
+                self.pop_one(&ty);
             }
-            4 => self.call_that_moves(|pops, pushes| pops > 0 && pushes == 0),
-            _ => self.take_one(&ty),
+            4 => self.moving_call(|pops, pushes| pops > 0 && pushes == 0),
+            _ => self.pop_one(&ty),
         }
     }
 
-    fn take_one(&mut self, ty: &Ty) {
-        let (name, taken) = (self.name("v"), self.take());
+    fn pop_one(&mut self, ty: &Ty) {
+        let (name, taken) = (self.name("v"), self.pop_item());
         self.line(format!("{} {name} = {taken};", ty.text()));
         self.vars.push(Var::new(&name, ty));
     }
 
-    /// Pops several into an array, or adds them up.
-    fn take_in_loop(&mut self, ty: &Ty) {
+    /// Pops several items into an array, or sums them.
+    fn pop_in_loop(&mut self, ty: &Ty) {
         let times = self.choices.within(2, self.pops);
         self.pops -= times;
         self.window = self.window.saturating_sub(times);
@@ -74,40 +74,41 @@ impl Coder<'_> {
     }
 
     /// A call of a function with rates, if one fits; else a plain pop.
-    fn call_that_moves(&mut self, fits: impl Fn(u32, u32) -> bool) {
+    fn moving_call(&mut self, fits: impl Fn(u32, u32) -> bool) {
         let fitting = self.functions.iter().filter(|function| {
             fits(function.pops, function.pushes) && function.pops <= self.pops && function.result.is_none()
         });
         let fitting: Vec<_> = fitting.cloned().collect();
         let ty = self.input.clone();
         if fitting.is_empty() {
-            return ty.iter().for_each(|ty| self.take_one(ty));
+            return ty.iter().for_each(|ty| self.pop_one(ty));
         }
         let function = self.choices.pick(&fitting).clone();
         let args: Vec<String> =
-            function.params.iter().map(|ty| self.perhaps(|coder| coder.expr(ty, 1))).collect();
+            function.params.iter().map(|ty| self.conditionally(|coder| coder.expr(ty, 1))).collect();
         self.pops -= function.pops;
         self.window = self.window.saturating_sub(function.pops);
         self.line(format!("{}({});", function.name, args.join(", ")));
     }
 
-    /// Pushes one or more; how many.
-    fn give_some(&mut self, output: &Ty, most: u32) -> u32 {
+    /// Pushes one or more items; returns their number.
+    fn push_some(&mut self, output: &Ty, most: u32) -> u32 {
         match self.choices.below(6) {
             1 if most > 1 => {
                 let times = self.choices.within(2, most);
-                self.count(&times.to_string(), times, |coder, _| coder.give(output));
+                self.count(&times.to_string(), times, |coder, _| coder.push_item(output));
                 times
             }
             2 if most > 1 => {
-                // As many on either way.
+                // Both branches push the same number.
                 let condition = self.condition();
-                self.perhaps(|coder| {
-                    coder
-                        .block(&format!("if ({condition})"), |coder| (0..2).for_each(|_| coder.give(output)));
+                self.conditionally(|coder| {
+                    coder.block(&format!("if ({condition})"), |coder| {
+                        (0..2).for_each(|_| coder.push_item(output))
+                    });
                     coder.lines.pop();
                     coder.block("} else", |coder| {
-                        coder.count("2", 2, |coder, _| coder.give(output));
+                        coder.count("2", 2, |coder, _| coder.push_item(output));
                     });
                 });
                 2
@@ -118,12 +119,12 @@ impl Coder<'_> {
                     pushes
                 }
                 None => {
-                    self.give(output);
+                    self.push_item(output);
                     1
                 }
             },
             _ => {
-                self.give(output);
+                self.push_item(output);
                 1
             }
         }
@@ -138,19 +139,18 @@ impl Coder<'_> {
         Some((format!("{}({});", function.name, args.join(", ")), function.pushes))
     }
 
-    pub fn give(&mut self, output: &Ty) {
+    pub fn push_item(&mut self, output: &Ty) {
         let value = self.value(output);
         self.line(format!("push({value});"));
     }
 
-    /// The body of a firing that pops from one to `most_in` items, looks at so many more at the most, and pushes
-    /// from none to `most_out`.
+    /// The body of a firing that pops 1 to `most_in` items, peeks up to `ahead` more, and pushes 0 to `most_out`.
     pub fn dynamic_work(&mut self, output: Option<&Ty>, (most_in, ahead): (u32, u32), most_out: u32) {
         let Some(input) = self.input.clone() else { return };
         let name = self.name("v");
         self.line(format!("{} {name} = pop();", input.text()));
         self.vars.push(Var::new(&name, &input));
-        self.look_ahead(&name, ahead);
+        self.maybe_peek(&name, ahead);
         self.stmts(2);
         if most_in > 1 {
             let bound = self.index(most_in, 2);
@@ -158,17 +158,17 @@ impl Coder<'_> {
                 coder.line(format!("{name} = pop();"));
                 coder.stmts(1);
             });
-            self.look_ahead(&name, ahead);
+            self.maybe_peek(&name, ahead);
         }
         if let Some(output) = output.filter(|_| most_out > 0) {
             let bound = self.index(most_out + 1, 2);
-            self.count(&format!("({bound})"), most_out, |coder, _| coder.give(output));
+            self.count(&format!("({bound})"), most_out, |coder, _| coder.push_item(output));
         }
         self.stmts(2);
     }
 
-    /// Looks at one of the next items, or does not.
-    fn look_ahead(&mut self, name: &str, ahead: u32) {
+    /// Possibly peeks at one of the next items.
+    fn maybe_peek(&mut self, name: &str, ahead: u32) {
         if ahead > 0 && self.choices.chance(70) {
             let (condition, index) = (self.condition(), self.index(ahead, 2));
             self.line(format!("if ({condition}) {name} = peek({index});"));

@@ -106,7 +106,7 @@ fn bits_and_booleans_have_logic() {
 }
 
 #[test]
-fn strings_are_put_together_up_to_a_length() {
+fn strings_concatenate_up_to_a_length() {
     let text = |text: &str| Value::String(text.into());
     assert_eq!(Value::binary(BinaryOp::Add, &text("a"), &text("b")), Ok(text("ab")));
     let long = text(&"x".repeat(1 << 20));

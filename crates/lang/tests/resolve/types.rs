@@ -93,8 +93,8 @@ fn nothing_is_kept_in_a_void() {
 #[test]
 fn lists_have_a_value_for_each_element() {
     let few = |given: usize, length: usize| {
-        let values = if given == 1 { "value is" } else { "values are" };
-        format!("{given} {values} given for an array of length {length}")
+        let values = if given == 1 { "value" } else { "values" };
+        format!("this array has length {length}, but the list has {given} {values}")
     };
     accepted(&with_code(
         "int[3] a = {1, 2, 3}; int[2][2] b = {{1, 2}, {3, 4}}; int n = 2; int[n] c = {1, 2, 3};",

@@ -45,17 +45,17 @@ fn loops_without_end_stop_where_no_limits_are_given() {
     let text = format!(
         "{ENDS} void->void pipeline Main {{ int i = 0; while (i < 3) i = i * 2; add S(); add T(); }}"
     );
-    let said = made_within(&text, &Limits::default()).1.expect_err("it has no end");
-    assert!(said.contains("the streams are not made after 100000000 steps"), "{said}");
+    let message = made_within(&text, &Limits::default()).1.expect_err("it has no end");
+    assert!(message.contains("elaboration exceeds 100000000 steps"), "{message}");
 }
 
 #[test]
 fn room_that_is_used_up_is_told_once() {
-    let said = stopped(
+    let message = stopped(
         "void->void pipeline Main { add S(); for (int i = 0; i < 90; i++)
             add int->int filter { int[2000] q; work pop 1 push 1 { push(pop()); } }; add T(); }",
     );
-    assert_eq!(said.matches("Error").count(), 1, "{said}");
+    assert_eq!(message.matches("Error").count(), 1, "{message}");
 }
 
 #[test]

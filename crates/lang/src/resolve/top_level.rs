@@ -1,18 +1,18 @@
-//! What stands beside the streams: globals, structures, natives and helpers.
+//! Top-level items other than streams: globals, structures, natives and helpers.
 
 use super::Resolver;
 use super::declare::insert;
-use super::frame::{Code, Frame, Variable, Where};
+use super::frame::{Code, Context, Frame, Variable};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Body, Type};
 
-/// For each block of globals which they are, and the code that gives them their values.
+/// For each `static` block the range of its globals, and its `init` code.
 type GlobalInits = Vec<(std::ops::Range<u32>, Body)>;
 
 impl<'a> Resolver<'a> {
-    /// Does something in a frame of its own, around which nothing can be seen but globals.
-    fn outside<T>(&mut self, place: Where, what: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs `what` in a new frame in which only globals are visible.
+    fn in_top_level_frame<T>(&mut self, place: Context, what: impl FnOnce(&mut Self) -> T) -> T {
         let mut frame = Frame::new(None);
         frame.code = Code::new(place);
         let frames = std::mem::replace(&mut self.frames, vec![frame]);
@@ -21,7 +21,7 @@ impl<'a> Resolver<'a> {
         result
     }
 
-    /// The variables of `static` blocks, and the code that gives them their values.
+    /// The variables of `static` blocks, and their `init` code.
     pub fn all_globals(&mut self) -> (Option<Vec<hir::Variable>>, Option<GlobalInits>) {
         let (mut variables, mut inits) = (Some(Vec::new()), Some(Vec::new()));
         for block in &self.ast.globals {
@@ -34,8 +34,8 @@ impl<'a> Resolver<'a> {
                 });
             }
             let range = first..self.globals.len() as u32;
-            let body = self.outside(Where::Static, |this| match &block.init {
-                Some(init) => this.body(Code::new(Where::Static), &[], init).0,
+            let body = self.in_top_level_frame(Context::Static, |this| match &block.init {
+                Some(init) => this.body(Code::new(Context::Static), &[], init).0,
                 None => Some(Body::default()),
             });
             inits = inits.zip(body).map(|(mut all, body)| {
@@ -47,15 +47,16 @@ impl<'a> Resolver<'a> {
     }
 
     fn global(&mut self, field: &'a ast::Variable) -> Option<hir::Variable> {
-        let (variable, resolved) = self.outside(Where::Static, |this| this.state_variable(field));
+        let (variable, resolved) =
+            self.in_top_level_frame(Context::Static, |this| this.state_variable(field));
         let at = self.globals.len();
         self.globals.push(variable);
-        let twice = insert(&mut self.tables.globals, &field.name, at);
-        self.twice("static variable", &field.name, twice);
+        let earlier = insert(&mut self.tables.globals, &field.name, at);
+        self.report_duplicate("static variable", &field.name, earlier);
         resolved
     }
 
-    /// A field or a global with its first value; as far as it is right, also what is to be known of it.
+    /// A field or global with its initial value; the first result is known even if the initial value is invalid.
     pub fn state_variable(&mut self, field: &'a ast::Variable) -> (Variable, Option<hir::Variable>) {
         let ty = self.value_type(&field.ty);
         let shape = ty.is_some().then(|| self.shaped(&field.ty)).flatten();
@@ -70,11 +71,11 @@ impl<'a> Resolver<'a> {
         (variable, shape.map(|ty| hir::Variable { name, ty, init, span }))
     }
 
-    /// The structures, with lengths.
+    /// The structures, with array lengths.
     pub fn all_structs(&mut self) -> Option<Vec<hir::Struct>> {
         let mut structs = Some(Vec::new());
         for structure in &self.ast.structs {
-            let fields: Vec<_> = self.outside(Where::Static, |this| {
+            let fields: Vec<_> = self.in_top_level_frame(Context::Static, |this| {
                 let field = |field: &'a ast::Param| Some((field.name.text.clone(), this.shaped(&field.ty)?));
                 structure.fields.iter().map(field).collect()
             });
@@ -87,9 +88,9 @@ impl<'a> Resolver<'a> {
         structs
     }
 
-    /// Reports structures that contain themselves: those that are left when all that contain only
-    /// others that are finite have been taken away.
-    pub fn refuse_endless_structs(&mut self) {
+    /// Reports structures that contain themselves. Repeatedly removes structures that contain only removed ones;
+    /// the rest is infinite.
+    pub fn refuse_recursive_structs(&mut self) {
         let within: Vec<Vec<usize>> = self.structs.iter().map(contained).collect();
         let mut left: Vec<usize> = within.iter().map(Vec::len).collect();
         let mut users = vec![Vec::new(); within.len()];
@@ -107,9 +108,10 @@ impl<'a> Resolver<'a> {
         }
         for at in (0..left.len()).filter(|at| left[*at] > 0) {
             let name = &self.ast.structs[at].name;
-            let message = format!("structure `{}` contains itself, or one that does", name.text);
-            let error = Diagnostic::new(name.span, message).label("a value of it would have no end");
-            self.error::<()>(error.hint("structures are values: keep an index instead"));
+            let message = format!("structure `{}` has infinite size", name.text);
+            let error = Diagnostic::new(name.span, message)
+                .label("it contains itself, directly or through other structures");
+            self.error::<()>(error.hint("structures are stored by value; store an index instead"));
         }
     }
 
@@ -130,11 +132,11 @@ impl<'a> Resolver<'a> {
         Some(natives)
     }
 
-    /// The functions of `helper` blocks. Within a block they need no prefix.
+    /// The functions of `helper` blocks. Calls within a block need no prefix.
     pub fn all_helpers(&mut self) -> Option<Vec<hir::Function>> {
         let mut helpers = Some(Vec::new());
         for block in &self.ast.helpers {
-            let resolved = self.outside(Where::Helper, |this| this.helper_block(block));
+            let resolved = self.in_top_level_frame(Context::Helper, |this| this.helper_block(block));
             helpers = helpers.zip(resolved).map(|(mut all, functions)| {
                 all.extend(functions);
                 all
@@ -144,7 +146,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn helper_block(&mut self, block: &'a ast::Helper) -> Option<Vec<hir::Function>> {
-        // Blocks are taken in order, and each function leaves what it does behind.
+        // Blocks are resolved in order, and each function appends its effects to `helper_effects`.
         let first = self.helper_effects.len();
         let callables = self.helpers[first..first + block.functions.len()].to_vec();
         for callable in &callables {
@@ -152,7 +154,7 @@ impl<'a> Resolver<'a> {
         }
         let mut functions = Vec::new();
         for (function, callable) in block.functions.iter().zip(&callables) {
-            let (resolved, effects) = self.function(Where::Helper, function, callable);
+            let (resolved, effects) = self.function(Context::Helper, function, callable);
             self.helper_effects.push(effects);
             functions.push(resolved.map(|mut resolved| {
                 resolved.name = format!("{}.{}", block.name.text, resolved.name).into();
@@ -163,7 +165,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Structures in the fields of one.
+/// Structures contained in the fields of a structure.
 fn contained(fields: &super::Fields) -> Vec<usize> {
     let mut parts = Vec::new();
     for ty in &fields.types {

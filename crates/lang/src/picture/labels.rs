@@ -1,12 +1,11 @@
-//! Rates, weights and types in words, and names that mean nothing to the language they are written in.
+//! Labels: rates, weights and types as text, and names quoted for text output.
 
 use crate::flat::{Flat, Node, NodeKind};
 use crate::hir::Type;
 use crate::tree::{Rate, Rates, Tree, Weights};
 use crate::value::Shape;
 
-/// What a node's box says besides its name: its rates or weights, and those of a first firing that is
-/// another.
+/// The lines of a node's box after its name: rates or weights, and the rates of a first firing that differs.
 pub(super) fn of_node(tree: &Tree, node: &Node) -> Vec<String> {
     match &node.kind {
         NodeKind::Split(weights) | NodeKind::Join(weights) => vec![self::weights(weights)],
@@ -22,7 +21,7 @@ pub(super) fn of_node(tree: &Tree, node: &Node) -> Vec<String> {
 pub(super) fn rates(rates: Rates) -> String {
     let peek = match rates.peek {
         peek if peek == rates.pop => String::new(),
-        // What is taken is looked at at least, which is as much as to say nothing.
+        // Popped items are always in the window, so this rate adds no information.
         Rate::Dynamic { min, average: None, max: None } if min == rates.pop.least() => "*/".to_owned(),
         peek => format!("{}/", rate(peek)),
     };
@@ -50,7 +49,7 @@ pub(super) fn weights(weights: &Weights) -> String {
     format!("roundrobin({})", runs.join(","))
 }
 
-/// A type as programs write it. Structures have lost their names on the way here, and are numbers.
+/// A type in StreamIt syntax. The flat graph has no names of structures, so they print as numbers.
 pub(super) fn shape(mut shape: &Shape) -> String {
     let mut lengths = String::new();
     loop {
@@ -87,13 +86,13 @@ pub(super) fn ends(input: &Shape, output: &Shape) -> String {
     format!("{} -> {}", shape(input), shape(output))
 }
 
-/// `3 enqueued`, of a channel with items.
+/// `3 enqueued`, for a channel with initial items.
 pub(super) fn enqueued(flat: &Flat, channel: usize) -> Option<String> {
     let count = flat.channels[channel].initial.len();
     (count > 0).then(|| format!("{count} enqueued"))
 }
 
-/// A name in a line of text, in quotes where it could be misread.
+/// A name in a line of text, quoted if it could be misread.
 pub(super) fn plain(name: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_.<>-".contains(c);
     if !name.is_empty() && name.chars().all(plain) { name.into() } else { format!("{name:?}") }

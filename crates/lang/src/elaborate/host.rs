@@ -1,41 +1,41 @@
-//! The world around code that makes streams: it prints and has random numbers, and there are no items.
+//! The host of code that creates streams: it can print and has random numbers, but no items.
 
 use super::limits::MAX_PRINTED;
 use crate::eval::{Fault, Host, Random};
 use crate::value::Value;
 
-/// See the module.
-pub(super) struct Outside {
+/// The host during elaboration.
+pub(super) struct ElaborationHost {
     pub(super) printed: String,
     pub(super) random: Random,
 }
 
-impl Outside {
-    pub(super) fn new() -> Outside {
-        Outside { printed: String::new(), random: Random::of_elaboration() }
+impl ElaborationHost {
+    pub(super) fn new() -> ElaborationHost {
+        ElaborationHost { printed: String::new(), random: Random::of_elaboration() }
     }
 }
 
 fn only_work<T>(what: &str) -> Result<T, Fault> {
-    Err(Fault(format!("{what} by `work` only: before it, nothing flows")))
+    Err(Fault(format!("{what} only while the program runs")))
 }
 
-impl Host for Outside {
+impl Host for ElaborationHost {
     fn pop(&mut self) -> Result<Value, Fault> {
-        only_work("items are popped")
+        only_work("items can be popped")
     }
 
     fn peek(&mut self, _index: i32) -> Result<Value, Fault> {
-        only_work("items are looked at")
+        only_work("items can be peeked")
     }
 
     fn push(&mut self, _item: Value) -> Result<(), Fault> {
-        only_work("items are pushed")
+        only_work("items can be pushed")
     }
 
     fn print(&mut self, text: &str) -> Result<(), Fault> {
         if self.printed.len() + text.len() > MAX_PRINTED {
-            return Err(Fault(format!("more than {MAX_PRINTED} bytes are printed before anything runs")));
+            return Err(Fault(format!("more than {MAX_PRINTED} bytes printed before the program runs")));
         }
         self.printed.push_str(text);
         Ok(())
@@ -56,6 +56,6 @@ impl Host for Outside {
         _latency: Option<(i32, i32)>,
         _args: Vec<Value>,
     ) -> Result<(), Fault> {
-        only_work("messages are sent")
+        only_work("messages can be sent")
     }
 }

@@ -1,8 +1,8 @@
-//! Weights of splitters and joiners, against the children that there are.
+//! Weights of splitters and joiners.
 
 use super::Elaborator;
 use crate::Span;
-use crate::eval::Dealing;
+use crate::eval::RawWeights;
 use crate::tree::Weights;
 
 /// A splitter or a joiner.
@@ -22,24 +22,23 @@ impl Side {
 }
 
 impl Elaborator<'_> {
-    /// A weight for each of so many children; nothing is moved where nothing goes in or comes out
-    /// (`is_void`), whatever is said.
+    /// One weight per child; all 0 if the composite has no input, or no output (`is_void`), whatever is declared.
     pub(super) fn weights(
         &mut self,
         side: Side,
-        (dealing, span): &(Dealing, Span),
+        (weights, span): &(RawWeights, Span),
         children: usize,
         is_void: bool,
     ) -> Option<Weights> {
-        let weights = match dealing {
-            Dealing::Duplicate if side == Side::Join => {
-                let text = "a joiner takes items in turn: there is no `join duplicate`";
-                self.advise(*span, text, "write `join roundrobin;`");
+        let weights = match weights {
+            RawWeights::Duplicate if side == Side::Join => {
+                let text = "`join` cannot duplicate: a joiner takes items in turn";
+                self.error_with_hint(*span, text, "write `join roundrobin;`");
                 return None;
             }
-            Dealing::Duplicate if is_void => vec![0; children],
-            Dealing::Duplicate => return Some(Weights::Duplicate),
-            Dealing::RoundRobin(weights) => match weights[..] {
+            RawWeights::Duplicate if is_void => vec![0; children],
+            RawWeights::Duplicate => return Some(Weights::Duplicate),
+            RawWeights::RoundRobin(weights) => match weights[..] {
                 [] => vec![u32::from(!is_void); children],
                 [each] => vec![self.weight(each, side, *span)?; children],
                 _ => self.weight_of_each(weights, side, *span, children)?,
@@ -50,10 +49,11 @@ impl Elaborator<'_> {
             return Some(Weights::RoundRobin(vec![0; children]));
         }
         if !moves {
-            let does = if side == Side::Split { "takes" } else { "gives" };
-            let text = format!("`{} roundrobin` moves nothing, and the stream {does} items", side.keyword());
-            let hint = "give a weight to each stream that items go to or come from";
-            self.advise(*span, text, hint);
+            let end = if side == Side::Split { "an input" } else { "an output" };
+            let text =
+                format!("all weights of `{} roundrobin` are 0, but the stream has {end}", side.keyword());
+            let hint = "use a positive weight for each stream that items go to or come from";
+            self.error_with_hint(*span, text, hint);
             return None;
         }
         Some(Weights::RoundRobin(weights))
@@ -69,11 +69,11 @@ impl Elaborator<'_> {
         if weights.len() != children {
             let (count, keyword) = (weights.len(), side.keyword());
             let text =
-                format!("`{keyword} roundrobin` has {count} weights, and there are {children} streams");
+                format!("`{keyword} roundrobin` has {count} weights, but there are {children} streams");
             let one = weights.first().copied().unwrap_or(1);
             let hint =
-                format!("write a weight for each, in their order; `roundrobin({one})` is {one} for all");
-            self.advise(span, text, hint);
+                format!("write one weight per stream, in order; `roundrobin({one})` uses {one} for all");
+            self.error_with_hint(span, text, hint);
             return None;
         }
         weights.iter().map(|weight| self.weight(*weight, side, span)).collect()
@@ -81,8 +81,8 @@ impl Elaborator<'_> {
 
     fn weight(&mut self, weight: i32, side: Side, span: Span) -> Option<u32> {
         if weight < 0 {
-            let text = format!("`{} roundrobin` has the weight {weight}, which is negative", side.keyword());
-            self.advise(span, text, "with a weight of 0 nothing is moved");
+            let text = format!("`{} roundrobin` has the negative weight {weight}", side.keyword());
+            self.error_with_hint(span, text, "use 0 for no items");
         }
         u32::try_from(weight).ok()
     }
