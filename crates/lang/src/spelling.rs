@@ -46,7 +46,7 @@ mod tests {
     use super::{distance, nearest};
 
     #[test]
-    fn distances_count_what_is_wrong() {
+    fn distances_count_edits() {
         assert_eq!(distance(b"weight", b"weight"), 0);
         assert_eq!(distance(b"wieght", b"weight"), 1);
         assert_eq!(distance(b"weigt", b"weight"), 1);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_meant_if_it_is_near() {
+    fn the_nearest_name_is_suggested() {
         let names = ["taps", "rate", "N"];
         assert_eq!(nearest("tpas", names.into_iter()), Some("taps"));
         assert_eq!(nearest("n", names.into_iter()), Some("N"));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn short_names_are_not_meant_by_others() {
+    fn short_names_have_no_suggestions() {
         for (wrong, names) in
             [("x", ["y", "i", "xs"]), ("ab", ["ac", "a", "abc"]), ("abc", ["ab", "xyz", "c"])]
         {

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn every_construct_means_what_its_program_says() {
+fn every_construct_prints_the_expected_lines() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/constructs");
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

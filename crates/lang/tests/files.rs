@@ -29,7 +29,7 @@ fn all_files_share_one_name_space_in_any_order() {
 }
 
 #[test]
-fn a_name_that_two_files_have_is_an_error_with_both_places() {
+fn a_name_declared_in_two_files_is_reported_with_both_places() {
     let mut sources = Sources::new();
     sources.add("one.str", "void->void filter Main { work { } }");
     sources.add("two.str", "void->void filter Main { work { } }");
@@ -56,7 +56,7 @@ fn writers(one: &str, other: &str) -> Vec<String> {
 }
 
 #[test]
-fn two_writers_of_one_file_are_an_error_that_names_both() {
+fn two_writers_of_one_file_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     std::fs::write(folder.path().join("there"), b"").unwrap();

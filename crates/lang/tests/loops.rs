@@ -29,11 +29,11 @@ fn told(run: &Run) -> (&str, usize) {
 }
 
 #[test]
-fn a_loop_that_begins_with_nothing_is_a_deadlock() {
+fn a_loop_without_initial_items_is_a_deadlock() {
     let text = around("join roundrobin(1, 1); body Mix(); loop Even(); split duplicate;", MIX);
     for iterations in [Some(1), Some(5), None] {
         let run = run(&text, iterations, &[]);
-        let words = "these wait for each other, and none can go on: `Main.Loop.join` needs 1 more item from \
+        let words = "deadlock of streams that wait for each other: `Main.Loop.join` needs 1 more item from \
                      `Main.Loop.Even`, `Main.Loop.Even` needs 1 more item from `Main.Loop.split`, \
                      `Main.Loop.split` needs 1 more item from `Main.Loop.Mix`, `Main.Loop.Mix` needs 2 more items \
                      from `Main.Loop.join`";
@@ -88,7 +88,7 @@ fn a_loop_without_input_that_cannot_begin_is_a_deadlock() {
 }
 
 #[test]
-fn what_ends_with_its_input_is_none() {
+fn the_end_of_input_is_no_deadlock() {
     let text = around(
         "join roundrobin(1, 1); body Mix(); loop Even(); split duplicate; enqueue 1;",
         &MIX.replace("% 4 != 3", ">= 0"),

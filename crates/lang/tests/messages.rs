@@ -55,7 +55,7 @@ fn downstream() {
 }
 
 #[test]
-fn downstream_before_what_has_been() {
+fn downstream_before_a_past_firing() {
     let text = |n: u32| {
         format!(
             "void->void pipeline Main {{ portal<Rx> p; add Tx(p); add Rx() to p; }}
@@ -73,7 +73,7 @@ fn downstream_before_what_has_been() {
 }
 
 #[test]
-fn downstream_of_one_that_is_behind_by_itself() {
+fn downstream_to_a_slower_receiver() {
     // Four firings of the sender for each of the receiver: what is sent in the third is for the firing that needs the first.
     let text = "void->void pipeline Main { portal<Rx> p; add Tx(p); add Rx() to p; }
         void->int filter Tx(portal<Rx> p) { int n; work push 1 { n++; if (n == 7) p.set(7) [-2:-2]; push(n); } }

@@ -10,23 +10,23 @@ fn told(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn words_that_are_misspelt_hide_nothing() {
+fn recovery_from_misspelt_keywords() {
     let text = "void->void pipeline Main { Add A(); add C(); }
         void->int fliter A() { int x; work push 1 { push(y++); } }
         int->void filter B() { wrok pop 1 { printn(pop()); } }";
     let all = [
-        "1: `Add` is not a word of the language",
-        "1: there is no stream `C`",
-        "2: `fliter` is not a word of the language",
-        "2: there is no variable `y`",
-        "3: `wrok` is not a word of the language",
-        "3: there is no function `printn`",
+        "1: unknown keyword `Add`",
+        "1: cannot find stream `C`",
+        "2: unknown keyword `fliter`",
+        "2: cannot find variable `y`",
+        "3: unknown keyword `wrok`",
+        "3: cannot find function `printn`",
     ];
     assert_eq!(told(text), all);
 }
 
 #[test]
-fn statements_that_do_nothing_and_missing_semicolons_hide_nothing() {
+fn recovery_from_useless_statements_and_missing_semicolons() {
     let text = "void->void pipeline Main { add A(); add B(); }
         void->int filter A() { int x; work push 1 { x; push(y) } }
         int->void filter B() { work pop 1 {
@@ -34,12 +34,12 @@ fn statements_that_do_nothing_and_missing_semicolons_hide_nothing() {
             a == z;
             println(pop()); } }";
     let all = [
-        "2: this statement does nothing",
+        "2: statement with no effect",
         "2: expected `;` after `push`, found `}`",
-        "2: there is no variable `y`",
+        "2: cannot find variable `y`",
         "4: expected `;` after a declaration, found `a`",
-        "5: this statement does nothing",
-        "5: there is no variable `z`",
+        "5: statement with no effect",
+        "5: cannot find variable `z`",
     ];
     let told = told(text);
     for error in all {
@@ -49,15 +49,15 @@ fn statements_that_do_nothing_and_missing_semicolons_hide_nothing() {
 }
 
 #[test]
-fn what_is_left_out_is_not_missed() {
+fn missing_expressions_cause_no_further_errors() {
     let text = "void->void pipeline Main { add A(); add B(); }
         void->int filter A() { int x = ; work push 1 { push(x + z); } }
         int->void filter B() { work pop 1 { 3; println(pop()); } }";
-    assert_eq!(told(text), ["2: expected an expression, found `;`", "3: this statement does nothing"]);
+    assert_eq!(told(text), ["2: expected an expression, found `;`", "3: statement with no effect"]);
 }
 
 #[test]
-fn functions_whose_names_are_nearly_words_are_functions() {
+fn functions_with_names_like_keywords_are_functions() {
     let text = "void->void pipeline Main { add A(); add B(); }
         void->float filter A() { float s; void form(float2 v) { s = v.x + v.y; }
             work push 1 { form(float2(1, 2)); push(s); } }

@@ -4,7 +4,7 @@ use std::io::Write;
 use thalweg_lang::files::{Output, UnfinishedFile, remove_unfinished};
 
 #[test]
-fn what_has_no_name_of_its_own_is_removed_and_what_has_one_stays() {
+fn only_unfinished_files_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let names = || std::fs::read_dir(folder.path()).unwrap().count();
     assert!(!remove_unfinished());

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_those_of_the_file() {
+    fn line_numbers_follow_the_file() {
         let shown = rendered("a\u{b}b\u{c}c\u{85}d\u{2028}e\nwrong\n", "wrong", "m");
         assert!(shown.contains("a.str:2:1"), "{shown}");
     }

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn items_come_back_as_they_were() {
+    fn items_survive_a_round_trip() {
         let pair = vec![Shape::Scalar(Type::Int), Shape::Array(Arc::new(Shape::Scalar(Type::Float)), 2)];
         let item = |i: i32| {
             Value::Struct(vec![
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_stand_eight_to_a_byte_the_first_one_highest() {
+    fn bits_are_packed_most_significant_first() {
         let bits: Vec<Value> = [1, 0, 0, 0, 0, 0, 1, 0, 1].map(|bit| Value::Bool(bit == 1)).into();
         let (back, bytes) = round_trip(Form::Binary, &Shape::Scalar(Type::Bit), &[], &bits);
         assert_eq!(bytes, [0b1000_0010, 0b1000_0000]);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_named_with_its_line() {
+    fn invalid_numbers_report_their_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("items");
         std::fs::write(&path, "1\n2 three").unwrap();

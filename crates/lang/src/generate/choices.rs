@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_taken_gives_the_same_again() {
+    fn recorded_choices_reproduce_the_program() {
         let mut first = Choices::seeded(7);
         let draw =
             |choices: &mut Choices| (0..50).map(|at| choices.within(1, 3 + at * 20)).collect::<Vec<_>>();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_end_all_is_simplest() {
+    fn choices_past_the_end_are_zero() {
         let mut choices = Choices::of([]);
         assert_eq!((choices.below(9), choices.chance(99), choices.weighted(&[1, 5])), (0, false, 0));
     }

@@ -87,14 +87,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_follow_the_edges() {
+    fn node_numbers_follow_the_edges() {
         let found = components(5, &[(3, 1), (1, 2), (2, 1), (2, 0), (4, 0)]);
         assert_eq!(found[1], found[2]);
         assert!(found[3] < found[1] && found[1] < found[0] && found[4] < found[0]);
     }
 
     #[test]
-    fn long_chains_are_no_special_case() {
+    fn long_chains_use_no_recursion() {
         let edges: Vec<(usize, usize)> = (0..200_000).map(|node| (node, node + 1)).collect();
         let found = components(200_001, &edges);
         assert!(found.windows(2).all(|pair| pair[0] < pair[1]));

@@ -114,7 +114,7 @@ fn strings_concatenate_up_to_a_length() {
 }
 
 #[test]
-fn conversions_follow_the_document() {
+fn conversions_follow_the_specification() {
     let to = |value: Value, to: Type| value.convert(&Type::Void, &to).expect("a conversion");
     assert_eq!(to(Value::Float(-2.7), Type::Int), Value::Int(-2));
     assert_eq!(to(Value::Float(1e20), Type::Int), Value::Int(i32::MAX));
@@ -132,7 +132,7 @@ fn conversions_follow_the_document() {
 }
 
 #[test]
-fn text_is_short_and_plain() {
+fn errors_render_as_plain_text() {
     let text = |x: f32| Value::Float(x).to_text(&Type::Float);
     let written = [
         1.0,
@@ -190,7 +190,7 @@ fn functions_round_once() {
 }
 
 #[test]
-fn functions_of_complex_numbers() {
+fn complex_functions() {
     let call = |function, re, im| match Value::builtin(function, &[Value::Complex(re, im)]) {
         Ok(Value::Complex(re, im)) => (re, im),
         other => panic!("{other:?}"),
@@ -223,7 +223,7 @@ fn abs_min_and_max_keep_the_type() {
 }
 
 #[test]
-fn everything_begins_as_zero() {
+fn variables_start_as_zero() {
     let structs = [vec![Shape::Scalar(Type::Int), Shape::array(Shape::Scalar(Type::Bit), 2)]];
     let shape = Shape::array(Shape::Struct(StructId(0)), 2);
     let value = Value::zero(&shape, &structs);
@@ -281,7 +281,7 @@ proptest! {
 }
 
 #[test]
-fn numbers_in_arrays_stand_side_by_side() {
+fn arrays_of_numbers_are_contiguous() {
     let bytes = |ty: Type, length: usize| {
         let shape = Shape::array(Shape::Scalar(ty), length);
         Value::zero(&shape, &[]).words() * 4 - Value::Array(Vec::new().into()).words() * 4
@@ -293,7 +293,7 @@ fn numbers_in_arrays_stand_side_by_side() {
 }
 
 #[test]
-fn elements_are_equal_however_they_were_put_together() {
+fn arrays_compare_equal_across_representations() {
     for element in [Value::Int(3), Value::Float(0.5), Value::Bool(true), Value::Complex(1.0, 2.0)] {
         let filled = Elements::filled(element.clone(), 3);
         assert_eq!(filled, Elements::from(vec![element.clone(); 3]));

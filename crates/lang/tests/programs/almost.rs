@@ -40,7 +40,7 @@ fn check_count(errors: &[Diagnostic]) {
 }
 
 #[test]
-fn what_is_almost_a_program_is_refused_in_good_order() {
+fn mutated_programs_are_rejected_without_panic() {
     let options = Options { depth: 2, ..Options::default() };
     for seed in seeds(100) {
         let mut choices = Choices::seeded(seed);

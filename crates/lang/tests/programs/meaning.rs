@@ -6,14 +6,14 @@ use thalweg_lang::generate::{Options, from_seed};
 use thalweg_lang::{Sources, parse};
 
 #[test]
-fn programs_come_from_their_seed_alone() {
+fn a_seed_determines_the_program() {
     for seed in 0..50 {
         assert_eq!(from_seed(seed).to_string(), from_seed(seed).to_string());
     }
 }
 
 #[test]
-fn they_compile_and_run_the_same_each_time() {
+fn random_programs_are_deterministic() {
     for_each(50, &Options::default(), |program, _| {
         let compiled = compiled(program)?;
         let first = execute(&compiled, &program.inputs, ITERATIONS);
@@ -23,7 +23,7 @@ fn they_compile_and_run_the_same_each_time() {
 }
 
 #[test]
-fn they_print_as_they_are_read() {
+fn printed_trees_parse_to_the_same_program() {
     for_each(30, &Options::default(), |program, _| {
         let (tree, _) = parse(&Sources::of("program.str", program.to_string()));
         let printed = tree.to_string();
@@ -37,7 +37,7 @@ fn they_print_as_they_are_read() {
 }
 
 #[test]
-fn fewer_iterations_are_a_beginning() {
+fn fewer_iterations_print_a_prefix() {
     for_each(20, &Options::default(), |program, _| {
         let compiled = compiled(program)?;
         let [few, many] = [2, ITERATIONS].map(|count| execute(&compiled, &program.inputs, count));
@@ -66,7 +66,7 @@ fn begins(few: &Run, many: &Run) -> Finding {
 }
 
 #[test]
-fn faults_stop_them() {
+fn faults_stop_random_programs() {
     let options = Options { fault: true, files: false, dynamic: false, ..Options::default() };
     for_each(10, &options, |program, _| match run(program, ITERATIONS)?.end {
         Err(why) if why.contains("in firing") => Ok(()),

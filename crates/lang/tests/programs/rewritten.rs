@@ -10,7 +10,7 @@ fn adds_nodes(rewrite: Rewrite) -> bool {
     matches!(rewrite, Rewrite::Surround | Rewrite::Identities)
 }
 
-fn means_the_same(rewrite: Rewrite) {
+fn check_rewrite(rewrite: Rewrite) {
     // `random()` depends on a filter's number.
     let options = Options { random: !adds_nodes(rewrite), ..Options::default() };
     for_each(12, &options, |program, seed| {
@@ -50,52 +50,52 @@ fn alike(first: &Run, second: &Run) -> Finding {
 }
 
 #[test]
-fn wrapping_means_nothing() {
-    means_the_same(Rewrite::Wrap);
+fn wrapping_preserves_meaning() {
+    check_rewrite(Rewrite::Wrap);
 }
 
 #[test]
-fn surrounding_means_nothing() {
-    means_the_same(Rewrite::Surround);
+fn surrounding_preserves_meaning() {
+    check_rewrite(Rewrite::Surround);
 }
 
 #[test]
-fn identities_mean_nothing() {
-    means_the_same(Rewrite::Identities);
+fn adding_identities_preserves_meaning() {
+    check_rewrite(Rewrite::Identities);
 }
 
 #[test]
-fn nesting_means_nothing() {
-    means_the_same(Rewrite::Nest);
+fn nesting_preserves_meaning() {
+    check_rewrite(Rewrite::Nest);
 }
 
 #[test]
-fn whether_filters_have_names_means_nothing() {
-    means_the_same(Rewrite::Names);
+fn naming_filters_preserves_meaning() {
+    check_rewrite(Rewrite::Names);
 }
 
 #[test]
-fn parameters_may_be_written_out() {
-    means_the_same(Rewrite::Inline);
+fn inlined_parameters_preserve_meaning() {
+    check_rewrite(Rewrite::Inline);
 }
 
 #[test]
-fn loops_and_recursion_may_be_written_out() {
-    means_the_same(Rewrite::Unroll);
+fn unrolled_loops_preserve_meaning() {
+    check_rewrite(Rewrite::Unroll);
 }
 
 #[test]
-fn weights_may_be_left_out() {
-    means_the_same(Rewrite::Weights);
+fn default_weights_preserve_meaning() {
+    check_rewrite(Rewrite::Weights);
 }
 
 #[test]
-fn other_names_mean_nothing() {
+fn renaming_identifiers_preserves_meaning() {
     for_each(12, &Options::default(), |program, _| compare(program, &renamed(&program.to_string()), false));
 }
 
 #[test]
-fn several_changes_mean_nothing() {
+fn several_rewrites_preserve_meaning() {
     let options = Options { random: false, ..Options::default() };
     for_each(12, &options, |program, seed| {
         let mut choices = Choices::seeded(seed);

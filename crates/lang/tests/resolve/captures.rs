@@ -29,7 +29,7 @@ fn variables_around_become_parameters() {
 }
 
 #[test]
-fn what_is_far_goes_through_all_between() {
+fn captures_pass_through_enclosing_streams() {
     let program = program(
         "int k = 1; add pipeline { int m = k; add void->float filter { work push 1 { push(k + m + n); } }; };",
     );
@@ -46,7 +46,7 @@ fn lengths_come_with_arrays_and_before_them() {
 }
 
 #[test]
-fn inner_variables_hide_what_is_around() {
+fn inner_variables_shadow_enclosing_ones() {
     let program =
         program("int k = 1; add void->float filter { float k; work push 1 { int n = 2; push(k + n); } };");
     assert_eq!(nameless(&program, "filter").captures, 0);
@@ -62,6 +62,6 @@ fn types_and_rates_capture_too() {
 fn captured_variables_cannot_be_changed() {
     refused(
         "void->void pipeline Main { int n; add void->int filter { work push 1 { n = 2; push(n); } }; }",
-        &["`n` is a variable of what is around and cannot be changed"],
+        &["cannot assign to `n`: it is a variable of the enclosing code"],
     );
 }

@@ -13,7 +13,7 @@ fn in_work(code: String) -> String {
 }
 
 #[test]
-fn whatever_nests_is_bounded() {
+fn all_nesting_is_bounded() {
     let times = 20_000;
     let openings = [
         "(",
@@ -115,7 +115,7 @@ fn time_is_linear() {
 }
 
 #[test]
-fn what_closes_nothing_is_passed() {
+fn unmatched_closing_brackets_are_skipped() {
     for stray in [")", "]", ",", ":", "}", ";", "?", ".", "="] {
         for text in
             [in_work(format!("\n{stray}\n").repeat(50)), format!("int->int filter F {{\n{stray}\n{stray} }}")]
