@@ -43,7 +43,7 @@ impl<'p> Machine<'p, '_> {
         Ok(mark)
     }
 
-    /// Calls `act` with the place whose indices begin at `mark`.
+    /// Calls `act` with the place; its indices begin at `mark`.
     fn with_slot<T>(
         &mut self,
         place: &'p Place,

@@ -15,7 +15,7 @@ pub(super) struct Measured {
     pub(super) height: u32,
 }
 
-/// An operator whose right operand is still being read.
+/// An operator that waits for its right operand.
 struct PendingOperator {
     left: Measured,
     start: Span,

@@ -88,7 +88,7 @@ fn complex(function: Builtin, a: f64, b: f64) -> Option<Value> {
     Some(Value::Complex(re as f32, im as f32))
 }
 
-/// The root whose real part is not negative.
+/// The square root with a real part of at least 0.
 fn complex_root(a: f64, b: f64, r: f64) -> (f64, f64) {
     let t = ((a.abs() + r) * 0.5).sqrt();
     if t == 0.0 {

@@ -1,4 +1,4 @@
-//! The arithmetic, rule by rule.
+//! Arithmetic, rule by rule.
 
 use super::{Elements, Shape, Value};
 use crate::eval::Fault;
@@ -63,7 +63,7 @@ fn floats_have_24_bits() {
     assert_eq!(float(BinaryOp::Add, 16_777_216.0, 1.0), 16_777_216.0);
     assert_eq!(float(BinaryOp::Div, 1.0, 3.0).to_bits(), 0x3eaa_aaab);
     assert_eq!(float(BinaryOp::Rem, -7.5, 2.0), -1.5);
-    // With a fused operation the rest would not be 0.
+    // With a fused multiply-add the difference would not be 0.
     let x = 1.0 + f32::EPSILON;
     let square = float(BinaryOp::Mul, x, x);
     assert_eq!(float(BinaryOp::Sub, float(BinaryOp::Mul, x, x), square), 0.0);

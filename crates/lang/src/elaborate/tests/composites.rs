@@ -124,7 +124,7 @@ fn built_in_filters() {
 fn portals_list_their_receivers() {
     assert_snapshot!(described(
         "void->void pipeline Main {
-            portal<R> p; portal<R> q; portal<R> nobody;
+            portal<R> p; portal<R> q; portal<R> unused;
             add S(p, q);
             for (int i = 0; i < 2; i++) add R() to p, q;
             add R() to q;

@@ -3,7 +3,7 @@ use crate::tree::{Code, Tree};
 use crate::value::Value;
 use insta::assert_snapshot;
 
-/// A program that is one filter.
+/// A program of one filter.
 fn filter(body: &str) -> Tree {
     made(body)
 }
@@ -66,12 +66,12 @@ fn windows_include_popped_items() {
         ("pop [1, 4] peek [4, 6]", "pop [1, 4], peek [4, 6]"),
         ("pop * peek 3", "pop *, peek [3, *]"),
     ];
-    for (written, meant) in windows {
+    for (written, expected) in windows {
         let tree = made(&format!(
             "void->void pipeline Main {{ add S(); add T(); }} void->int filter S {{ work push 1 {{ push(0); }} }}
             int->void filter T {{ work {written} {{ pop(); }} }}"
         ));
-        assert_eq!(tree.filters[1].work.to_string(), meant, "{written}");
+        assert_eq!(tree.filters[1].work.to_string(), expected, "{written}");
     }
 }
 

@@ -45,7 +45,7 @@ fn endless_loops_stop_at_the_default_limit() {
     let text = format!(
         "{ENDS} void->void pipeline Main {{ int i = 0; while (i < 3) i = i * 2; add S(); add T(); }}"
     );
-    let message = made_within(&text, &Limits::default()).1.expect_err("it has no end");
+    let message = made_within(&text, &Limits::default()).1.expect_err("an endless loop");
     assert!(message.contains("elaboration exceeds 100000000 steps"), "{message}");
 }
 

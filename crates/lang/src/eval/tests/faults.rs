@@ -1,7 +1,7 @@
 use super::{fault, fire_within, printed};
 use crate::eval::Budget;
 
-/// What a program fails with, within a budget.
+/// The failure of statements within a budget.
 fn within(body: &str, budget: &mut Budget) -> String {
     let text = format!("void->void filter F {{ work {{ {body} }} }}");
     fire_within(&text, Vec::new(), budget).0.expect_err("a failure")
@@ -87,7 +87,7 @@ fn endless_recursion_fails() {
     assert_eq!(text, "more than 1000 calls are nested at `f(n + 1)`");
 }
 
-/// However much stack each of them takes.
+/// The limit holds for calls of any stack size.
 #[test]
 fn calls_may_be_nested_up_to_their_number() {
     let (before, after) = ("if (n > 0) { ".repeat(30), "} ".repeat(30));
