@@ -1,4 +1,4 @@
-//! Programs of several files, and what is only declared.
+//! Programs of several files, files with two writers, and native functions.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn a_name_declared_in_two_files_is_reported_with_both_places() {
     assert!(text.contains("one.str:1:19") && text.contains("two.str:1:19"), "{text}");
 }
 
-/// A program whose two writers have these names, and what is wrong with it.
+/// The errors of a program with two writers of files with these names.
 fn writers(one: &str, other: &str) -> Vec<String> {
     let text = format!(
         "void->void pipeline Main {{
@@ -71,10 +71,10 @@ fn two_writers_of_one_file_are_reported() {
         (absolute("not_there"), absolute("inner/../not_there")),
     ] {
         let errors = writers(&one, &other);
-        let wanted = format!(
+        let expected = format!(
             "`Main.splitjoin.FileWriter` and `Main.splitjoin.pipeline.FileWriter` both write the file `{other}` 1"
         );
-        assert_eq!(errors, [wanted]);
+        assert_eq!(errors, [expected]);
     }
     assert!(writers("out", "out2").is_empty() && writers("/dev/null", "/dev/null").is_empty());
 }
@@ -85,7 +85,7 @@ fn native_functions_are_declared_and_cannot_be_called() {
         void->void filter Main { int n; work { n++; println(n); if (n == 2) println(Clock.now()); } }";
     let run = run(text, Some(3), &[]);
     assert_eq!(run.printed, "1\n2\n");
-    let Err(Stop::Fault(fault)) = run.end else { panic!("nobody has its code") };
+    let Err(Stop::Fault(fault)) = run.end else { panic!("a native function has no code") };
     assert!(
         fault.message.contains("`Main`, in firing 2") && fault.message.contains("now"),
         "{}",

@@ -1,4 +1,4 @@
-//! Feedback loops of dynamic rates that cannot go on, or go on without end.
+//! Feedback loops with dynamic rates that deadlock or let queues grow without bound.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Run, run, run_within};
 use thalweg_lang::interpret::{RunLimits, Stop};
 use thalweg_lang::value::Value;
 
-/// A loop between a source and a sink that prints.
+/// A feedback loop between a source and a printing sink.
 fn around(inside: &str, rest: &str) -> String {
     format!(
         "void->void pipeline Main {{
@@ -18,13 +18,13 @@ fn around(inside: &str, rest: &str) -> String {
     )
 }
 
-/// Gives what it takes to the outside, and to the loop only even numbers.
+/// A body that combines an input item with a fed back one, and a loop that drops some items.
 const MIX: &str =
     "int->int filter Mix { work pop 2 push [1, 2] { int x = pop(); int y = pop(); push(x * 10 + y % 2); } }
     int->int filter Even() { work pop 1 push [0, 1] { int x = pop(); if (x % 4 != 3) push(x); } }";
 
-fn told(run: &Run) -> (&str, usize) {
-    let Err(Stop::Fault(fault)) = &run.end else { panic!("it cannot go on: {:?}", run.end) };
+fn deadlock(run: &Run) -> (&str, usize) {
+    let Err(Stop::Fault(fault)) = &run.end else { panic!("expected a deadlock, found {:?}", run.end) };
     (&fault.message, fault.others.len())
 }
 
@@ -33,11 +33,11 @@ fn a_loop_without_initial_items_is_a_deadlock() {
     let text = around("join roundrobin(1, 1); body Mix(); loop Even(); split duplicate;", MIX);
     for iterations in [Some(1), Some(5), None] {
         let run = run(&text, iterations, &[]);
-        let words = "deadlock of streams that wait for each other: `Main.Loop.join` needs 1 more item from \
+        let expected = "deadlock of streams that wait for each other: `Main.Loop.join` needs 1 more item from \
                      `Main.Loop.Even`, `Main.Loop.Even` needs 1 more item from `Main.Loop.split`, \
                      `Main.Loop.split` needs 1 more item from `Main.Loop.Mix`, `Main.Loop.Mix` needs 2 more items \
                      from `Main.Loop.join`";
-        assert_eq!(told(&run), (words, 2));
+        assert_eq!(deadlock(&run), (expected, 2));
         assert_eq!(run.printed, "");
     }
 }
@@ -50,7 +50,7 @@ fn a_loop_that_dries_up_is_a_deadlock() {
     );
     let run = run(&text, Some(100), &[]);
     assert!(
-        told(&run).0.contains("`Main.Loop.join` needs 1 more item from `Main.Loop.Even`"),
+        deadlock(&run).0.contains("`Main.Loop.join` needs 1 more item from `Main.Loop.Even`"),
         "{:?}",
         run.end
     );
@@ -65,7 +65,7 @@ fn a_loop_that_waits_in_the_middle_of_a_firing_is_a_deadlock() {
     );
     let run = run(&text, Some(100), &[]);
     assert!(
-        told(&run).0.contains("`Main.Loop.Greedy` needs 1 more item from `Main.Loop.join`"),
+        deadlock(&run).0.contains("`Main.Loop.Greedy` needs 1 more item from `Main.Loop.join`"),
         "{:?}",
         run.end
     );
@@ -84,7 +84,7 @@ fn a_loop_without_input_that_cannot_begin_is_a_deadlock() {
         add int->void filter { work pop 1 { println(pop()); } };
     }";
     let run = run(text, Some(3), &[]);
-    assert!(told(&run).0.contains("`Main.feedbackloop.join` needs 1 more item"), "{:?}", run.end);
+    assert!(deadlock(&run).0.contains("`Main.feedbackloop.join` needs 1 more item"), "{:?}", run.end);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_queue_without_consumption_reaches_the_budget() {
         (inside, "the queue from `Main.Loop.Mix` to `Main.Loop.split`"),
     ] {
         let run = run_within(&text, None, &[], limits);
-        let (message, _) = told(&run);
+        let (message, _) = deadlock(&run);
         assert!(
             message.contains(queue) && message.contains("budget of all queues is 100000 bytes"),
             "{message}"

@@ -1,4 +1,4 @@
-//! What programs mean: each rule of section 4 of the language with a program that shows it.
+//! The meaning of programs: each rule of section 4 of the language with an example.
 
 mod common;
 
@@ -7,7 +7,7 @@ use thalweg_lang::interpret::Stop;
 use thalweg_lang::value::Value;
 use thalweg_lang::{Sources, compile};
 
-/// What `work` prints, of a filter that takes 1, 2, 3, ...
+/// The lines that `work` prints in a filter with the input 1, 2, 3, ...
 fn prints(fields: &str, work: &str, iterations: u64) -> Vec<String> {
     let text = format!(
         "void->void pipeline Main {{ add Count(); add Show(); }}
@@ -17,12 +17,12 @@ fn prints(fields: &str, work: &str, iterations: u64) -> Vec<String> {
     lines(&text, iterations)
 }
 
-/// What an expression without items prints.
+/// The printed value of an expression.
 fn shows(expr: &str) -> String {
     prints("", &format!("pop(); println({expr});"), 1).remove(0)
 }
 
-/// Numbers from 1 through some stages, as they are printed.
+/// The output of `stages` for the input 1, 2, 3, ...
 fn through(stages: &str, rest: &str, iterations: u64) -> Vec<i32> {
     let text = format!(
         "void->void pipeline Main {{ add Count(); {stages} add Show(); }}
@@ -157,11 +157,11 @@ fn split_joins_deal_by_weights() {
             }};"
         )
     };
-    let deal = |split, join, iterations| through(&stages(split, join), "", iterations);
-    assert_eq!(deal("roundrobin", "roundrobin()", 2), [101, 202, 103, 204]);
-    assert_eq!(deal("duplicate", "roundrobin(1)", 2), [101, 201, 102, 202]);
-    assert_eq!(deal("roundrobin(2,1)", "roundrobin(2,1)", 1), [101, 102, 203]);
-    assert_eq!(deal("roundrobin(2)", "roundrobin(2)", 1), [101, 102, 203, 204]);
+    let output = |split, join, iterations| through(&stages(split, join), "", iterations);
+    assert_eq!(output("roundrobin", "roundrobin()", 2), [101, 202, 103, 204]);
+    assert_eq!(output("duplicate", "roundrobin(1)", 2), [101, 201, 102, 202]);
+    assert_eq!(output("roundrobin(2,1)", "roundrobin(2,1)", 1), [101, 102, 203]);
+    assert_eq!(output("roundrobin(2)", "roundrobin(2)", 1), [101, 102, 203, 204]);
 }
 
 #[test]
@@ -231,7 +231,9 @@ fn dynamic_rates_keep_their_bounds() {
          void->int filter Count {{ int i; work push 1 {{ i++; push(i); }} }}
          int->void filter Show {{ work pop 1 {{ println(pop()); }} }} {rest}"
     );
-    let Err(Stop::Fault(fault)) = run(&text, Some(1), &[]).end else { panic!("two are too many") };
+    let Err(Stop::Fault(fault)) = run(&text, Some(1), &[]).end else {
+        panic!("a second push exceeds the rate")
+    };
     let said = "`Main.Odd`, in firing 1: this firing pushes 2 items, but its rate says from 0 to 1";
     assert_eq!(fault.message, said);
 }
@@ -245,7 +247,7 @@ fn wrong_item_counts_report_the_firing_number() {
              int->void filter Show {{ work pop 1 {{ println(pop()); }} }} int->int filter Bad {{ {work} }}"
         );
         let Err(Stop::Fault(fault)) = run(&text, Some(9), &[]).end else { panic!("{work}") };
-        // A place in the work, or all of it.
+        // The location is in `work`, or is all of it.
         assert!(work.contains(&text[fault.span.start as usize..fault.span.end as usize]), "{work}");
         fault.message.replace("`Main.Bad`, in firing 3: this firing ", "")
     };
@@ -320,7 +322,7 @@ fn messages_need_a_path() {
     let words = "`Main.splitjoin.Send` sends a message that cannot arrive: no stream connects \
                  this filter and `Main.splitjoin.Gain`";
     assert!(errors.len() == 1 && errors[0].message.contains(words), "{}", errors[0].message);
-    // What may come at any time needs none.
+    // A message without a latency needs no path.
     assert_eq!(lines(&text("p.set(5) [*];"), 3), ["0", "0", "1", "6", "2", "7"]);
 }
 
@@ -349,7 +351,7 @@ fn messages_need_static_rates_on_their_path() {
     for sent in ["up.set(5) [1:1];", "down.set(5);", "up.set(5) [*];"] {
         assert_eq!(lines(&text("1", sent), 2), ["0", "1"]);
     }
-    // Behind what is dynamic nothing is in doubt, and what may come at any time needs no way.
+    // Rates after the dynamic channel do not matter, and a message without a latency needs no path.
     for sent in ["down.set(5);", "up.set(5) [*];"] {
         assert_eq!(lines(&text("[0, 1]", sent), 2), ["0", "1"]);
     }

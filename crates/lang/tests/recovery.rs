@@ -1,11 +1,11 @@
-//! Mistakes in the syntax after which it is clear how to read on: what else is wrong is told with them.
+//! Syntax errors from which the parser recovers, so that later errors are reported too.
 
 use thalweg_lang::{Sources, compile};
 
-/// Where and what the errors of a program are.
-fn told(text: &str) -> Vec<String> {
+/// The line and message of each error of a program.
+fn reported(text: &str) -> Vec<String> {
     let sources = Sources::of("test.str", text);
-    let errors = compile(&sources).expect_err("it is wrong");
+    let errors = compile(&sources).expect_err("the program has errors");
     errors.iter().map(|error| format!("{}: {}", sources.position(error.span).0, error.message)).collect()
 }
 
@@ -22,7 +22,7 @@ fn recovery_from_misspelt_keywords() {
         "3: unknown keyword `wrok`",
         "3: cannot find function `printn`",
     ];
-    assert_eq!(told(text), all);
+    assert_eq!(reported(text), all);
 }
 
 #[test]
@@ -41,11 +41,11 @@ fn recovery_from_useless_statements_and_missing_semicolons() {
         "5: statement with no effect",
         "5: cannot find variable `z`",
     ];
-    let told = told(text);
+    let reported = reported(text);
     for error in all {
-        assert!(told.iter().any(|told| told == error), "{error}: {told:?}");
+        assert!(reported.iter().any(|found| found == error), "{error}: {reported:?}");
     }
-    assert_eq!(told.len(), all.len());
+    assert_eq!(reported.len(), all.len());
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn missing_expressions_cause_no_further_errors() {
     let text = "void->void pipeline Main { add A(); add B(); }
         void->int filter A() { int x = ; work push 1 { push(x + z); } }
         int->void filter B() { work pop 1 { 3; println(pop()); } }";
-    assert_eq!(told(text), ["2: expected an expression, found `;`", "3: statement with no effect"]);
+    assert_eq!(reported(text), ["2: expected an expression, found `;`", "3: statement with no effect"]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Files that are not complete when a process ends at once; by itself, since it is all files of the process.
+//! Unfinished output files at the end of a process. The test is alone in its binary, since `remove_unfinished`
+//! affects all files of the process.
 
 use std::io::Write;
 use thalweg_lang::files::{Output, UnfinishedFile, remove_unfinished};

@@ -25,11 +25,11 @@ pub fn compiled(text: &str) -> Arc<Compiled> {
 /// A completed run.
 #[derive(Debug)]
 pub struct Run {
-    /// What it printed.
+    /// The printed text.
     pub printed: String,
-    /// What it wrote, by file.
+    /// The written items, by file name.
     pub files: HashMap<String, Vec<Value>>,
-    /// How it ended.
+    /// The outcome.
     pub end: Result<Outcome, Stop>,
 }
 
@@ -91,20 +91,20 @@ struct Memory {
 impl Files for Memory {
     fn source(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let items = self.input.get(name).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Box::new(Given { items: items.clone(), at: 0 }))
+        Ok(Box::new(MemorySource { items: items.clone(), at: 0 }))
     }
 
     fn sink(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
-        Ok(Box::new(Taken { name: name.to_owned(), items: Vec::new(), to: self.output.clone() }))
+        Ok(Box::new(MemorySink { name: name.to_owned(), items: Vec::new(), to: self.output.clone() }))
     }
 }
 
-struct Given {
+struct MemorySource {
     items: Vec<Value>,
     at: usize,
 }
 
-impl Source for Given {
+impl Source for MemorySource {
     fn next(&mut self) -> io::Result<Option<Value>> {
         self.at += 1;
         Ok(self.items.get(self.at - 1).cloned())
@@ -116,13 +116,13 @@ impl Source for Given {
     }
 }
 
-struct Taken {
+struct MemorySink {
     name: String,
     items: Vec<Value>,
     to: Written,
 }
 
-impl Sink for Taken {
+impl Sink for MemorySink {
     fn push(&mut self, item: &Value) -> io::Result<()> {
         self.items.push(item.clone());
         Ok(())

@@ -1,10 +1,10 @@
-//! What becomes of splitters, joiners and loops in the flat graph.
+//! Splitters, joiners and feedback loops in the flat graph.
 
 use crate::streams::*;
 use thalweg_lang::flat::{Flat, NodeKind, flatten};
 use thalweg_lang::tree::{StreamKind, Weights};
 
-/// Nodes with the names of what they take from and give to.
+/// Each node with its weights, its producers and its consumers.
 fn lines(flat: &Flat) -> Vec<String> {
     let mut lines = Vec::new();
     for node in &flat.nodes {
@@ -53,7 +53,7 @@ fn one_child_and_none() {
     let mut tree = tree(Pipeline("Main", vec![filter("S", 0, 1), one, empty, filter("E", 2, 0)]));
     let StreamKind::Pipeline(children) = &mut tree.root.kind else { unreachable!() };
     let StreamKind::SplitJoin { children, .. } = &mut children[2].kind else { unreachable!() };
-    // A pipeline of nothing that gives what it takes.
+    // An empty pipeline with an input and an output passes its items on.
     (children[0].input, children[0].output) = (children[1].input.clone(), children[1].output.clone());
     let flat = flatten(&tree);
     insta::assert_debug_snapshot!(lines(&flat));

@@ -1,4 +1,4 @@
-//! Pictures of one program with everything in it, and of names that are hard to write.
+//! Pictures of one program with all kinds of streams, and of names that need escapes.
 
 use crate::streams::*;
 use thalweg_lang::flat::flatten;

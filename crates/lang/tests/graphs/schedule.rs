@@ -7,7 +7,7 @@ use thalweg_lang::flat::flatten;
 use thalweg_lang::schedule::schedule;
 use thalweg_lang::tree::{Rate, Weights};
 
-/// The schedule as text, once it has been executed.
+/// Computes a schedule, verifies it by execution, and returns it as text; returns the errors if there is none.
 fn scheduled(draft: Draft) -> String {
     let tree = tree(draft);
     let flat = flatten(&tree);
@@ -152,7 +152,7 @@ fn repetitions_beyond_64_bits_are_reported() {
     insta::assert_snapshot!(scheduled(Pipeline("Main", filters)));
 }
 
-/// Long loops and large rates take few steps.
+/// The scheduler takes few steps for large rates.
 #[test]
 fn large_rates_balance() {
     let inner = feedback("Loop", [1, 1], filter("Body", 2, 2), [1, 1], filter("Back", 1, 1), 1);
@@ -163,7 +163,7 @@ fn large_rates_balance() {
     insta::assert_snapshot!(schedule.show(&flat));
 }
 
-/// Rounds of a loop in a loop, and of rates that divide each other badly, repeat in groups.
+/// Schedules of nested loops, and of loops with coprime rates, repeat phases in groups.
 #[test]
 fn steady_states_repeat_in_groups() {
     let inner = feedback("In", [1, 1], filter("B", 2, 2), [1, 1], filter("C", 1, 1), 1);
@@ -177,7 +177,7 @@ fn steady_states_repeat_in_groups() {
     insta::assert_snapshot!(schedule.show(&flat));
 }
 
-/// Whatever the rates, and whether or not they go together.
+/// The scheduler never panics, for consistent and inconsistent rates.
 #[test]
 fn no_rates_panic() {
     let most = u32::MAX;
@@ -201,7 +201,7 @@ fn no_rates_panic() {
     }
 }
 
-/// Time goes with the size of a graph, whatever its form.
+/// Wide and long graphs take time linear in the number of nodes.
 #[test]
 fn many_nodes_are_scheduled_in_linear_time() {
     let wide = SplitJoin("Wide", Weights::Duplicate, many(20_000), round(vec![1; 20_000]));
@@ -220,7 +220,7 @@ fn many(count: usize) -> Vec<Draft> {
     (0..count).map(|_| filter("F", 1, 1)).collect()
 }
 
-/// A filter that looks further at first, and moves other numbers.
+/// Filters with a `prework` of other rates and a larger window.
 #[test]
 fn prework_has_windows_of_its_own() {
     let look = first("Look", rates(9, 4, 2), rates(3, 2, 1));
@@ -249,7 +249,7 @@ proptest::proptest! {
     }
 }
 
-/// Else the two above would say little.
+/// Keeps the two property tests above meaningful.
 #[test]
 fn most_random_programs_have_schedules() {
     let mut runner = TestRunner::deterministic();
@@ -259,7 +259,8 @@ fn most_random_programs_have_schedules() {
     assert!(scheduled > 150, "{scheduled} of 300");
 }
 
-/// Schedules a program, and executes it where it is not refused; only loops are refused.
+/// Schedules a program and verifies the schedule by execution. Returns whether there is one; only feedback loops may
+/// be rejected.
 fn scheduled_or_refused(draft: &Draft) -> bool {
     let tree = tree(draft.clone());
     let flat = flatten(&tree);

@@ -1,19 +1,19 @@
-//! Many programs, each from a seed.
+//! Runs a check on many random programs, each from a seed.
 
 use thalweg_lang::generate::shrink::smallest;
 use thalweg_lang::generate::{Choices, Options, Program, generate};
 
-/// Programs of a whole test file where the environment does not say.
+/// The default of `THALWEG_CASES`.
 const CASES: u64 = 1000;
 
-/// What is found: what is wrong.
+/// The result of a check, with a description of the failure.
 pub type Finding = Result<(), String>;
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}: not a number")))
 }
 
-/// Seeds of `percent` of the cases.
+/// Seeds for `percent` of the cases.
 pub fn seeds(percent: u64) -> impl Iterator<Item = u64> {
     let count = (setting("THALWEG_CASES").unwrap_or(CASES) * percent).div_ceil(100);
     let first = setting("THALWEG_SEED").unwrap_or_else(|| u64::from(std::process::id()) << 32);
@@ -21,26 +21,26 @@ pub fn seeds(percent: u64) -> impl Iterator<Item = u64> {
     first..first + count
 }
 
-/// Checks `percent` of the cases; panics with the seed and the smallest program found where one fails.
-/// `check` gets the program and a number to derive choices of its own from.
+/// Checks `percent` of the cases; on a failure, panics with the seed and the smallest failing program found.
+/// `check` receives the program and a seed for its own choices.
 pub fn for_each(percent: u64, options: &Options, check: impl Fn(&Program, u64) -> Finding) {
     for seed in seeds(percent) {
         let mut choices = Choices::seeded(seed);
         let program = generate(&mut choices, options);
         if let Err(first) = check(&program, seed) {
             let small = smallest(choices.taken(), options, &|program| check(program, seed).is_err());
-            let why = check(&small, seed).err().unwrap_or_else(|| format!("not always: {first}"));
+            let why = check(&small, seed).err().unwrap_or_else(|| format!("not reproducible: {first}"));
             panic!("THALWEG_SEED={seed}: {why}\nof the program\n{small}");
         }
     }
 }
 
-/// Reports where two runs differ.
-pub fn equal(what: &str, found: &crate::run::Run, wanted: &crate::run::Run) -> Finding {
-    if found == wanted {
+/// Fails with the first line in which two runs differ.
+pub fn equal(what: &str, found: &crate::run::Run, expected: &crate::run::Run) -> Finding {
+    if found == expected {
         return Ok(());
     }
-    let (found, wanted) = (format!("{found:#?}"), format!("{wanted:#?}"));
-    let lines = wanted.lines().zip(found.lines()).find(|(wanted, found)| wanted != found);
+    let (found, expected) = (format!("{found:#?}"), format!("{expected:#?}"));
+    let lines = expected.lines().zip(found.lines()).find(|(expected, found)| expected != found);
     Err(format!("{what} differs: {lines:?}"))
 }

@@ -1,4 +1,4 @@
-//! What random programs have found.
+//! Regression tests of errors that random programs found.
 
 use crate::run::{compiled_text, execute};
 

@@ -1,11 +1,11 @@
-//! Random programs: they compile and run, the same each time, and changes that mean nothing change
-//! nothing; what is almost a program is refused in good order.
+//! Random programs: they compile, run deterministically and keep their meaning under rewrites; mutated programs
+//! are rejected without a panic.
 //!
-//! `THALWEG_CASES` says how many cases, `THALWEG_SEED` which come first.
+//! `THALWEG_CASES` is the number of cases, `THALWEG_SEED` the first seed.
 
-mod almost;
 mod cases;
 mod found;
 mod meaning;
+mod mutated;
 mod rewritten;
 mod run;

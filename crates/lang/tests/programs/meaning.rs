@@ -1,4 +1,4 @@
-//! What holds of every program by itself.
+//! Properties of each random program.
 
 use crate::cases::{Finding, equal, for_each};
 use crate::run::{ITERATIONS, Run, compiled, compiled_text, execute, run};
@@ -17,7 +17,7 @@ fn random_programs_are_deterministic() {
     for_each(50, &Options::default(), |program, _| {
         let compiled = compiled(program)?;
         let first = execute(&compiled, &program.inputs, ITERATIONS);
-        first.end.as_ref().map_err(|why| format!("it fails: {why}"))?;
+        first.end.as_ref().map_err(|why| format!("the program fails: {why}"))?;
         equal("a second run", &execute(&compiled, &program.inputs, ITERATIONS), &first)
     });
 }
@@ -29,7 +29,7 @@ fn printed_trees_parse_to_the_same_program() {
         let printed = tree.to_string();
         let again = parse(&Sources::of("printed.str", printed.clone())).0.to_string();
         if printed != again {
-            return Err(format!("read again, it is\n{again}"));
+            return Err(format!("the printed text parses to another program:\n{again}"));
         }
         let reprinted = execute(&compiled_text(&printed)?, &program.inputs, ITERATIONS);
         equal("the tree's text", &reprinted, &run(program, ITERATIONS)?)
@@ -42,14 +42,14 @@ fn fewer_iterations_print_a_prefix() {
         let compiled = compiled(program)?;
         let [few, many] = [2, ITERATIONS].map(|count| execute(&compiled, &program.inputs, count));
         if !program.dynamic && !many.printed.starts_with(&few.printed) {
-            return Err(format!("not a beginning of {}\n{}", many.printed, few.printed));
+            return Err(format!("not a prefix of {}\n{}", many.printed, few.printed));
         }
-        begins(&few, &many)
+        is_prefix(&few, &many)
     });
 }
 
-/// Each filter's lines, and each file but for the last bits of a byte.
-fn begins(few: &Run, many: &Run) -> Finding {
+/// The lines of each filter, and each file without its last byte (bits may fill it up), are prefixes.
+fn is_prefix(few: &Run, many: &Run) -> Finding {
     let (few_lines, many_lines) = (few.by_filter(), many.by_filter());
     for (filter, lines) in few_lines {
         if !many_lines.get(filter).is_some_and(|all| all.starts_with(&lines)) {
@@ -59,7 +59,7 @@ fn begins(few: &Run, many: &Run) -> Finding {
     for (name, bytes) in &few.files {
         let whole = &bytes[..bytes.len().saturating_sub(1)];
         if !many.files.get(name).is_some_and(|all| all.starts_with(whole)) {
-            return Err(format!("{name} begins in another way"));
+            return Err(format!("{name} has a different prefix"));
         }
     }
     Ok(())
@@ -70,6 +70,6 @@ fn faults_stop_random_programs() {
     let options = Options { fault: true, files: false, dynamic: false, ..Options::default() };
     for_each(10, &options, |program, _| match run(program, ITERATIONS)?.end {
         Err(why) if why.contains("in firing") => Ok(()),
-        other => Err(format!("there is no fault: {other:?}")),
+        other => Err(format!("the program does not fail: {other:?}")),
     });
 }

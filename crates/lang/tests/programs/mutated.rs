@@ -1,4 +1,4 @@
-//! Texts that are almost programs: nothing panics or takes long, and errors have their places.
+//! Mutated programs: the compiler neither panics nor takes long, and errors have valid locations.
 
 use crate::cases::seeds;
 use std::time::{Duration, Instant};
@@ -7,27 +7,27 @@ use thalweg_lang::generate::mutate::mutated;
 use thalweg_lang::generate::{Choices, Options, generate};
 use thalweg_lang::{Diagnostic, Sources, Span, compile_within};
 
-/// What making streams may take here; how far that goes is not what is tested.
+/// Small limits of elaboration, which is not what these tests check.
 fn limits() -> Limits {
     Limits { steps: 200_000, words: 1 << 23, streams: 2000, ..Limits::default() }
 }
 
-/// Even with a busy machine and without optimisation.
+/// The time limit of one compilation; generous enough for a loaded machine and an unoptimised build.
 const LONG: Duration = Duration::from_secs(20);
 
 fn check(text: &str) {
-    let sources = Sources::of("almost.str", text);
+    let sources = Sources::of("mutated.str", text);
     let begun = Instant::now();
     let errors = compile_within(&sources, &limits()).err().unwrap_or_default();
     for error in &errors {
         check_place(error.span, text);
         error.others.iter().for_each(|(span, _)| check_place(*span, text));
-        assert!(error.render(&sources, false).contains("almost.str"), "{error:?}");
+        assert!(error.render(&sources, false).contains("mutated.str"), "{error:?}");
         assert!(!error.message.is_empty());
     }
     check_count(&errors);
     let taken = begun.elapsed();
-    assert!(taken < LONG, "it took {taken:?}");
+    assert!(taken < LONG, "compiling took {taken:?}");
 }
 
 fn check_place(span: Span, text: &str) {

@@ -1,17 +1,17 @@
-//! Changes that mean nothing.
+//! Rewrites that preserve the meaning of a program.
 
 use crate::cases::{Finding, equal, for_each};
 use crate::run::{ITERATIONS, Run, compiled_text, execute, run};
 use thalweg_lang::generate::rewrite::{Rewrite, renamed};
 use thalweg_lang::generate::{Choices, Options, Program};
 
-/// Whether the graph of filters is another one afterwards.
+/// Whether the rewrite changes the graph of filters.
 fn adds_nodes(rewrite: Rewrite) -> bool {
     matches!(rewrite, Rewrite::Surround | Rewrite::Identities)
 }
 
 fn check_rewrite(rewrite: Rewrite) {
-    // `random()` depends on a filter's number.
+    // `random()` depends on the number of its filter.
     let options = Options { random: !adds_nodes(rewrite), ..Options::default() };
     for_each(12, &options, |program, seed| {
         let other = rewrite.apply(program, &mut Choices::seeded(seed));
@@ -19,8 +19,8 @@ fn check_rewrite(rewrite: Rewrite) {
     });
 }
 
-/// The program does the same, firing by firing where no nodes are added. Where some are, its schedule may
-/// come further in the beginning, and other steady states of dynamic regions be executed in part.
+/// Checks that the rewritten program behaves the same: firing by firing if the rewrite adds no nodes. With more
+/// nodes, the initialisation may advance further, and the last steady state of a dynamic region may differ.
 fn compare(program: &Program, other: &str, adds_nodes: bool) -> Finding {
     let first = run(program, ITERATIONS)?;
     let compiled = compiled_text(other).map_err(|why| format!("{why}\n{other}"))?;
@@ -32,7 +32,7 @@ fn compare(program: &Program, other: &str, adds_nodes: bool) -> Finding {
     result.map_err(|why| format!("{why}\n{other}"))
 }
 
-/// Of each filter's lines, and of each file, one run has as many as the other or a beginning of them.
+/// For the lines of each filter and for each file, one run's output is a prefix of the other's.
 fn alike(first: &Run, second: &Run) -> Finding {
     let (lines, others) = (first.by_filter(), second.by_filter());
     let prefix = lines.iter().find(|(filter, lines)| {
@@ -45,7 +45,7 @@ fn alike(first: &Run, second: &Run) -> Finding {
     match (prefix, file) {
         (None, None) => Ok(()),
         (Some((filter, lines)), _) => Err(format!("{filter} prints {lines:?} and {:?}", others[filter])),
-        (_, Some((name, _))) => Err(format!("{name} begins in another way")),
+        (_, Some((name, _))) => Err(format!("{name} has a different prefix")),
     }
 }
 
@@ -101,7 +101,7 @@ fn several_rewrites_preserve_meaning() {
         let mut choices = Choices::seeded(seed);
         let rewrites = [(); 4].map(|()| *choices.pick(&Rewrite::ALL));
         let mut other = program.clone();
-        // Written out once only: what is written out twice would have the same names twice.
+        // Each rewrite is applied once: applied twice, it would declare the same names twice.
         for (at, rewrite) in rewrites.iter().enumerate() {
             if !rewrites[..at].contains(rewrite) {
                 other = rewrite.apply(&other, &mut choices);

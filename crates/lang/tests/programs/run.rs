@@ -1,4 +1,4 @@
-//! Runs programs with files in a folder of their own.
+//! Runs programs with files in a temporary folder.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,24 +14,24 @@ use thalweg_lang::{Compiled, Sources, compile};
 /// Steady states of most runs.
 pub const ITERATIONS: u64 = 6;
 
-/// What a program does.
+/// The visible behaviour of a program.
 #[derive(PartialEq, Debug)]
 pub struct Run {
-    /// What it printed.
+    /// The printed text.
     pub printed: String,
-    /// What it wrote, by file.
+    /// The written bytes, by file name.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// How it ended; an error as text.
+    /// The outcome, or the message of the error.
     pub end: Result<Outcome, String>,
 }
 
 impl Run {
-    /// The lines of each filter, without whose they are.
+    /// The printed lines by filter, without the filter's name that begins each line.
     pub fn by_filter(&self) -> BTreeMap<&str, Vec<&str>> {
         let mut lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for line in self.printed.lines() {
-            let (whose, line) = line.split_once(' ').unwrap_or((line, ""));
-            lines.entry(whose).or_default().push(line);
+            let (filter, line) = line.split_once(' ').unwrap_or((line, ""));
+            lines.entry(filter).or_default().push(line);
         }
         lines
     }
@@ -42,12 +42,12 @@ pub fn compiled(program: &Program) -> Result<Arc<Compiled>, String> {
     compiled_text(&program.to_string())
 }
 
-/// The same of a text.
+/// Compiles a text, which must be a correct program.
 pub fn compiled_text(text: &str) -> Result<Arc<Compiled>, String> {
     let sources = Sources::of("program.str", text);
     compile(&sources).map(Arc::new).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(|error| error.render(&sources, false)).collect();
-        format!("it does not compile: {}", errors.join("\n"))
+        format!("the program does not compile: {}", errors.join("\n"))
     })
 }
 
@@ -56,9 +56,9 @@ pub fn run(program: &Program, iterations: u64) -> Result<Run, String> {
     Ok(execute(&compiled(program)?, &program.inputs, iterations))
 }
 
-/// Runs a program that has been compiled.
+/// Runs a compiled program.
 pub fn execute(compiled: &Arc<Compiled>, inputs: &[(String, Vec<u8>)], iterations: u64) -> Run {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| folder.path().join(name);
     inputs.iter().for_each(|(name, bytes)| std::fs::write(path(name), bytes).expect("a file"));
     let out = Printed::default();
@@ -77,7 +77,7 @@ pub fn execute(compiled: &Arc<Compiled>, inputs: &[(String, Vec<u8>)], iteration
         other => format!("{other:?}"),
     });
     let entries = std::fs::read_dir(folder.path()).expect("the folder").map(|entry| entry.expect("an entry"));
-    let files = entries.map(|entry| entry.file_name().into_string().expect("a name of ours"));
+    let files = entries.map(|entry| entry.file_name().into_string().expect("a UTF-8 name"));
     let files = files.filter(|name| inputs.iter().all(|(input, _)| input != name));
     let files = files.map(|name| (name.clone(), std::fs::read(path(&name)).expect("a file"))).collect();
     let printed = String::from_utf8(out.0.borrow().clone()).expect("text");
@@ -97,7 +97,7 @@ impl Write for Printed {
     }
 }
 
-/// Files in a folder.
+/// A file system rooted in a folder.
 struct Folder<'a>(&'a Path);
 
 impl Files for Folder<'_> {

@@ -1,4 +1,4 @@
-//! What may stand where in filters.
+//! Statements and declarations allowed in filters.
 
 use crate::common::{accepted, refused, with_code, with_filter};
 

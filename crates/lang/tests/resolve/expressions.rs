@@ -92,7 +92,7 @@ fn functions_of_the_filter_are_called_with_their_types() {
     refused(&filter("float f = scale(1);"), &["`scale` takes 2 arguments, found 1"]);
     refused(&filter("float f = scale(1, 2.5);"), &["expected an `int`, found a `float`"]);
     refused(&filter("float f = nothing();"), &["expected a value, found `void`"]);
-    // The filter's own goes before the language's.
+    // A function of the filter shadows a built-in one.
     refused(&filter("float f = sin(2.5);"), &["expected an `int`, found a `float`"]);
 }
 

@@ -1,4 +1,4 @@
-//! Programs that nobody would write.
+//! Adversarial programs.
 
 use crate::common::{accepted, resolved, with_code};
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ fn chains_of_lengths_are_bounded() {
         "void->void pipeline Main {{ add FileReader<int>(\"in\"); add FileWriter<int>(\"out\"); }}
          void->int pipeline Test({params}) {{ add void->int filter {{ work push 1 {{ push(a499[0]); }} }}; }}"
     );
-    let errors = resolved(&text).expect_err("it is too deep");
+    let errors = resolved(&text).expect_err("the chain is too long");
     assert!(errors[0].message.contains("depends on a chain of more than"), "{}", errors[0].message);
 }
 
@@ -55,17 +55,17 @@ fn long_chains_of_structures_are_checked_iteratively() {
 fn many_errors_are_cut_off() {
     let code = "nothing = missing; ".repeat(5000);
     assert_eq!(
-        resolved(&with_code(&code)).expect_err("nothing is there").len(),
+        resolved(&with_code(&code)).expect_err("unknown names").len(),
         thalweg_lang::resolve::MAX_ERRORS
     );
 }
 
 #[test]
 fn an_empty_program_is_refused() {
-    assert_eq!(resolved("").expect_err("there is no stream").len(), 1);
+    assert_eq!(resolved("").expect_err("no stream").len(), 1);
 }
 
-/// Words of which programs are made, right or wrong.
+/// Tokens and fragments of programs.
 fn word() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "x",
@@ -149,8 +149,8 @@ fn word() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// Whatever of a text can be read is resolved, or refused, without a panic. (What is wrong in the syntax
-    /// is left out of the tree, so that the rest is resolved here all the same.)
+    /// The resolver accepts or rejects every tree without a panic. (The parser omits invalid syntax from the tree, so
+    /// the rest reaches the resolver.)
     #[test]
     fn nothing_panics(words in prop::collection::vec(word(), 0..120)) {
         let text = words.join(" ");

@@ -1,4 +1,4 @@
-//! Items with parts.
+//! Items of array and structure types.
 
 use crate::common::{accepted, refused};
 

@@ -120,26 +120,26 @@ fn fields_must_not_shadow_parameters() {
 #[test]
 fn uses_before_declaration_report_the_declaration() {
     let later = "move the declaration before the use";
-    let told = |text: &str| {
+    let check = |text: &str| {
         hinted(text, later);
-        let errors = resolved(text).expect_err("it is used before");
+        let errors = resolved(text).expect_err("a use before the declaration");
         let (span, _) = errors[0].others[0];
         assert!(errors[0].span.start < span.start && text[span.start as usize..].starts_with("late"));
     };
-    told(&with_code("float x = late; float late = 1;"));
-    told(&with_code("if (1) { float x = late; } float late = 1;"));
-    told(&with_filter(
+    check(&with_code("float x = late; float late = 1;"));
+    check(&with_code("if (1) { float x = late; } float late = 1;"));
+    check(&with_filter(
         "float->float filter Test() { int n = late; int late; work pop 1 push 1 { push(pop()); } }",
     ));
-    told("static { int A = late; int late = 1; } void->void pipeline Main { }");
-    told(
+    check("static { int A = late; int late = 1; } void->void pipeline Main { }");
+    check(
         "void->void pipeline Main {
             add void->int filter { work push 1 { push(late); } }; int late = 3; add FileWriter<int>(\"out\");
         }",
     );
-    // Elsewhere it is another variable.
+    // In another scope it is another variable.
     for code in ["float x = late; { float late = 1; }", "{ float x = late; } { float late = 1; }"] {
-        let errors = resolved(&with_code(code)).expect_err("it is not there");
+        let errors = resolved(&with_code(code)).expect_err("an unknown name");
         assert!(errors.len() == 1 && errors[0].others.is_empty(), "{code}");
     }
 }
@@ -156,6 +156,6 @@ fn an_error_is_reported_once_and_checking_continues() {
         ],
     );
     refused("Void->void pipeline Main { }", &["cannot find type `Void`"]);
-    // What is declared with a wrong type is known, and nothing more is said about it.
+    // A name declared with an unknown type is known, and its uses cause no further errors.
     refused(&with_code("Unknown x; x = 1; x.a = x[2];"), &["cannot find type `Unknown`"]);
 }

@@ -1,4 +1,4 @@
-//! Rates against types, and against what is done.
+//! Rates against types, and against the items that code moves.
 
 use crate::common::{accepted, refused, with_filter};
 
@@ -16,7 +16,7 @@ fn items_are_moved_only_with_nonzero_rates() {
     refused(&filter("pop 1 push 0", "push(pop());"), &["`push` in `Test`, but its `push` rate is 0"]);
     refused(&filter("pop 0 push 1", "push(pop());"), &["`pop` in `Test`, but its `pop` rate is 0"]);
     refused(&filter("pop 0 push 1", "push(peek(0));"), &["`peek` in `Test`, but its `peek` rate is 0"]);
-    // What functions do that are called counts.
+    // The effects of called functions count.
     refused(&filter("pop 1 push 0", "pop(); f();"), &["`push` in `Test`, but its `push` rate is 0"]);
 }
 
@@ -36,7 +36,7 @@ fn prework_has_rates_of_its_own() {
 fn non_void_ends_need_rates() {
     refused(&filter("push 1", "push(1);"), &["`Test` pops nothing, but its input is `float`"]);
     refused(&filter("pop 1", "pop();"), &["`Test` pushes nothing, but its output is `float`"]);
-    // A 0 that is written is meant.
+    // An explicit 0 is accepted.
     accepted(&filter("pop 0 push 1", "push(1);"));
     let source = |rates: &str| {
         format!(
@@ -53,7 +53,7 @@ fn counted_items_fit_static_rates() {
     accepted(&filter("pop 2 push 2", "push(pop()); for (int i = 0; i < 1; i++) push(pop());"));
     accepted(&filter("pop 1 push 2", "float x = pop(); push(x); if (x > 0) push(1); else push(2);"));
     accepted(&filter("pop n push 1", "push(pop());"));
-    // The rest of what is declared is dropped.
+    // Items that the body does not pop are dropped.
     accepted(&filter("pop 3 push 1", "push(pop());"));
     accepted(&filter("pop 1 push 2", "push(pop()); f();"));
     refused(
@@ -179,7 +179,7 @@ fn pops_before_a_peek_count() {
         ("pop 2", "float x = 0; for (int i = 0; i < n; i++) x += peek(1 - 1) + pop(); push(x);"),
         ("pop 1", "float x = n ? pop() : 0; push(x + peek(0));"),
         ("pop n", "pop(); pop(); push(peek(0));"),
-        // It may never come to that.
+        // The peek may never execute.
         ("pop 1", "float x = pop(); for (int i = 0; i < n; i++) x += peek(0); push(x);"),
         ("pop 1", "push(pop() > 0 && peek(0) > 0 ? 1 : 2);"),
         ("pop 1", "float x = pop(); if (n > 3) x += peek(0); push(x);"),
@@ -188,7 +188,7 @@ fn pops_before_a_peek_count() {
     ] {
         accepted(&filter(&format!("{rates} push 1"), code));
     }
-    // What is wrong for itself is told as that.
+    // A wrong pop rate is reported as such.
     refused(
         &filter("pop 1 push 1", "pop(); push(pop() + peek(0));"),
         &["the pop rate of `Test` is declared as 1, but its body pops 2"],

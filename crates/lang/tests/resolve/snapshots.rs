@@ -1,4 +1,4 @@
-//! What is said, and what comes out, as text.
+//! Snapshots of rendered errors and of a resolved program.
 
 use crate::common::{accepted, render, resolved};
 

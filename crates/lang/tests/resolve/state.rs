@@ -1,4 +1,4 @@
-//! Which filters keep a state.
+//! Detection of stateful filters.
 
 use crate::common::{accepted, filter_of, with_filter};
 

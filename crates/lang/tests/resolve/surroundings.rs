@@ -1,4 +1,4 @@
-//! Types that anonymous streams leave out come from around them.
+//! Types that anonymous streams omit are inferred from their surroundings.
 
 use crate::common::{accepted, refused};
 
@@ -17,7 +17,7 @@ fn main(code: &str) -> String {
     format!("void->void pipeline Main {{ {code} }} {PARTS}")
 }
 
-/// The types of the filters without names, in order.
+/// The inferred types of the anonymous filters, in order.
 #[track_caller]
 fn found(code: &str) -> Vec<String> {
     let program = accepted(&main(code)).to_string();
@@ -135,7 +135,7 @@ fn inferred_types_need_equal_lengths() {
         &main(&format!("add Rows(3); {pass} add ShowRows(3);")),
         &["cannot infer the input type of this filter"],
     );
-    // The length is another stream's own variable, and here there is none of its name.
+    // The length is a variable of another stream, unknown at the place of inference.
     let inner = "add pipeline { int m = 2; add void->int[m] filter { work push 1 { int[m] x; push(x); } } }";
     refused(
         &main(&format!("{inner} {pass} add ShowRows(2);")),

@@ -101,7 +101,7 @@ fn lists_have_one_value_per_element() {
     refused(&with_code("int[3] a = {1, 2, 3, 4};"), &[&few(4, 3)]);
     refused(&with_code("int[2][2] a = {{1, 2}, {3}};"), &[&few(1, 2)]);
     refused(&with_code("int[2][3] a = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};"), &[&few(3, 2)]);
-    // Whatever the lengths are, rows have one.
+    // All rows have one length, even if the lengths are unknown.
     refused(&with_code("int n = 2; int[n][n] a = {{1, 2}, {3}};"), &[&few(1, 2)]);
     refused(&format!("static {{ int[2] a = {{1}}; }} {}", with_code("")), &[&few(1, 2)]);
     let field = "float->float filter Test() { float[1] h = {1, 2}; work pop 1 push 1 { push(pop()); } }";

@@ -1,9 +1,9 @@
-//! Depth and length: what is too much is an error, on a small stack and in linear time.
+//! Limits of depth and length: exceeding one is an error, on a small stack and in linear time.
 
 use thalweg_lang::parser::{MAX_DEPTH, MAX_ERRORS, MAX_HEIGHT};
 use thalweg_lang::{Sources, parse};
 
-/// Messages of the errors of a text.
+/// The messages of a text's errors.
 fn messages(text: String) -> Vec<String> {
     parse(&Sources::of("test.str", text)).1.into_iter().map(|error| error.message).collect()
 }
@@ -110,7 +110,7 @@ fn time_is_linear() {
     for text in texts {
         messages(text);
     }
-    // A fraction of a second; quadratic time would be minutes.
+    // Linear time is a fraction of a second, quadratic time would be minutes.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 

@@ -1,4 +1,4 @@
-//! Places: what a span covers, and files.
+//! Spans of syntax elements, and programs of several files.
 
 use thalweg_lang::ast::{StmtKind, StreamBody};
 use thalweg_lang::{Sources, parse};
