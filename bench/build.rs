@@ -1,4 +1,4 @@
-//! Compiles the hand-written C of `peers/str`, with the flags that generated code gets, and links it.
+//! Compiles the hand-written C of `peers/str`, with the same flags as generated code, and links it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ mod flags;
 
 fn main() {
     let folder = Path::new("peers/str");
-    let into = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    let into = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo:rerun-if-changed={}", folder.display());
     println!("cargo:rerun-if-changed=../crates/codegen/src/build/flags.rs");
     println!("cargo:rerun-if-env-changed=CC");
@@ -26,7 +26,7 @@ fn main() {
 
 fn compile(source: &Path, object: &Path) {
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    // Vectors wider than the machine's never cross a call.
+    // No call passes vectors wider than the machine's, so the warnings about their ABI are off.
     let flags = flags::FLAGS.iter().chain(&["-Wno-psabi", "-c", "-o"]);
     let status = Command::new(&compiler).args(flags).arg(object).arg(source).status();
     match status {

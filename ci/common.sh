@@ -1,11 +1,11 @@
-# For the scripts beside this one and .ci/run, which source it; not to be run.
+# Functions for the scripts in this folder and for .ci/run, which source this file.
 
-# The channel of rust-toolchain.toml.
+# toolchain: prints the channel of rust-toolchain.toml.
 toolchain() {
     sed -n 's/^channel *= *"\(.*\)"$/\1/p' rust-toolchain.toml
 }
 
-# Puts cargo on the path where rustup was installed after this shell began.
+# find_cargo: adds cargo to the path if rustup was installed after this shell started.
 find_cargo() {
     local env="${CARGO_HOME:-$HOME/.cargo}/env"
     if ! command -v cargo >/dev/null && [ -f "$env" ]; then
@@ -14,7 +14,7 @@ find_cargo() {
     fi
 }
 
-# Checks that the tools are there, and installs the toolchain where parts of it are missing.
+# find_tools: checks that cargo and a C compiler exist, and installs the toolchain if parts of it are missing.
 find_tools() {
     if ! command -v cargo >/dev/null; then
         echo "error: no cargo: install rustup from https://rustup.rs" >&2
@@ -33,12 +33,12 @@ find_tools() {
     cargo fmt --version
 }
 
-# The exit status of a script whose tool is absent, as with Automake.
+# The exit status of a script that lacks its tool, as in Automake.
 NOT_RUN=77
-# Steps that were not run, with the reason.
+# The steps that were skipped, with the reason.
 not_run=()
 
-# skip REASON HELP: ends a script that cannot run here, in a way that is neither a pass nor a failure.
+# skip REASON HELP: exits a script that cannot run, with a status that is neither a pass nor a failure.
 skip() {
     printf 'NOT RUN: %s\nhelp: %s\n' "$1" "$2" >&2
     if [ -n "${SKIP_REASON_FILE:-}" ]; then
@@ -47,13 +47,13 @@ skip() {
     exit "$NOT_RUN"
 }
 
-# step NAME COMMAND...: runs a step and says what it is and how long it took. A step that ends by
-# `skip` is noted and does not end the run; the bare status of `skip`, without a reason, is a failure.
+# step NAME COMMAND...: runs a command and prints its name and its time. A step that ends by `skip` is
+# recorded and does not end the run. The status of `skip` without a reason counts as a failure.
 step() {
     local name=$1 start=$SECONDS status=0 reason
     shift
     printf '\n==> %s: %s\n' "$name" "$*"
-    # Not as a condition, which would switch `set -e` off inside a function that is a step.
+    # The command is not part of a condition, which would disable `set -e` inside a function.
     set +e
     reason=$(mktemp)
     (
@@ -77,7 +77,7 @@ step() {
     printf '<== %s: %d s\n' "$name" $((SECONDS - start))
 }
 
-# The last line of a run in which no step failed.
+# summary: prints the last line of a run in which no step failed.
 summary() {
     local IFS=,
     local list="${not_run[*]-}"

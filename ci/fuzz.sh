@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fuzzes every target of fuzz/ for a while, on request.
+# Fuzzes the targets of fuzz/. Runs on request.
 #
-#   bash ci/fuzz.sh                                    60 s each
+#   bash ci/fuzz.sh                                    all targets, 60 s each
 #   SECONDS_EACH=3600 bash ci/fuzz.sh archive          one target, for an hour
 #
-# Needs a nightly toolchain, a C++ compiler and cargo-fuzz (cargo install cargo-fuzz); exits with
-# status 77 where one is missing. It installs nothing. Inputs found are kept in fuzz/corpus/,
-# failing ones in fuzz/artifacts/; where fuzz/seeds/ has some for a target, they come first.
+# Needs a nightly toolchain, a C++ compiler and cargo-fuzz (cargo install cargo-fuzz). Exits with
+# status 77 if one is missing, and installs nothing. Keeps the inputs it finds in fuzz/corpus/, and
+# those that fail in fuzz/artifacts/. Begins with the inputs in fuzz/seeds/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source ci/common.sh

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The long run of the tests, on request: the same tests as always, with more cases and at all levels.
+# Runs the tests of `cargo test` with more random cases and at all optimisation levels. Runs on request.
 #
 #   bash ci/long.sh                                    20000 cases of each test file
-#   THALWEG_CASES=1000000 bash ci/long.sh              more
-#   bash ci/long.sh random_graphs                      tests with this in their name only
+#   THALWEG_CASES=1000000 bash ci/long.sh              more cases
+#   bash ci/long.sh random_graphs                      only tests with this in their name
 #
-# THALWEG_CASES is the number of cases of the engine's own random tests, PROPTEST_CASES that of
-# those written with proptest; where a test fixes its own number, that number stays. THALWEG_LONG=1 has
-# every StreamIt program compiled at all levels, of which `cargo test` takes two (the program suite: one).
-# Tests that `cargo test` ignores run, too. A failure prints the seed or the case that repeats it.
+# THALWEG_CASES is the number of cases of the engine's own random tests, PROPTEST_CASES that of tests
+# written with proptest. A test that fixes its number of cases keeps it. With THALWEG_LONG=1 every
+# StreamIt program is compiled at all levels (`cargo test` compiles at two, the program suite at one).
+# Tests that `cargo test` ignores run, too. A failure prints the seed or the case to repeat it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

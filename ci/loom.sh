@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# The loom models: every interleaving of the lock-free protocols, up to a number of preemptions.
+# Runs the loom models: all interleavings of the lock-free protocols, up to a number of preemptions.
 #
-#   LOOM_MAX_PREEMPTIONS=3 bash ci/loom.sh             all models, a deeper search (the default is 2)
+#   LOOM_MAX_PREEMPTIONS=3 bash ci/loom.sh             all models, with a deeper search (the default is 2)
 #   bash ci/loom.sh loom_sleep                         the models with this in their name
 #
-# Models are the tests of thalweg-runtime whose names begin with `loom_`. They have a target folder
-# of their own, since `--cfg loom` builds everything anew.
+# Models are the tests of thalweg-runtime with names that begin with `loom_`. They have their own target
+# folder, because `--cfg loom` rebuilds all crates.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export RUSTFLAGS="--cfg loom"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom"
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}"
-# Link-time optimisation would take longer than it saves.
+# Link-time optimisation would take more time than it saves.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0
 models=(cargo test -p thalweg-runtime --lib --release "${1:-loom_}")
 
-# A filter that matches nothing passes, so the models are counted first.
+# Counts the models first, because a test run with no matching test passes.
 count=$("${models[@]}" -- --list | grep -c ': test$' || true)
 if [ "$count" -eq 0 ]; then
     echo "error: no loom models with \`${1:-loom_}\` in their name in thalweg-runtime" >&2

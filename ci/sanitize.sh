@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Generated C under GCC's address and undefined-behaviour sanitizers, on request: the tests of the back end as
-# they are, with a compiler that adds the checks. What generated code does outside of its buffers, its arrays
-# and the language ends a test with a report of where.
+# Runs the tests of the back end with generated C under GCC's address and undefined-behaviour sanitizers. Runs on
+# request. A compiler wrapper adds the sanitizers. An access outside of buffers or arrays, or undefined behaviour,
+# ends a test with a report of its location.
 #
 #   bash ci/sanitize.sh                                all tests of the back end, 300 random programs
-#   THALWEG_CASES=5000 bash ci/sanitize.sh random      more random programs, and nothing else
+#   THALWEG_CASES=5000 bash ci/sanitize.sh random      only random programs, more of them
 #   bash ci/sanitize.sh suite                          the program suite
 #
-# Buffers and queues are the engine's own memory: its allocator is the sanitizer's, by LD_PRELOAD, so that these
-# have guarded edges too. Functions are small and many, hence -O1. Left out are checks of what is meant:
-# shifts, which have C's and the processor's meaning under -fwrapv, and pointers that count from nothing where
-# a node has no items. Exits with status 77 where GCC has no sanitizers.
+# The engine allocates buffers and queues. LD_PRELOAD replaces its allocator by that of the sanitizer, so that they
+# have guarded edges too. -O1 is used because there are many small functions. Checks of intended behaviour are
+# disabled: shifts, which are defined under -fwrapv, and arithmetic on null pointers, for nodes without items. Exits
+# with status 77 if GCC has no sanitizers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source ci/common.sh
@@ -22,7 +22,7 @@ if ! [ -f "$asan" ] || ! [ -f "$("$gcc" -print-file-name=libubsan.so)" ]; then
     skip "$gcc has no sanitizers" "install libasan and libubsan for $gcc, or set CC to a GCC that has them"
 fi
 
-# A module of the tests in tests/native, or the random programs, or all.
+# All tests, the random programs, or a module of tests/native.
 case "${1-}" in
     "") select=(--test native --test text --test random) ;;
     random) select=(--test random) ;;
@@ -40,7 +40,8 @@ exec "$gcc" "\$@" -O1 -g -fsanitize=address,undefined -fno-sanitize=shift,pointe
     -fno-sanitize-recover=undefined
 END
 chmod +x "$folder/cc"
-# Stacks of suspended firings are left and dropped without the sanitizer's knowing, hence no use-after-return.
+# No detection of use after return, because the sanitizer does not know when the stack of a suspended firing is left
+# or dropped.
 runner="env LD_PRELOAD=$asan ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:${ASAN_OPTIONS:-} \
 UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS:-}"
 host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)

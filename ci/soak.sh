@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Random graphs and networks, failures and circles beside what runs, for as long as is asked, with
-# a new seed each time round; stops at the first failure, which prints its seed.
+# Runs random graphs and networks, failures and deadlocks for a given time, with a new seed in each round.
+# Stops at the first failure, which prints its seed.
 #
 #   bash ci/soak.sh            an hour
-#   bash ci/soak.sh 480        minutes
+#   bash ci/soak.sh 480        480 minutes
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

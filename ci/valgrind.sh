@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The tests of the engine under Valgrind's memcheck, on request: reads and writes outside of live memory, values
-# that depend on uninitialised memory, and memory that is lost, in machine code as it is built, all threads included.
+# Runs the tests of the engine under Valgrind's memcheck. Runs on request. Memcheck detects invalid reads and writes,
+# use of uninitialised values, and leaks, in the machine code of all threads.
 #
-#   bash ci/valgrind.sh                                all of them
+#   bash ci/valgrind.sh                                all tests
 #   bash ci/valgrind.sh failures coroutines            the test files of crates/thalweg with these names
 #   THALWEG_CASES=1000 bash ci/valgrind.sh random_graphs
 #
-# Needs Valgrind (Debian: apt-get install valgrind); exits with status 77 where there is none. Memcheck runs
-# one thread at a time, 20 to 50 times slower, so it finds no races, and random tests have few cases.
-# What the last run found is in docs/checks.md.
+# Needs Valgrind (Debian: apt-get install valgrind). Exits with status 77 if there is none. Memcheck runs one
+# thread at a time, 20 to 50 times slower, so it finds no races, and random tests have few cases here.
+# docs/checks.md has the result of the last run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source ci/common.sh
@@ -18,16 +18,16 @@ if ! command -v valgrind >/dev/null; then
     skip "no valgrind" "on Debian: apt-get install valgrind"
 fi
 
-# Without tests of the engine's memory:
+# Test files that are left out:
 # - compile_fail and layout run cargo,
-# - conformance and policies_in_two_hosts run hundreds of graphs, for more than five minutes each; they
-#   do nothing to memory that the random tests do not do,
-# - overflow makes stacks overflow, in processes of its own,
+# - conformance and policies_in_two_hosts run hundreds of graphs, for more than five minutes each, and use
+#   memory in no other way than the random tests,
+# - overflow makes stacks overflow, in its own processes,
 # - idle measures processor time.
 without=" compile_fail layout conformance policies_in_two_hosts overflow idle "
-# Tests that measure time, or fail where a deadlock is found late, as it is at this speed.
-skips=(--skip a_full_circle_is_opened_beside_a_long_ring --skip several_requests_at_a_time_are_answered_at_once)
-# Tests that leak ends of processes on purpose: what they lose is no error.
+# Tests that measure time, or fail if a deadlock is found late, as it is at this speed.
+skips=(--skip a_full_cycle_is_opened_beside_a_long_ring --skip several_requests_at_a_time_are_answered_at_once)
+# Test files that leak ends of processes on purpose, so leaks are not errors.
 leaky=" astray later_room "
 
 names=("$@")
@@ -45,7 +45,7 @@ done
 host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
 memcheck="valgrind --quiet --error-exitcode=99 --fair-sched=yes --num-callers=40"
 leaks="--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite"
-# The system calls of rustix without libc look for the kernel's vDSO, which Valgrind takes away.
+# Without libc, rustix looks for the vDSO of the kernel, which Valgrind hides.
 export RUSTFLAGS="--cfg rustix_use_libc"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/valgrind"
 export THALWEG_CASES="${THALWEG_CASES:-500}"
@@ -53,7 +53,7 @@ export PROPTEST_CASES="${PROPTEST_CASES:-8}"
 export RUST_BACKTRACE=0
 
 status=0
-# under RUNNER ARGUMENTS...: cargo test with a runner; a failure does not keep the next from running.
+# under RUNNER ARGUMENTS...: runs cargo test with a runner. A failure does not end the script.
 under() {
     local runner=$1
     shift

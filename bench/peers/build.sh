@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the peers that need another toolchain, as far as the tools are there, into peers/target/.
-# Nothing here is needed: the benchmark goes on without a peer that was not built.
+# Builds the peers that need another toolchain into peers/target/, if the tools are installed.
+# All of them are optional: the benchmark leaves out a peer that was not built.
 set -u
 cd "$(dirname "$0")" || exit 1
 mkdir -p target
@@ -32,7 +32,7 @@ fi
 if ! command -v c++ >/dev/null; then
     echo "missing: a C++ compiler, needed for oneTBB (apt-get install g++)"
 elif flags=$(tbb_flags); then
-    # shellcheck disable=SC2086 # the flags are words
+    # shellcheck disable=SC2086 # the flags must be split into words
     c++ -std=c++17 -O3 -march=native -o target/tbb tbb/main.cpp tbb/chain.cpp tbb/farm.cpp $flags && echo "built: tbb"
 else
     echo "missing: oneTBB (apt-get install libtbb-dev, or pip install tbb-devel)"

@@ -1,4 +1,4 @@
-//! Real files that every machine with this benchmark has: the installed Rust toolchain's folder.
+//! Real files that exist on every machine with this benchmark: the folder of the installed Rust toolchain.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,22 +8,22 @@ use std::process::{Command, Stdio};
 use crate::race::Outcome;
 use crate::row::timed;
 
-/// Files, and their bytes one after another with a short header before each, as in a tar file.
+/// Files, and their contents in one buffer with a short header before each, as in a tar file.
 pub struct Corpus {
-    /// What is packed.
+    /// The headers and contents.
     pub bytes: Vec<u8>,
     files: Vec<PathBuf>,
 }
 
 impl Corpus {
-    /// Reads files in the order of their names until there are `enough` bytes.
-    pub fn load(enough: usize) -> Self {
+    /// Reads files in the order of their names until the buffer has at least `least` bytes.
+    pub fn load(least: usize) -> Self {
         let mut corpus = Self { bytes: Vec::new(), files: Vec::new() };
         let mut files = Vec::new();
         list(&toolchain(), &mut files);
         files.sort();
         for file in files {
-            if corpus.bytes.len() >= enough {
+            if corpus.bytes.len() >= least {
                 break;
             }
             corpus.add(file);
@@ -39,7 +39,7 @@ impl Corpus {
         self.files.push(file);
     }
 
-    /// Times `tar | command` over the same files; nothing where either program is missing.
+    /// Times `tar | command` over the same files; `None` if either program is missing.
     pub fn tar(&self, command: &str) -> Outcome {
         let tool = command.split(' ').next().unwrap_or(command);
         if !["tar", tool].into_iter().all(installed) {
@@ -60,7 +60,7 @@ impl Corpus {
             .iter()
             .flat_map(|file| [file.as_os_str().as_encoded_bytes(), b"\0"].concat())
             .collect();
-        shell.stdin.take().expect("a pipe was asked for").write_all(&names).map_err(text)?;
+        shell.stdin.take().expect("standard input is a pipe").write_all(&names).map_err(text)?;
         let status = shell.wait().map_err(text)?;
         if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
     }
@@ -81,7 +81,7 @@ pub fn toolchain() -> PathBuf {
     PathBuf::from(path.unwrap_or_default())
 }
 
-/// Adds all files below `folder`; what cannot be read is left out.
+/// Adds all files below `folder`; unreadable entries are skipped.
 fn list(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type() {

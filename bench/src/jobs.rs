@@ -1,7 +1,7 @@
-//! The jobs that ours and all peers are given, and the perfect split of each.
+//! The jobs of this engine and all peers, and the perfect split of each.
 //!
-//! A perfect split is the same work done by plain threads, each with a contiguous share of equal work and
-//! no communication. It is the yardstick of efficiency, and it says what checksum is right.
+//! A perfect split is the same work done by plain threads, each with a contiguous share of equal work and no
+//! communication. It is the yardstick of efficiency, and it defines the expected checksum.
 
 use std::ops::Range;
 use std::sync::{Arc, Barrier};
@@ -10,21 +10,21 @@ use std::time::Instant;
 use crate::row::{Row, median_of, once, pin};
 use crate::work::{Heavy, Work, fold, join};
 
-/// A chain of serial in-order stages. The first makes the items and the last folds them: all of them work.
+/// A chain of serial in-order stages. The first creates the items and the last folds them; all of them work.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
-    /// Stages, at least 2; there is a channel between every two.
+    /// The number of stages, at least 2, with a channel between neighbours.
     pub stages: usize,
-    /// Items that go through.
+    /// The number of items.
     pub items: u64,
-    /// What each stage does with each item.
+    /// The work of each stage on each item.
     pub work: Work,
-    /// Threads to use.
+    /// The number of threads.
     pub threads: usize,
 }
 
 impl Chain {
-    /// The same work as a perfect split.
+    /// Runs the same work as a perfect split.
     pub fn split(&self) -> Row {
         let shares = equal_shares(self.items, self.threads, |_| 1);
         split(shares, |range| {
@@ -37,33 +37,33 @@ impl Chain {
 /// An ordered farm: a serial source of indices, a parallel stage, a serial in-order sink.
 #[derive(Clone, Debug)]
 pub struct Farm {
-    /// Items that go through.
+    /// The number of items.
     pub items: u64,
-    /// What the parallel stage does.
+    /// The work of the parallel stage.
     pub work: Arc<Heavy>,
-    /// Threads to use.
+    /// The number of threads.
     pub threads: usize,
 }
 
 impl Farm {
-    /// The same work as a perfect split.
+    /// Runs the same work as a perfect split.
     pub fn split(&self) -> Row {
         let shares = equal_shares(self.items, self.threads, |i| self.work.steps(i));
         split(shares, |range| range.fold(0, |h, i| fold(h, self.work.run(i))))
     }
 }
 
-/// A farm that lasts microseconds, and is run many times in a row: its time is the median of theirs.
+/// A farm that takes microseconds and is run many times in a row; the result is the median time.
 #[derive(Clone, Debug)]
 pub struct Small {
-    /// What each of them is.
+    /// One farm.
     pub farm: Farm,
-    /// How many there are.
+    /// The number of runs.
     pub jobs: u64,
 }
 
 impl Small {
-    /// The time of the work alone on one thread, divided by the threads.
+    /// The time of the work alone on one thread, divided by the number of threads.
     pub fn split(&self) -> Row {
         let Farm { items, work, threads } = &self.farm;
         let row = median_of(self.jobs, || once(|| (0..*items).fold(0, |h, i| fold(h, work.run(i)))));
@@ -87,7 +87,7 @@ pub fn equal_shares(items: u64, shares: usize, cost: impl Fn(u64) -> u64) -> Vec
     ranges
 }
 
-/// Runs each share on a thread of its own and joins the checksums, one value per item.
+/// Runs each share on a thread of its own and joins the checksums; `run` folds one value per item.
 fn split(shares: Vec<Range<u64>>, run: impl Fn(Range<u64>) -> u64 + Sync) -> Row {
     split_parts(shares, |range| {
         let len = range.end - range.start;
@@ -95,10 +95,10 @@ fn split(shares: Vec<Range<u64>>, run: impl Fn(Range<u64>) -> u64 + Sync) -> Row
     })
 }
 
-/// Runs each share on a thread and a processor of its own; `run` gives a checksum and the number of its values.
+/// Runs each share on a thread and a processor of its own; `run` returns a checksum and the number of its values.
 ///
-/// The clock runs from the moment when all threads stand ready until the last has finished: neither the start of
-/// a thread nor the system's first guess where to put it belongs to a perfect split.
+/// The clock runs from the time when all threads are ready until the last has finished: neither the start of a thread
+/// nor its migration to a processor belongs to a perfect split.
 pub fn split_parts(shares: Vec<Range<u64>>, run: impl Fn(Range<u64>) -> (u64, u64) + Sync) -> Row {
     let (run, ready) = (&run, &Barrier::new(shares.len()));
     let part = move |(index, range): (usize, Range<u64>)| {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_split_gives_the_same_checksum_on_any_number_of_threads() {
+    fn a_split_has_the_same_checksum_on_any_number_of_threads() {
         let work = Arc::new(Heavy::lasting(20, &Calibration { ns_per_step: 1.0 }));
         let farm = |threads| Farm { items: 1000, work: Arc::clone(&work), threads };
         assert_eq!(farm(1).split().checksum, farm(3).split().checksum);

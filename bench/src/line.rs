@@ -1,10 +1,10 @@
-//! From records to the line of a figure.
+//! Computes the line of a figure from its records.
 
-use crate::quiet::LIMIT;
+use crate::noise::LIMIT;
 use crate::race::{Record, Role};
 use crate::targets::{Target, target};
 
-/// What the value of a figure is.
+/// The quantity that a figure measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Nanoseconds per item.
@@ -28,7 +28,7 @@ impl Measure {
         self != Measure::Speed
     }
 
-    /// What stands behind a value.
+    /// The unit after a value.
     pub fn unit(self) -> &'static str {
         match self {
             Measure::NsPerItem => "ns",
@@ -40,16 +40,16 @@ impl Measure {
     }
 }
 
-/// What must be known of a contestant after the race.
+/// The description of a contestant that a line needs after the race.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// What it is to the figure.
+    /// Its role in the figure.
     pub role: Role,
     /// Items of one run.
     pub items: u64,
-    /// Whose time its own is compared with.
+    /// The contestant that its time is compared with.
     pub yardstick: &'static str,
 }
 
@@ -58,19 +58,19 @@ pub struct Entry {
 pub struct Line {
     /// The figure's name.
     pub name: String,
-    /// What the values are.
+    /// The quantity measured.
     pub measure: Measure,
     /// Our value.
     pub ours: Option<f64>,
     /// The best peer and its value.
     pub best: Option<(&'static str, f64)>,
-    /// What was promised.
+    /// The target.
     pub target: Target,
-    /// Whether it was kept.
-    pub met: Option<bool>,
-    /// A run that counts was disturbed.
+    /// Whether our value reaches the target.
+    pub passes: Option<bool>,
+    /// Whether a run that counts was disturbed.
     pub noisy: bool,
-    /// The value of everybody who took part.
+    /// The value of each contestant.
     pub values: Vec<(Entry, f64)>,
 }
 
@@ -88,7 +88,7 @@ impl Line {
             ours,
             best: best(measure, &values),
             target,
-            met: ours.and_then(|ours| target.met(ours, named)),
+            passes: ours.and_then(|ours| target.passes(ours, named)),
             noisy: records.iter().any(|record| record.kept && record.disturbance > LIMIT),
             values,
         }
@@ -99,21 +99,21 @@ impl Line {
         Some(self.ours? / self.best?.1)
     }
 
-    /// The names of the columns of a printed line.
+    /// The column names of the printed lines.
     pub fn heading() -> String {
         columns(["figure", "ours", "best peer", "", "ratio", "target", "verdict"])
     }
 
     /// The verdict as a word.
     pub fn verdict(&self) -> &'static str {
-        match self.met {
-            Some(true) => "met",
-            Some(false) => "short",
+        match self.passes {
+            Some(true) => "pass",
+            Some(false) => "miss",
             None => "-",
         }
     }
 
-    /// All contestants and their values, for those who want to see more than the best.
+    /// All contestants except yardsticks, with their values.
     pub fn details(&self) -> String {
         let shown = self.values.iter().filter(|(entry, _)| entry.role != Role::Yardstick);
         let words: Vec<_> =
@@ -170,7 +170,7 @@ fn value(measure: Measure, entry: &Entry, records: &[Record]) -> Option<f64> {
     }
 }
 
-/// The median over the rows of `name` that count.
+/// The median over the records of `name` that count.
 fn median_of(records: &[Record], name: &str, of: impl Fn(&Record) -> f64) -> Option<f64> {
     let kept = records.iter().filter(|record| record.kept && record.contestant == name);
     median(kept.map(of).collect())

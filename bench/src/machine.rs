@@ -1,10 +1,10 @@
-//! What machine the figures were measured on.
+//! Describes the machine that the figures are measured on.
 
 use std::fs;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The machine's description, as pairs of a name and a value.
+/// The description of the machine, as pairs of a name and a value.
 pub fn describe() -> Vec<(&'static str, String)> {
     vec![
         ("cpu", cpu_model()),
@@ -18,13 +18,13 @@ pub fn describe() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The command that was given, as it can be given again; where results were to go is left out.
+/// The command line that repeats this session, without `--out`.
 pub fn command() -> String {
     let mut words = vec!["cargo run --release -p thalweg-bench --".to_owned()];
-    let mut given = std::env::args().skip(1);
-    while let Some(word) = given.next() {
+    let mut arguments = std::env::args().skip(1);
+    while let Some(word) = arguments.next() {
         if word == "--out" {
-            given.next();
+            arguments.next();
         } else if !word.starts_with("--out=") {
             words.push(word);
         }
@@ -32,7 +32,7 @@ pub fn command() -> String {
     words.join(" ")
 }
 
-/// Processors this process may use.
+/// The number of processors that this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -98,7 +98,7 @@ fn read_line(path: &str) -> String {
     fs::read_to_string(path).map_or_else(|_| "unknown".into(), |text| text.trim().into())
 }
 
-/// The first line that a tool says about itself.
+/// The first line that a tool prints about its version.
 fn version(tool: &str, arguments: &[&str]) -> String {
     let Ok(output) = Command::new(tool).args(arguments).output() else {
         return "none".into();

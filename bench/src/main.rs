@@ -1,8 +1,8 @@
-//! Measures this engine beside its peers and prints a line for each figure.
+//! Measures this engine and its peers and prints a line for each figure.
 //!
-//! Every figure is a race ([`race`]): contestants take turns, the machine is watched ([`quiet`]), the medians
-//! become a line ([`mod@line`]) that is compared with its target ([`targets`]). What the contestants do is written
-//! in [`jobs`], [`variants`] and [`work`]; how ours does it in [`ours`]; how the others do it in [`peers`].
+//! Every figure is a race ([`race`]): contestants take turns, runs with other load on the machine are repeated
+//! ([`noise`]), and the medians become a line ([`mod@line`]) with a verdict on its target ([`targets`]). The jobs are
+//! defined in [`jobs`], [`variants`] and [`work`]; [`ours`] runs them on this engine, [`peers`] on other systems.
 
 mod corpus;
 mod figures;
@@ -10,10 +10,10 @@ mod jobs;
 mod line;
 mod machine;
 mod native;
+mod noise;
 mod ours;
 mod pages;
 mod peers;
-mod quiet;
 mod race;
 mod results;
 mod row;
@@ -31,13 +31,13 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::session::{Options, Session};
 
-/// Measure the engine beside its peers: one line per figure, medians of interleaved runs.
+/// Measure the engine and its peers: one line per figure, medians of interleaved runs.
 ///
 /// Columns: the figure, our value, the best peer's value and name, ours divided by the best peer's, the target,
-/// and whether it is met. Values are nanoseconds per item (and stage), milliseconds or per cent where a unit
-/// stands, otherwise efficiency: the time of a perfect split of the same work over the threads, divided by the
-/// time taken. "noisy" marks a line with a run that was disturbed (more than 2 % foreign or stolen processor
-/// time) even after it was repeated. "-" means not measured.
+/// and the verdict: "pass" or "miss". Values with a unit are nanoseconds per item (and stage), milliseconds or per
+/// cent; a value without a unit is an efficiency: the time of a perfect split of the same work over the threads,
+/// divided by the time taken. "noisy" marks a line with a run that was disturbed (more than 2 % foreign or stolen
+/// processor time) even after it was repeated. "-" means not measured.
 ///
 /// Peers in other languages are built by bench/peers/build.sh.
 #[derive(Parser)]
@@ -45,13 +45,13 @@ use crate::session::{Options, Session};
 struct Arguments {
     #[command(flatten)]
     measure: Measure,
-    /// Print the figures that have targets, and run nothing
+    /// Print the figures that have targets, without measuring
     #[arg(long)]
     list: bool,
     /// Measures the memory of processes in this process: what `kpn.bytes` runs
     #[arg(long, hide = true, num_args = 2, value_names = ["STYLE", "NODES"])]
     resident: Vec<String>,
-    /// Times the first thing that this process does: what `small.first` runs
+    /// Times the first operation of this process: what `small.first` runs
     #[arg(long, hide = true, num_args = 2, value_names = ["WHAT", "THREADS"])]
     first: Vec<String>,
     #[command(subcommand)]
@@ -60,20 +60,20 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Other {
-    /// The papers' sweeps, which a run of everything leaves out: about 10 minutes on 2 cores
+    /// Measure the papers' sweeps, which a run of everything leaves out: about 10 minutes on 2 cores
     ///
     /// The random network at work divisions 10 to 10^5, the pipeline with messages of 8 to 2048 bytes,
     /// scatter-gather with 8 to 256 workers and the H.264 encoder with 1 to 512.
     Sweep(Measure),
-    /// Write docs/results: tables and plots of results, beside the papers' figures. Runs nothing
+    /// Write docs/results: tables and plots of the results, with the papers' figures. Measures nothing
     Pages(Pages),
 }
 
 #[derive(Args)]
 struct Measure {
-    /// Only figures whose names contain one of these, for example `chain.s4` or `.w1us.t2`
+    /// Only figures with a name that contains one of these, for example `chain.s4` or `.w1us.t2`
     filter: Vec<String>,
-    /// Small jobs and 3 runs: a look, not a result; kept only with --out
+    /// Small jobs and 3 runs, for a quick look; results are kept only with --out
     #[arg(long)]
     quick: bool,
     /// Runs of every contestant [default: 5, or 3 with --quick or of a sweep]
@@ -82,19 +82,19 @@ struct Measure {
     /// Threads of the parallel figures; the targets are for 2
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Where to keep all single runs [default: `bench/results/DATE-MACHINE.tsv`]
+    /// The file for the results, with all single runs [default: `bench/results/DATE-MACHINE.tsv`]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Show every contestant below each line
+    /// Print every contestant below each line
     #[arg(long)]
     peers: bool,
 }
 
 #[derive(Args)]
 struct Pages {
-    /// Results to show; of a figure that is in several, the newest [default: all of bench/results]
+    /// Files of results; of a figure that is in several, the newest is shown [default: all of bench/results]
     results: Vec<PathBuf>,
-    /// Where to write [default: docs/results]
+    /// The folder to write to [default: docs/results]
     #[arg(long, value_name = "FOLDER")]
     to: Option<PathBuf>,
 }
@@ -102,14 +102,14 @@ struct Pages {
 const EXAMPLES: &str = "\
 Examples:
   thalweg-bench                     everything, about 15 minutes on 2 cores
-  thalweg-bench --quick             a look in under 2 minutes
+  thalweg-bench --quick             a quick look in under 2 minutes
   thalweg-bench farm --peers        the farm and its variants, with every peer's value
   thalweg-bench chain.s4.w0 --runs 11
   thalweg-bench sweep layers        the random network at all its work divisions
-  thalweg-bench pages               docs/results again, from all that is kept";
+  thalweg-bench pages               docs/results, from all recorded results";
 
 impl Measure {
-    /// What to measure, with so many runs where nobody says otherwise.
+    /// The options of the session, with `runs` as the default number of runs.
     fn options(&self, runs: usize) -> Options {
         Options {
             filters: self.filter.clone(),
@@ -120,7 +120,7 @@ impl Measure {
         }
     }
 
-    /// Where results go; a quick look leaves nothing behind unless asked to.
+    /// The file for the results; none for a quick look without `--out`.
     fn path(&self, what: &str) -> Option<PathBuf> {
         self.out.clone().or_else(|| (!self.quick).then(|| results::default_path(what)))
     }
@@ -158,7 +158,7 @@ fn measure(options: Options, path: Option<PathBuf>, figures: impl FnOnce(&mut Se
     finish(&session, path)
 }
 
-/// A process that a figure has started to measure it.
+/// Ends a child process that a figure has started.
 fn child(outcome: Result<(), String>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -169,7 +169,7 @@ fn child(outcome: Result<(), String>) -> ExitCode {
     }
 }
 
-/// Keeps the results; fails if a contestant gave a wrong answer or the results could not be kept.
+/// Writes the results; fails if a contestant failed or the results could not be written.
 fn finish(session: &Session, path: Option<PathBuf>) -> ExitCode {
     if let Some(path) = path {
         match session.results.write(&path) {

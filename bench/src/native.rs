@@ -1,4 +1,4 @@
-//! Programs of `apps/str` as native code, with files that are memory.
+//! Programs of `apps/str` as native code, with files in memory.
 
 use std::cell::RefCell;
 use std::io;
@@ -22,29 +22,29 @@ impl Ours {
     /// The program of this name at a level, for this input.
     ///
     /// # Errors
-    /// It cannot be made native; why.
+    /// The reason why the program cannot be compiled.
     pub fn new(program: &str, level: Level, input: &[u32]) -> Result<Ours, String> {
-        Ours::among(program, level, &Cells::new(input))
+        Ours::with_files(program, level, &Cells::new(input))
     }
 
-    /// The program of this name at a level, with files that others have too.
+    /// The program of this name at a level, with files that it shares with other contestants.
     ///
     /// # Errors
-    /// It cannot be made native; why.
-    pub fn among(program: &str, level: Level, files: &Cells) -> Result<Ours, String> {
+    /// The reason why the program cannot be compiled.
+    pub fn with_files(program: &str, level: Level, files: &Cells) -> Result<Ours, String> {
         let program = Program::named(program).ok_or("no such program")?;
-        Ours::with(&program.sources(&[])?, level, files.clone())
+        Ours::compiled(&program.sources(&[])?, level, files.clone())
     }
 
-    /// A program of any text.
+    /// A program from its source text.
     ///
     /// # Errors
-    /// It cannot be made native; why.
+    /// The reason why the program cannot be compiled.
     pub fn of(sources: &Sources, level: Level, input: &[u32]) -> Result<Ours, String> {
-        Ours::with(sources, level, Cells::new(input))
+        Ours::compiled(sources, level, Cells::new(input))
     }
 
-    fn with(sources: &Sources, level: Level, files: Cells) -> Result<Ours, String> {
+    fn compiled(sources: &Sources, level: Level, files: Cells) -> Result<Ours, String> {
         let compiled = thalweg_lang::compile(sources).map_err(|errors| format!("{errors:?}"))?;
         let config = Config { level, cache: Cache::None, compiler: None };
         let native =
@@ -52,7 +52,7 @@ impl Ours {
         Ok(Ours { native, files })
     }
 
-    /// The same, run in another way.
+    /// Changes the settings of the native program.
     pub fn changed(self, change: impl FnOnce(Native) -> Native) -> Ours {
         Ours { native: change(self.native), ..self }
     }
@@ -60,28 +60,28 @@ impl Ours {
     /// Runs it once over all of the input.
     ///
     /// # Errors
-    /// It fails; why.
+    /// The failure of the run.
     pub fn run(&mut self) -> Result<(), String> {
-        self.run_so(None, &Threads::new(1))
+        self.run_with(None, &Threads::new(1))
     }
 
-    /// The same for so many steady states.
+    /// Runs it for a number of steady states.
     ///
     /// # Errors
-    /// It fails; why.
+    /// The failure of the run.
     pub fn run_for(&mut self, iterations: Option<u64>) -> Result<(), String> {
-        self.run_so(iterations, &Threads::new(1))
+        self.run_with(iterations, &Threads::new(1))
     }
 
-    /// The same on threads.
+    /// Runs it once over all of the input, on several threads.
     ///
     /// # Errors
-    /// It fails; why.
+    /// The failure of the run.
     pub fn run_on(&mut self, threads: &Threads) -> Result<(), String> {
-        self.run_so(None, threads)
+        self.run_with(None, threads)
     }
 
-    fn run_so(&mut self, iterations: Option<u64>, threads: &Threads) -> Result<(), String> {
+    fn run_with(&mut self, iterations: Option<u64>, threads: &Threads) -> Result<(), String> {
         let around = Surroundings {
             files: &mut self.files,
             out: Box::new(io::sink()),
@@ -92,21 +92,21 @@ impl Ours {
         self.native.run_on(threads, options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
     }
 
-    /// What it has written.
+    /// The output of the last run.
     pub fn output(&self) -> Vec<u32> {
         self.files.output()
     }
 }
 
-/// What has been written, and the memory that it is in, which is used again by the next run.
+/// The output of a run, in memory that the next run reuses.
 #[derive(Default)]
 struct Output {
     items: Vec<u8>,
     filled: usize,
 }
 
-/// The one file that is read and the one that is written, whatever they are called. Contestants that are compared
-/// have the same, since where memory lies matters as much as what is done with it.
+/// One input file and one output file, for files of any name. Contestants of a figure share them, since the addresses
+/// of the memory affect the time.
 #[derive(Clone)]
 pub struct Cells {
     input: Rc<Vec<u8>>,
@@ -114,25 +114,25 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// This input, and room for output.
+    /// Files with this input, and room for output.
     pub fn new(input: &[u32]) -> Cells {
         let input: Vec<u8> = input.iter().flat_map(|cell| cell.to_ne_bytes()).collect();
         let output = Output { items: vec![0; 2 * input.len()], filled: 0 };
         Cells { input: Rc::new(input), output: Rc::new(RefCell::new(output)) }
     }
 
-    /// How much input there is.
+    /// The number of cells of input.
     pub fn cells(&self) -> usize {
         self.input.len() / size_of::<u32>()
     }
 
-    /// Runs what is no program of ours, which gives how many bytes of output it has made.
+    /// Runs a function on the input and the room for output; it returns the number of bytes written.
     pub fn run(&self, run: impl FnOnce(&[u8], &mut [u8]) -> usize) {
         let Output { items, filled } = &mut *self.output.borrow_mut();
         *filled = run(&self.input, items);
     }
 
-    /// What has been written.
+    /// The output of the last run.
     pub fn output(&self) -> Vec<u32> {
         let output = self.output.borrow();
         output.items[..output.filled].as_chunks().0.iter().map(|cell| u32::from_ne_bytes(*cell)).collect()
@@ -146,7 +146,7 @@ impl Files for Cells {
 
     fn sink(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
         let output = Output { filled: 0, ..self.output.take() };
-        Ok(Box::new(Writer { output, whose: self.output.clone() }))
+        Ok(Box::new(Writer { output, shared: self.output.clone() }))
     }
 }
 
@@ -168,7 +168,7 @@ impl Source for Reader {
 
 struct Writer {
     output: Output,
-    whose: Rc<RefCell<Output>>,
+    shared: Rc<RefCell<Output>>,
 }
 
 impl Sink for Writer {
@@ -195,7 +195,7 @@ impl Sink for Writer {
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.whose.replace(self.output);
+        self.shared.replace(self.output);
         Ok(())
     }
 }

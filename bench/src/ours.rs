@@ -14,7 +14,7 @@ use crate::variants::{WINDOW, first_round, outputs, peek, round};
 use crate::wait::until;
 use crate::work::fold;
 
-/// Items that may be on their way round at once.
+/// The limit on items in a loop.
 const IN_FLIGHT: usize = 1024;
 
 /// The channel alone: numbers from one thread to another, 64 at a time.
@@ -49,22 +49,22 @@ pub fn channel_items(items: u64) -> Row {
     })
 }
 
-/// A chain of serial in-order stages, its workers pinned as the perfect split's threads are.
+/// A chain of serial in-order stages, with pinned workers, as the threads of the perfect split are.
 pub fn chain(job: &Chain) -> Outcome {
     chain_with(job, &pinned(job.threads))
 }
 
-/// The same with workers that the system places.
+/// The chain with unpinned workers.
 pub fn chain_unpinned(job: &Chain) -> Outcome {
     chain_with(job, &Options::new().threads(job.threads))
 }
 
-/// The same with activations of four firings, by count, so that what each costs shows.
+/// The chain with activations of four firings each, so that the cost of an activation shows.
 pub fn chain_by_fours(job: &Chain) -> Outcome {
     chain_with(job, &pinned(job.threads).counted().run_length(1))
 }
 
-/// The same without a time stamp for each activation.
+/// The chain with activations of four firings each, without time stamps.
 pub fn chain_by_fours_unstamped(job: &Chain) -> Outcome {
     chain_with(job, &pinned(job.threads).unaccounted().run_length(1))
 }
@@ -86,7 +86,7 @@ pub fn farm(job: &Farm) -> Outcome {
     farm_with(job, &pinned(job.threads))
 }
 
-/// The same with workers that the system places.
+/// The ordered farm with unpinned workers.
 pub fn farm_unpinned(job: &Farm) -> Outcome {
     farm_with(job, &Options::new().threads(job.threads))
 }
@@ -96,8 +96,7 @@ fn farm_with(job: &Farm, options: &Options) -> Outcome {
     run(options, |options| from_iter(0..job.items).par_map(|i| work.run(i)).fold(0, fold).run(options))
 }
 
-/// The same as an adaptor of an iterator: the caller takes the results, and the iterator has a
-/// thread of its own.
+/// The ordered farm as an iterator adaptor: the caller reads the results, and the iterator has a thread of its own.
 pub fn farm_adaptor(job: &Farm) -> Outcome {
     let (work, options) = (job.work.clone(), Options::new().threads(job.threads));
     Ok(Some(timed(|| (0..job.items).par_map(move |i| work.run(i)).options(options).fold(0, fold))))
@@ -108,17 +107,18 @@ pub fn small_chain(job: &Small) -> Outcome {
     small_chains(job, job.farm.threads, |built, run| run - built)
 }
 
-/// The same on one thread.
+/// A short farm as a chain on one thread: the time from the built graph to the report.
 pub fn small_chain_alone(job: &Small) -> Outcome {
     small_chains(job, 1, |built, run| run - built)
 }
 
-/// Its time together with that of building the graph.
+/// A short farm as a chain: the time of building the graph and of its run.
 pub fn small_chain_built(job: &Small) -> Outcome {
     small_chains(job, job.farm.threads, |_, run| run)
 }
 
-/// `count` makes the time that counts of the time until the graph is built and that until its run is over.
+/// Runs a short farm as a chain many times. `count` computes the time that counts from two times since the start: when
+/// the graph is built and when its run has ended.
 fn small_chains(job: &Small, threads: usize, count: impl Fn(Duration, Duration) -> Duration) -> Outcome {
     let (work, options, mut outcome) = (&*job.farm.work, Options::new().threads(threads), Ok(()));
     let row = median_of(job.jobs, || {
@@ -134,13 +134,13 @@ fn small_chains(job: &Small, threads: usize, count: impl Fn(Duration, Duration) 
     outcome.map(|()| Some(row))
 }
 
-/// A short farm as an adaptor of an iterator, from its making to its end.
+/// A short farm as an iterator adaptor, from its creation to its end.
 pub fn small_adaptor(job: &Small) -> Outcome {
     small_adaptors(job, &Options::new())
 }
 
-/// The same farm with channels of many items, from which source and caller sleep less often.
-pub fn small_adaptor_ahead(job: &Small) -> Outcome {
+/// A short farm as an iterator adaptor with long channels, so that source and caller sleep less often.
+pub fn small_adaptor_long_channels(job: &Small) -> Outcome {
     small_adaptors(job, &Options::new().capacity(1 << 14))
 }
 
@@ -155,7 +155,7 @@ fn small_adaptors(job: &Small, options: &Options) -> Outcome {
     })))
 }
 
-/// The time to drop an adaptor after its first item, of many.
+/// The time to drop an adaptor after the first of many items.
 pub fn small_drop(job: &Small) -> Outcome {
     let options = Options::new().threads(job.farm.threads);
     Ok(Some(median_of(job.jobs, || {
@@ -179,7 +179,7 @@ pub fn farm_outputs(job: &Farm) -> Outcome {
     })
 }
 
-/// The farm where each item goes round 1 to 3 times; see [`crate::variants::rounds`].
+/// The farm as a loop in which each item makes 1 to 3 rounds; see [`crate::variants::rounds`].
 pub fn farm_rounds(job: &Farm) -> Outcome {
     let work = &*job.work;
     run(&pinned(job.threads), |options| {
@@ -191,7 +191,7 @@ pub fn farm_rounds(job: &Farm) -> Outcome {
     })
 }
 
-/// The farm whose parallel stage peeks at a window of 64 items; see [`crate::variants::peek`].
+/// The farm with a parallel stage that peeks a window of 64 items; see [`crate::variants::peek`].
 pub fn farm_peek(job: &Farm) -> Outcome {
     let work = &*job.work;
     run(&pinned(job.threads), |options| {
@@ -202,7 +202,7 @@ pub fn farm_peek(job: &Farm) -> Outcome {
     })
 }
 
-/// A run whose source waits for `seconds` before its only item.
+/// A run in which the source waits for `seconds` before its only item.
 pub fn idle(seconds: f64, threads: usize) -> Outcome {
     run(&Options::new().threads(threads), |options| {
         from_iter(std::iter::once_with(move || thread::sleep(Duration::from_secs_f64(seconds))))
@@ -212,12 +212,12 @@ pub fn idle(seconds: f64, threads: usize) -> Outcome {
     })
 }
 
-/// Workers on cores of their own, as in the perfect split.
+/// Options with pinned workers.
 fn pinned(threads: usize) -> Options {
     Options::new().threads(threads).pinned()
 }
 
-/// Times a run that gives its checksum: building the graph, running it and ending.
+/// Times building a graph and running it to its end; `body` returns the checksum.
 fn run(options: &Options, body: impl FnOnce(&Options) -> Result<(u64, Report), Error>) -> Outcome {
     let mut outcome = Ok(());
     let row = timed(|| match body(options) {

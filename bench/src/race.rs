@@ -1,92 +1,93 @@
-//! Contestants take turns: one run each, round after round, so that all see the same machine.
+//! Runs the contestants of a figure in turn: one run each in every round, so that all run under the same conditions.
 
-use crate::quiet::{Interval, LIMIT, Snapshot};
+use crate::noise::{Interval, LIMIT, Snapshot};
 use crate::row::Row;
 
-/// What a contestant is to the figure.
+/// The role of a contestant in a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// This engine.
     Ours,
-    /// Another system that does the same.
+    /// Another system that does the same job.
     Peer,
-    /// Another system that reaches the same result by something we do not allow ourselves: shown, never best.
+    /// Shown for comparison and never the best peer: a variant of this engine, or a system that does not do quite the
+    /// same job.
     Aside,
-    /// No system: the time that others are measured against.
+    /// The reference that other contestants' times are compared with.
     Yardstick,
 }
 
-/// A run: its row, nothing if this contestant cannot do the job, or what went wrong.
+/// The outcome of a run: its row, `None` if this contestant cannot do the job, or an error.
 pub type Outcome = Result<Option<Row>, String>;
 
-/// Somebody who takes part.
+/// A system, or a variant of one, that runs the job of a figure.
 pub struct Contestant<'a> {
     /// A name, unique in its figure.
     pub name: &'static str,
-    /// What it is to the figure.
+    /// Its role in the figure.
     pub role: Role,
-    /// Items of one run, by which time is divided where the figure is a cost per item.
+    /// Items of one run: the divisor of the time if the figure is a cost per item.
     pub items: u64,
-    /// Whose time is divided by this one's, where the figure is a ratio of times.
+    /// The contestant that this one's time is compared with, if the figure is a ratio of times.
     pub yardstick: &'static str,
-    /// The right checksum, where known.
+    /// The expected checksum, if known.
     pub expected: Option<u64>,
-    /// One run.
+    /// Executes one run.
     pub run: Box<dyn FnMut() -> Outcome + 'a>,
 }
 
 impl<'a> Contestant<'a> {
-    /// A contestant that is measured against `split` and whose checksum nobody knows.
+    /// A contestant that is compared with `split`, without an expected checksum.
     pub fn new(name: &'static str, role: Role, items: u64, run: impl FnMut() -> Outcome + 'a) -> Self {
         Self { name, role, items, yardstick: "split", expected: None, run: Box::new(run) }
     }
 
-    /// The same with the checksum that every run must give.
+    /// Sets the checksum that every run must return.
     pub fn expecting(mut self, checksum: u64) -> Self {
         self.expected = Some(checksum);
         self
     }
 
-    /// The same, measured against another yardstick.
+    /// Sets the yardstick.
     pub fn against(mut self, yardstick: &'static str) -> Self {
         self.yardstick = yardstick;
         self
     }
 }
 
-/// A run as it was measured.
+/// A measured run.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Who ran.
+    /// The contestant.
     pub contestant: &'static str,
-    /// In which round.
+    /// The round.
     pub round: usize,
     /// Whether the run counts.
     pub kept: bool,
-    /// The larger share of foreign or stolen time.
+    /// The larger of the shares of foreign and of stolen processor time.
     pub disturbance: f64,
     /// Time and checksum.
     pub row: Row,
-    /// All clocks.
+    /// The readings of all clocks.
     pub interval: Interval,
 }
 
-/// How a race is run.
+/// The settings of a race.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Rounds.
+    /// The number of rounds.
     pub runs: usize,
     /// Threads that a contestant uses: a disturbance is a share of their time.
     pub threads: usize,
 }
 
-/// Times one run may be repeated.
+/// The maximum number of repetitions of one run.
 const RETRIES: usize = 3;
 
-/// Seconds of discarded runs that a race can always afford.
-const PATIENCE: f64 = 0.5;
+/// Seconds of discarded runs that a race may always spend.
+const RETRY_ALLOWANCE: f64 = 0.5;
 
-/// Seconds spent on runs that count and on runs that do not: repeating stops when too much is lost.
+/// Seconds spent on runs that count and on discarded runs. Repeating stops when the discarded ones cost too much.
 #[derive(Default)]
 struct Spent {
     kept: f64,
@@ -95,18 +96,19 @@ struct Spent {
 
 impl Spent {
     fn affords(&self, seconds: f64) -> bool {
-        self.lost + seconds <= self.kept / 2.0 + PATIENCE
+        self.lost + seconds <= self.kept / 2.0 + RETRY_ALLOWANCE
     }
 }
 
-/// Runs the race. Who cannot take part, or gives a wrong answer (then noted in `errors`), is left out.
+/// Runs the race. A contestant that cannot do the job is left out, as is one that fails or returns a wrong checksum,
+/// which is added to `errors`.
 pub fn race(mut contestants: Vec<Contestant>, rules: Rules, errors: &mut Vec<String>) -> Vec<Record> {
     let (mut records, mut spent) = (Vec::new(), Spent::default());
     for round in 0..rules.runs {
-        contestants.retain_mut(|contestant| match quiet_run(contestant, round, rules, &mut spent) {
-            Ok(rows) => {
-                let takes_part = !rows.is_empty();
-                records.extend(rows);
+        contestants.retain_mut(|contestant| match undisturbed_run(contestant, round, rules, &mut spent) {
+            Ok(runs) => {
+                let takes_part = !runs.is_empty();
+                records.extend(runs);
                 takes_part
             }
             Err(error) => {
@@ -119,42 +121,42 @@ pub fn race(mut contestants: Vec<Contestant>, rules: Rules, errors: &mut Vec<Str
     records
 }
 
-/// Repeats a run until the machine was quiet or patience is spent; the calmest of the runs is kept.
-fn quiet_run(
-    who: &mut Contestant,
+/// Repeats a run until it is undisturbed or no repetition is left; the least disturbed of the runs counts.
+fn undisturbed_run(
+    contestant: &mut Contestant,
     round: usize,
     rules: Rules,
     spent: &mut Spent,
 ) -> Result<Vec<Record>, String> {
     let mut records = Vec::new();
     for attempt in 0..=RETRIES {
-        let Some(record) = one_run(who, round, rules.threads)? else { break };
-        let (quiet, seconds) = (record.disturbance <= LIMIT, record.interval.wall);
+        let Some(record) = one_run(contestant, round, rules.threads)? else { break };
+        let (undisturbed, seconds) = (record.disturbance <= LIMIT, record.interval.wall);
         records.push(record);
-        if quiet || attempt == RETRIES || !spent.affords(seconds) {
+        if undisturbed || attempt == RETRIES || !spent.affords(seconds) {
             spent.kept += seconds;
             break;
         }
         spent.lost += seconds;
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    if let Some(calmest) = records.iter_mut().min_by(|a, b| a.disturbance.total_cmp(&b.disturbance)) {
-        calmest.kept = true;
+    if let Some(best) = records.iter_mut().min_by(|a, b| a.disturbance.total_cmp(&b.disturbance)) {
+        best.kept = true;
     }
     Ok(records)
 }
 
-fn one_run(who: &mut Contestant, round: usize, threads: usize) -> Result<Option<Record>, String> {
+fn one_run(contestant: &mut Contestant, round: usize, threads: usize) -> Result<Option<Record>, String> {
     let before = Snapshot::take();
-    let Some(row) = (who.run)()? else { return Ok(None) };
+    let Some(row) = (contestant.run)()? else { return Ok(None) };
     let interval = before.elapsed();
-    match who.expected {
-        Some(right) if right != row.checksum => {
-            Err(format!("wrong answer: checksum {:#x}, not {right:#x}", row.checksum))
+    match contestant.expected {
+        Some(expected) if expected != row.checksum => {
+            Err(format!("wrong result: expected checksum {expected:#x}, got {:#x}", row.checksum))
         }
         _ => {
             let disturbance = interval.disturbance(threads);
-            Ok(Some(Record { contestant: who.name, round, kept: false, disturbance, row, interval }))
+            Ok(Some(Record { contestant: contestant.name, round, kept: false, disturbance, row, interval }))
         }
     }
 }
@@ -175,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_is_an_error_and_leaves_nothing() {
-        let mut answers = [7, 8, 7].into_iter();
-        let run = move || Ok(Some(Row { seconds: 1.0, checksum: answers.next().unwrap() }));
+    fn a_wrong_result_is_an_error_and_excludes_the_contestant() {
+        let mut checksums = [7, 8, 7].into_iter();
+        let run = move || Ok(Some(Row { seconds: 1.0, checksum: checksums.next().unwrap() }));
         let mut errors = Vec::new();
         let records = race(vec![Contestant::new("a", Role::Peer, 1, run).expecting(7)], RULES, &mut errors);
         assert!(records.is_empty());

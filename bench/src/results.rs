@@ -1,4 +1,4 @@
-//! Results as data: a table of tab-separated values with the machine's description above it.
+//! Writes results as data: a table of tab-separated values below a description of the machine.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -30,7 +30,7 @@ impl Results {
         Self { text }
     }
 
-    /// Adds a figure: every single run, the value of every contestant, and the line.
+    /// Adds a figure: every run, the value of every contestant, and the line.
     pub fn add(&mut self, line: &Line, records: &[Record]) {
         records.iter().for_each(|record| self.add_row(&line.name, record));
         let unit = line.measure.unit();
@@ -71,12 +71,12 @@ impl Results {
     }
 }
 
-/// The folder where results are kept.
+/// The folder of the results.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("results")
 }
 
-/// Where results are kept when nobody says otherwise; `what` says what they are of, where that is not everything.
+/// The default path of the results; `what` is a suffix that names a partial measurement.
 pub fn default_path(what: &str) -> PathBuf {
     folder().join(format!("{}{what}-{}.tsv", machine::stamp(), machine::slug()))
 }

@@ -1,4 +1,4 @@
-//! One measurement: what a contestant did in one run.
+//! One measurement: the time and checksum of one run.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use nix::unistd::Pid;
 /// The time and the result of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Seconds of the timed region; of a figure of memory, bytes.
+    /// Seconds of the timed region; for a figure of memory, bytes.
     pub seconds: f64,
-    /// The checksum of what came out.
+    /// The checksum of the results.
     pub checksum: u64,
 }
 
-/// Times a run that gives a checksum.
+/// Times a run that returns a checksum.
 pub fn timed(run: impl FnOnce() -> u64) -> Row {
     let start = Instant::now();
     let checksum = run();
@@ -23,7 +23,7 @@ pub fn timed(run: impl FnOnce() -> u64) -> Row {
 
 /// Repeats a short job, one run after the other; the row has the median of their times.
 ///
-/// Each job gives its own time, for what comes before it may not belong to it.
+/// Each job returns its own time, since its preparation may not count.
 pub fn median_of(jobs: u64, mut job: impl FnMut() -> (Duration, u64)) -> Row {
     let (mut times, mut checksum) = (Vec::with_capacity(jobs as usize), 0);
     for _ in 0..jobs.max(1) {
@@ -35,16 +35,16 @@ pub fn median_of(jobs: u64, mut job: impl FnMut() -> (Duration, u64)) -> Row {
     Row { seconds: times[times.len() / 2].as_secs_f64(), checksum }
 }
 
-/// The time that `run` takes, and its checksum.
+/// The time of one run, and its checksum.
 pub fn once(run: impl FnOnce() -> u64) -> (Duration, u64) {
     let start = Instant::now();
     let checksum = run();
     (start.elapsed(), checksum)
 }
 
-/// Runs `body` on a thread that may use only `count` processors, as may all threads that it starts.
+/// Runs `body` on a thread that may use only `count` processors; threads that it starts inherit this.
 ///
-/// This is how a system with a thread of its own for every stage is run "on `count` threads".
+/// This limits a system that starts a thread for every stage to `count` processors.
 pub fn confined<R: Send>(count: usize, body: impl FnOnce() -> R + Send) -> R {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -55,13 +55,13 @@ pub fn confined<R: Send>(count: usize, body: impl FnOnce() -> R + Send) -> R {
     })
 }
 
-/// Keeps the calling thread on one processor, a different one for each `index` as far as there are enough.
+/// Pins the calling thread to one processor, a different one for each `index` as long as there are enough.
 pub fn pin(index: usize) {
     confine(|usable| usable.get(index % usable.len()).copied().into_iter().collect());
 }
 
-/// Keeps the calling thread on the processors that `choose` takes from those it may use now.
-/// Does nothing where the system refuses.
+/// Restricts the calling thread to the processors that `choose` selects from those it may use now.
+/// Does nothing if the system refuses.
 fn confine(choose: impl FnOnce(Vec<usize>) -> Vec<usize>) {
     let this = Pid::from_raw(0);
     let Ok(allowed) = sched_getaffinity(this) else { return };

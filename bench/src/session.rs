@@ -1,4 +1,4 @@
-//! One session of the benchmark: what was asked for, what was found, and how a figure is run and shown.
+//! One session of the benchmark: its options and results, and how a figure is run and shown.
 
 use crate::line::{Entry, Line, Measure};
 use crate::peers::external::{self, Program};
@@ -7,10 +7,10 @@ use crate::results::Results;
 use crate::targets;
 use crate::work::Calibration;
 
-/// What was asked for.
+/// The options of a session.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Only figures whose names contain one of these; all if empty.
+    /// Only figures with a name that contains one of these; all if empty.
     pub filters: Vec<String>,
     /// Rounds of every race.
     pub runs: usize,
@@ -24,18 +24,18 @@ pub struct Options {
 
 /// One session.
 pub struct Session {
-    /// What was asked for.
+    /// The options.
     pub options: Options,
-    /// How long a step of work takes here.
+    /// The time of a step of work on this machine.
     pub calibration: Calibration,
-    /// What was measured.
+    /// The results so far.
     pub results: Results,
-    /// What went wrong.
+    /// The errors so far.
     pub errors: Vec<String>,
 }
 
 impl Session {
-    /// Calibrates the work and compares the peers' programs with it.
+    /// Calibrates the work, also that of the peers' programs.
     pub fn start(options: Options) -> Self {
         let calibration = Calibration::measure();
         let mut notes = vec![("step", format!("{:.4} ns", calibration.ns_per_step))];
@@ -46,23 +46,23 @@ impl Session {
         Self { options, calibration, results, errors: Vec::new() }
     }
 
-    /// Whether the figure `name` was asked for.
-    pub fn wants(&self, name: &str) -> bool {
+    /// Whether the filters select the figure `name`.
+    pub fn selects(&self, name: &str) -> bool {
         let filters = &self.options.filters;
         filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()))
     }
 
-    /// The seconds that a perfect run of a row should last.
+    /// The time that one run of a perfect split should take, in seconds.
     pub fn row_seconds(&self) -> f64 {
         if self.options.quick { 0.04 } else { 0.3 }
     }
 
-    /// How many items make a row, if each costs `ns` nanoseconds of one thread.
+    /// The number of items of one run, if each costs `ns` nanoseconds of one thread.
     pub fn items(&self, ns: f64, threads: usize) -> u64 {
         (self.row_seconds() * 1e9 * threads as f64 / ns) as u64
     }
 
-    /// The numbers of threads to show figures for.
+    /// The numbers of threads to measure with.
     pub fn thread_counts(&self) -> Vec<usize> {
         if self.options.threads > 1 { vec![1, self.options.threads] } else { vec![1] }
     }
@@ -101,7 +101,7 @@ fn name_of_step(program: &str) -> &'static str {
     if program == "go" { "step in go" } else { "step in tbb" }
 }
 
-/// What a peer's program says of its own speed, or how to get it.
+/// The time of a step of work as a peer's program measures it, or how to build the program.
 fn peer_speed(name: &str, hint: &str) -> String {
     match external::program(name, "calibrate").as_ref().map(Program::calibrate) {
         None => format!("not built ({hint})"),

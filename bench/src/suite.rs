@@ -1,13 +1,13 @@
-//! Programs of `apps/str` with input for them: what is measured, and what the tests compare.
+//! Input for the programs of `apps/str`, for the figures and the tests.
 //!
-//! Items are 32-bit cells here, whatever they are: the bits of a float, an integer, and two for a complex number.
+//! An item is one or two 32-bit cells: the bits of a float, an integer, or the two parts of a complex number.
 
 use thalweg_str::{Complex, generate};
 
-/// Input for a program, of about so many cells, the same one every time.
+/// Input of about `cells` cells for a program, the same in every call.
 ///
 /// # Panics
-/// There is no input for a program of that name.
+/// If there is no input for a program of that name.
 pub fn input(program: &str, cells: usize) -> Vec<u32> {
     match program {
         "fm_radio" => floats(generate::fm_signal(1, 1e6, 75e3, cells / 2)),

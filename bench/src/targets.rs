@@ -1,4 +1,4 @@
-//! What each figure must reach. One table; nothing else knows a target.
+//! The targets of the figures, in one table.
 
 /// A bound on a figure.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub enum Target {
     TimesAtMost(f64, &'static str),
     /// Ours divided by the named contestant's is at least this.
     TimesAtLeast(f64, &'static str),
-    /// Measured and shown, with nothing promised.
+    /// Measured and shown, without a target.
     None,
 }
 
@@ -20,7 +20,7 @@ use Target::{AtLeast, AtMost, TimesAtLeast, TimesAtMost};
 /// At least 0.9 of the speed of hand-written C.
 const C: Target = TimesAtMost(1.11, "c");
 
-/// Figures and their targets. A figure that is not here has none.
+/// Figures and their targets. A figure that is not listed has none.
 const TARGETS: &[(&str, Target)] = &[
     ("channel.slice64", TimesAtMost(1.3, "bare-ring")),
     ("channel.item", AtMost(5.0)),
@@ -134,8 +134,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Target {
-    /// Whether `ours` reaches the target; nothing where there is none, or no value of the named contestant.
-    pub fn met(self, ours: f64, value_of: impl Fn(&str) -> Option<f64>) -> Option<bool> {
+    /// Whether `ours` reaches the target; `None` without a target or without a value of the named contestant.
+    pub fn passes(self, ours: f64, value_of: impl Fn(&str) -> Option<f64>) -> Option<bool> {
         match self {
             AtMost(limit) => Some(ours <= limit),
             AtLeast(limit) => Some(ours >= limit),
@@ -164,10 +164,10 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        let nobody = |_: &str| None;
-        assert_eq!(target("channel.item").met(4.0, nobody), Some(true));
-        assert_eq!(target("farm.w1us.t2").met(0.9, nobody), Some(false));
-        assert_eq!(target("channel.slice64").met(1.2, |_| Some(1.0)), Some(true));
-        assert_eq!(target("no.such.figure").met(1.0, nobody), None);
+        let none = |_: &str| None;
+        assert_eq!(target("channel.item").passes(4.0, none), Some(true));
+        assert_eq!(target("farm.w1us.t2").passes(0.9, none), Some(false));
+        assert_eq!(target("channel.slice64").passes(1.2, |_| Some(1.0)), Some(true));
+        assert_eq!(target("no.such.figure").passes(1.0, none), None);
     }
 }

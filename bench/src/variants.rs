@@ -1,4 +1,4 @@
-//! What the variants of the farm compute: 0..3 outputs, rounds, and a peeked window.
+//! The computations of the farm's variants: 0..3 outputs, rounds, and a peeked window.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::jobs::{Farm, equal_shares, split_parts};
 use crate::row::Row;
 use crate::work::{Heavy, fold, mix};
 
-/// Items that a peeking firing sees; it consumes the first of them.
+/// The items that a firing peeks; it pops the first of them.
 pub const WINDOW: usize = 64;
 
 /// The outputs of item `i`: 0 to 3 of them.
@@ -20,18 +20,18 @@ fn output_count(i: u64) -> u64 {
     mix(!i) & 3
 }
 
-/// An item on its way round: its index, the rounds it still has to go, and what it has become.
+/// An item in the loop: its index, the remaining rounds, and its value so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// The item's cost follows from this.
+    /// The index, which determines the item's cost.
     pub index: u64,
-    /// Rounds to go.
+    /// The remaining rounds.
     pub left: u64,
     /// The result so far.
     pub value: u64,
 }
 
-/// Item `i` before its first round; it goes 1 to 3 rounds.
+/// Item `i` before its first round; it makes 1 to 3 rounds.
 #[inline]
 pub fn first_round(i: u64) -> Round {
     Round { index: i, left: 1 + mix(!i) % 3, value: 0 }
@@ -52,7 +52,7 @@ pub fn rounds(work: &Heavy, i: u64) -> u64 {
     item.value
 }
 
-/// What a firing makes of the window it sees.
+/// The result of a firing for its window.
 #[inline]
 pub fn peek(work: &Heavy, window: &[u64]) -> u64 {
     work.run(window[0]) ^ window.iter().fold(0, |sum: u64, &x| sum.wrapping_add(x))
@@ -77,7 +77,7 @@ pub fn split_rounds(job: &Farm) -> Row {
     split(job, job.items, cost, |i, h, n| (fold(h, rounds(&job.work, i)), n + 1))
 }
 
-/// The perfect split of [`peek`]: as many firings as there are whole windows.
+/// The perfect split of [`peek`]: one firing for each complete window.
 pub fn split_peek(job: &Farm) -> Row {
     let firings = (job.items + 1).saturating_sub(WINDOW as u64);
     split(

@@ -1,6 +1,6 @@
-//! Waiting for a ring that has no way to sleep.
+//! Waiting on a ring without blocking operations.
 
-/// Repeats `attempt` until it gives something: spins for a while, then lets others run between attempts.
+/// Repeats `attempt` until it returns a value: spins at first, then yields between attempts.
 #[inline]
 pub fn until<R>(mut attempt: impl FnMut() -> Option<R>) -> R {
     const SPINS: u32 = 4096;

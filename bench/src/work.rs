@@ -3,9 +3,9 @@
 //! The work is a chain of dependent multiplications; an exclusive or after each keeps compilers from merging it
 //! with the next. Two pieces of work on one core must not overlap in the processor's pipeline, or short work
 //! would run faster on several items in a row than on one. So the loop counter takes a value from the chain that
-//! is always zero, which neither the compiler nor the processor can know: where the end of the loop is not
-//! foreseen, nothing behind it starts early. A constant count is foreseen: a serial stage also starts each piece
-//! with such a zero from the piece before, which is what makes it serial in fact.
+//! is always zero, which neither the compiler nor the processor can know: if the processor cannot predict the end of
+//! the loop, it executes nothing behind it early. It does predict the end of a loop with a constant count. So a serial
+//! stage also starts each piece of work with such a zero from the previous piece, which makes the pieces dependent.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -16,8 +16,8 @@ const FOLD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Runs `steps` steps, of four dependent multiply-xors each, from `x`; `zero` must be zero and unknown.
 ///
-/// Never inlined, and four at a time: small loops of this kind differ in speed by a tenth and more with the place
-/// they stand in, and every contestant must do the work that was calibrated.
+/// Never inlined, and four multiply-xors a step: the speed of such small loops varies by a tenth and more with the code
+/// around them, and every contestant must do the work that was calibrated.
 #[inline(never)]
 fn spin(mut x: u64, steps: u64, zero: u64) -> u64 {
     let next = |x: u64| x.wrapping_mul(MUL) ^ INC;
@@ -57,7 +57,7 @@ pub fn mix(i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// How long one step takes on this machine.
+/// The time of one step on this machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Calibration {
     /// Nanoseconds of one step.
@@ -65,7 +65,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Measures on the calling thread: the fastest of many short runs, which no interruption can lengthen.
+    /// Measures on the calling thread: the fastest of many short runs, so that interruptions do not count.
     pub fn measure() -> Self {
         const STEPS: u64 = 50_000;
         let zero = black_box(0);
@@ -105,7 +105,7 @@ impl Work {
     }
 }
 
-/// A serial stage of the chain: each piece of work starts after the one before.
+/// A serial stage of the chain: each piece of work depends on the previous one.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage {
     work: Work,
@@ -113,7 +113,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// What the stage does with an item.
+    /// The work of the stage on an item.
     #[inline]
     pub fn run(&mut self, x: u64) -> u64 {
         let steps = self.work.steps;
@@ -123,7 +123,7 @@ impl Stage {
         self.run_steps(x, steps)
     }
 
-    /// As much work as `steps` says, instead.
+    /// Work of `steps` steps on an item.
     #[inline]
     pub fn run_steps(&mut self, x: u64, steps: u64) -> u64 {
         let zero = self.work.zero;
@@ -132,9 +132,9 @@ impl Stage {
     }
 }
 
-/// Heavy-tailed work: bounded Pareto from W/3 to 10 W, whose mean is W.
+/// Heavy-tailed work: bounded Pareto from W/3 to 10 W, with mean W.
 ///
-/// An item's cost follows from its index alone: a hash of the index chooses one of 1024 quantiles.
+/// The cost of an item depends only on its index: a hash of the index selects one of 1024 quantiles.
 #[derive(Clone, Debug)]
 pub struct Heavy {
     steps: Vec<u64>,
@@ -142,7 +142,7 @@ pub struct Heavy {
 }
 
 impl Heavy {
-    /// The shape for which a bounded Pareto distribution from 1/3 to 10 has mean 1.
+    /// The shape parameter with which a bounded Pareto distribution from 1/3 to 10 has mean 1.
     pub const ALPHA: f64 = 1.205;
     const LOW: f64 = 1.0 / 3.0;
     const HIGH: f64 = 10.0;
@@ -157,7 +157,7 @@ impl Heavy {
         Self { steps, zero: black_box(0) }
     }
 
-    /// The same work of about `ns` nanoseconds for every item.
+    /// Even work: about `ns` nanoseconds for every item.
     pub fn even(ns: u64, calibration: &Calibration) -> Self {
         Self { steps: vec![calibration.steps(ns as f64); Self::QUANTILES], zero: black_box(0) }
     }
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heavy_work_has_the_mean_and_bounds_it_claims() {
+    fn heavy_work_has_its_mean_and_bounds() {
         let heavy = Heavy::lasting(1_000_000, &Calibration { ns_per_step: 1.0 });
         let mean = heavy.steps.iter().sum::<u64>() as f64 / heavy.steps.len() as f64;
         assert!((mean / 1e6 - 1.0).abs() < 0.01, "mean {mean}");

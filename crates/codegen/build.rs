@@ -1,9 +1,10 @@
-//! Tells `src/key.rs` which generator this is, so that what another has compiled is not taken for its own.
+//! Passes a hash of the generator's sources to `src/key.rs`, so that libraries compiled from another
+//! generator's C are not found in the cache.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// What C is written by.
+/// The sources that determine the generated C.
 const SOURCES: [&str; 2] = ["src", "../lang/src"];
 
 const LOCK: &str = "../../Cargo.lock";
@@ -17,13 +18,13 @@ fn main() {
             (file, text).hash(&mut hasher);
         }
     }
-    // Crates that it uses, by their versions.
+    // Versions of the crates it uses.
     println!("cargo::rerun-if-changed={LOCK}");
     std::fs::read(LOCK).unwrap_or_default().hash(&mut hasher);
     println!("cargo::rustc-env=THALWEG_GENERATOR={:016x}", hasher.finish());
 }
 
-/// All files of a folder, in an order that is always the same.
+/// All files of a folder, in a deterministic order.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

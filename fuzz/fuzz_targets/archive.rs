@@ -1,13 +1,13 @@
 //! The archive reader on arbitrary bytes.
 //!
-//! Checksums would stop nearly every input at the first record, so the target also builds an archive
-//! around the bytes: they become the tables and data of records with sound heads and checksums.
+//! Nearly every input would fail at the checksum of the first record. So the target also builds an archive from the
+//! bytes: they become the tables and data of records with valid heads and checksums.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use thalweg_dedup::{Entry, Limits, Params, pack_sequential, stat, verify};
 
-/// A sound header, taken from an empty archive. Byte 12 says whether it is a tree.
+/// A valid header, taken from an empty archive. Byte 12 is the kind of content, 1 for a tree.
 fn header(tree: bool) -> Vec<u8> {
     let mut archive = Vec::new();
     pack_sequential(&b""[..], &mut archive, &Params::default()).expect("packs");

@@ -1,5 +1,5 @@
-//! Arbitrary text as a program, from the lexer to the schedule: it is compiled or refused, with errors
-//! that have a place in it.
+//! Compiles arbitrary text as a program, from the lexer to the schedule: it is accepted, or refused with errors that
+//! have a place in the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

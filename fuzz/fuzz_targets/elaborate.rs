@@ -1,5 +1,5 @@
-//! Streams made of arbitrary text that is a program: within small limits it ends, without a panic, in
-//! streams that can be described or in errors that lie in the text.
+//! Constructs the streams of arbitrary text that parses as a program: with small limits this terminates without a
+//! panic, in streams that can be printed, or in errors that have a place in the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A program of the generator, mutated where the first byte says so, through a few iterations.
+//! Interprets a few iterations of a generated program, which is mutated if the first byte is odd.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,10 +11,10 @@ use thalweg_lang::generate::{self, Choices, generate};
 use thalweg_lang::interpret::{Options, Surroundings, Within, interpret_within};
 use thalweg_lang::{Compiled, Sources, compile_within};
 
-/// There are no files here.
-struct Nothing;
+/// A set of files in which every access fails.
+struct NoFiles;
 
-impl Files for Nothing {
+impl Files for NoFiles {
     fn source(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         Err(io::ErrorKind::NotFound.into())
     }
@@ -24,7 +24,7 @@ impl Files for Nothing {
     }
 }
 
-/// Whether a steady state is short, and so is the way to it.
+/// Whether the steady state is short and the buffers are small.
 fn is_short(compiled: &Compiled) -> bool {
     let firings: u64 = compiled.schedule.regions.iter().flat_map(|region| &region.repetitions).sum();
     let buffers: u64 = compiled.schedule.buffers.iter().flatten().sum();
@@ -32,20 +32,20 @@ fn is_short(compiled: &Compiled) -> bool {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((how, bytes)) = bytes.split_first() else { return };
+    let Some((choice, bytes)) = bytes.split_first() else { return };
     let options = generate::Options { files: false, ..generate::Options::default() };
     let mut choices = Choices::of(bytes);
     let text = generate(&mut choices, &options).to_string();
-    let right = how % 2 == 0;
-    let text = if right { text } else { mutated(&text, &text, &mut choices) };
+    let valid = choice % 2 == 0;
+    let text = if valid { text } else { mutated(&text, &text, &mut choices) };
     let limits = Limits { steps: 100_000, words: 1 << 21, streams: 1000, ..Limits::default() };
     let compiled = match compile_within(&Sources::of("fuzz.str", text), &limits) {
         Ok(compiled) if is_short(&compiled) => Arc::new(compiled),
         Ok(_) => return,
-        Err(errors) => return assert!(!right, "a program that is right: {errors:?}"),
+        Err(errors) => return assert!(!valid, "errors in a valid program: {errors:?}"),
     };
     let around = Surroundings {
-        files: &mut Nothing,
+        files: &mut NoFiles,
         out: Box::new(io::sink()),
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
@@ -53,5 +53,5 @@ fuzz_target!(|bytes: &[u8]| {
     let within = Within { steps: 10_000, ..Within::default() };
     let run = Options { iterations: Some(3), repeat_input: false };
     let ended = interpret_within(&compiled, run, within, around);
-    assert!(!right || ended.is_ok(), "a program that is right: {ended:?}");
+    assert!(!valid || ended.is_ok(), "a valid program failed: {ended:?}");
 });

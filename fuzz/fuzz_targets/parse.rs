@@ -1,5 +1,5 @@
-//! StreamIt's parser on arbitrary text: it ends, without a panic, and what it read without errors prints as
-//! text that is read as the same.
+//! Parses arbitrary text: the parser terminates without a panic, and a program without errors prints as text that
+//! parses to the same program.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
     let sources = Sources::of("fuzz.str", text);
     let (program, errors) = parse(&sources);
     for error in &errors {
-        // Panics where it does not lie in the text.
+        // Panics if the span is not in the text.
         let _ = sources.text(error.span);
     }
     if errors.is_empty() {

@@ -1,4 +1,4 @@
-//! Arbitrary content, packed with small blocks and a small window, comes back.
+//! Arbitrary content round-trips, with small blocks and a small window.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,10 +1,10 @@
-//! Times packing and unpacking with reading and writing in memory.
+//! Measures packing and unpacking from memory to memory.
 //!
 //! ```sh
 //! cargo run --release -p thalweg-dedup --example in_memory -- FOLDER [MIB]
 //! ```
 //!
-//! The input is the files of the folder, one behind the other, up to so many mebibytes.
+//! The input is the concatenation of the files of the folder, up to MIB mebibytes (512 by default).
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn time(codec: Codec, input: &[u8]) -> Result<(), Box<dyn Error>> {
     let params = Params::default().codec(codec);
-    // Touched before, so that the first to use it does not pay for its pages.
+    // Filled with ones first, so that the first measurement does not include its page faults.
     let mut archive = vec![1; input.len() + (1 << 20)];
     archive.clear();
     let started = Instant::now();

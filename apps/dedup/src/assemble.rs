@@ -1,5 +1,5 @@
-//! Puts decoded records together again: resolves duplicates, checks the order of entries, and
-//! hashes what comes out.
+//! Reassembles the content from decoded records: resolves duplicates, checks the order of entries, and
+//! computes the content hash.
 
 use std::ops::Range;
 
@@ -7,49 +7,51 @@ use crate::entry::{Entry, unsafe_name};
 use crate::format::{Footer, Header, Kind};
 use crate::reader::Decoded;
 use crate::sink::Sink;
-use crate::summary::{Summary, trail_chunk, trail_entry};
+use crate::summary::{Summary, hash_chunk, hash_entry};
 use crate::table::{self, Item};
 use crate::window::Window;
 use crate::wire::Fields;
 use crate::{Error, Result};
 
-/// The state between records.
+/// The state of reassembly between two records.
 pub(crate) struct Assembler {
     kind: Kind,
-    reach: u64,
+    /// The largest distance that a duplicate may have.
+    max_distance: u64,
     window: Window,
     root: blake3::Hasher,
     totals: Summary,
-    trail: Vec<u8>,
-    order: Order,
+    /// The input of `root` for the current record.
+    hash_input: Vec<u8>,
+    order: EntryOrder,
 }
 
 impl Assembler {
     pub fn new(header: &Header) -> Result<Self> {
         let capacity = header.window.checked_add(u64::from(header.block.max));
         let capacity = capacity.and_then(|c| usize::try_from(c).ok());
-        let capacity = capacity.ok_or_else(|| Error::corrupt(40, "the window does not fit in memory"))?;
+        let capacity = capacity.ok_or_else(|| Error::corrupt(40, "the window exceeds the address space"))?;
         Ok(Assembler {
             kind: header.kind,
-            reach: header.window,
+            max_distance: header.window,
             window: Window::new(capacity),
             root: blake3::Hasher::new(),
             totals: Summary::default(),
-            trail: Vec::new(),
-            order: Order::default(),
+            hash_input: Vec::new(),
+            order: EntryOrder::default(),
         })
     }
 
-    /// Hands the content of one record to `sink`.
+    /// Passes the content of one record to `sink`.
     pub fn apply(&mut self, record: &Decoded, sink: &mut dyn Sink) -> Result<()> {
         let offset = record.offset;
         let corrupt = |what: String| Error::corrupt(offset, what);
         let start = self.window.total();
         self.window.push(&record.data);
         self.totals.records += 1;
-        self.trail.clear();
+        self.hash_input.clear();
         let mut fields = Fields::new(&record.table);
-        // New chunks that follow each other are handed on together.
+        // Adjacent new chunks, passed to the sink together.
         let mut run = 0..0;
         let mut hashes = record.hashes.iter();
         loop {
@@ -59,9 +61,9 @@ impl Assembler {
                 Item::New { length } => {
                     self.new_chunk(length, hashes.next(), &mut run).map_err(corrupt)?;
                 }
-                Item::Seen { length, distance } => {
+                Item::Duplicate { length, distance } => {
                     flush(&mut run, &record.data, sink)?;
-                    self.seen_chunk(length, distance, start + run.end as u64, sink, offset)?;
+                    self.duplicate_chunk(length, distance, start + run.end as u64, sink, offset)?;
                 }
                 Item::Entry(entry) => {
                     flush(&mut run, &record.data, sink)?;
@@ -72,9 +74,10 @@ impl Assembler {
         }
         flush(&mut run, &record.data, sink)?;
         if run.end != record.data.len() {
-            return Err(corrupt("a record has data that its table does not name".into()));
+            let (data, named) = (record.data.len(), run.end);
+            return Err(corrupt(format!("the record has {data} bytes of data, its table names {named}")));
         }
-        self.root.update(&self.trail);
+        self.root.update(&self.hash_input);
         Ok(())
     }
 
@@ -84,10 +87,10 @@ impl Assembler {
         hash: Option<&[u8; 32]>,
         run: &mut Range<usize>,
     ) -> Result<(), String> {
-        self.may_have_data()?;
-        // All chunks within the data were hashed when the record was decoded.
-        let hash = hash.ok_or("a record's table names more data than there is")?;
-        trail_chunk(&mut self.trail, length, hash);
+        self.check_in_file()?;
+        // Decoding hashed every chunk that lies within the data.
+        let hash = hash.ok_or("the table of the record names more data than the record has")?;
+        hash_chunk(&mut self.hash_input, length, hash);
         run.end += length as usize;
         self.totals.chunks += 1;
         self.totals.content_bytes += u64::from(length);
@@ -95,8 +98,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// `now` is how much unique data stands before this item.
-    fn seen_chunk(
+    /// `now` is the number of bytes of unique data before this item.
+    fn duplicate_chunk(
         &mut self,
         length: u32,
         distance: u64,
@@ -105,18 +108,18 @@ impl Assembler {
         offset: u64,
     ) -> Result<()> {
         let corrupt = |what: &str| Error::corrupt(offset, what);
-        self.may_have_data().map_err(|what| corrupt(&what))?;
-        if distance > self.reach || distance > now || u64::from(length) > distance {
-            return Err(corrupt("a duplicate refers to what is not in the window"));
+        self.check_in_file().map_err(|what| corrupt(&what))?;
+        if distance > self.max_distance || distance > now || u64::from(length) > distance {
+            return Err(corrupt("a duplicate refers to data outside the window"));
         }
         let parts = self.window.get(now - distance, length as usize);
-        let parts = parts.ok_or_else(|| corrupt("a duplicate refers to what is not in the window"))?;
+        let parts = parts.ok_or_else(|| corrupt("a duplicate refers to data outside the window"))?;
         let mut hasher = blake3::Hasher::new();
         for part in parts.into_iter().filter(|part| !part.is_empty()) {
             hasher.update(part);
             sink.data(part)?;
         }
-        trail_chunk(&mut self.trail, length, hasher.finalize().as_bytes());
+        hash_chunk(&mut self.hash_input, length, hasher.finalize().as_bytes());
         self.totals.chunks += 1;
         self.totals.duplicates += 1;
         self.totals.content_bytes += u64::from(length);
@@ -125,39 +128,39 @@ impl Assembler {
 
     fn entry(&mut self, entry: &Entry, encoded: &[u8], sink: &mut dyn Sink, offset: u64) -> Result<()> {
         if self.kind == Kind::Stream {
-            return Err(Error::corrupt(offset, "a stream has an entry in it"));
+            return Err(Error::corrupt(offset, "a stream archive has a tree entry"));
         }
         self.order.next(entry, offset)?;
-        trail_entry(&mut self.trail, encoded);
+        hash_entry(&mut self.hash_input, encoded);
         self.totals.entries += u64::from(entry.name().is_some());
         sink.entry(entry, offset)
     }
 
-    fn may_have_data(&self) -> Result<(), String> {
+    fn check_in_file(&self) -> Result<(), String> {
         match self.kind {
-            Kind::Tree if !self.order.in_file => Err("there is content outside of any file".into()),
+            Kind::Tree if !self.order.in_file => Err("content outside of a file".into()),
             _ => Ok(()),
         }
     }
 
-    /// Compares all that was seen with the footer, which stands at `offset`.
+    /// Compares the content with the footer, which is at `offset`.
     pub fn finish(mut self, footer: &Footer, offset: u64, archive_bytes: u64) -> Result<Summary> {
         if self.kind == Kind::Tree && !self.order.complete() {
-            return Err(Error::corrupt(offset, "the tree ends inside of a folder"));
+            return Err(Error::corrupt(offset, "the tree ends inside a folder"));
         }
         let root = *self.root.finalize().as_bytes();
         if root != footer.root {
-            return Err(Error::corrupt(offset, "the hash of the whole content does not match"));
+            return Err(Error::corrupt(offset, "the content hash does not match"));
         }
         if self.totals.footer(root) != *footer {
-            return Err(Error::corrupt(offset, "the totals do not match"));
+            return Err(Error::corrupt(offset, "the totals in the footer do not match the content"));
         }
         self.totals.archive_bytes = archive_bytes;
         Ok(self.totals)
     }
 }
 
-/// Hands on the new chunks that were found one behind the other.
+/// Passes a run of adjacent new chunks to `sink`.
 fn flush(run: &mut Range<usize>, data: &[u8], sink: &mut dyn Sink) -> Result<()> {
     if run.start < run.end {
         sink.data(&data[run.clone()])?;
@@ -166,16 +169,17 @@ fn flush(run: &mut Range<usize>, data: &[u8], sink: &mut dyn Sink) -> Result<()>
     Ok(())
 }
 
-/// Where in the tree we are.
+/// Checks that the entries of a tree come in depth-first order with increasing names.
 #[derive(Default)]
-struct Order {
+struct EntryOrder {
     /// The last name in each open folder.
     last: Vec<Vec<u8>>,
     started: bool,
+    /// The last entry was a file, so chunks may follow.
     in_file: bool,
 }
 
-impl Order {
+impl EntryOrder {
     fn complete(&self) -> bool {
         self.started && self.last.is_empty()
     }
@@ -186,7 +190,7 @@ impl Order {
             return self.root(entry, offset);
         }
         let Some(last) = self.last.last_mut() else {
-            return Err(Error::corrupt(offset, "there are entries behind the end of the tree"));
+            return Err(Error::corrupt(offset, "entries after the end of the tree"));
         };
         let Some(name) = entry.name() else {
             self.last.pop();
@@ -197,7 +201,7 @@ impl Order {
             return Err(Error::Unsafe { offset, what });
         }
         if *name <= **last {
-            let what = format!("{:?} comes twice, or out of order", String::from_utf8_lossy(name));
+            let what = format!("the name {:?} is a duplicate or out of order", String::from_utf8_lossy(name));
             return Err(Error::Unsafe { offset, what });
         }
         name.clone_into(last);
@@ -216,7 +220,7 @@ impl Order {
             }
             other => {
                 let name = String::from_utf8_lossy(other.name().unwrap_or_default()).into_owned();
-                let what = format!("the tree begins with {name:?} and not with its root");
+                let what = format!("the tree begins with {name:?}, expected its root");
                 Err(Error::Unsafe { offset, what })
             }
         }

@@ -1,4 +1,4 @@
-//! What flows between the first stages: blocks, chunks of them, and hashed chunks.
+//! The items between the first stages: blocks, chunks and hashed chunks.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 use crate::entry::Entry;
 use crate::pool::Buffer;
 
-/// An entry of a tree and the place in its block where its content begins.
+/// An entry of a tree, and the offset in its block at which its content begins.
 #[derive(Debug)]
 pub(crate) struct Mark {
     pub at: u32,
     pub entry: Entry,
 }
 
-/// A coarse piece of the input: some bytes, and the entries that begin in it.
+/// A coarse part of the input: its bytes, and the entries that begin in it.
 ///
-/// The bytes are shared by all chunks cut from them and never copied before they are compressed.
+/// All chunks of a block share its bytes. They are not copied before they are compressed.
 #[derive(Debug)]
 pub struct Block {
     pub(crate) bytes: Buffer,
@@ -29,9 +29,9 @@ impl Block {
     }
 }
 
-/// A chunk within its block, with the entries that come just before it.
+/// A chunk as ranges within its block: its bytes, and the entries directly before it.
 ///
-/// The range is empty where entries stand at the end of a block with nothing behind them.
+/// The byte range is empty for entries at the end of a block without content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub range: Range<u32>,

@@ -1,8 +1,7 @@
-//! Compression of one buffer into another, with contexts kept per thread.
+//! Compression of one buffer into another, with thread-local contexts.
 //!
-//! Setting up a context costs as much as compressing some tens of kilobytes, so each thread keeps
-//! one per codec. A context carries nothing from one call to the next that could change the
-//! output.
+//! Creating a context costs as much as compressing some tens of kilobytes, so each thread keeps one for each
+//! codec. A context carries no state from one call to the next that could change the output.
 
 use std::cell::RefCell;
 use std::io::Cursor;
@@ -15,18 +14,19 @@ use crate::params::Codec;
 use crate::wire::Parsed;
 use crate::{Error, Result};
 
-/// A context and the level it was made for.
-type Kept<C> = RefCell<Option<(i32, C)>>;
+/// A context and its level.
+type Cached<C> = RefCell<Option<(i32, C)>>;
 
 thread_local! {
-    static ZSTD: Kept<Compressor<'static>> = const { RefCell::new(None) };
+    static ZSTD: Cached<Compressor<'static>> = const { RefCell::new(None) };
     static UNZSTD: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
-    static DEFLATE: Kept<Compress> = const { RefCell::new(None) };
+    static DEFLATE: Cached<Compress> = const { RefCell::new(None) };
     static INFLATE: RefCell<Option<Decompress>> = const { RefCell::new(None) };
 }
 
-/// Appends `data` to `out` as `codec` stores it, or as it is where that is not shorter; says which.
-pub(crate) fn squeeze(codec: Codec, level: i32, data: &[u8], out: &mut Vec<u8>) -> Result<Codec> {
+/// Appends `data` to `out`, compressed by `codec`, or uncompressed if compression does not make it shorter. Returns
+/// the codec used.
+pub(crate) fn compress(codec: Codec, level: i32, data: &[u8], out: &mut Vec<u8>) -> Result<Codec> {
     let start = out.len();
     match codec {
         Codec::None => {}
@@ -41,8 +41,8 @@ pub(crate) fn squeeze(codec: Codec, level: i32, data: &[u8], out: &mut Vec<u8>) 
     Ok(Codec::None)
 }
 
-/// Replaces `out` by the `raw` bytes that `stored` stands for.
-pub(crate) fn expand(codec: Codec, stored: &[u8], raw: usize, out: &mut Vec<u8>) -> Parsed<()> {
+/// Decompresses `stored` to `out`. Fails unless it has exactly `raw` bytes.
+pub(crate) fn decompress(codec: Codec, stored: &[u8], raw: usize, out: &mut Vec<u8>) -> Parsed<()> {
     out.clear();
     out.reserve(raw);
     match codec {
@@ -50,7 +50,11 @@ pub(crate) fn expand(codec: Codec, stored: &[u8], raw: usize, out: &mut Vec<u8>)
         Codec::Zstd => unzstd(stored, raw, out)?,
         Codec::Gzip => inflate(stored, raw, out)?,
     }
-    if out.len() == raw { Ok(()) } else { Err(format!("a record holds {} bytes and not {raw}", out.len())) }
+    if out.len() == raw {
+        Ok(())
+    } else {
+        Err(format!("a part of the record has {} bytes decompressed, expected {raw}", out.len()))
+    }
 }
 
 fn zstd(level: i32, data: &[u8], out: &mut Vec<u8>) -> std::io::Result<()> {
@@ -73,7 +77,7 @@ fn unzstd(stored: &[u8], raw: usize, out: &mut Vec<u8>) -> Parsed<()> {
             Some(decompressor) => decompressor,
             None => kept.insert(Decompressor::new().map_err(|e| e.to_string())?),
         };
-        // The spare room of a recycled buffer may be larger than what this record may fill.
+        // Limits the output to `raw` bytes: the capacity of a recycled buffer may be larger.
         out.resize(raw, 0);
         let room = &mut out[..];
         let filled = decompressor.decompress_to_buffer(stored, room).map_err(|e| format!("zstd: {e}"))?;
@@ -89,7 +93,7 @@ fn deflate(level: i32, data: &[u8], out: &mut Vec<u8>) -> Result<()> {
             _ => &mut kept.insert((level, Compress::new(Compression::new(level as u32), false))).1,
         };
         context.reset();
-        // Incompressible data grows a little; what does not fit is stored as it was anyway.
+        // Incompressible data grows a little. Data that does not fit is stored uncompressed anyway.
         out.reserve(data.len() + data.len() / 1000 + 64);
         match context.compress_vec(data, out, FlushCompress::Finish) {
             Ok(Status::StreamEnd) => Ok(()),
@@ -112,7 +116,7 @@ fn inflate(stored: &[u8], raw: usize, out: &mut Vec<u8>) -> Parsed<()> {
             .map_err(|e| format!("gzip: {e}"))?;
         let whole = status == Status::StreamEnd && context.total_in() == stored.len() as u64;
         out.truncate(context.total_out() as usize);
-        if whole { Ok(()) } else { Err("gzip: the data do not end where their record does".into()) }
+        if whole { Ok(()) } else { Err("gzip: the compressed data do not end at the end of the part".into()) }
     })
 }
 
@@ -134,10 +138,10 @@ mod tests {
         for codec in [Codec::None, Codec::Zstd, Codec::Gzip] {
             for data in samples() {
                 let mut out = b"head".to_vec();
-                let how = squeeze(codec, codec.default_level(), &data, &mut out).unwrap();
+                let how = compress(codec, codec.default_level(), &data, &mut out).unwrap();
                 assert!(out.starts_with(b"head") && out.len() <= 4 + data.len());
                 let mut back = vec![1, 2, 3];
-                expand(how, &out[4..], data.len(), &mut back).unwrap();
+                decompress(how, &out[4..], data.len(), &mut back).unwrap();
                 assert!(back == data);
             }
         }
@@ -148,9 +152,9 @@ mod tests {
         let data = b"abc".repeat(1000);
         for codec in [Codec::None, Codec::Zstd, Codec::Gzip] {
             let mut out = Vec::new();
-            squeeze(codec, codec.default_level(), &data, &mut out).unwrap();
+            compress(codec, codec.default_level(), &data, &mut out).unwrap();
             for wrong in [0, data.len() - 1, data.len() + 1] {
-                assert!(expand(codec, &out, wrong, &mut Vec::new()).is_err(), "{codec:?} {wrong}");
+                assert!(decompress(codec, &out, wrong, &mut Vec::new()).is_err(), "{codec:?} {wrong}");
             }
         }
     }

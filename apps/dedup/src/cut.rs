@@ -1,7 +1,7 @@
-//! Content-defined chunks: one block in, many chunks out.
+//! Cuts a block into content-defined chunks.
 //!
-//! A chunk never spans two files, so that a file which occurs twice gives the same chunks wherever
-//! it stands. Small chunks cost little, since a block's unique chunks are compressed together.
+//! A chunk never spans two files, so two copies of a file have the same chunks wherever they are. Small chunks cost
+//! little, since the unique chunks of a block are compressed together.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use fastcdc::v2020::FastCDC;
 use crate::block::{Block, Chunk, Piece};
 use crate::params::ChunkSizes;
 
-/// Cuts one block: the second stage.
+/// Cuts one block into chunks: the second stage.
 pub fn chunks(block: Block, sizes: &ChunkSizes) -> Vec<Chunk> {
     let pieces = pieces(&block, sizes);
     let block = Arc::new(block);
     pieces.into_iter().map(|piece| Chunk { block: Arc::clone(&block), piece }).collect()
 }
 
-/// The same without handles on the block.
+/// Cuts one block into chunks, as ranges without a reference to the block.
 pub(crate) fn pieces(block: &Block, sizes: &ChunkSizes) -> Vec<Piece> {
     let length = block.bytes.len() as u32;
     let mut pieces = Vec::with_capacity(block.marks.len() + (length / sizes.avg) as usize * 2);
@@ -43,7 +43,7 @@ pub(crate) fn pieces(block: &Block, sizes: &ChunkSizes) -> Vec<Piece> {
     pieces
 }
 
-/// Cuts the part of one file; its entries go with its first chunk.
+/// Cuts the part of one file into chunks. The entries `marks` go with the first chunk.
 fn cut_file(
     block: &Block,
     file: std::ops::Range<u32>,
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_cover_the_block_and_break_at_every_file() {
+    fn chunks_cover_the_block_and_do_not_span_files() {
         check(0, &[]);
         check(1, &[]);
         check(10_000, &[]);

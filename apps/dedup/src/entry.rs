@@ -1,47 +1,47 @@
 //! Entries of a tree: folders, files and symbolic links, in depth-first order.
 //!
-//! An entry carries a single name, never a path: the folder it lies in is the one that was opened
-//! last and not yet closed by [`Entry::Up`]. So an absolute path, a `..`, or a way through a
-//! symbolic link cannot be expressed, except by a name that is refused when it is read.
+//! An entry has a single name, never a path: it lies in the folder that was opened last and not yet closed by
+//! [`Entry::Up`]. So an absolute path, a `..`, or a path through a symbolic link cannot be expressed, except by a
+//! name that the reader refuses.
 
 use crate::wire::{Fields, Parsed, put_bytes, put_number, unzigzag, zigzag};
 
-/// No name or link target is longer (the usual limits are 255 and 4095).
+/// The maximum length of a name or link target. (The usual limits of systems are 255 and 4095.)
 const NAME_LIMIT: usize = 1 << 16;
 const NANOS: u64 = 1_000_000_000;
 
-/// What is kept of a file or folder besides its content.
+/// The metadata of a file or folder that an archive stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// The name within its folder, as bytes; empty for the root.
+    /// The name within its folder. Empty for the root.
     pub name: Vec<u8>,
     /// Permission bits.
     pub mode: u32,
-    /// Seconds of the time of the last change, since 1970.
+    /// Modification time: seconds since 1970, rounded down.
     pub seconds: i64,
-    /// And nanoseconds.
+    /// Modification time: nanoseconds to add to the seconds.
     pub nanos: u32,
 }
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A folder; what follows lies in it.
+    /// A folder. The entries up to its [`Entry::Up`] lie in it.
     Dir(Meta),
-    /// A file; the data that follows is its content.
+    /// A file. The chunks up to the next entry are its content.
     File(Meta),
     /// A symbolic link.
     Link {
         /// The name within its folder.
         name: Vec<u8>,
-        /// What it points to, never followed.
+        /// The target, which is never followed.
         target: Vec<u8>,
     },
     /// The end of a folder.
     Up,
 }
 
-/// Tags of entries; 0 and 1 are chunks (see `table`).
+/// Tags of entries. Tags 0 and 1 are chunks (see `table`).
 pub(crate) const DIR: u8 = 2;
 pub(crate) const UP: u8 = 5;
 const FILE: u8 = 3;
@@ -62,7 +62,7 @@ impl Entry {
         }
     }
 
-    /// Reads what follows the tag.
+    /// Reads the fields after the tag.
     pub(crate) fn get(tag: u8, fields: &mut Fields<'_>) -> Parsed<Self> {
         match tag {
             DIR => get_meta(fields).map(Entry::Dir),
@@ -72,7 +72,7 @@ impl Entry {
                 target: fields.bytes(NAME_LIMIT)?.to_vec(),
             }),
             UP => Ok(Entry::Up),
-            other => Err(format!("a table item has the unknown tag {other}")),
+            other => Err(format!("unknown tag {other} of a table item")),
         }
     }
 
@@ -100,15 +100,15 @@ fn get_meta(fields: &mut Fields<'_>) -> Parsed<Meta> {
     let seconds = unzigzag(fields.number()?);
     let nanos = fields.number()?;
     if mode > 0o7777 {
-        return Err(format!("mode {mode:o} is not one"));
+        return Err(format!("invalid mode {mode:o}"));
     }
     if nanos >= NANOS {
-        return Err(format!("{nanos} nanoseconds are a second or more"));
+        return Err(format!("invalid nanoseconds {nanos}, expected less than {NANOS}"));
     }
     Ok(Meta { name, mode: mode as u32, seconds, nanos: nanos as u32 })
 }
 
-/// Why `name` must not be used as the name of an entry, if so.
+/// The reason why `name` must not be used as the name of an entry, if there is one.
 pub(crate) fn unsafe_name(name: &[u8]) -> Option<&'static str> {
     let leads_out = |part: &[u8]| matches!(part, b"." | b"..");
     if name.is_empty() {
@@ -118,7 +118,7 @@ pub(crate) fn unsafe_name(name: &[u8]) -> Option<&'static str> {
     } else if name.split(|byte| *byte == b'/').any(leads_out) {
         Some("leads out of its folder")
     } else if name.contains(&b'/') || name.contains(&0) {
-        Some("has a separator or a zero byte in it")
+        Some("contains a separator or a zero byte")
     } else {
         None
     }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_elsewhere_are_unsafe() {
+    fn names_that_lead_out_of_the_folder_are_unsafe() {
         for name in [&b""[..], b".", b"..", b"/", b"/etc/passwd", b"a/b", b"../a", b"a/../..", b"a\0b"] {
             assert!(unsafe_name(name).is_some(), "{name:?}");
         }

@@ -1,4 +1,4 @@
-//! What can go wrong, said so that the reader knows what, where and what to do.
+//! Errors. Each message says what failed and where, with a `help:` line if the user can act.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,99 +6,102 @@ use std::path::PathBuf;
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Any failure of packing or unpacking.
+/// An error of packing or unpacking.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused something.
+    /// A call to the operating system failed.
     #[error("{doing}")]
     Io {
-        /// What was being done, and to which file.
+        /// The failed operation and its file, such as `reading a.txt`.
         doing: String,
-        /// Why it failed.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The input does not begin as an archive does.
+    /// The input does not begin with the magic of an archive.
     #[error(
-        "not a thalweg dedup archive: the first bytes differ from the magic at byte offset 0; \
-         was it made by another program, or is it the wrong file?"
+        "not a thalweg dedup archive: no magic at byte offset 0\n\
+         help: check that this is the right file"
     )]
-    Foreign,
-    /// The archive is of another version of the format.
+    NotAnArchive,
+    /// The archive has another version of the format.
     #[error(
-        "the archive has format version {found} (byte offset 8) and this program reads version \
-         {supported}; use a program that knows that version"
+        "unsupported format version {found} (byte offset 8), expected {supported}\n\
+         help: use a release of thalweg that reads version {found}"
     )]
     Version {
-        /// The version the archive names.
+        /// The version of the archive.
         found: u16,
-        /// The version this crate reads.
+        /// The version that this crate reads.
         supported: u16,
     },
     /// The archive ends too early.
     #[error(
-        "the archive is truncated: it ends at byte offset {offset}, inside {what}; copy it again in full"
+        "the archive is truncated: it ends at byte offset {offset}, inside {what}\n\
+         help: copy it again in full"
     )]
     Truncated {
-        /// Where the bytes end.
+        /// The length of the archive.
         offset: u64,
-        /// What should have been there.
+        /// The part of the archive that is incomplete.
         what: &'static str,
     },
-    /// The archive's bytes are not what a packer wrote.
-    #[error("the archive is corrupted at byte offset {offset}: {what}; restore it from another copy")]
-    Corrupt {
-        /// The record (or field) that is wrong.
-        offset: u64,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// An entry would be written outside of the output folder.
+    /// The bytes of the archive are not those that a packer wrote.
     #[error(
-        "refused an unsafe entry at byte offset {offset}: {what}; the archive was not made by this program"
+        "the archive is corrupted at byte offset {offset}: {what}\n\
+         help: restore it from another copy"
     )]
-    Unsafe {
-        /// The record that holds the entry.
+    Corrupt {
+        /// The offset of the damaged record or field.
         offset: u64,
-        /// What is wrong with it.
+        /// The violated property.
         what: String,
     },
-    /// Unpacking needs more memory than it may take.
+    /// An entry would be written outside the output folder.
+    #[error("unsafe entry at byte offset {offset}: {what} (this program does not write such archives)")]
+    Unsafe {
+        /// The offset of the record that holds the entry.
+        offset: u64,
+        /// The reason.
+        what: String,
+    },
+    /// Unpacking needs more memory than its limit.
     #[error(
-        "the archive refers {needed} bytes back (header, byte offset 40) and the limit is {limit}; \
-         raise the window limit (--window-limit) if that much memory is there"
+        "the archive needs a window of {needed} bytes (header, byte offset 40), the limit is {limit}\n\
+         help: raise the limit with --window-limit if that much memory is available"
     )]
     Window {
         /// The window in the header.
         needed: u64,
-        /// The limit it exceeds.
+        /// The limit that it exceeds.
         limit: u64,
     },
-    /// The archive holds a tree where a stream is wanted, or the reverse.
-    #[error("the archive holds {found} and {wanted} was asked for")]
+    /// The archive holds a tree where a stream is expected, or the reverse.
+    #[error("the archive holds {found}, expected {wanted}")]
     Kind {
-        /// What the archive holds.
+        /// The content of the archive.
         found: &'static str,
-        /// What the caller wanted.
+        /// The content that the caller expects.
         wanted: &'static str,
     },
-    /// The output exists already.
-    #[error("{} exists already; choose another name, or replace it with --force", .0.display())]
+    /// The output already exists.
+    #[error("{} already exists\nhelp: choose another name, or replace it with --force", .0.display())]
     Exists(PathBuf),
-    /// A folder, or whatever else is not replaced, has the output's name.
+    /// The output exists and is neither a file nor an empty folder, so it is never replaced.
     #[error(
-        "{} exists already, and only files and empty folders are replaced; choose another name, or move it away",
+        "{} already exists, and only files and empty folders are replaced\n\
+         help: choose another name, or move it away",
         .0.display()
     )]
-    InTheWay(PathBuf),
-    /// The engine ended the run: a panic in a stage, or options that make no sense.
+    NotReplaceable(PathBuf),
+    /// The engine ended the run: a stage panicked, or the options are invalid.
     #[error(transparent)]
     Engine(#[from] thalweg::Error),
-    /// [`crate::Stop`] was asked for.
+    /// A stop was requested by [`crate::Stop`].
     #[error("stopped before the end")]
     Stopped,
-    /// A parameter that cannot work.
+    /// An invalid parameter.
     #[error("{0}")]
     Params(String),
 }
@@ -113,9 +116,9 @@ impl Error {
     }
 }
 
-/// Adds to an input/output error what was being done.
+/// Adds the failed operation to an I/O error.
 pub(crate) trait Doing<T> {
-    /// `doing` is only called on failure.
+    /// Describes the operation by `doing`, which is called on failure only.
     fn doing(self, doing: impl FnOnce() -> String) -> Result<T>;
 }
 

@@ -1,4 +1,4 @@
-//! Unpacking in a plain loop: the reference for what comes out, and for what is refused.
+//! Sequential unpacking: the reference for the content and for the errors of the parallel pipeline.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::summary::Summary;
 use crate::tree::TreeSink;
 use crate::{Error, Result};
 
-/// Hands the whole content of `archive` to `sink`, checking everything on the way.
+/// Passes the whole content of `archive` to `sink` and checks the archive.
 ///
-/// The sink may have received a part of the content when an error comes back: every byte of it
-/// has passed the checksum of its record, but what follows is missing.
+/// When this function returns an error, the sink may have received a part of the content. Every byte of that part
+/// has passed the checksum of its record.
 pub fn extract<R: Read>(mut archive: Archive<R>, sink: &mut dyn Sink) -> Result<Summary> {
     let mut assembler = Assembler::new(archive.header())?;
     let mut decoded = Decoded::default();
@@ -23,36 +23,36 @@ pub fn extract<R: Read>(mut archive: Archive<R>, sink: &mut dyn Sink) -> Result<
         record.decode(&mut decoded)?;
         assembler.apply(&decoded, sink)?;
     }
-    let (offset, footer) = archive.footer().expect("records end with the footer");
+    let (offset, footer) = archive.footer().expect("the footer follows the last record");
     assembler.finish(footer, *offset, archive.offset())
 }
 
 /// Unpacks an archive of a stream.
 pub fn unpack_stream(input: impl Read, output: impl Write, limits: &Limits) -> Result<Summary> {
     let archive = Archive::open(input, limits)?;
-    want(&archive, Kind::Stream)?;
+    expect_kind(&archive, Kind::Stream)?;
     let mut sink = StreamSink::new(output);
     let summary = extract(archive, &mut sink)?;
     sink.finish()?;
     Ok(summary)
 }
 
-/// Unpacks an archive of a tree; the folder `output` appears when it is complete.
+/// Unpacks an archive of a tree. The folder `output` appears when it is complete.
 pub fn unpack_tree(input: impl Read, output: &Path, limits: &Limits) -> Result<Summary> {
     let archive = Archive::open(input, limits)?;
-    want(&archive, Kind::Tree)?;
+    expect_kind(&archive, Kind::Tree)?;
     let mut sink = TreeSink::create(output, false)?;
     let summary = extract(archive, &mut sink)?;
     sink.commit()?;
     Ok(summary)
 }
 
-/// Reads the whole archive and checks all that unpacking checks.
+/// Reads the whole archive and does all checks of unpacking.
 pub fn verify(input: impl Read, limits: &Limits) -> Result<Summary> {
     extract(Archive::open(input, limits)?, &mut Discard)
 }
 
-fn want<R: Read>(archive: &Archive<R>, kind: Kind) -> Result<()> {
+fn expect_kind<R: Read>(archive: &Archive<R>, kind: Kind) -> Result<()> {
     let found = archive.header().kind;
     if found == kind {
         return Ok(());

@@ -1,39 +1,39 @@
-//! The fixed parts of the archive: header, record head, footer. `FORMAT.md` is the reference.
+//! The fixed-length parts of the archive: header, record head, footer. `FORMAT.md` is the reference.
 
 use crate::params::{BLOCK_LIMIT, BlockSizes, ChunkSizes, Codec, Params, TABLE_LIMIT};
 use crate::wire::{Fields, Parsed, check};
 
-/// The version of the format this crate writes and reads.
+/// The version of the format that this crate writes and reads.
 pub const FORMAT_VERSION: u16 = 1;
 
-/// First bytes of an archive. Like PNG's: a byte that is no text, a name, and line ends that a
-/// transfer in text mode would change.
+/// The first bytes of an archive. As in PNG: a byte that is not text, a name, and line ends that a transfer in text
+/// mode would change.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89THD\r\n\x1a\n";
-/// Last bytes of an archive.
+/// The last bytes of an archive.
 pub(crate) const END_MAGIC: [u8; 8] = *b"THD.end\n";
-/// Bytes of magic, version and header length, which every version has in this place.
+/// Length of magic, version and header length, which have the same offsets in every version.
 pub(crate) const PREFIX_BYTES: usize = 12;
 pub(crate) const HEADER_BYTES: usize = 64;
 pub(crate) const RECORD: u8 = b'R';
 pub(crate) const FOOTER: u8 = b'E';
-/// A record's head, its tag included.
+/// Length of a record's head, including its tag.
 pub(crate) const HEAD_BYTES: usize = 35;
-/// The checksum behind a record's body.
+/// Length of the checksum after a record's body.
 pub(crate) const CHECK_BYTES: usize = 8;
-/// The footer, its tag and the end magic included.
+/// Length of the footer, including its tag and the end magic.
 pub(crate) const FOOTER_BYTES: usize = 1 + 7 * 8 + 32 + 8 + 8;
 
-/// What an archive holds.
+/// The kind of content of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One stream of bytes, without a name.
+    /// One unnamed stream of bytes.
     Stream,
     /// A directory tree.
     Tree,
 }
 
 impl Kind {
-    /// In words, with an article.
+    /// A description with an article, for messages.
     pub fn describe(self) -> &'static str {
         match self {
             Kind::Stream => "a stream of bytes",
@@ -48,15 +48,15 @@ impl Kind {
 pub struct Header {
     /// Stream or tree.
     pub kind: Kind,
-    /// How it was packed. (The index limit is given in whole entries.)
+    /// The codec.
     pub codec: Codec,
     /// The codec's level.
     pub level: i32,
     /// Sizes of the content-defined chunks.
     pub chunk: ChunkSizes,
-    /// How far back, in bytes of unique data, a duplicate may refer.
+    /// The largest distance of a duplicate, in bytes of unique data.
     pub window: u64,
-    /// How many chunks the packer's index remembered at most.
+    /// The maximum number of chunks in the packer's index.
     pub index_entries: u64,
     pub(crate) block: BlockSizes,
 }
@@ -90,14 +90,14 @@ impl Header {
         seal(out)
     }
 
-    /// Reads a whole header whose magic and version were found good.
+    /// Decodes a whole header. The caller has checked magic and version.
     pub(crate) fn decode(bytes: &[u8; HEADER_BYTES]) -> Parsed<Self> {
         unseal(bytes, "the header's checksum does not match")?;
         let mut fields = Fields::new(&bytes[PREFIX_BYTES..]);
         let kind = match fields.u8()? {
             0 => Kind::Stream,
             1 => Kind::Tree,
-            other => return Err(format!("content kind {other} is unknown")),
+            other => return Err(format!("unknown content kind {other}")),
         };
         let codec = codec(fields.u8()?)?;
         let level = i32::from(fields.i16()?);
@@ -107,14 +107,14 @@ impl Header {
             return Err("a reserved field is not zero".into());
         }
         if block.max > BLOCK_LIMIT {
-            return Err(format!("blocks of {} bytes are larger than the {BLOCK_LIMIT} allowed", block.max));
+            return Err(format!("the block size is {}, the limit is {BLOCK_LIMIT}", block.max));
         }
         let (window, index_entries) = (fields.u64()?, fields.u64()?);
         Ok(Header { kind, codec, level, chunk, window, index_entries, block })
     }
 }
 
-/// Sizes of one part of a record: as it was and as it is stored.
+/// The sizes of one part of a record, uncompressed (`raw`) and as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub raw: u32,
@@ -122,8 +122,7 @@ pub(crate) struct Part {
     pub codec: Codec,
 }
 
-/// The head of a record, checked by itself so that its lengths can be trusted before they are
-/// used.
+/// The head of a record. It has its own checksum, so its lengths are checked before they are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordHead {
     pub sequence: u64,
@@ -153,7 +152,7 @@ impl RecordHead {
         Ok(RecordHead { sequence, table, data })
     }
 
-    /// Bytes between head and checksum.
+    /// Length of the body, between head and checksum.
     pub fn body_bytes(&self) -> usize {
         self.table.stored as usize + self.data.stored as usize
     }
@@ -162,42 +161,46 @@ impl RecordHead {
 fn part(fields: &mut Fields<'_>, limit: u32) -> Parsed<Part> {
     let part = Part { raw: fields.u32()?, stored: fields.u32()?, codec: codec(fields.u8()?)? };
     if part.raw > limit {
-        return Err(format!("{} bytes in one record are more than the {limit} allowed", part.raw));
+        return Err(format!("a part of the record has {} bytes, the limit is {limit}", part.raw));
     }
-    // A part that did not shrink is stored as it was, so it never grows.
+    // A part that would not shrink is stored uncompressed, so it never grows.
     let fits = match part.codec {
         Codec::None => part.stored == part.raw,
         _ => part.stored < part.raw,
     };
-    if fits { Ok(part) } else { Err("a record's stored length is not possible".into()) }
+    if fits {
+        Ok(part)
+    } else {
+        Err(format!("impossible stored length {} of a part of {} bytes", part.stored, part.raw))
+    }
 }
 
 fn codec(tag: u8) -> Parsed<Codec> {
-    Codec::from_tag(tag).ok_or_else(|| format!("codec {tag} is unknown"))
+    Codec::from_tag(tag).ok_or_else(|| format!("unknown codec {tag}"))
 }
 
-/// The footer: what the whole archive must add up to.
+/// The footer: the totals of the whole archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Footer {
     /// Records in the archive.
     pub records: u64,
-    /// Bytes of content when unpacked.
+    /// Bytes of unpacked content.
     pub content_bytes: u64,
-    /// Bytes of content that were not seen before.
+    /// Bytes of content without duplicates.
     pub unique_bytes: u64,
     /// All chunks.
     pub chunks: u64,
-    /// Chunks that refer to earlier ones.
+    /// Chunks that duplicate earlier ones.
     pub duplicates: u64,
     /// Folders, files and links.
     pub entries: u64,
-    /// blake3 over all chunk hashes and entries, in stream order.
+    /// The content hash: blake3 over all chunk hashes and entries, in stream order.
     pub root: [u8; 32],
 }
 
 impl Footer {
-    /// `offset` is where the footer begins.
+    /// `offset` is the offset of the footer in the archive.
     pub(crate) fn encode(&self, offset: u64) -> Vec<u8> {
         let mut out = Vec::with_capacity(FOOTER_BYTES);
         out.push(FOOTER);
@@ -216,7 +219,7 @@ impl Footer {
         let (sealed, end) = bytes.split_at(FOOTER_BYTES - END_MAGIC.len());
         unseal(sealed, "the footer's checksum does not match")?;
         if end != END_MAGIC {
-            return Err("the end magic is wrong".into());
+            return Err("wrong end magic".into());
         }
         let mut fields = Fields::new(&sealed[1..]);
         let footer = Footer {
@@ -229,23 +232,23 @@ impl Footer {
             root: [0; 32],
         };
         if fields.u64()? != offset {
-            return Err("the footer stands in another place than it names".into());
+            return Err("the footer names another offset than its own".into());
         }
         Ok(Footer { root: fields.hash()?, ..footer })
     }
 }
 
-/// Appends the checksum of all that is there.
+/// Appends the checksum of `out`.
 fn seal(mut out: Vec<u8>) -> Vec<u8> {
     let sum = check(&[&out]);
     out.extend_from_slice(&sum.to_le_bytes());
     out
 }
 
-/// Compares the checksum at the end with what stands before it.
-fn unseal(bytes: &[u8], complaint: &str) -> Parsed<()> {
+/// Checks the checksum at the end of `bytes`. Fails with `message`.
+fn unseal(bytes: &[u8], message: &str) -> Parsed<()> {
     let (body, sum) = bytes.split_at(bytes.len() - CHECK_BYTES);
-    if sum == check(&[body]).to_le_bytes() { Ok(()) } else { Err(complaint.into()) }
+    if sum == check(&[body]).to_le_bytes() { Ok(()) } else { Err(message.into()) }
 }
 
 #[cfg(test)]
@@ -253,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixed_parts_have_the_lengths_they_claim() {
+    fn fixed_parts_have_their_lengths() {
         let header = Header::new(Kind::Tree, &Params::default());
         let bytes: [u8; HEADER_BYTES] = header.encode().try_into().unwrap();
         assert_eq!(Header::decode(&bytes), Ok(header.clone()));
@@ -270,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_beyond_the_limits_are_refused_even_with_a_good_checksum() {
+    fn lengths_beyond_the_limits_are_refused_even_with_a_valid_checksum() {
         let header = Header::new(Kind::Stream, &Params::default());
         let small = Part { raw: 1, stored: 1, codec: Codec::None };
         let huge = Part { raw: u32::MAX, stored: 5, codec: Codec::Zstd };

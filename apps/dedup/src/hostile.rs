@@ -1,11 +1,11 @@
-//! Archives that no packer writes, forged with good checksums.
+//! Forged archives with valid checksums, which no packer writes, are refused.
 
 use thalweg::Options;
 
 use crate::Archive;
 use crate::entry::{Entry, Meta};
 use crate::format::*;
-use crate::table::{put_new, put_seen};
+use crate::table::{put_duplicate, put_new};
 use crate::wire::check;
 use crate::{ChunkSizes, Codec, Error, Limits, Params, TreeSink, extract, extract_parallel, verify};
 
@@ -15,7 +15,7 @@ fn header(kind: Kind) -> Header {
     Header::new(kind, &Params::default())
 }
 
-/// One record with this table and these data.
+/// An archive of one record with this table and these data.
 fn forge(kind: Kind, table: &[u8], data: &[u8]) -> Vec<u8> {
     let stored =
         |bytes: &[u8]| Part { raw: bytes.len() as u32, stored: bytes.len() as u32, codec: Codec::None };
@@ -50,7 +50,7 @@ fn link(name: &[u8], target: &[u8]) -> Entry {
     Entry::Link { name: name.to_vec(), target: target.to_vec() }
 }
 
-/// Unpacks to a fresh folder; checks that nothing is there afterwards.
+/// Unpacks to a new folder and checks that nothing is left there. Returns the error.
 fn refused(archive: &[u8]) -> Error {
     let place = tempfile::tempdir().unwrap();
     let open = || Archive::open(archive, &Limits::default()).unwrap();
@@ -95,7 +95,7 @@ fn nothing_is_written_through_a_link() {
 }
 
 #[test]
-fn trees_without_a_root_an_end_or_an_order_are_refused() {
+fn trees_without_a_root_an_end_or_in_wrong_order_are_refused() {
     let shapes = [
         vec![],
         vec![file(b"a")],
@@ -121,15 +121,15 @@ fn content_outside_of_a_file_is_refused() {
 }
 
 #[test]
-fn references_to_what_is_not_there_are_refused() {
+fn references_outside_the_window_are_refused() {
     let refers = |length, distance| {
         let mut table = Vec::new();
         put_new(&mut table, 4);
-        put_seen(&mut table, length, distance);
+        put_duplicate(&mut table, length, distance);
         put_new(&mut table, 4);
         forge(Kind::Stream, &table, b"12345678")
     };
-    // (4, 4) is sound; only its footer is not.
+    // (4, 4) is valid. Only the footer of that archive is not.
     for (length, distance, why) in [
         (4, 4, "hash"),
         (4, 5, "window"),
@@ -164,12 +164,12 @@ fn records_in_another_order_are_refused() {
     let mut archive = header(Kind::Stream).encode();
     archive.extend(RecordHead { sequence: 1, table: none, data: none }.encode());
     let error = verify(&archive[..], &Limits::default()).unwrap_err().to_string();
-    assert!(error.contains("record 1 stands where record 0 should"), "{error}");
+    assert!(error.contains("found record 1, expected record 0"), "{error}");
 }
 
 #[test]
-fn a_record_cannot_unfold_to_more_than_it_says() {
-    // Sixteen mebibytes of zeros, said to be one.
+fn a_record_cannot_decompress_to_more_than_it_declares() {
+    // 16 MiB of zeros, declared as 1 MiB.
     let bomb = zstd::bulk::compress(&vec![0; 16 << 20], 3).unwrap();
     let table = Part { raw: 0, stored: 0, codec: Codec::None };
     let data = Part { raw: 1 << 20, stored: bomb.len() as u32, codec: Codec::Zstd };
@@ -192,7 +192,7 @@ fn a_claimed_length_takes_no_memory_before_its_bytes_arrive() {
 }
 
 #[test]
-fn senseless_parameters_are_refused_before_anything_is_written() {
+fn invalid_parameters_are_refused_before_anything_is_written() {
     let chunk = |min, avg, max| Params::default().chunk(ChunkSizes { min, avg, max });
     let bad = [
         chunk(0, 0, 0),

@@ -6,19 +6,18 @@
 //! ~1 MiB   many out           order       of a block    order
 //! ```
 //!
-//! Each stage is a pure function or a small state machine of its own ([`stage`]), so the same
-//! code runs in a plain loop ([`pack_sequential`]) and as a pipeline on the engine ([`pack`]).
-//! What is a duplicate is decided in stream order, so the archive's bytes do not depend on how it
-//! was run. The way back is shorter:
+//! Each stage is a pure function or a small state machine ([`stage`]), so the same code runs in a sequential loop
+//! ([`pack_sequential`]) and as a pipeline on the engine ([`pack`]). Duplicates are found in stream order, so the
+//! bytes of the archive do not depend on threads or scheduling. Unpacking has fewer stages:
 //!
 //! ```text
 //! read ──▶ decode ──▶ assemble
-//! records  check and  duplicates, order of entries,
-//!          unfold     hash of the whole, output
+//! records  check and    duplicates, order of entries,
+//!          decompress   content hash, output
 //! ```
 //!
-//! again in a loop ([`extract`]) or on the engine ([`extract_parallel`]), with the same output and
-//! the same errors.
+//! They also run in a sequential loop ([`extract`]) or on the engine ([`extract_parallel`]), with the same output
+//! and the same errors.
 //!
 //! `FORMAT.md` beside this crate describes the archive byte by byte.
 //!

@@ -1,17 +1,17 @@
-//! What a driver tells whoever watches it: progress and warnings.
+//! Progress and warnings of a run.
 
 use std::path::Path;
 
-/// Watches a run. Called from whichever thread reads or writes, a few times per block.
+/// Observes a run. The first stage, which reads the input, calls it a few times per block.
 pub trait Observer: Send {
-    /// So many further bytes of content went by.
+    /// `count` more bytes of content were read.
     fn bytes(&mut self, _count: u64) {}
 
-    /// Something of the input was left out.
+    /// `path` was not packed.
     fn skipped(&mut self, _path: &Path, _why: &str) {}
 }
 
-/// Watches nothing.
+/// An observer that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quiet;
 

@@ -1,4 +1,4 @@
-//! What differs between operating systems: names as bytes, permission bits, links, the disk.
+//! Differences between operating systems: names as bytes, permission bits, links, syncing to disk.
 
 #[cfg(not(unix))]
 pub(crate) use other::*;
@@ -14,12 +14,12 @@ mod unix {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::Path;
 
-    /// A name as the archive stores it.
+    /// The bytes that the archive stores for a name.
     pub(crate) fn name_bytes(name: &OsStr) -> io::Result<Vec<u8>> {
         Ok(name.as_bytes().to_vec())
     }
 
-    /// A stored name for this system.
+    /// The name for stored bytes.
     pub(crate) fn name(bytes: &[u8]) -> io::Result<OsString> {
         Ok(OsString::from_vec(bytes.to_vec()))
     }
@@ -28,12 +28,12 @@ mod unix {
         meta.mode() & 0o7777
     }
 
-    /// Device and inode: what makes two names the same file.
+    /// Device and inode, which identify a file under any of its names.
     pub(crate) fn identity(meta: &Metadata) -> Option<(u64, u64)> {
         Some((meta.dev(), meta.ino()))
     }
 
-    /// The bits of `mode` that are restored: those that give an account special rights are not.
+    /// The bits of `mode` that are restored: all but set-user, set-group and sticky.
     pub(crate) fn permissions(mode: u32) -> Option<Permissions> {
         Some(Permissions::from_mode(mode & 0o777))
     }
@@ -42,16 +42,16 @@ mod unix {
         std::os::unix::fs::symlink(target, at)
     }
 
-    /// A folder can be opened as a file, to set its times.
+    /// Opens a folder as a file, to set its times.
     pub(crate) fn open_dir(path: &Path) -> io::Result<Option<File>> {
         File::open(path).map(Some)
     }
 
-    /// Whether each file of a tree must be forced to the disk by itself.
+    /// Whether each file of a tree must be synced to disk separately.
     pub(crate) const SYNC_EACH: bool = cfg!(not(target_os = "linux"));
 
-    /// Forces all that was written in `folder` to the disk: one call for the whole file system,
-    /// which waits once and not for each of thousands of files.
+    /// Syncs all files below `folder` to disk, by one call for the whole file system instead of one for each of
+    /// thousands of files.
     pub(crate) fn sync_contents(folder: &Path) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         rustix::fs::syncfs(File::open(folder)?)?;
@@ -60,7 +60,7 @@ mod unix {
         Ok(())
     }
 
-    /// Forces the names in `folder` to the disk, where it may be read and can do such a thing.
+    /// Syncs the names in `folder` to disk, if permissions and file system allow it.
     pub(crate) fn sync_names(folder: &Path) -> io::Result<()> {
         match File::open(folder).and_then(|folder| folder.sync_all()) {
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(()),
@@ -81,17 +81,17 @@ mod other {
         io::Error::new(io::ErrorKind::Unsupported, what.to_owned())
     }
 
-    /// A name as the archive stores it.
+    /// The bytes that the archive stores for a name.
     pub(crate) fn name_bytes(name: &OsStr) -> io::Result<Vec<u8>> {
-        let text = name.to_str().ok_or_else(|| unsupported("a name that is not Unicode"))?;
+        let text = name.to_str().ok_or_else(|| unsupported("the name is not Unicode"))?;
         Ok(text.as_bytes().to_vec())
     }
 
-    /// A stored name for this system.
+    /// The name for stored bytes.
     pub(crate) fn name(bytes: &[u8]) -> io::Result<OsString> {
-        let text = std::str::from_utf8(bytes).map_err(|_| unsupported("a name that is not Unicode"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| unsupported("the name is not Unicode"))?;
         if text.contains(['\\', ':']) {
-            return Err(unsupported("a name with a separator of this system in it"));
+            return Err(unsupported("the name contains a separator of this system"));
         }
         Ok(text.into())
     }
@@ -100,34 +100,34 @@ mod other {
         if meta.is_dir() { 0o755 } else { 0o644 }
     }
 
-    /// Not known here.
+    /// Unknown on this system.
     pub(crate) fn identity(_meta: &Metadata) -> Option<(u64, u64)> {
         None
     }
 
-    /// Not restored here.
+    /// Not restored on this system.
     pub(crate) fn permissions(_mode: u32) -> Option<Permissions> {
         None
     }
 
     pub(crate) fn symlink(_target: &OsStr, _at: &Path) -> io::Result<()> {
-        Err(unsupported("symbolic links"))
+        Err(unsupported("symbolic links are not supported on this system"))
     }
 
-    /// A folder's times are not set here.
+    /// Times of folders are not restored on this system.
     pub(crate) fn open_dir(_path: &Path) -> io::Result<Option<File>> {
         Ok(None)
     }
 
-    /// Whether each file of a tree must be forced to the disk by itself.
+    /// Whether each file of a tree must be synced to disk separately.
     pub(crate) const SYNC_EACH: bool = true;
 
-    /// Done file by file here.
+    /// No call for a whole folder on this system: see [`SYNC_EACH`].
     pub(crate) fn sync_contents(_folder: &Path) -> io::Result<()> {
         Ok(())
     }
 
-    /// A folder cannot be forced to the disk here.
+    /// Folders cannot be synced on this system.
     pub(crate) fn sync_names(_folder: &Path) -> io::Result<()> {
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! An output file that appears under its name only when it is complete.
 //!
-//! It is written under a hidden name in the same folder, forced to the disk, renamed, and then the
-//! folder is forced to the disk. So not even a crash of the whole machine leaves a part of it under
-//! its name, and what was reported as done is there after one.
+//! The file is written under a hidden name in the same folder, synced to disk and renamed. Then the folder is synced.
+//! So even a crash of the whole machine never leaves a part of the file under its name, and a file that was reported
+//! as done survives a crash.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -13,86 +13,86 @@ use tempfile::NamedTempFile;
 use crate::error::Doing;
 use crate::{Error, Result, os};
 
-/// A file in the making. Dropped without [`OutFile::commit`], it leaves nothing behind.
+/// An unfinished output file. If it is dropped without [`OutFile::commit`], it is removed.
 #[derive(Debug)]
 pub struct OutFile {
-    to: To,
+    target: Target,
     durable: bool,
 }
 
 #[derive(Debug)]
-enum To {
-    /// Written beside its place and renamed at the end.
-    Hidden { file: NamedTempFile, place: PathBuf, force: bool },
-    /// A device, a pipe, standard output: what cannot be replaced is written to as it is.
+enum Target {
+    /// Written under a hidden name in the folder of `path` and renamed at the end.
+    Hidden { file: NamedTempFile, path: PathBuf, force: bool },
+    /// A device, a pipe or standard output. These cannot be replaced, so they are written directly.
     Direct(File),
 }
 
 impl OutFile {
-    /// Prepares a file that will become `place`. An existing file is refused, or with `force`
-    /// replaced at the end; an existing device or pipe is written to.
-    pub fn create(place: &Path, force: bool) -> Result<Self> {
-        let doing = || format!("creating {}", place.display());
-        let existing = fs::metadata(place).ok();
+    /// Creates a hidden file that [`OutFile::commit`] renames to `path`. An existing file is refused, or replaced at
+    /// the end if `force` is set. An existing device or pipe is written directly.
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
+        let doing = || format!("creating {}", path.display());
+        let existing = fs::metadata(path).ok();
         if existing.as_ref().is_some_and(|m| !m.is_file() && !m.is_dir()) {
-            let file = OpenOptions::new().write(true).open(place).doing(doing)?;
+            let file = OpenOptions::new().write(true).open(path).doing(doing)?;
             return Ok(Self::direct(file));
         }
         let dir = existing.as_ref().is_some_and(|m| m.is_dir());
         if dir {
-            return Err(Error::InTheWay(place.to_path_buf()));
+            return Err(Error::NotReplaceable(path.to_path_buf()));
         }
-        if !force && fs::symlink_metadata(place).is_ok() {
-            return Err(Error::Exists(place.to_path_buf()));
+        if !force && fs::symlink_metadata(path).is_ok() {
+            return Err(Error::Exists(path.to_path_buf()));
         }
-        // What a link points to is replaced, not the link.
-        let place = match existing {
-            Some(_) => fs::canonicalize(place).doing(doing)?,
-            None => place.to_path_buf(),
+        // The target of a link is replaced, not the link.
+        let path = match existing {
+            Some(_) => fs::canonicalize(path).doing(doing)?,
+            None => path.to_path_buf(),
         };
-        let file = hidden(parent(&place)).doing(doing)?;
-        Ok(OutFile { to: To::Hidden { file, place, force }, durable: true })
+        let file = hidden(parent(&path)).doing(doing)?;
+        Ok(OutFile { target: Target::Hidden { file, path, force }, durable: true })
     }
 
-    /// Writes to `file` as it is.
+    /// Writes directly to `file`.
     pub fn direct(file: File) -> Self {
-        OutFile { to: To::Direct(file), durable: false }
+        OutFile { target: Target::Direct(file), durable: false }
     }
 
-    /// Whether [`OutFile::commit`] waits until the file is on the disk (which it does unless told
-    /// otherwise). Output that is written directly never waits.
+    /// Sets whether [`OutFile::commit`] waits until the file is on the disk. It does by default, except for output
+    /// that is written directly.
     pub fn durable(mut self, durable: bool) -> Self {
         self.durable = durable;
         self
     }
 
-    /// Device and inode of the file while it is written, where the system has such.
+    /// Device and inode of the file that is being written, on systems that have them.
     pub fn identity(&self) -> Option<(u64, u64)> {
         os::identity(&self.file().metadata().ok()?)
     }
 
-    /// Gives the finished file its name.
+    /// Renames the finished file to its final name.
     pub fn commit(self) -> Result<()> {
-        let (file, place, force) = match self.to {
-            To::Direct(mut file) => return file.flush().doing(|| "writing the output".into()),
-            To::Hidden { file, place, force } => (file, place, force),
+        let (file, path, force) = match self.target {
+            Target::Direct(mut file) => return file.flush().doing(|| "writing the output".into()),
+            Target::Hidden { file, path, force } => (file, path, force),
         };
         if self.durable {
-            file.as_file().sync_all().doing(|| format!("writing {} to the disk", place.display()))?;
+            file.as_file().sync_all().doing(|| format!("syncing {} to disk", path.display()))?;
         }
-        let named = if force { file.persist(&place) } else { file.persist_noclobber(&place) };
+        let named = if force { file.persist(&path) } else { file.persist_noclobber(&path) };
         match named {
-            Ok(_) if self.durable => os::sync_names(parent(&place)).doing(|| naming(&place)),
+            Ok(_) if self.durable => os::sync_names(parent(&path)).doing(|| renaming(&path)),
             Ok(_) => Ok(()),
-            Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists(place)),
-            Err(e) => Err(e.error).doing(|| naming(&place)),
+            Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(Error::Exists(path)),
+            Err(e) => Err(e.error).doing(|| renaming(&path)),
         }
     }
 
     fn file(&self) -> &File {
-        match &self.to {
-            To::Hidden { file, .. } => file.as_file(),
-            To::Direct(file) => file,
+        match &self.target {
+            Target::Hidden { file, .. } => file.as_file(),
+            Target::Direct(file) => file,
         }
     }
 }
@@ -107,11 +107,11 @@ impl Write for OutFile {
     }
 }
 
-fn naming(place: &Path) -> String {
-    format!("renaming the finished output to {}", place.display())
+fn renaming(path: &Path) -> String {
+    format!("renaming the finished output to {}", path.display())
 }
 
-/// A hidden file with the permissions a new file would have.
+/// Creates a hidden file with the permissions of a new file (0666 without the umask).
 fn hidden(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".thalweg-");
@@ -122,9 +122,9 @@ fn hidden(folder: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// The folder `place` lies in.
-pub(crate) fn parent(place: &Path) -> &Path {
-    match place.parent() {
+/// The folder of `path`.
+pub(crate) fn parent(path: &Path) -> &Path {
+    match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }

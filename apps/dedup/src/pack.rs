@@ -1,5 +1,4 @@
-//! Packing in a plain loop: the reference for the archive's bytes, and the best that one core does
-//! without an engine.
+//! Sequential packing: the reference for the bytes of the archive, and the baseline of one core without an engine.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -16,15 +15,15 @@ use crate::summary::Summary;
 use crate::writer::ArchiveWriter;
 use crate::{Result, block::Block};
 
-/// What is packed.
+/// The input of packing.
 pub enum Source<'a> {
     /// A stream of bytes: a file, a pipe, a slice.
     Stream(Box<dyn Read + Send + 'a>),
     /// A directory tree.
     Tree {
-        /// Its root.
+        /// The root folder.
         root: PathBuf,
-        /// Device and inode of a file in it to leave out: the archive being written.
+        /// Device and inode of a file to skip: the archive being written.
         leave_out: Option<(u64, u64)>,
     },
 }
@@ -35,7 +34,7 @@ impl<'a> Source<'a> {
         Source::Stream(Box::new(input))
     }
 
-    /// Which kind of archive it makes.
+    /// The kind of the archive.
     pub fn kind(&self) -> Kind {
         match self {
             Source::Stream(_) => Kind::Stream,
@@ -43,7 +42,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The first stage over it.
+    /// The first stage for this input.
     pub fn split(self, params: &Params, observer: Box<dyn Observer + 'a>) -> Result<Splitter<'a>> {
         match self {
             Source::Stream(input) => Ok(Splitter::stream(input, params, observer)),
@@ -52,12 +51,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Packs one stream of bytes, in one loop on this thread.
+/// Packs a stream of bytes in a loop on this thread.
 pub fn pack_sequential(input: impl Read + Send, output: impl Write, params: &Params) -> Result<Summary> {
     pack_source_sequential(Source::stream(input), output, params, Box::new(Quiet))
 }
 
-/// Packs a stream or a tree, in one loop on this thread.
+/// Packs a stream or a tree in a loop on this thread.
 pub fn pack_source_sequential<'a>(
     source: Source<'a>,
     output: impl Write,
@@ -77,7 +76,7 @@ pub fn pack_source_sequential<'a>(
     writer.finish().map(|(_, summary)| summary)
 }
 
-/// Cuts, hashes and looks up one block, without handles on it.
+/// Cuts, hashes and looks up the chunks of one block.
 fn plan(block: &Block, params: &Params, planner: &mut Planner) {
     for piece in pieces(block, &params.chunk) {
         let bytes = &block.bytes()[piece.range.start as usize..piece.range.end as usize];

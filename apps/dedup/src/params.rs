@@ -1,22 +1,22 @@
-//! What a user may choose when packing, and what an unpacker allows.
+//! Parameters of packing, and limits of unpacking.
 
 use std::str::FromStr;
 
 use crate::{Error, Result};
 
-/// How unique data is compressed.
+/// The compression of unique data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Codec {
-    /// Stored as it is.
+    /// Stored uncompressed.
     None,
     /// Zstandard.
     Zstd,
-    /// DEFLATE, the algorithm of gzip (without gzip's own header and checksum).
+    /// DEFLATE, the algorithm of gzip, without the header and checksum of gzip.
     Gzip,
 }
 
 impl Codec {
-    /// The level used when none is named.
+    /// The default level.
     pub fn default_level(self) -> i32 {
         match self {
             Codec::None => 0,
@@ -25,7 +25,7 @@ impl Codec {
         }
     }
 
-    /// The name, as on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Codec::None => "none",
@@ -62,50 +62,50 @@ impl FromStr for Codec {
         [Codec::None, Codec::Zstd, Codec::Gzip]
             .into_iter()
             .find(|c| c.name() == name)
-            .ok_or_else(|| Error::Params(format!("codec {name:?} is none of zstd, gzip, none")))
+            .ok_or_else(|| Error::Params(format!("unknown codec {name:?}, expected one of zstd, gzip, none")))
     }
 }
 
-/// Smallest, average and largest content-defined chunk, in bytes (all even).
+/// Sizes of content-defined chunks in bytes, all even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkSizes {
-    /// No chunk is smaller, except at the end of a file or of a block.
+    /// The minimum, except for the last chunk of a file or of a block.
     pub min: u32,
-    /// The average aimed at.
+    /// The target average.
     pub avg: u32,
-    /// No chunk is larger.
+    /// The maximum.
     pub max: u32,
 }
 
-/// Sizes a coarse block is cut to: from the first, at the next content-defined cut, at most the
-/// second. Whole blocks are what is compressed at once, so they bound the memory of a record.
+/// Sizes of blocks: a block ends at the first content-defined cut at or after `min` bytes, or at `max` bytes. A block
+/// is compressed as a whole, so its size bounds the memory of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockSizes {
     pub min: u32,
     pub max: u32,
 }
 
-/// No block of any archive holds more; a reader refuses what claims to.
+/// The maximum bytes of a block in any archive. A reader refuses larger blocks.
 pub(crate) const BLOCK_LIMIT: u32 = 16 << 20;
-/// No table of any archive is longer.
+/// The maximum bytes of a table in any archive.
 pub(crate) const TABLE_LIMIT: u32 = 8 << 20;
-/// What one index entry is charged: hash and place in a hash map, hash and place in a queue, and
-/// the slack of both while they grow.
+/// The estimated memory of one index entry: hash and position in a hash map and in a queue, and the slack of both
+/// while they grow.
 const INDEX_ENTRY_BYTES: u64 = 192;
 
-/// How to pack. [`Params::default`] is zstd at level 3.
+/// The parameters of packing. The default codec is zstd at level 3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Params {
-    /// How unique data is compressed.
+    /// The compression of unique data.
     pub codec: Codec,
-    /// The codec's level.
+    /// The level of the codec.
     pub level: i32,
     /// Sizes of content-defined chunks.
     pub chunk: ChunkSizes,
-    /// How far back a duplicate may refer, in bytes of unique data. The unpacker keeps as much.
+    /// The largest distance of a duplicate, in bytes of unique data. The unpacker keeps as many bytes in memory.
     pub window: u64,
-    /// Memory the index of seen chunks may take while packing.
+    /// The maximum memory of the index of chunks while packing.
     pub index_bytes: u64,
     pub(crate) block: BlockSizes,
 }
@@ -124,54 +124,57 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The same with another codec, at that codec's default level.
+    /// Sets the codec, and its default level.
     pub fn codec(mut self, codec: Codec) -> Self {
         self.codec = codec;
         self.level = codec.default_level();
         self
     }
 
-    /// The same with another level.
+    /// Sets the level.
     pub fn level(mut self, level: i32) -> Self {
         self.level = level;
         self
     }
 
-    /// The same with other chunk sizes.
+    /// Sets the chunk sizes.
     pub fn chunk(mut self, chunk: ChunkSizes) -> Self {
         self.chunk = chunk;
         self
     }
 
-    /// The same with blocks of another size: compressed as a whole, from `min` to `max` bytes.
+    /// Sets the block sizes: blocks of `min` to `max` bytes are compressed as a whole.
     pub fn block(mut self, min: u32, max: u32) -> Self {
         self.block = BlockSizes { min, max };
         self
     }
 
-    /// The same with another reach of duplicates.
+    /// Sets the largest distance of duplicates.
     pub fn window(mut self, bytes: u64) -> Self {
         self.window = bytes;
         self
     }
 
-    /// The same with another memory limit of the index.
+    /// Sets the memory limit of the index.
     pub fn index_bytes(mut self, bytes: u64) -> Self {
         self.index_bytes = bytes;
         self
     }
 
-    /// Chunks the index remembers at most.
+    /// The maximum number of chunks in the index.
     pub(crate) fn index_entries(&self) -> u64 {
         (self.index_bytes / INDEX_ENTRY_BYTES).max(1)
     }
 
-    /// Refuses what cannot work, with a message that says what would.
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// [`Error::Params`] names the invalid parameter and the valid range.
     pub fn validate(&self) -> Result<()> {
         let levels = self.codec.levels();
         if !levels.contains(&self.level) {
             return refuse(format!(
-                "level {} of codec {} is not in {} to {}",
+                "level {} is out of range for codec {}, expected {} to {}",
                 self.level,
                 self.codec.name(),
                 levels.start(),
@@ -181,7 +184,9 @@ impl Params {
         self.chunk.validate()?;
         let BlockSizes { min, max } = self.block;
         if min < 128 || max < min || max > BLOCK_LIMIT {
-            return refuse(format!("block sizes {min} to {max} are not within 128 to {BLOCK_LIMIT}"));
+            return refuse(format!(
+                "block sizes {min} to {max} are out of range, expected 128 to {BLOCK_LIMIT}"
+            ));
         }
         Ok(())
     }
@@ -192,17 +197,24 @@ impl ChunkSizes {
         use fastcdc::v2020 as cdc;
         let ChunkSizes { min, avg, max } = *self;
         let within = |v: u32, low: usize, high: usize| (low..=high).contains(&(v as usize));
-        let sound = within(min, cdc::MINIMUM_MIN, cdc::MINIMUM_MAX)
+        let valid = within(min, cdc::MINIMUM_MIN, cdc::MINIMUM_MAX)
             && within(avg, cdc::AVERAGE_MIN, cdc::AVERAGE_MAX)
             && within(max, cdc::MAXIMUM_MIN, cdc::MAXIMUM_MAX)
             && min <= avg
             && avg <= max
             && [min, avg, max].iter().all(|v| v % 2 == 0);
-        if sound {
+        if valid {
             return Ok(());
         }
         refuse(format!(
-            "chunk sizes {min}, {avg}, {max} must be even, in rising order, and of a sensible size"
+            "invalid chunk sizes {min}, {avg}, {max}, expected even numbers in rising order, from {} to {}, {} to {} \
+             and {} to {}",
+            cdc::MINIMUM_MIN,
+            cdc::MINIMUM_MAX,
+            cdc::AVERAGE_MIN,
+            cdc::AVERAGE_MAX,
+            cdc::MAXIMUM_MIN,
+            cdc::MAXIMUM_MAX
         ))
     }
 }
@@ -211,11 +223,11 @@ fn refuse<T>(why: String) -> Result<T> {
     Err(Error::Params(why))
 }
 
-/// What a reader grants an archive it does not trust.
+/// The limits of a reader for archives that it does not trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The largest window (bytes of unique data kept in memory) that is accepted.
+    /// The largest accepted window, in bytes of unique data kept in memory.
     pub window: u64,
 }
 
@@ -226,7 +238,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same with another window limit.
+    /// Sets the window limit.
     pub fn window(mut self, bytes: u64) -> Self {
         self.window = bytes;
         self

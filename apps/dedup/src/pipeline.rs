@@ -1,8 +1,7 @@
-//! Packing and unpacking as pipelines: chains of operators.
+//! Packing and unpacking as pipelines on the engine.
 //!
-//! **Memory.** Every channel has a capacity in items. That is no bound in bytes where an item may
-//! keep a whole block alive (a chunk) or is as large as an archive claims (a record), so those
-//! channels are weighed, too.
+//! **Memory.** Every channel has a capacity in items. That does not bound bytes where an item can keep a whole block
+//! alive (a chunk) or is as large as the archive declares (a record), so those channels are also limited in bytes.
 
 use std::io::{Read, Write};
 use std::thread::available_parallelism;
@@ -25,17 +24,17 @@ use crate::summary::Summary;
 const BLOCKS: usize = 4;
 /// Chunks between the cheap stages: those of a few blocks.
 const CHUNKS: usize = 512;
-/// Blocks waiting for compression, and records waiting to be written, for each core. Three is
-/// where the paper on pipelines with work stealing found no more to gain for dedup.
+/// Blocks that wait for compression, and records that wait to be written, for each core. The paper on pipelines with
+/// work stealing found no gain for dedup beyond three.
 const TOKENS_PER_CORE: usize = 3;
-/// Bytes in one weighed channel, for each core: several blocks of the usual size.
+/// Bytes in one weighed channel, for each core: several blocks of the default size.
 const BYTES_PER_CORE: usize = 8 << 20;
-/// Weighed channels in either pipeline.
+/// The number of weighed channels of each pipeline.
 const WEIGHED: usize = 2;
 
 /// Packs one stream of bytes on the engine's threads.
 ///
-/// The archive is the same, byte for byte, as [`crate::pack_sequential`] makes.
+/// The archive is the same, byte for byte, as that of [`crate::pack_sequential`].
 pub fn pack(
     input: impl Read + Send,
     output: impl Write + Send,
@@ -61,7 +60,7 @@ pub fn pack_source<'a>(
     let mut planner = Planner::new(params);
     let blocks = thalweg::from_try_iter(blocks).named("read").capacity(BLOCKS);
     let end = run
-        .reading(blocks)
+        .read_stage(blocks)
         .par_flat_map(|block| chunks(block, &params.chunk))
         .named("chunk")
         .capacity(CHUNKS)
@@ -78,16 +77,16 @@ pub fn pack_source<'a>(
         .capacity(tokens())
         .for_each(|record| writer.record(record))
         .named("write");
-    let report = run.go(end, budget())?;
+    let report = run.execute(end, budget())?;
     let (_, summary) = writer.finish()?;
     Ok((summary, report))
 }
 
-/// Hands the whole content of `archive` to `sink`, on the engine's threads: records are read and
-/// put together in order, and checked, decompressed and hashed in parallel between.
+/// Passes the whole content of `archive` to `sink`, on the engine's threads. Records are read in order, checked,
+/// decompressed and hashed in parallel, and reassembled in order.
 ///
-/// Content, sink calls and errors are those of [`crate::extract`]: a faulty record is reported
-/// after all that stands before it was handed on, and the first one only.
+/// Content, calls of the sink and errors are those of [`crate::extract`]: only the first damaged record is reported,
+/// after the content before it has been passed to the sink.
 pub fn extract_parallel<R: Read + Send>(
     mut archive: Archive<R>,
     sink: &mut (impl Sink + Send),
@@ -95,21 +94,21 @@ pub fn extract_parallel<R: Read + Send>(
 ) -> Result<(Summary, Report)> {
     let run = run.into();
     let mut assembler = Assembler::new(archive.header())?;
-    // Errors travel as items: in their places, however the parallel stage runs.
+    // Errors are items too, so they keep their position in the stream through the parallel stage.
     let records = thalweg::from_iter(archive.records())
         .named("read")
         .capacity(tokens())
         .weigh(|record: &Result<RawRecord>| record.as_ref().map_or(0, RawRecord::weight));
     let end = run
-        .reading(records)
-        .par_map(|record| record.and_then(RawRecord::unfold))
+        .read_stage(records)
+        .par_map(|record| record.and_then(RawRecord::into_decoded))
         .named("decode")
         .capacity(tokens())
         .weigh(|decoded: &Result<Decoded>| decoded.as_ref().map_or(0, Decoded::weight))
         .for_each(|decoded| assembler.apply(&decoded?, sink))
         .named("assemble");
-    let report = run.go(end, budget())?;
-    let (offset, footer) = archive.footer().expect("records end with the footer");
+    let report = run.execute(end, budget())?;
+    let (offset, footer) = archive.footer().expect("the footer follows the last record");
     let summary = assembler.finish(footer, *offset, archive.offset())?;
     Ok((summary, report))
 }
@@ -122,7 +121,8 @@ fn tokens() -> usize {
     TOKENS_PER_CORE * cores()
 }
 
-/// The engine keeps a quarter for growth, which chains never need, and charges the slots.
+/// The byte budget of a run: 1 MiB for the slots of the channels, and 4/3 of the bytes of the weighed channels,
+/// because the engine reserves a quarter for growth (which chains never need).
 fn budget() -> usize {
     (1 << 20) + WEIGHED * BYTES_PER_CORE * cores() / 3 * 4
 }

@@ -1,8 +1,8 @@
-//! Recycled buffers: a block's memory goes back here when its last user drops it.
+//! A pool of recycled buffers. A buffer returns to its pool when its last owner drops it.
 //!
-//! A fresh megabyte costs the operating system hundreds of page faults, which is several per cent
-//! of compressing it; a recycled one costs nothing. The pool never holds more buffers than were
-//! alive at once, so it adds nothing to the bound of the run.
+//! A fresh mebibyte costs hundreds of page faults, which take several per cent of the time to compress it. A recycled
+//! one costs none. The pool never holds more buffers than were alive at once, so it does not raise the memory bound
+//! of the run.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ impl Pool {
     }
 }
 
-/// A byte vector that goes back to its pool when dropped.
+/// A byte vector that returns to its pool when it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
@@ -35,8 +35,8 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// Another buffer of the same pool, empty, with room for `capacity` bytes.
-    pub fn sibling(&self, capacity: usize) -> Buffer {
+    /// Takes an empty buffer with room for `capacity` bytes from the same pool.
+    pub fn take_another(&self, capacity: usize) -> Buffer {
         match &self.pool {
             Some(pool) => pool.take(capacity),
             None => Buffer { bytes: Vec::with_capacity(capacity), pool: None },
@@ -73,14 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dropped_buffer_is_handed_out_again_empty() {
+    fn a_dropped_buffer_is_reused_empty() {
         let pool = Pool::new();
         let mut first = pool.take(100);
         first.extend_from_slice(b"old");
-        let place = first.as_ptr();
+        let address = first.as_ptr();
         drop(first);
         let second = pool.take(100);
-        assert_eq!(second.as_ptr(), place);
+        assert_eq!(second.as_ptr(), address);
         assert!(second.is_empty());
     }
 }

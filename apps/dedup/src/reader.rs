@@ -1,10 +1,10 @@
-//! Reads an archive as a stream, trusting nothing: every length is checked before it is used and
-//! every error says at which byte offset.
+//! Reads an archive as an untrusted stream: every length is checked before it is used, and every error has a byte
+//! offset.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::codec::expand;
+use crate::codec::decompress;
 use crate::error::Doing;
 use crate::format::*;
 use crate::params::Limits;
@@ -14,7 +14,7 @@ use crate::table::{self, Item};
 use crate::wire::{Fields, check};
 use crate::{Error, Result};
 
-/// An opened archive: the header is read, the records are to come.
+/// An open archive. Its header has been read.
 #[derive(Debug)]
 pub struct Archive<R> {
     input: R,
@@ -26,10 +26,10 @@ pub struct Archive<R> {
     pool: Arc<Pool>,
 }
 
-/// A record as it lies in the archive; its head is checked, its body is not yet.
+/// A stored record. Its head has been checked, its body has not.
 #[derive(Debug)]
 pub(crate) struct RawRecord {
-    /// Where the record begins.
+    /// The offset of the record in the archive.
     pub offset: u64,
     pub head: RecordHead,
     body: Buffer,
@@ -41,7 +41,7 @@ pub(crate) struct Decoded {
     pub offset: u64,
     pub table: Vec<u8>,
     pub data: Buffer,
-    /// Hashes of its new chunks, as far as the table is sound.
+    /// The hashes of its new chunks, up to the first error of the table.
     pub hashes: Vec<[u8; 32]>,
 }
 
@@ -52,7 +52,7 @@ impl<R: Read> Archive<R> {
         let got = read_up_to(&mut input, &mut bytes[..PREFIX_BYTES], 0)?;
         let magic = got.min(MAGIC.len());
         if bytes[..magic] != MAGIC[..magic] {
-            return Err(Error::Foreign);
+            return Err(Error::NotAnArchive);
         }
         let truncated = |got: usize| Error::Truncated { offset: got as u64, what: "the header" };
         if got < PREFIX_BYTES {
@@ -63,7 +63,7 @@ impl<R: Read> Archive<R> {
             return Err(Error::Version { found, supported: FORMAT_VERSION });
         }
         if bytes[10..12] != (HEADER_BYTES as u16).to_le_bytes() {
-            return Err(Error::corrupt(10, "the header's length is not that of its version"));
+            return Err(Error::corrupt(10, "wrong header length"));
         }
         let rest = read_up_to(&mut input, &mut bytes[PREFIX_BYTES..], PREFIX_BYTES as u64)?;
         if PREFIX_BYTES + rest < HEADER_BYTES {
@@ -77,7 +77,7 @@ impl<R: Read> Archive<R> {
         Ok(Archive { input, offset, header, records: 0, footer: None, stop, pool })
     }
 
-    /// Ends between two records with [`Error::Stopped`] when `stop` is asked for.
+    /// Makes reading fail with [`Error::Stopped`] between two records when `stop` is requested.
     pub fn stop(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
@@ -88,7 +88,7 @@ impl<R: Read> Archive<R> {
         &self.header
     }
 
-    /// The footer and its offset, once all records are read.
+    /// The footer and its offset, after all records have been read.
     pub(crate) fn footer(&self) -> Option<&(u64, Footer)> {
         self.footer.as_ref()
     }
@@ -98,24 +98,22 @@ impl<R: Read> Archive<R> {
         self.offset
     }
 
-    /// The next record; `None` behind the last one, when the footer was found good.
+    /// Reads the next record. Returns `None` after the last one, when the footer has been checked.
     pub(crate) fn next_record(&mut self) -> Result<Option<RawRecord>> {
         if self.footer.is_some() {
             return Ok(None);
         }
         self.stop.check()?;
         let mut tag = [0];
-        self.fill(&mut tag, "the records (there is no footer)")?;
+        self.fill(&mut tag, "the records, before the footer")?;
         match tag[0] {
             RECORD => self.record().map(Some),
             FOOTER => self.end().map(|()| None),
-            other => {
-                Err(Error::corrupt(self.offset - 1, format!("a record begins with the unknown tag {other}")))
-            }
+            other => Err(Error::corrupt(self.offset - 1, format!("unknown record tag {other}"))),
         }
     }
 
-    /// The records in order; an error is the last.
+    /// The records in order. The iterator ends after the first error.
     pub(crate) fn records(&mut self) -> impl Iterator<Item = Result<RawRecord>> {
         let mut failed = false;
         std::iter::from_fn(move || {
@@ -134,7 +132,7 @@ impl<R: Read> Archive<R> {
         self.fill(&mut bytes[1..], "the head of a record")?;
         let head = RecordHead::decode(&bytes, &self.header).map_err(|what| Error::corrupt(offset, what))?;
         if head.sequence != self.records {
-            let what = format!("record {} stands where record {} should", head.sequence, self.records);
+            let what = format!("found record {}, expected record {}", head.sequence, self.records);
             return Err(Error::corrupt(offset, what));
         }
         self.records += 1;
@@ -142,7 +140,7 @@ impl<R: Read> Archive<R> {
         Ok(RawRecord { offset, head, body })
     }
 
-    /// Reads `length` bytes, taking memory only as they arrive.
+    /// Reads `length` bytes. Allocates memory only as they arrive, since `length` is not trusted.
     fn body(&mut self, length: usize) -> Result<Buffer> {
         let mut body = self.pool.take(0);
         let read = (&mut self.input).take(length as u64).read_to_end(&mut body);
@@ -162,11 +160,11 @@ impl<R: Read> Archive<R> {
         if footer.records != self.records {
             return Err(Error::corrupt(
                 offset,
-                format!("{} records and not {}", self.records, footer.records),
+                format!("the archive has {} records, its footer says {}", self.records, footer.records),
             ));
         }
         if read_up_to(&mut self.input, &mut [0], self.offset)? != 0 {
-            return Err(Error::corrupt(self.offset, "there are bytes behind the end of the archive"));
+            return Err(Error::corrupt(self.offset, "extra bytes after the end of the archive"));
         }
         self.footer = Some((offset, footer));
         Ok(())
@@ -187,7 +185,7 @@ impl RawRecord {
     pub fn check(&self) -> Result<()> {
         let (body, sum) = self.body.split_at(self.head.body_bytes());
         if sum != check(&[body]).to_le_bytes() {
-            return Err(Error::corrupt(self.offset, "a record's checksum does not match"));
+            return Err(Error::corrupt(self.offset, "the checksum of a record does not match"));
         }
         Ok(())
     }
@@ -196,38 +194,37 @@ impl RawRecord {
     pub fn table(&self, table: &mut Vec<u8>) -> Result<()> {
         self.check()?;
         let Part { raw, stored, codec } = self.head.table;
-        expand(codec, &self.body[..stored as usize], raw as usize, table)
+        decompress(codec, &self.body[..stored as usize], raw as usize, table)
             .map_err(|what| Error::corrupt(self.offset, what))
     }
 
-    /// Checks, decompresses and hashes all of it, reusing the memory of `into`.
+    /// Checks, decompresses and hashes the record, reusing the memory of `into`.
     pub fn decode(&self, into: &mut Decoded) -> Result<()> {
         into.offset = self.offset;
         self.table(&mut into.table)?;
         let Part { raw, codec, .. } = self.head.data;
         let stored = &self.body[self.head.table.stored as usize..self.head.body_bytes()];
-        expand(codec, stored, raw as usize, &mut into.data)
+        decompress(codec, stored, raw as usize, &mut into.data)
             .map_err(|what| Error::corrupt(self.offset, what))?;
         into.hash();
         Ok(())
     }
 
-    /// The same into memory that goes back to where this record's came from.
-    pub fn unfold(self) -> Result<Decoded> {
-        let mut decoded = Decoded { data: self.body.sibling(0), ..Decoded::default() };
+    /// Checks, decompresses and hashes the record, into a buffer of the same pool as the record's.
+    pub fn into_decoded(self) -> Result<Decoded> {
+        let mut decoded = Decoded { data: self.body.take_another(0), ..Decoded::default() };
         self.decode(&mut decoded)?;
         Ok(decoded)
     }
 
-    /// Bytes it takes in memory.
+    /// Bytes in memory.
     pub fn weight(&self) -> usize {
         self.body.len()
     }
 }
 
 impl Decoded {
-    /// Hashes the new chunks. Where the table is faulty the rest stays unhashed: it is refused
-    /// when it is read in order, in the words that belong to the fault.
+    /// Hashes the new chunks. Stops at the first error of the table, which the assembler reports in order.
     fn hash(&mut self) {
         self.hashes.clear();
         let mut fields = Fields::new(&self.table);
@@ -241,13 +238,13 @@ impl Decoded {
         }
     }
 
-    /// Bytes it takes in memory.
+    /// Bytes in memory.
     pub fn weight(&self) -> usize {
         self.table.len() + self.data.len()
     }
 }
 
-/// Reads until `bytes` are full or the input ends; says how many it got.
+/// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
 fn read_up_to(input: &mut impl Read, bytes: &mut [u8], offset: u64) -> Result<usize> {
     let mut got = 0;
     while got < bytes.len() {

@@ -1,10 +1,10 @@
-//! The compression stage: a planned block becomes the bytes of a record.
+//! The compression stage: encodes a planned block as a record.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 use crate::Result;
-use crate::codec::squeeze;
+use crate::codec::compress;
 use crate::format::{CHECK_BYTES, HEAD_BYTES, Part, RecordHead};
 use crate::params::{Codec, Params};
 use crate::plan::{Group, Plan};
@@ -17,35 +17,36 @@ use crate::wire::check;
 pub struct Record {
     pub(crate) sequence: u64,
     pub(crate) bytes: Buffer,
-    pub(crate) trail: Vec<u8>,
+    /// The input of the content hash for this record.
+    pub(crate) hash_input: Vec<u8>,
     pub(crate) counts: Summary,
 }
 
 impl Record {
-    /// Bytes this record takes in the archive.
+    /// The bytes of this record in the archive.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Bytes of content it stands for.
+    /// Bytes of content in this record.
     pub fn content_bytes(&self) -> u64 {
         self.counts.content_bytes
     }
 }
 
-/// Tables shorter than this are not worth compressing.
+/// Shorter tables are stored uncompressed.
 const SMALL_TABLE: usize = 256;
 
 thread_local! {
-    /// Where the unique parts of a block are brought together if they are not together already.
+    /// Scratch memory to concatenate the unique ranges of a block if there are several.
     static GATHERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Compresses one group: the fifth stage.
+/// Compresses one group into a record: the fifth stage.
 pub fn encode(group: Group, params: &Params) -> Result<Record> {
     let Group { block, sequence, plan } = group;
-    let Plan { table, unique, trail, counts } = plan;
-    let mut bytes = block.bytes.sibling(HEAD_BYTES + table.len() + CHECK_BYTES);
+    let Plan { table, unique, hash_input, counts } = plan;
+    let mut bytes = block.bytes.take_another(HEAD_BYTES + table.len() + CHECK_BYTES);
     bytes.resize(HEAD_BYTES, 0);
     let table_codec = if table.len() < SMALL_TABLE { Codec::None } else { params.codec };
     let table = part(table_codec, params.level, &table, &mut bytes)?;
@@ -53,16 +54,16 @@ pub fn encode(group: Group, params: &Params) -> Result<Record> {
     bytes[..HEAD_BYTES].copy_from_slice(&RecordHead { sequence, table, data }.encode());
     let sum = check(&[&bytes[HEAD_BYTES..]]);
     bytes.extend_from_slice(&sum.to_le_bytes());
-    Ok(Record { sequence, bytes, trail, counts })
+    Ok(Record { sequence, bytes, hash_input, counts })
 }
 
 fn part(codec: Codec, level: i32, data: &[u8], out: &mut Vec<u8>) -> Result<Part> {
     let start = out.len();
-    let codec = squeeze(codec, level, data, out)?;
+    let codec = compress(codec, level, data, out)?;
     Ok(Part { raw: data.len() as u32, stored: (out.len() - start) as u32, codec })
 }
 
-/// Calls `with` on the named parts of `bytes` as one slice; copies only if there are several.
+/// Calls `with` on the concatenation of `parts` of `bytes`. Copies only if there are several parts.
 fn gathered<T>(bytes: &[u8], parts: &[Range<u32>], with: impl FnOnce(&[u8]) -> T) -> T {
     let slice = |part: &Range<u32>| &bytes[part.start as usize..part.end as usize];
     match parts {

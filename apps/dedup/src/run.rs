@@ -1,4 +1,4 @@
-//! How a run is driven: on which threads, and how it is stopped from elsewhere.
+//! The settings of a run, and its cancellation from another thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,9 +7,9 @@ use thalweg::{Finished, Handle, Options, Output, Report, Stream};
 
 use crate::{Error, Result};
 
-/// Stops what goes on elsewhere: a run of the engine, or a loop that looks at it between records.
+/// A cancellation token for a run on the engine or for a sequential loop, which checks it between records.
 ///
-/// Once asked for, it stays: whatever is begun with it afterwards stops at once.
+/// A request is permanent: a run that begins with this token afterwards stops at once.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     shared: Arc<Shared>,
@@ -17,40 +17,42 @@ pub struct Stop {
 
 #[derive(Debug, Default)]
 struct Shared {
-    asked: AtomicBool,
-    /// The run under way.
+    requested: AtomicBool,
+    /// The current run.
     run: Mutex<Option<Handle>>,
 }
 
 impl Stop {
-    /// Nothing is asked for yet.
+    /// A token without a request.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks for it. What stops fails with [`Error::Stopped`].
+    /// Requests a stop. The run fails with [`Error::Stopped`].
     pub fn stop(&self) {
-        self.shared.asked.store(true, Ordering::Release);
+        self.shared.requested.store(true, Ordering::Release);
         if let Some(run) = &*self.run() {
             run.cancel();
         }
     }
 
-    /// Whether it was asked for.
-    pub fn is_asked(&self) -> bool {
-        self.shared.asked.load(Ordering::Acquire)
+    /// Whether a stop was requested.
+    pub fn is_requested(&self) -> bool {
+        self.shared.requested.load(Ordering::Acquire)
     }
 
-    /// Fails if it was asked for.
+    /// Fails if a stop was requested.
     pub fn check(&self) -> Result<()> {
-        if self.is_asked() { Err(Error::Stopped) } else { Ok(()) }
+        if self.is_requested() { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    /// Cancels this run when asked, or now. `stop` sets the flag before it takes the lock, so
-    /// either it finds the run or the flag is seen here.
+    /// Registers a run, which a request cancels. Cancels it at once if there was a request.
+    ///
+    /// No request is lost: [`Stop::stop`] sets the flag before it takes the lock, so either it finds the run, or
+    /// this function, which holds the lock, sees the flag.
     fn attach(&self, handle: Handle) {
         let mut run = self.run();
-        if self.is_asked() {
+        if self.is_requested() {
             handle.cancel();
         }
         *run = Some(handle);
@@ -65,43 +67,43 @@ impl Stop {
     }
 }
 
-/// How to run a pipeline. `&Options` will do where nothing else is to be said.
+/// The settings of a run on the engine. `&Options` converts to it.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     options: Options,
     stop: Stop,
-    waits: bool,
+    blocking_input: bool,
 }
 
 impl Run {
-    /// On the engine with these options. Their budget and run length have no effect: this crate's
-    /// pipelines choose their own.
+    /// A run with these options. Their budget and run length have no effect: the pipelines of this crate choose
+    /// their own.
     pub fn new(options: &Options) -> Self {
         Run { options: options.clone(), ..Run::default() }
     }
 
-    /// Ends when `stop` is asked for.
+    /// Ends the run when `stop` is requested.
     pub fn stop(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
     }
 
-    /// Whether the input is a pipe or the like, which gives its bytes when it pleases. Reading it
-    /// then has a thread of its own, so that no worker waits.
-    pub fn waits(mut self, waits: bool) -> Self {
-        self.waits = waits;
+    /// Sets whether reads of the input may block for a long time, as those of a pipe do. Then a dedicated thread
+    /// reads it, so no worker blocks.
+    pub fn blocking_input(mut self, blocking: bool) -> Self {
+        self.blocking_input = blocking;
         self
     }
 
-    /// The reading stage, as it suits the input.
-    pub(crate) fn reading<'env, T: Send + 'env>(&self, stage: Stream<'env, T>) -> Stream<'env, T> {
-        if self.waits { stage.blocking() } else { stage }
+    /// Makes the stage that reads the input `blocking` if its reads may block.
+    pub(crate) fn read_stage<'env, T: Send + 'env>(&self, stage: Stream<'env, T>) -> Stream<'env, T> {
+        if self.blocking_input { stage.blocking() } else { stage }
     }
 
-    /// Runs to the end; `budget` is what its weighed channels may hold, in bytes.
-    pub(crate) fn go(&self, end: Output<'_, ()>, budget: usize) -> Result<Report> {
-        // Every firing is microseconds to milliseconds of work, so claims of several would only
-        // take work away from other threads.
+    /// Runs the pipeline to its end. `budget` is the byte limit of its weighed channels.
+    pub(crate) fn execute(&self, end: Output<'_, ()>, budget: usize) -> Result<Report> {
+        // A firing takes microseconds to milliseconds, so claims of several firings would only take work away
+        // from other threads.
         let options = self.options.clone().run_length(1).budget(budget);
         let prepared = end.graph().prepare(&options)?;
         self.stop.attach(prepared.handle());
@@ -117,7 +119,7 @@ impl From<&Options> for Run {
     }
 }
 
-/// A stage's own error without the engine's words around it.
+/// The error of a stage without the engine's message around it.
 fn cause(error: thalweg::Error) -> Error {
     match error {
         thalweg::Error::Cancelled => Error::Stopped,

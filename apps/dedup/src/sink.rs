@@ -1,4 +1,4 @@
-//! Where unpacked content goes.
+//! Destinations of unpacked content.
 
 use std::io::Write;
 
@@ -6,17 +6,17 @@ use crate::entry::Entry;
 use crate::error::Doing;
 use crate::{Error, Result};
 
-/// Takes content in stream order. Entries have been checked: their names are plain, each is larger
-/// than the one before it in its folder, and folders are closed in order.
+/// Receives content in stream order. The caller has checked the entries: each name is a single safe path component,
+/// greater than the previous name in its folder, and every folder is closed.
 pub trait Sink {
-    /// The next entry of a tree, from the record at `offset`.
+    /// Receives the next entry of a tree, from the record at `offset`.
     fn entry(&mut self, entry: &Entry, offset: u64) -> Result<()>;
 
-    /// Further content of the stream, or of the file whose entry came last.
+    /// Receives the next bytes of the stream, or of the last file entry.
     fn data(&mut self, bytes: &[u8]) -> Result<()>;
 }
 
-/// Forgets everything: for checking an archive.
+/// A sink that discards the content, to check an archive.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Discard;
 
@@ -30,7 +30,7 @@ impl Sink for Discard {
     }
 }
 
-/// Writes a stream.
+/// A sink that writes a stream to `out`.
 #[derive(Debug)]
 pub struct StreamSink<W> {
     out: W,
@@ -43,24 +43,24 @@ impl<W: Write> StreamSink<W> {
         StreamSink { out, written: 0 }
     }
 
-    /// Flushes and gives back the output.
+    /// Flushes the output and returns it.
     pub fn finish(mut self) -> Result<W> {
-        self.out.flush().doing(|| self.place())?;
+        self.out.flush().doing(|| self.writing())?;
         Ok(self.out)
     }
 
-    fn place(&self) -> String {
+    fn writing(&self) -> String {
         format!("writing the output at byte offset {}", self.written)
     }
 }
 
 impl<W: Write> Sink for StreamSink<W> {
     fn entry(&mut self, _entry: &Entry, offset: u64) -> Result<()> {
-        Err(Error::corrupt(offset, "a stream has an entry in it"))
+        Err(Error::corrupt(offset, "a stream archive has a tree entry"))
     }
 
     fn data(&mut self, bytes: &[u8]) -> Result<()> {
-        self.out.write_all(bytes).doing(|| self.place())?;
+        self.out.write_all(bytes).doing(|| self.writing())?;
         self.written += bytes.len() as u64;
         Ok(())
     }

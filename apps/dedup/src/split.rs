@@ -1,9 +1,8 @@
 //! The first stage: cuts the input into coarse blocks.
 //!
-//! A block ends at the first content-defined cut from a minimum on (or at the end of a file from
-//! that minimum on, or at a maximum), so that after an insertion the blocks soon fall on the same
-//! places again. Only the stretch behind the minimum is scanned, about a sixteenth of the input,
-//! which keeps this sequential stage short.
+//! A block ends at the first content-defined cut at or after a minimum, at the first end of a file at or after that
+//! minimum, or at a maximum. So after an insertion the block boundaries soon coincide again. Only the bytes after the
+//! minimum are scanned, about a sixteenth of the input, which keeps this sequential stage short.
 
 use std::io::Read;
 use std::path::Path;
@@ -19,12 +18,12 @@ use crate::pool::{Buffer, Pool};
 use crate::walk::{Step, Walk};
 use crate::{Params, Result};
 
-/// Bytes read at a time behind the minimum; also how far apart cuts are on average there.
+/// Bytes read at a time after the minimum, and the average distance of content-defined cuts.
 const STEP: usize = 64 << 10;
-/// Entries end a block when their encoding takes about this much.
+/// A block ends when the encodings of its entries take about this many bytes.
 const ENTRY_BYTES: usize = 256 << 10;
 
-/// An iterator of blocks.
+/// An iterator over the blocks of the input.
 pub struct Splitter<'a> {
     open: Option<Box<dyn Read + Send + 'a>>,
     walk: Option<Walk>,
@@ -32,19 +31,19 @@ pub struct Splitter<'a> {
     sizes: BlockSizes,
     mask: u64,
     pool: Arc<Pool>,
-    /// Read already, but behind the last cut.
+    /// Bytes read after the last cut, which begin the next block.
     carry: Buffer,
     done: bool,
 }
 
 impl<'a> Splitter<'a> {
-    /// Cuts one stream of bytes.
+    /// Splits one stream of bytes.
     pub fn stream(input: impl Read + Send + 'a, params: &Params, observer: Box<dyn Observer + 'a>) -> Self {
         Self::new(Some(Box::new(input)), None, params, observer)
     }
 
-    /// Cuts the files of the tree below `root`, one after the other. The file with device and
-    /// inode `leave_out` (the archive being written, say) is not looked into.
+    /// Splits the files of the tree below `root`, one after the other. Skips the file with device and inode
+    /// `leave_out`, such as the archive being written.
     pub fn tree(
         root: &Path,
         leave_out: Option<(u64, u64)>,
@@ -96,14 +95,14 @@ impl<'a> Splitter<'a> {
         Ok((!empty).then_some(block))
     }
 
-    /// The first content-defined cut at or behind `from`.
+    /// The first content-defined cut at or after `from`.
     fn cut(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let scan = bytes.get(from..)?;
         let (_, at) = cut(scan, 0, 0, usize::MAX - 1, self.mask, self.mask, self.mask << 1, self.mask << 1);
         (at < scan.len()).then_some(from + at)
     }
 
-    /// Reads from the open file until `bytes` has `target` of them, or the file ends.
+    /// Reads from the open file until `bytes` has length `target`, or the file ends.
     fn fill(&mut self, bytes: &mut Vec<u8>, target: usize) -> Result<()> {
         let Some(file) = &mut self.open else { return Ok(()) };
         let want = target - bytes.len();
@@ -120,7 +119,8 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    /// Marks the next entry of the tree; gives the size it will take, or `None` at the end.
+    /// Adds the next entry of the tree to `block` and opens its file. Returns the approximate size of the encoded
+    /// entry, or `None` at the end of the tree.
     fn next_entry(&mut self, block: &mut Block) -> Result<Option<usize>> {
         let Some(walk) = &mut self.walk else { return Ok(None) };
         let Some(step) = walk.step(&mut *self.observer)? else { return Ok(None) };

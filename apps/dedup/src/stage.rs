@@ -1,8 +1,8 @@
-//! The stages of packing, one by one, for a driver that runs them in a pipeline.
+//! The stages of packing, for a caller that runs them in its own pipeline.
 //!
-//! The order is [`Splitter`] (an iterator of blocks) → [`chunks`] → [`hash`] → [`Planner::add`] →
-//! [`encode`] → [`ArchiveWriter::record`], and [`ArchiveWriter::finish`] once at the end. The
-//! first, the fourth and the last keep state and need stream order; the others are pure.
+//! The order is [`Splitter`] (an iterator of blocks) → [`chunks`] → [`hash`] → [`Planner::add`] → [`encode`] →
+//! [`ArchiveWriter::record`], and [`ArchiveWriter::finish`] once at the end. `Splitter`, `Planner` and `ArchiveWriter`
+//! keep state and need stream order. The other stages are pure functions.
 
 pub use crate::block::{Block, Chunk, Hashed};
 pub use crate::cut::chunks;

@@ -1,4 +1,4 @@
-//! What an archive says about itself, read without decompressing its data.
+//! The properties of an archive, read without decompressing its data.
 
 use std::io::Read;
 
@@ -10,23 +10,24 @@ use crate::table::{self, Item};
 use crate::wire::Fields;
 use crate::{Error, Result};
 
-/// Header, footer and size of an archive whose records all passed their checksums.
+/// Header, footer and size of an archive. All records have passed their checksums.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Stat {
-    /// How it was packed.
+    /// The header.
     pub header: Header,
-    /// What it adds up to.
+    /// The totals of the archive.
     pub footer: Footer,
-    /// Its own size.
+    /// The length of the archive.
     pub archive_bytes: u64,
-    /// Bytes of its tables and data as stored.
+    /// Bytes of all tables and data as stored.
     pub stored_bytes: u64,
 }
 
-/// Receives the entries of a tree in order; for a file, `size` is known when the next entry comes.
+/// Receives the entries of a tree in order. An entry is passed when the next one has been read, since the size of a
+/// file is not known before.
 pub trait Listing {
-    /// An entry, and the bytes of content that followed it.
+    /// Receives an entry, and the bytes of content after it.
     fn entry(&mut self, entry: &Entry, size: u64) -> Result<()>;
 }
 
@@ -36,7 +37,7 @@ impl<F: FnMut(&Entry, u64) -> Result<()>> Listing for F {
     }
 }
 
-/// Scans an archive. The data are checked against their checksums but not decompressed.
+/// Scans an archive. Checks the checksums of the data, but does not decompress it.
 pub fn stat(input: impl Read, limits: &Limits, listing: &mut dyn Listing) -> Result<Stat> {
     let mut archive = Archive::open(input, limits)?;
     let mut table = Vec::new();
@@ -48,21 +49,21 @@ pub fn stat(input: impl Read, limits: &Limits, listing: &mut dyn Listing) -> Res
         let mut fields = Fields::new(&table);
         while let Some(item) = table::next(&mut fields).map_err(|e| Error::corrupt(record.offset, e))? {
             match item {
-                Item::New { length } | Item::Seen { length, .. } => {
+                Item::New { length } | Item::Duplicate { length, .. } => {
                     if let Some((_, size)) = &mut last {
                         *size += u64::from(length);
                     }
                 }
-                Item::Entry(entry) => tell(last.replace((entry, 0)), listing)?,
+                Item::Entry(entry) => pass(last.replace((entry, 0)), listing)?,
             }
         }
     }
-    tell(last, listing)?;
-    let (_, footer) = archive.footer().expect("records end with the footer").clone();
+    pass(last, listing)?;
+    let (_, footer) = archive.footer().expect("the footer follows the last record").clone();
     Ok(Stat { header: archive.header().clone(), footer, archive_bytes: archive.offset(), stored_bytes })
 }
 
-fn tell(entry: Option<(Entry, u64)>, listing: &mut dyn Listing) -> Result<()> {
+fn pass(entry: Option<(Entry, u64)>, listing: &mut dyn Listing) -> Result<()> {
     match entry {
         Some((entry, size)) => listing.entry(&entry, size),
         None => Ok(()),

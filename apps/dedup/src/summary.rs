@@ -1,22 +1,22 @@
-//! Counts of a run, added up from its blocks.
+//! The counts of a run: the sums over its blocks.
 
 use std::ops::AddAssign;
 
 use crate::format::Footer;
 
-/// What was packed or unpacked.
+/// The counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
     /// Bytes of the content.
     pub content_bytes: u64,
-    /// Bytes of it not seen before.
+    /// Bytes of the content without duplicates.
     pub unique_bytes: u64,
     /// Bytes of the archive.
     pub archive_bytes: u64,
     /// Chunks of the content.
     pub chunks: u64,
-    /// Chunks that refer to earlier ones.
+    /// Chunks that duplicate earlier ones.
     pub duplicates: u64,
     /// Folders, files and links.
     pub entries: u64,
@@ -50,17 +50,17 @@ impl AddAssign for Summary {
     }
 }
 
-/// Feeds the hash of the whole with one chunk. (Its own hash stands for its bytes, so that packing
-/// hashes the content once.)
-pub(crate) fn trail_chunk(trail: &mut Vec<u8>, length: u32, hash: &[u8; 32]) {
-    trail.push(0);
-    trail.extend_from_slice(&length.to_le_bytes());
-    trail.extend_from_slice(hash);
+/// Appends one chunk to the input of the content hash. The chunk's hash replaces its bytes, so packing hashes the
+/// content only once.
+pub(crate) fn hash_chunk(hash_input: &mut Vec<u8>, length: u32, hash: &[u8; 32]) {
+    hash_input.push(0);
+    hash_input.extend_from_slice(&length.to_le_bytes());
+    hash_input.extend_from_slice(hash);
 }
 
-/// Feeds the hash of the whole with one entry, by its encoding.
-pub(crate) fn trail_entry(trail: &mut Vec<u8>, encoded: &[u8]) {
-    trail.push(1);
-    trail.extend_from_slice(&(encoded.len() as u32).to_le_bytes());
-    trail.extend_from_slice(encoded);
+/// Appends one encoded entry to the input of the content hash.
+pub(crate) fn hash_entry(hash_input: &mut Vec<u8>, encoded: &[u8]) {
+    hash_input.push(1);
+    hash_input.extend_from_slice(&(encoded.len() as u32).to_le_bytes());
+    hash_input.extend_from_slice(encoded);
 }

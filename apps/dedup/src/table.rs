@@ -4,15 +4,15 @@ use crate::entry::Entry;
 use crate::wire::{Fields, Parsed, put_number};
 
 const NEW: u8 = 0;
-const SEEN: u8 = 1;
+const DUPLICATE: u8 = 1;
 
-/// One item of a table, as read.
+/// One item of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     /// The next `length` bytes of this record's data.
     New { length: u32 },
-    /// `length` bytes that began `distance` bytes before the end of the unique data so far.
-    Seen { length: u32, distance: u64 },
+    /// `length` bytes, beginning `distance` bytes before the end of the unique data so far.
+    Duplicate { length: u32, distance: u64 },
     /// An entry of a tree.
     Entry(Entry),
 }
@@ -22,20 +22,20 @@ pub(crate) fn put_new(out: &mut Vec<u8>, length: u32) {
     put_number(out, u64::from(length));
 }
 
-pub(crate) fn put_seen(out: &mut Vec<u8>, length: u32, distance: u64) {
-    out.push(SEEN);
+pub(crate) fn put_duplicate(out: &mut Vec<u8>, length: u32, distance: u64) {
+    out.push(DUPLICATE);
     put_number(out, u64::from(length));
     put_number(out, distance);
 }
 
-/// Reads the next item; `None` at the end of the table.
+/// Reads the next item. Returns `None` at the end of the table.
 pub(crate) fn next(fields: &mut Fields<'_>) -> Parsed<Option<Item>> {
     if fields.is_empty() {
         return Ok(None);
     }
     let item = match fields.u8()? {
         NEW => Item::New { length: length(fields)? },
-        SEEN => Item::Seen { length: length(fields)?, distance: fields.number()? },
+        DUPLICATE => Item::Duplicate { length: length(fields)?, distance: fields.number()? },
         tag => Item::Entry(Entry::get(tag, fields)?),
     };
     Ok(Some(item))

@@ -1,10 +1,10 @@
-//! Unpacks a tree: into a hidden folder beside the output, which gets its name when it is whole.
+//! Unpacks a tree into a hidden folder beside the output, which is renamed to the output when it is complete.
 //!
-//! Every folder on the way to an entry was made by this very run, in a folder no other user can
-//! write to, and nothing is ever opened that exists already; so no link can lead a write astray.
+//! This run has created every folder on the path of an entry, inside a folder that no other user can write to, and it
+//! never opens anything that already exists. So no link can redirect a write.
 //!
-//! Before it gets its name, all of it is forced to the disk, and then the folder it lies in: after
-//! a crash of the machine, too, there is a whole tree under the name or none.
+//! The tree is synced to disk before it is renamed, and the folder of the output afterwards. So after a crash of the
+//! machine, the output is a complete tree or does not exist.
 
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::Write;
@@ -19,14 +19,14 @@ use crate::output::parent;
 use crate::sink::Sink;
 use crate::{Error, Result, os};
 
-/// A tree in the making.
+/// A sink that writes a tree.
 #[derive(Debug)]
 pub struct TreeSink {
     hidden: TempDir,
     output: PathBuf,
     /// The current folder.
     path: PathBuf,
-    /// What to set on each open folder when it is closed.
+    /// The attributes of each open folder, set when it is closed.
     open: Vec<Meta>,
     root: Option<Meta>,
     file: Option<(File, Meta)>,
@@ -34,18 +34,18 @@ pub struct TreeSink {
 }
 
 impl TreeSink {
-    /// Prepares a tree that will become `output`. With `force`, an empty folder of that name is
-    /// replaced; anything else there is never touched.
+    /// Creates a hidden folder that [`TreeSink::commit`] renames to `output`. If `force` is set, an empty folder
+    /// `output` is replaced. Anything else that exists is refused.
     pub fn create(output: &Path, force: bool) -> Result<Self> {
         match (fs::symlink_metadata(output).is_ok(), is_empty_dir(output)) {
-            (true, false) => return Err(Error::InTheWay(output.to_path_buf())),
+            (true, false) => return Err(Error::NotReplaceable(output.to_path_buf())),
             (true, true) if !force => return Err(Error::Exists(output.to_path_buf())),
             _ => {}
         }
         let hidden = tempfile::Builder::new()
             .prefix(".thalweg-unpack-")
             .tempdir_in(parent(output))
-            .doing(|| format!("making a folder beside {}", output.display()))?;
+            .doing(|| format!("creating a folder beside {}", output.display()))?;
         let path = hidden.path().to_path_buf();
         Ok(TreeSink {
             hidden,
@@ -58,31 +58,31 @@ impl TreeSink {
         })
     }
 
-    /// Whether [`TreeSink::commit`] waits until the tree is on the disk (which it does unless told
-    /// otherwise).
+    /// Sets whether [`TreeSink::commit`] waits until the tree is on the disk. It does by default.
     pub fn durable(mut self, durable: bool) -> Self {
         self.durable = durable;
         self
     }
 
-    /// Gives the finished tree its name.
+    /// Renames the finished tree to its final name.
     pub fn commit(mut self) -> Result<()> {
         self.close_file()?;
         if self.durable {
-            let doing = || format!("writing {} to the disk", self.output.display());
+            let doing = || format!("syncing {} to disk", self.output.display());
             os::sync_contents(self.hidden.path()).doing(doing)?;
         }
         let doing = || format!("renaming the finished tree to {}", self.output.display());
         fs::rename(self.hidden.path().join("tree"), &self.output).doing(doing)?;
-        // A folder without write permission could not have been moved.
+        // Set after the rename, because a folder without write permission cannot be renamed.
         if let Some(root) = &self.root {
             set_dir(&self.output, root)?;
         }
         if self.durable { os::sync_names(parent(&self.output)).doing(doing) } else { Ok(()) }
     }
 
-    fn place(&self, name: &[u8]) -> Result<PathBuf> {
-        // The root has no name of its own.
+    /// The path of an entry of the current folder.
+    fn path_of(&self, name: &[u8]) -> Result<PathBuf> {
+        // The root has an empty name.
         let name: &[u8] = if self.open.is_empty() { b"tree" } else { name };
         let name = os::name(name).doing(|| format!("naming an entry of {}", self.path.display()))?;
         Ok(self.path.join(name))
@@ -99,23 +99,23 @@ impl TreeSink {
     }
 
     fn open_file(&mut self, meta: &Meta) -> Result<()> {
-        let place = self.place(&meta.name)?;
-        let file = OpenOptions::new().write(true).create_new(true).open(&place);
-        let file = file.doing(|| format!("creating {}", place.display()))?;
+        let path = self.path_of(&meta.name)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+        let file = file.doing(|| format!("creating {}", path.display()))?;
         self.file = Some((file, meta.clone()));
         Ok(())
     }
 
     fn open_dir(&mut self, meta: &Meta) -> Result<()> {
-        let place = self.place(&meta.name)?;
-        fs::create_dir(&place).doing(|| format!("creating {}", place.display()))?;
-        self.path = place;
+        let path = self.path_of(&meta.name)?;
+        fs::create_dir(&path).doing(|| format!("creating {}", path.display()))?;
+        self.path = path;
         self.open.push(meta.clone());
         Ok(())
     }
 
-    /// Attributes come last: before, they could forbid to write into the folder, and every entry
-    /// would change its time.
+    /// Sets the attributes of the folder, except for the root, which [`TreeSink::commit`] sets. They are set last,
+    /// because the permissions may forbid to write into the folder, and each new entry changes its time.
     fn close_dir(&mut self) -> Result<()> {
         let Some(meta) = self.open.pop() else { return Ok(()) };
         if self.open.is_empty() {
@@ -136,16 +136,16 @@ impl Sink for TreeSink {
             Entry::File(meta) => self.open_file(meta),
             Entry::Up => self.close_dir(),
             Entry::Link { name, target } => {
-                let place = self.place(name)?;
-                let doing = || format!("creating the link {}", place.display());
-                os::symlink(&os::name(target).doing(doing)?, &place).doing(doing)
+                let path = self.path_of(name)?;
+                let doing = || format!("creating the link {}", path.display());
+                os::symlink(&os::name(target).doing(doing)?, &path).doing(doing)
             }
         }
     }
 
     fn data(&mut self, bytes: &[u8]) -> Result<()> {
         let Some((file, meta)) = &mut self.file else {
-            return Err(Error::corrupt(0, "there is content outside of any file"));
+            return Err(Error::corrupt(0, "content outside of a file"));
         };
         file.write_all(bytes)
             .doing(|| format!("writing {} in {}", String::from_utf8_lossy(&meta.name), self.path.display()))
@@ -154,13 +154,13 @@ impl Sink for TreeSink {
 
 impl Drop for TreeSink {
     fn drop(&mut self) {
-        // Folders that are already closed may forbid to remove what lies in them.
+        // The permissions of closed folders may forbid to remove their entries.
         make_removable(self.hidden.path());
     }
 }
 
-/// Lets every folder below `root` be changed, so that the tree can be deleted; what cannot be
-/// helped is left for the deletion to report.
+/// Makes every folder below `root` writable, so that the tree can be deleted. Errors are ignored here, since the
+/// deletion reports them.
 pub fn make_removable(root: &Path) {
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -175,7 +175,7 @@ pub fn make_removable(root: &Path) {
 
 fn set_dir(path: &Path, meta: &Meta) -> Result<()> {
     let doing = || format!("setting attributes of {}", path.display());
-    // Times first: a folder without read permission cannot be opened to set them.
+    // Before the permissions, because a folder without read permission cannot be opened to set its times.
     if let Some(folder) = os::open_dir(path).doing(doing)? {
         folder.set_times(times(meta)).doing(doing)?;
     }
@@ -185,7 +185,7 @@ fn set_dir(path: &Path, meta: &Meta) -> Result<()> {
     }
 }
 
-/// The stored time, or none where this system cannot express it.
+/// The stored modification time, or no time if this system cannot represent it.
 fn times(meta: &Meta) -> FileTimes {
     let seconds = Duration::from_secs(meta.seconds.unsigned_abs());
     let whole: Option<SystemTime> =

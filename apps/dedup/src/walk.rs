@@ -1,8 +1,8 @@
-//! Walks a directory tree depth first, in the order of names' bytes.
+//! Walks a directory tree depth first, ordered by the bytes of names.
 //!
-//! The order is that of the archive, so it must not depend on the order in which a file system
-//! lists a folder. Only the listings of the folders on the current path are in memory. Links are
-//! not followed; what is neither folder, file nor link is skipped and reported.
+//! The archive has this order, so it must not depend on the order in which a file system lists a folder. Only the
+//! listings of the folders on the current path are in memory. Links are not followed. Anything but folders, files and
+//! links is skipped and reported.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -14,19 +14,19 @@ use crate::error::Doing;
 use crate::observe::Observer;
 use crate::{Result, os};
 
-/// The next thing found.
+/// One entry of the walk.
 pub(crate) struct Step {
     pub entry: Entry,
-    /// The opened file, if it is one.
+    /// The open file, if the entry is a file.
     pub file: Option<File>,
 }
 
 pub(crate) struct Walk {
-    /// Names not yet visited in each open folder, the next one last.
+    /// The names not yet visited in each open folder, in reverse order.
     levels: Vec<Vec<OsString>>,
     /// The current folder.
     folder: PathBuf,
-    /// What was visited last.
+    /// The path of the last entry.
     last: PathBuf,
     leave_out: Option<(u64, u64)>,
     started: bool,
@@ -38,7 +38,7 @@ impl Walk {
         Ok(Walk { levels: Vec::new(), last: folder.clone(), folder, leave_out, started: false })
     }
 
-    /// What was visited last, for messages.
+    /// The path of the last entry, for messages.
     pub fn path(&self) -> &Path {
         &self.last
     }
@@ -63,7 +63,7 @@ impl Walk {
         Ok(None)
     }
 
-    /// `None` if it was skipped.
+    /// Visits one entry of the current folder. Returns `None` if it is skipped.
     fn visit(&mut self, name: OsString, observer: &mut dyn Observer) -> Result<Option<Step>> {
         self.last = self.folder.join(&name);
         let stored = os::name_bytes(&name).doing(|| self.reading())?;
@@ -79,18 +79,18 @@ impl Walk {
             Ok(Some(plain(Entry::Link { name: stored, target })))
         } else if kind.is_file() {
             if self.leave_out.is_some() && os::identity(&meta) == self.leave_out {
-                observer.skipped(&self.last, "it is the archive that is being written");
+                observer.skipped(&self.last, "it is the archive being written");
                 return Ok(None);
             }
             let file = File::open(&self.last).doing(|| self.reading())?;
             Ok(Some(Step { entry: Entry::File(describe(stored, &meta)), file: Some(file) }))
         } else {
-            observer.skipped(&self.last, "it is neither file, folder nor link");
+            observer.skipped(&self.last, "it is not a file, folder or link");
             Ok(None)
         }
     }
 
-    /// Names in the current folder, in reverse order.
+    /// The names in the current folder, in reverse order.
     fn list(&self) -> Result<Vec<OsString>> {
         let doing = || format!("listing {}", self.folder.display());
         let mut names = Vec::new();
@@ -115,7 +115,7 @@ fn describe(name: Vec<u8>, meta: &Metadata) -> Meta {
     Meta { name, mode: os::mode(meta), seconds, nanos }
 }
 
-/// Whole seconds (rounded down, also before 1970) and nanoseconds.
+/// Whole seconds since 1970, rounded down (also before 1970), and nanoseconds.
 fn since_1970(time: SystemTime) -> (i64, u32) {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => (after.as_secs() as i64, after.subsec_nanos()),

@@ -1,24 +1,24 @@
-//! The last bytes of unique data, which duplicates refer to.
+//! The last bytes of unique data, to which duplicates refer.
 //!
-//! One ring, so that the memory is bounded by its size whatever the records look like. It grows
-//! with what really arrived: a header that announces a large window takes nothing by itself.
+//! One ring buffer, so its capacity bounds the memory for any records. It grows only with the data that has arrived,
+//! so a header that declares a large window does not allocate.
 
-/// A ring of bytes.
+/// A ring buffer of bytes.
 #[derive(Debug)]
 pub(crate) struct Window {
     ring: Vec<u8>,
     capacity: usize,
-    /// All bytes ever pushed.
+    /// The number of all bytes pushed so far.
     total: u64,
 }
 
 impl Window {
-    /// Keeps the last `capacity` bytes.
+    /// A window that keeps the last `capacity` bytes.
     pub fn new(capacity: usize) -> Self {
         Window { ring: Vec::new(), capacity, total: 0 }
     }
 
-    /// All bytes ever pushed.
+    /// The number of all bytes pushed so far.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -29,20 +29,20 @@ impl Window {
         }
     }
 
-    /// The byte at place `p` lies at `p % capacity`: in order until the ring is full, then over the
-    /// oldest.
+    /// Stores the byte at position `p` at `p % capacity`: appends until the ring is full, then overwrites the oldest
+    /// bytes.
     fn push_part(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let room = self.capacity - self.ring.len();
-        let (straight, wrapped) = bytes.split_at(bytes.len().min(room));
-        self.grow(straight.len());
-        self.ring.extend_from_slice(straight);
-        if !wrapped.is_empty() {
-            self.overwrite(wrapped);
+        let (appended, overwriting) = bytes.split_at(bytes.len().min(room));
+        self.grow(appended.len());
+        self.ring.extend_from_slice(appended);
+        if !overwriting.is_empty() {
+            self.overwrite(overwriting);
         }
     }
 
-    /// Doubles, but never beyond the capacity.
+    /// Doubles the allocation, up to the capacity.
     fn grow(&mut self, by: usize) {
         if self.ring.capacity() - self.ring.len() < by {
             let more = self.ring.len().max(by).min(self.capacity - self.ring.len());
@@ -50,7 +50,7 @@ impl Window {
         }
     }
 
-    /// The ring is full: the newest bytes take the place of the oldest.
+    /// Overwrites the oldest bytes. The ring must be full.
     fn overwrite(&mut self, bytes: &[u8]) {
         let start = ((self.total - bytes.len() as u64) % self.capacity as u64) as usize;
         let first = bytes.len().min(self.capacity - start);
@@ -58,14 +58,14 @@ impl Window {
         self.ring[..bytes.len() - first].copy_from_slice(&bytes[first..]);
     }
 
-    /// The `length` bytes from `place` on (counted from the very first byte), in one or two parts;
-    /// `None` if they are not, or no longer, there.
-    pub fn get(&self, place: u64, length: usize) -> Option<[&[u8]; 2]> {
+    /// The `length` bytes from `position` on, counted from the first byte pushed, in two parts, of which the second
+    /// may be empty. `None` if the window does not have all of them.
+    pub fn get(&self, position: u64, length: usize) -> Option<[&[u8]; 2]> {
         let oldest = self.total - self.ring.len() as u64;
-        if place < oldest || place.checked_add(length as u64)? > self.total {
+        if position < oldest || position.checked_add(length as u64)? > self.total {
             return None;
         }
-        let start = (place % self.capacity.max(1) as u64) as usize;
+        let start = (position % self.capacity.max(1) as u64) as usize;
         let first = length.min(self.ring.len() - start);
         Some([&self.ring[start..start + first], &self.ring[..length - first]])
     }
@@ -86,9 +86,9 @@ mod tests {
                 all.extend(&bytes);
                 assert!(window.ring.capacity() <= capacity.max(8) * 2);
                 for length in 0..=capacity.min(all.len()) {
-                    let place = all.len() - length;
-                    let [a, b] = window.get(place as u64, length).unwrap();
-                    assert_eq!([a, b].concat(), all[place..]);
+                    let position = all.len() - length;
+                    let [a, b] = window.get(position as u64, length).unwrap();
+                    assert_eq!([a, b].concat(), all[position..]);
                 }
                 assert!(window.get(all.len() as u64, 1).is_none());
                 if all.len() > capacity {

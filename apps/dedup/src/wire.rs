@@ -1,7 +1,7 @@
-//! Numbers and byte strings as the archive writes them.
+//! The encoding of numbers and byte strings in an archive.
 //!
-//! Fixed fields are little-endian. Inside tables, unsigned numbers are LEB128 (seven bits a byte,
-//! lowest first) in their shortest form, so that each value has one encoding.
+//! Fields of fixed length are little-endian. Numbers in tables are unsigned LEB128 (seven bits a byte, lowest first)
+//! in their shortest form, so each value has one encoding.
 
 /// Appends `value` as LEB128.
 pub(crate) fn put_number(out: &mut Vec<u8>, mut value: u64) {
@@ -12,27 +12,28 @@ pub(crate) fn put_number(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Appends a length and the bytes.
+/// Appends the length as LEB128, and the bytes.
 pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_number(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Maps signed numbers to unsigned ones so that small magnitudes stay short.
+/// Maps signed numbers to unsigned numbers, small magnitudes to small numbers.
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// The reverse of [`zigzag`].
+/// The inverse of [`zigzag`].
 pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Reads fields off the front of a slice; the error says what was wrong.
+/// Reads fields from the front of a slice.
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
 }
 
+/// A parsed value, or the error message.
 pub(crate) type Parsed<T> = Result<T, String>;
 
 impl<'a> Fields<'a> {
@@ -44,7 +45,7 @@ impl<'a> Fields<'a> {
         self.rest.is_empty()
     }
 
-    /// What has not been read yet.
+    /// The bytes not read yet.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -57,7 +58,7 @@ impl<'a> Fields<'a> {
     }
 
     fn array<const N: usize>(&mut self) -> Parsed<[u8; N]> {
-        Ok(self.take(N)?.try_into().expect("take returns what was asked for"))
+        Ok(self.take(N)?.try_into().expect("`take` returns N bytes"))
     }
 
     pub fn u8(&mut self) -> Parsed<u8> {
@@ -95,20 +96,20 @@ impl<'a> Fields<'a> {
                 return if shortest { Ok(value) } else { Err("a number is not in its shortest form".into()) };
             }
         }
-        Err("a number does not fit 64 bits".into())
+        Err("a number exceeds 64 bits".into())
     }
 
-    /// Reads a length of at most `limit` and that many bytes.
+    /// Reads a byte string: its length, at most `limit`, and the bytes.
     pub fn bytes(&mut self, limit: usize) -> Parsed<&'a [u8]> {
         let length = self.number()?;
         match usize::try_from(length) {
             Ok(length) if length <= limit => self.take(length),
-            _ => Err(format!("a byte string of {length} bytes is longer than the {limit} allowed")),
+            _ => Err(format!("a byte string has {length} bytes, the limit is {limit}")),
         }
     }
 }
 
-/// The checksum of headers and records: the first eight bytes of blake3 over the parts.
+/// The checksum of headers, records and footers: the first eight bytes of blake3 over the parts.
 pub(crate) fn check(parts: &[&[u8]]) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for part in parts {

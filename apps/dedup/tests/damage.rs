@@ -1,18 +1,18 @@
-//! Damaged archives are refused, never unpacked to something else.
+//! Damaged archives are refused, never unpacked to wrong content.
 
 mod common;
 
 use common::{CODECS, noise, pack, small, text, unpack};
 use thalweg_dedup::{Codec, Error, Limits, Params, pack_sequential, stat, verify};
 
-/// A small archive with several records, duplicates and incompressible parts.
+/// A small archive with several records, with duplicates and incompressible data.
 fn archive(codec: Codec) -> Vec<u8> {
     let part = text(1, 2500);
     pack(&[part.clone(), noise(2, 300), part].concat(), &small(codec))
 }
 
 #[test]
-fn every_truncation_is_an_error_that_says_where() {
+fn every_truncation_is_an_error_with_its_offset() {
     for codec in CODECS {
         let archive = archive(codec);
         for length in 0..archive.len() {
@@ -28,7 +28,7 @@ fn every_truncation_is_an_error_that_says_where() {
 fn every_flipped_bit_is_an_error() {
     for codec in CODECS {
         let mut archive = archive(codec);
-        assert!(archive.len() < 6000, "keep it quick");
+        assert!(archive.len() < 6000, "a larger archive makes this test slow");
         for at in 0..archive.len() {
             let bit = 1 << (at % 8);
             archive[at] ^= bit;
@@ -46,7 +46,7 @@ fn every_flipped_bit_is_an_error() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_an_error() {
+fn bytes_after_the_end_are_an_error() {
     let mut archive = archive(Codec::Zstd);
     let end = archive.len() as u64;
     archive.push(b'\n');
@@ -57,9 +57,9 @@ fn bytes_behind_the_end_are_an_error() {
 }
 
 #[test]
-fn foreign_and_newer_files_are_named_as_such() {
-    let foreign = verify(&b"PK\x03\x04 this is some other format"[..], &Limits::default());
-    assert!(matches!(foreign, Err(Error::Foreign)));
+fn other_formats_and_newer_versions_are_refused() {
+    let other = verify(&b"PK\x03\x04 this is some other format"[..], &Limits::default());
+    assert!(matches!(other, Err(Error::NotAnArchive)));
     let mut newer = archive(Codec::Zstd);
     newer[8] = 2;
     let found = verify(&newer[..], &Limits::default());
@@ -67,12 +67,12 @@ fn foreign_and_newer_files_are_named_as_such() {
 }
 
 #[test]
-fn a_window_beyond_the_limit_is_refused_and_one_within_takes_nothing_by_itself() {
+fn a_window_beyond_the_limit_is_refused_and_one_within_is_not_allocated_at_once() {
     let mut archive = Vec::new();
     pack_sequential(&b"x"[..], &mut archive, &Params::default().window(1 << 40)).unwrap();
     let refused = verify(&archive[..], &Limits::default()).unwrap_err();
     assert!(matches!(refused, Error::Window { needed, .. } if needed == 1 << 40));
-    // A terabyte is granted; only the one byte there is takes memory.
+    // The limit is a terabyte. Only the one byte of content takes memory.
     verify(&archive[..], &Limits::default().window(1 << 40)).unwrap();
 }
 

@@ -1,5 +1,5 @@
-//! Memory of the whole process while far more goes through than may stay: alone in its file, so
-//! that no other test's memory is counted.
+//! The memory of the process stays bounded while much more data passes through the pipelines. This is the only test
+//! of its file, because it measures the whole process.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -8,16 +8,15 @@ use std::io::{self, Read, Write};
 use thalweg::Options;
 use thalweg_dedup::{Archive, Codec, Limits, Params, StreamSink, extract_parallel, pack};
 
-/// Bytes that go through.
+/// Bytes of content.
 const BYTES: u64 = 768 << 20;
-/// What the unpacker keeps for duplicates to refer to.
+/// Bytes that the unpacker keeps for duplicates.
 const WINDOW: u64 = 32 << 20;
-/// Bytes that the process may take while packing, beyond those it had before: the channels' byte
-/// limits for four cores are 64 MiB in all, the index of seen chunks stays below as much, and what
-/// is left is for blocks under way.
-const MOST: u64 = 160 << 20;
+/// The most bytes by which the memory of the process may grow while packing: 64 MiB for the byte limits of the
+/// channels on four cores, at most as much for the index of chunks, and the rest for blocks in progress.
+const MAX_GROWTH: u64 = 160 << 20;
 
-/// Numbers without end or pattern, so that nothing is a duplicate and nothing compresses.
+/// Pseudo-random bytes, without duplicates and incompressible.
 struct Noise {
     left: u64,
     state: u64,
@@ -36,7 +35,7 @@ impl Read for Noise {
     }
 }
 
-/// The largest resident size so far.
+/// The peak resident size of the process.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -44,7 +43,7 @@ fn peak() -> u64 {
 }
 
 #[test]
-fn memory_stays_within_its_bound_for_any_input() {
+fn memory_is_bounded() {
     let mut params = Params::default();
     (params.codec, params.level) = (Codec::None, 0);
     params.window = WINDOW;
@@ -55,7 +54,7 @@ fn memory_stays_within_its_bound_for_any_input() {
     let (summary, _) = pack(noise, fs::File::create(&path).unwrap(), &params, &options).unwrap();
     assert_eq!((summary.content_bytes, summary.archive_bytes > BYTES), (BYTES, true));
     let packed = peak() - before;
-    assert!(packed <= MOST, "{packed} bytes while packing");
+    assert!(packed <= MAX_GROWTH, "{packed} bytes while packing");
 
     let archive = Archive::open(io::BufReader::new(fs::File::open(&path).unwrap()), &Limits::default());
     let mut length = Length(0);
@@ -63,7 +62,7 @@ fn memory_stays_within_its_bound_for_any_input() {
     fs::remove_file(&path).unwrap();
     assert_eq!(length.0, BYTES);
     let both = peak() - before;
-    assert!(both <= MOST + WINDOW, "{packed} bytes while packing, {both} in all");
+    assert!(both <= MAX_GROWTH + WINDOW, "{packed} bytes while packing, {both} in total");
 }
 
 struct Length(u64);

@@ -1,4 +1,4 @@
-//! Unpacking on the engine gives what the plain loop gives: the same content, the same errors.
+//! Unpacking on the engine has the same content and the same errors as sequential unpacking.
 
 mod common;
 
@@ -11,7 +11,7 @@ use thalweg_dedup::{
     extract_parallel,
 };
 
-/// What came out, and how it ended.
+/// The unpacked content, and the summary or error.
 type Outcome = (Vec<u8>, std::result::Result<Summary, String>);
 
 fn outcome(
@@ -49,21 +49,21 @@ fn every_policy_and_thread_count_gives_the_same_content() {
                 assert!(parallel(&archive, &options) == expected, "{policy} {threads}");
             }
         }
-        let waiting = Run::new(&Options::new().threads(1)).waits(true);
+        let blocking = Run::new(&Options::new().threads(1)).blocking_input(true);
         let found =
-            outcome(&archive, |archive, sink| extract_parallel(archive, sink, waiting).map(|(s, _)| s));
+            outcome(&archive, |archive, sink| extract_parallel(archive, sink, blocking).map(|(s, _)| s));
         assert!(found == expected);
     }
 }
 
 #[test]
-fn the_first_fault_in_order_is_reported_behind_the_same_content() {
+fn the_first_error_in_stream_order_is_reported_after_the_same_content() {
     let options = Options::new().threads(3);
     for codec in CODECS {
         let whole = sample(codec);
         for at in (0..whole.len()).step_by(97) {
             let mut damaged = whole.clone();
-            // The later fault is cheaper to find, and must not come first.
+            // The second error is found earlier, and must not be reported first.
             damaged[at] ^= 0x20;
             let last = damaged.len() - 1;
             damaged[last - (last - at) / 2] ^= 1;
@@ -71,13 +71,13 @@ fn the_first_fault_in_order_is_reported_behind_the_same_content() {
                 let expected = sequential(bytes);
                 assert!(expected.1.is_err());
                 let found = parallel(bytes, &options);
-                assert!(found == expected, "{at}: {:?} and not {:?}", found.1, expected.1);
+                assert!(found == expected, "{at}: found {:?}, expected {:?}", found.1, expected.1);
             }
         }
     }
 }
 
-/// Asks to stop when so many bytes have come.
+/// A sink that requests a stop after the given number of bytes.
 struct StopAfter<'a>(usize, &'a Stop);
 
 impl Sink for StopAfter<'_> {
@@ -108,14 +108,14 @@ fn a_stop_ends_every_kind_of_run() {
             let opened = Archive::open(&archive[..], &Limits::default()).unwrap();
             let stopped = extract_parallel(opened, &mut StopAfter(after, &stop), run.clone());
             assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
-            // Once asked for, it stays.
+            // A request is permanent.
             let packed = thalweg_dedup::pack(&b"x"[..], Vec::new(), &small(Codec::Zstd), run);
             assert!(matches!(packed, Err(Error::Stopped)), "{packed:?}");
         }
     }
 }
 
-/// Gives zeros for ever, and asks to stop after so many.
+/// An endless reader of zeros, which requests a stop after the given number of bytes.
 struct Endless(usize, Stop);
 
 impl Read for Endless {
@@ -131,9 +131,9 @@ impl Read for Endless {
 
 #[test]
 fn an_endless_input_can_be_stopped() {
-    for (threads, waits) in [(1, false), (1, true), (3, false), (3, true)] {
+    for (threads, blocking) in [(1, false), (1, true), (3, false), (3, true)] {
         let stop = Stop::new();
-        let run = Run::new(&Options::new().threads(threads)).stop(&stop).waits(waits);
+        let run = Run::new(&Options::new().threads(threads)).stop(&stop).blocking_input(blocking);
         let input = Endless(1 << 20, stop.clone());
         let packed = thalweg_dedup::pack(input, io::sink(), &small(Codec::Zstd), run);
         assert!(matches!(packed, Err(Error::Stopped)), "{packed:?}");
@@ -141,7 +141,7 @@ fn an_endless_input_can_be_stopped() {
 }
 
 #[test]
-fn a_verified_archive_gives_the_same_totals() {
+fn verification_has_the_same_totals() {
     let archive = sample(Codec::Gzip);
     let opened = Archive::open(&archive[..], &Limits::default()).unwrap();
     let (summary, report) = extract_parallel(opened, &mut Discard, &Options::new().threads(2)).unwrap();

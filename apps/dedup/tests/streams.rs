@@ -1,16 +1,16 @@
-//! Streams come back as they were, whatever they look like and however they are read.
+//! Streams round-trip, for any content and any lengths of reads.
 
 mod common;
 
 use std::io::Cursor;
 
-use common::{CODECS, Dribble, noise, pack, small, text, unpack};
+use common::{CODECS, ShortReads, noise, pack, small, text, unpack};
 use proptest::prelude::*;
 use thalweg::Options;
 use thalweg_dedup::stage::{ArchiveWriter, Planner, Splitter, chunks, encode, hash};
 use thalweg_dedup::{Codec, Error, Kind, Params, Quiet, pack_sequential};
 
-/// Streams with parts that come again, at once or later, whole or shifted.
+/// Random streams with repeated parts.
 fn content() -> impl Strategy<Value = Vec<u8>> {
     let part = (0..6u64, 0..5000usize, any::<bool>());
     prop::collection::vec(part, 0..20).prop_map(|parts| {
@@ -28,7 +28,7 @@ fn pack_on(threads: usize, policy: &str, content: &[u8], params: &Params) -> Vec
     archive
 }
 
-/// The stages one by one, as a pipeline runs them.
+/// Packs by calling the stages one by one.
 fn pack_in_stages(content: &[u8], params: &Params) -> Vec<u8> {
     let mut writer = ArchiveWriter::new(Vec::new(), Kind::Stream, params).unwrap();
     let mut planner = Planner::new(params);
@@ -53,12 +53,12 @@ proptest! {
         for threads in [1, 3] {
             prop_assert!(pack_on(threads, "auto", &content, &params) == archive);
         }
-        let mut dribbled = Vec::new();
-        pack_sequential(Dribble(&content, 3), &mut dribbled, &params).unwrap();
-        prop_assert!(dribbled == archive);
+        let mut by_short_reads = Vec::new();
+        pack_sequential(ShortReads(&content, 3), &mut by_short_reads, &params).unwrap();
+        prop_assert!(by_short_reads == archive);
         let mut back = Vec::new();
         let limits = thalweg_dedup::Limits::default();
-        thalweg_dedup::unpack_stream(Dribble(&archive, 5), &mut back, &limits).unwrap();
+        thalweg_dedup::unpack_stream(ShortReads(&archive, 5), &mut back, &limits).unwrap();
         prop_assert!(back == content);
     }
 }
@@ -75,7 +75,7 @@ fn the_smallest_streams() {
 }
 
 #[test]
-fn blocks_of_every_shape_round_trip_at_real_sizes() {
+fn streams_round_trip_with_the_default_block_sizes() {
     let zeros = vec![0u8; 5 << 20];
     let mixed = [noise(1, 3 << 20), text(2, 1 << 20), noise(1, 3 << 20)].concat();
     for content in [zeros, mixed] {
@@ -98,7 +98,7 @@ fn every_policy_and_thread_count_gives_the_same_archive() {
     }
 }
 
-/// Fails after so many bytes, as a full disk does.
+/// A writer that fails after the given number of bytes, like a full disk.
 struct Full(usize);
 
 impl std::io::Write for Full {
@@ -128,7 +128,7 @@ fn a_full_disk_ends_the_run_with_its_cause_at_any_thread_count() {
 }
 
 #[test]
-fn an_insertion_costs_little() {
+fn most_chunks_are_recognised_after_an_insertion() {
     let original = noise(3, 4 << 20);
     let mut both = original.clone();
     both.extend_from_slice(&original[..1000]);
@@ -141,7 +141,7 @@ fn an_insertion_costs_little() {
 }
 
 #[test]
-fn what_lies_beyond_the_window_is_stored_again() {
+fn data_beyond_the_window_is_stored_again() {
     let part = noise(4, 50_000);
     let content = [part.clone(), noise(5, 100_000), part].concat();
     let unique = |window| {
@@ -153,9 +153,9 @@ fn what_lies_beyond_the_window_is_stored_again() {
 }
 
 #[test]
-fn archive_bytes_do_not_change_unnoticed() {
-    // The stored form is ours alone; the compressed one also depends on the version of zstd, which
-    // the lock file fixes. If this fails by intent, raise the format version or say why not.
+fn archive_bytes_are_stable() {
+    // The bytes with codec none depend on this crate alone. Those with zstd also depend on its version, which the lock
+    // file fixes. If a change of the bytes is intended, raise the format version, or say in the commit why not.
     let content = [text(7, 300_000), noise(8, 100_000), text(7, 300_000)].concat();
     let name = |codec| blake3_hex(&pack(&content, &Params::default().codec(codec)));
     assert_eq!(name(Codec::None), "781e20d433cee035f065fc3364c7830851331bc30766d00ddf6cf1e4857b1f26");

@@ -1,4 +1,4 @@
-//! Trees come back as they were, whole or not at all.
+//! Trees round-trip, or leave no output.
 #![cfg(unix)]
 
 mod common;
@@ -24,7 +24,7 @@ fn pack_tree(root: &Path, params: &Params) -> (Vec<u8>, Summary) {
     (archive, summary)
 }
 
-/// Every entry below `root`: path, mode, time, and content or target.
+/// All entries below `root`: path, mode, time, and content or target.
 fn snapshot(root: &Path) -> Vec<(Vec<u8>, u32, i64, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -58,12 +58,12 @@ fn check_round_trip(root: &Path, params: &Params) -> Summary {
     let unpacked = unpack_tree(&archive[..], &output, &Limits::default()).unwrap();
     assert_eq!(unpacked, summary);
     assert!(snapshot(root) == snapshot(&output));
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing else is left");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "a temporary file is left");
     assert!(pack_tree(&output, params).0 == archive, "packing the copy gives the same archive");
     summary
 }
 
-/// A tree with everything in it that an archive can hold.
+/// A tree with every kind of entry that an archive can hold.
 fn sample() -> TempDir {
     let root = tempdir().unwrap();
     let at = |name: &str| root.path().join(name);
@@ -84,7 +84,7 @@ fn sample() -> TempDir {
 }
 
 #[test]
-fn a_tree_of_everything_round_trips() {
+fn a_tree_of_all_kinds_of_entries_round_trips() {
     let root = sample();
     for codec in common::CODECS {
         let summary = check_round_trip(root.path(), &small(codec));
@@ -148,9 +148,9 @@ fn an_existing_output_is_not_touched() {
     fs::create_dir(place.path().join("folder")).unwrap();
     for name in ["file", "link", "folder"] {
         let refused = unpack_tree(&archive[..], &place.path().join(name), &Limits::default());
-        // Of these only an empty folder would be replaced if that were asked for.
+        // Only the empty folder could be replaced with `force`.
         let replaced = matches!(refused, Err(Error::Exists(_)));
-        assert!(replaced || matches!(refused, Err(Error::InTheWay(_))), "{name}: {refused:?}");
+        assert!(replaced || matches!(refused, Err(Error::NotReplaceable(_))), "{name}: {refused:?}");
         assert_eq!(replaced, name == "folder", "{name}");
     }
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"mine");

@@ -1,8 +1,8 @@
-//! A network with the result it must have.
+//! A network and its expected result.
 
 use thalweg::{Error, Finished, Network, Options, Output, Report};
 
-/// A network ready to run.
+/// A network that is ready to run, and its expected result.
 pub struct Job {
     result: Output<'static, u64>,
     expected: Box<dyn FnOnce() -> u64 + Send>,
@@ -15,28 +15,28 @@ impl std::fmt::Debug for Job {
 }
 
 impl Job {
-    /// The network is the graph that the result comes from.
+    /// A job for the graph of `result`.
     pub(crate) fn new(result: Output<'static, u64>, expected: impl FnOnce() -> u64 + Send + 'static) -> Job {
         Job { result, expected: Box::new(expected) }
     }
 
-    /// The result that the parameters ask for, by a plain loop: it takes the time of one core.
+    /// The expected result, computed by a sequential loop that does all the work of the network.
     pub fn expected(self) -> u64 {
         (self.expected)()
     }
 
-    /// Runs it, and gives its result, to be compared with [`Job::expected`] of the same parameters, and the report.
+    /// Runs the network. Returns its result, which must equal [`Job::expected`] of the same parameters, and the report.
     ///
     /// # Errors
-    /// What ended the run before its time.
+    /// The error that ended the run early.
     pub fn run(self, options: &Options) -> Result<(u64, Report), Error> {
         self.result.run(options)
     }
 
-    /// The same, run by the caller: under a policy of its own, for example.
+    /// Runs the network by `run`, which can use its own policy, for example. Returns the result and the report.
     ///
     /// # Errors
-    /// As [`Job::run`].
+    /// The error that ended the run early.
     pub fn run_by(
         self,
         run: impl FnOnce(Network<'static>) -> Result<Finished, Error>,
@@ -45,16 +45,16 @@ impl Job {
         Ok((run.take(self.result)?, run.into_report()))
     }
 
-    /// The network by itself, to be looked at.
+    /// Builds the network without running it.
     ///
     /// # Errors
-    /// The graph is refused.
+    /// The graph is invalid.
     pub fn build(self) -> Result<Network<'static>, Error> {
         Ok(self.result.graph().build()?)
     }
 }
 
-/// Adds a value to a checksum that depends on the order.
+/// Adds a value to a checksum. The checksum depends on the order of the values.
 pub(crate) fn fold(sum: u64, value: u64) -> u64 {
     sum.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(value)
 }

@@ -1,11 +1,11 @@
-//! The random network of section 5.2.2 (Figure 8): layers of processes, messages that are work to be
-//! done, and edges back that make cycles.
+//! The random network of section 5.2.2 (Figure 8): layers of processes, messages that carry amounts of work, and back
+//! edges, which make cycles.
 
 use thalweg::{Feedback, Graph, Rx, Stream, Tx, Value, output};
 
 use crate::job::{Job, fold};
 
-/// What the network looks like. The same numbers give the same network.
+/// The topology of a network. The same parameters give the same network.
 ///
 /// ```
 /// use thalweg_kpn::Layers;
@@ -15,35 +15,34 @@ use crate::job::{Job, fold};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Layers {
-    /// By node, in order of layers: the nodes it sends to. The first is the source, the last the sink.
+    /// The successors of each node, in order of layers. The first node is the source, the last the sink.
     forward: Vec<Vec<usize>>,
-    /// From a node to one of an earlier layer.
+    /// Back edges: a node, and a node of an earlier layer.
     back: Vec<(usize, usize)>,
 }
 
 impl Default for Layers {
-    /// About the paper's: 50 layers, 212 nodes, 333 edges, 13 of them back.
+    /// A network of about the paper's size: 50 layers, 212 nodes, 333 edges, 13 of them back edges.
     fn default() -> Self {
-        Layers::new(50, 7, 13, PAPER)
+        Layers::new(50, 7, 13, PAPER_SEED)
     }
 }
 
-/// Layers that an edge leads back at most. A node that waits for one waits for all that its message
-/// goes through on the way, so long ones would make the network take one message at a time; the
-/// paper does not say how long its are.
-const SPAN: usize = 3;
+/// The most layers that a back edge spans. A node that waits for a back edge waits for all nodes on the path of its
+/// message, so long back edges would make the network process one message at a time. The paper does not give the span.
+const MAX_SPAN: usize = 3;
 
-/// A seed that gives a network of the paper's size.
-const PAPER: u64 = 689;
+/// A seed for a network of the paper's size.
+const PAPER_SEED: u64 = 689;
 
 impl Layers {
-    /// A network of `layers` layers of 1 to `most` nodes between source and sink, with up to `back`
-    /// edges back, no two of which meet.
+    /// A network of `layers` layers of 1 to `most` nodes between source and sink, with up to `back` back edges, which
+    /// have no node in common.
     ///
     /// # Panics
-    /// Without layers, or with empty ones.
+    /// If `layers` or `most` is 0.
     pub fn new(layers: usize, most: usize, back: usize, seed: u64) -> Layers {
-        assert!(layers > 0 && most > 0, "a network has layers, and a layer nodes");
+        assert!(layers > 0 && most > 0, "at least one layer and one node a layer are needed");
         let mut random = Random(seed);
         let mut starts = vec![0, 1];
         for _ in 0..layers {
@@ -53,14 +52,20 @@ impl Layers {
         let nodes = starts[starts.len() - 1];
         let mut net = Layers { forward: vec![Vec::new(); nodes], back: Vec::new() };
         for layer in starts.windows(3) {
-            net.join(layer[0]..layer[1], layer[1]..layer[2], &mut random);
+            net.connect_layers(layer[0]..layer[1], layer[1]..layer[2], &mut random);
         }
-        net.lead_back(&starts, back, &mut random);
+        net.add_back_edges(&starts, back, &mut random);
         net
     }
 
-    /// Every node of a layer gets something from the one before, and every node gives something.
-    fn join(&mut self, from: std::ops::Range<usize>, to: std::ops::Range<usize>, random: &mut Random) {
+    /// Adds edges between adjacent layers, such that every node of `from` has a successor and every node of `to` a
+    /// predecessor.
+    fn connect_layers(
+        &mut self,
+        from: std::ops::Range<usize>,
+        to: std::ops::Range<usize>,
+        random: &mut Random,
+    ) {
         let pick =
             |range: &std::ops::Range<usize>, random: &mut Random| range.start + random.below(range.len());
         for node in to.clone() {
@@ -77,13 +82,13 @@ impl Layers {
         }
     }
 
-    /// Adds edges back, from a node to one of the layers just before.
-    fn lead_back(&mut self, starts: &[usize], count: usize, random: &mut Random) {
+    /// Adds up to `count` back edges, each from a node to one of the [`MAX_SPAN`] layers before it.
+    fn add_back_edges(&mut self, starts: &[usize], count: usize, random: &mut Random) {
         let mut free: Vec<bool> = (0..self.nodes()).map(|node| node > 0 && node + 1 < self.nodes()).collect();
         for _ in 0..count * 8 {
             let from = 1 + random.below(self.nodes() - 1);
             let layer = starts.partition_point(|start| *start <= from) - 1;
-            let earliest = starts[layer.saturating_sub(SPAN).max(1)];
+            let earliest = starts[layer.saturating_sub(MAX_SPAN).max(1)];
             if earliest >= starts[layer] || self.back.len() == count {
                 continue;
             }
@@ -101,35 +106,36 @@ impl Layers {
         }
     }
 
-    /// Processes, source and sink included.
+    /// The number of processes, including source and sink.
     pub fn nodes(&self) -> usize {
         self.forward.len()
     }
 
-    /// Channels, those back included.
+    /// The number of channels, including back edges.
     pub fn edges(&self) -> usize {
         self.forward.iter().map(Vec::len).sum::<usize>() + self.back.len()
     }
 
-    /// Channels back, each of which closes a cycle where a way forward joins its ends.
+    /// The number of back edges. Each closes a cycle if there is a forward path between its ends.
     pub fn cycles(&self) -> usize {
         self.back.len()
     }
 
-    /// Work that all nodes do for a message that stands for `share` at the source.
+    /// The work of all nodes for a message of `share` units of work at the source.
     pub fn work(&self, share: u64) -> u64 {
         let mut due = vec![0; self.nodes()];
         due[0] = share;
         for node in 0..self.nodes() {
             for (at, to) in self.forward[node].iter().enumerate() {
-                due[*to] += part(due[node], self.forward[node].len(), at);
+                due[*to] += part_of(due[node], self.forward[node].len(), at);
             }
         }
         due[1..].iter().sum()
     }
 }
 
-/// A small generator of its own (Knuth's constants): the network must not change with a crate's.
+/// A linear congruential generator with Knuth's constants. It is not taken from a crate, so that the network does not
+/// change with a version of that crate.
 struct Random(u64);
 
 impl Random {
@@ -139,22 +145,23 @@ impl Random {
     }
 }
 
-/// Work to be done, and a number by which all that was done before can be told.
+/// An amount of work, and a checksum of the work done before.
 #[derive(Clone, Copy, Debug)]
 struct Message {
     share: u64,
     trace: u64,
 }
 
-/// The part of some work that goes to one of several outputs; the last has what does not divide.
-pub(crate) fn part(work: u64, outputs: usize, at: usize) -> u64 {
+/// The part of `work` for output number `at` of `outputs`. The last output also has the remainder.
+pub(crate) fn part_of(work: u64, outputs: usize, at: usize) -> u64 {
     let each = work / outputs as u64;
     if at + 1 == outputs { work - each * (outputs as u64 - 1) } else { each }
 }
 
-/// `messages` messages of `share` work each, through the network: every node does `work` for the
-/// sum of what its inputs say, and shares it out again; a node with an edge back sends on it, or
-/// waits for it, once a round. `work` is given how much to do, and a number to make another from.
+/// Sends `messages` messages of `share` units of work through the network. Every node does the sum of the work of its
+/// input messages and divides this sum among its outputs. A node with an outgoing back edge sends on it once a round,
+/// a node with an incoming one receives from it once a round. `work(units, trace)` does that many units of work and
+/// returns a number that depends on `trace`.
 pub fn layered(
     layers: &Layers,
     messages: u64,
@@ -165,15 +172,15 @@ pub fn layered(
     let nodes = layers.nodes();
     let mut streams: Vec<Vec<Stream<Message>>> = (0..nodes).map(|_| Vec::new()).collect();
     let mut ends: Vec<Option<Feedback<Message>>> = (0..nodes).map(|_| None).collect();
-    let mut hears: Vec<Option<Stream<Message>>> = (0..nodes).map(|_| None).collect();
+    let mut back_streams: Vec<Option<Stream<Message>>> = (0..nodes).map(|_| None).collect();
     for (from, to) in &layers.back {
         let (end, stream) = graph.feedback([]);
-        (ends[*from], hears[*to]) = (Some(end), Some(stream));
+        (ends[*from], back_streams[*to]) = (Some(end), Some(stream));
     }
     let last = nodes - 1;
     for node in 0..last {
-        let back = Back { sends: ends[node].is_some(), hears: hears[node].is_some() };
-        let ins = std::mem::take(&mut streams[node]).into_iter().chain(hears[node].take());
+        let back = BackEdges { sends: ends[node].is_some(), receives: back_streams[node].is_some() };
+        let ins = std::mem::take(&mut streams[node]).into_iter().chain(back_streams[node].take());
         let ins: Vec<_> = ins.collect();
         let outs = layers.forward[node].len() + usize::from(back.sends);
         let outs: Vec<_> = (0..outs).map(|i| output(&format!("out{i}"))).collect();
@@ -185,7 +192,7 @@ pub fn layered(
             _ => graph.process(&name, ins, outs, move |rxs, txs| middle(rxs, txs, back, work)),
         };
         if let Some(end) = ends[node].take() {
-            out.pop().expect("the output back is the last").feed(end);
+            out.pop().expect("the back edge is the last output").feed(end);
         }
         for (to, stream) in layers.forward[node].iter().zip(out) {
             streams[*to].push(stream);
@@ -197,23 +204,23 @@ pub fn layered(
     Job::new(result, move || reference(&layers, messages, share, work))
 }
 
-/// Whether a node's last output, or its last input, is an edge back.
+/// Whether the last output, and the last input, of a node is a back edge.
 #[derive(Clone, Copy)]
-struct Back {
+struct BackEdges {
     sends: bool,
-    hears: bool,
+    receives: bool,
 }
 
 async fn source(mut txs: Vec<Tx<Message>>, messages: u64, share: u64) {
     let outputs = txs.len();
     for trace in 0..messages {
         for (at, tx) in txs.iter_mut().enumerate() {
-            tx.send(Message { share: part(share, outputs, at), trace: fold(trace, at as u64) }).await;
+            tx.send(Message { share: part_of(share, outputs, at), trace: fold(trace, at as u64) }).await;
         }
     }
 }
 
-/// What the inputs say, together; nothing after the end.
+/// Receives one message from each input. Returns their sum, or `None` at the end of the streams.
 async fn gather(rxs: &mut [Rx<Message>], state: u64) -> Option<Message> {
     let mut all = Message { share: 0, trace: state };
     for rx in rxs {
@@ -226,21 +233,21 @@ async fn gather(rxs: &mut [Rx<Message>], state: u64) -> Option<Message> {
 async fn middle(
     mut rxs: Vec<Rx<Message>>,
     mut txs: Vec<Tx<Message>>,
-    back: Back,
+    back: BackEdges,
     mut work: impl FnMut(u64, u64) -> u64,
 ) {
-    let mut hears = if back.hears { rxs.pop() } else { None };
-    let mut sends = if back.sends { txs.pop() } else { None };
+    let mut back_rx = if back.receives { rxs.pop() } else { None };
+    let mut back_tx = if back.sends { txs.pop() } else { None };
     let (mut state, outputs) = (0, txs.len());
     while let Some(Message { share, trace }) = gather(&mut rxs, state).await {
         let trace = fold(trace, work(share, trace));
         for (at, tx) in txs.iter_mut().enumerate() {
-            tx.send(Message { share: part(share, outputs, at), trace: fold(trace, at as u64) }).await;
+            tx.send(Message { share: part_of(share, outputs, at), trace: fold(trace, at as u64) }).await;
         }
-        if let Some(tx) = &mut sends {
+        if let Some(tx) = &mut back_tx {
             tx.send(Message { share: 0, trace }).await;
         }
-        if let Some(rx) = &mut hears {
+        if let Some(rx) = &mut back_rx {
             let Some(message) = rx.recv().await else { return };
             state = fold(state, message.trace);
         }
@@ -255,13 +262,13 @@ async fn sink(mut rxs: Vec<Rx<Message>>, mut work: impl FnMut(u64, u64) -> u64) 
     Value(sum)
 }
 
-/// The same by a loop over messages, and in each over the nodes.
+/// The result of the network, computed by a loop over messages and nodes.
 fn reference(layers: &Layers, messages: u64, share: u64, mut work: impl FnMut(u64, u64) -> u64) -> u64 {
     let nodes = layers.nodes();
     let (mut state, mut sum) = (vec![0; nodes], 0);
     for number in 0..messages {
         let mut arrived: Vec<Vec<Message>> = vec![Vec::new(); nodes];
-        let mut said = vec![0; nodes];
+        let mut traces = vec![0; nodes];
         for node in 0..nodes {
             let before = if node + 1 == nodes { sum } else { state[node] };
             let mut all = Message { share: 0, trace: before };
@@ -270,9 +277,9 @@ fn reference(layers: &Layers, messages: u64, share: u64, mut work: impl FnMut(u6
             }
             let trace = if node == 0 { number } else { fold(all.trace, work(all.share, all.trace)) };
             let all = if node == 0 { share } else { all.share };
-            said[node] = trace;
+            traces[node] = trace;
             for (at, to) in layers.forward[node].iter().enumerate() {
-                let share = part(all, layers.forward[node].len(), at);
+                let share = part_of(all, layers.forward[node].len(), at);
                 arrived[*to].push(Message { share, trace: fold(trace, at as u64) });
             }
             if node + 1 == nodes {
@@ -280,7 +287,7 @@ fn reference(layers: &Layers, messages: u64, share: u64, mut work: impl FnMut(u6
             }
         }
         for (from, to) in &layers.back {
-            state[*to] = fold(state[*to], said[*from]);
+            state[*to] = fold(state[*to], traces[*from]);
         }
     }
     sum

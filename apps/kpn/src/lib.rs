@@ -1,13 +1,13 @@
-//! The workloads of *The Nornir run-time system* (Vrba et al., sections 4.5 and 5) as networks of
-//! Kahn processes, each with the paper's parameters and a result that can be checked.
+//! The workloads of *The Nornir run-time system* (Vrba et al., sections 4.5 and 5) as networks of Kahn processes, with
+//! the parameters of the paper and with checked results.
 //!
-//! | workload | paper | what it shows |
+//! | workload | paper | measures |
 //! |---|---|---|
-//! | [`ping_pong`] | 4.5, the transaction | the price of send, switch and receive |
-//! | [`ring`] | | the same over many processes: memory and cache |
-//! | [`pipeline`] | 5.3.4 | message size against work for each message |
-//! | [`aes`] | 5.3.2, Figure 11 | parts of memory that go out and come back |
-//! | [`h264()`] | 5.2.2 and 5.3.1, Figures 6, 7 and 10 | loops through the whole network, and stages that share their work |
+//! | [`ping_pong`] | 4.5, the transaction | the cost of send, context switch and receive |
+//! | [`ring`] | | this cost with many processes: memory and caches |
+//! | [`pipeline`] | 5.3.4 | message size and work for each message |
+//! | [`aes`] | 5.3.2, Figure 11 | transfer of memory to workers and back |
+//! | [`h264()`] | 5.2.2 and 5.3.1, Figures 6, 7 and 10 | feedback loops through the whole network, and stages with workers |
 //! | [`layered`] | 5.2.2 and 5.3.3, Figures 8 and 12 | irregular synchronisation, with cycles |
 //! | [`scatter_gather`] | 5.2.1, Figure 4 | one process that wakes many |
 //!

@@ -1,11 +1,11 @@
-//! Two processes that send one message to and fro: each transaction is a send, a switch and a
-//! receive (section 4.5).
+//! Two processes that send a message back and forth. Each transaction is a send, a context switch and a receive
+//! (section 4.5).
 
 use thalweg::{Graph, Value, output};
 
 use crate::job::Job;
 
-/// `rounds` times there and back, over channels that hold one message: `2 * rounds` transactions.
+/// `rounds` round trips of a message between two processes, over channels of capacity 1: `2 * rounds` transactions.
 pub fn ping_pong(rounds: u64) -> Job {
     let graph = Graph::new();
     let (back, pong) = graph.feedback([]);
@@ -27,7 +27,7 @@ pub fn ping_pong(rounds: u64) -> Job {
     Job::new(result, move || rounds)
 }
 
-/// The same by two coroutines.
+/// [`ping_pong`] with coroutines instead of processes.
 pub fn ping_pong_coroutines(rounds: u64) -> Job {
     let graph = Graph::new();
     let (back, pong) = graph.feedback([]);

@@ -1,4 +1,4 @@
-//! A line of processes that each work on every message and pass it on (section 5.3.4).
+//! A chain of processes. Each does work for every message and passes the message on (section 5.3.4).
 
 use std::mem::MaybeUninit;
 
@@ -6,7 +6,7 @@ use thalweg::{Graph, Value, output};
 
 use crate::job::{Job, fold};
 
-/// A message of `8 * WORDS` bytes: its number, and weight to carry.
+/// A message of `8 * WORDS` bytes: a number, and payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<const WORDS: usize>([u64; WORDS]);
 
@@ -15,32 +15,32 @@ impl<const WORDS: usize> Message<WORDS> {
         Message([value; WORDS])
     }
 
-    /// Copies the message, once, to where it will lie, with what a stage has made of it.
-    fn pass<'a>(&self, place: &'a mut MaybeUninit<Self>, value: u64) -> &'a mut Self {
-        let copy = place.write(*self);
+    /// Copies the message once, into its slot in the channel, with a new number.
+    fn pass<'a>(&self, slot: &'a mut MaybeUninit<Self>, value: u64) -> &'a mut Self {
+        let copy = slot.write(*self);
         copy.0[0] = value;
         copy
     }
 }
 
-/// `messages` messages of `8 * WORDS` bytes through `stages` processes, each of which does `work` on
-/// the first word of each, with a state of its own. The first stage makes them and the last one folds what comes out.
+/// Sends `messages` messages of `8 * WORDS` bytes through `stages` processes. Each process applies its own copy of
+/// `work` to the first word of each message. The first process makes the messages, and the last one computes a checksum.
 ///
 /// # Panics
-/// With fewer than two stages, or messages of no words.
+/// If `stages` is less than 2 or `WORDS` is 0.
 pub fn pipeline<const WORDS: usize>(
     stages: usize,
     messages: u64,
     work: impl FnMut(u64) -> u64 + Clone + Send + 'static,
 ) -> Job {
-    assert!(stages >= 2 && WORDS > 0, "a pipeline has two stages at least, and a message one word");
+    assert!(stages >= 2 && WORDS > 0, "at least two stages and one word a message are needed");
     let graph = Graph::new();
     let mut f = work.clone();
     let mut stream =
         graph.process("stage0", (), output::<Message<WORDS>>("out"), move |(), mut tx| async move {
             for i in 0..messages {
                 let value = f(i);
-                tx.send_with(|place| place.write(Message::new(value))).await;
+                tx.send_with(|slot| slot.write(Message::new(value))).await;
             }
         });
     for stage in 1..stages - 1 {
@@ -49,7 +49,7 @@ pub fn pipeline<const WORDS: usize>(
         stream = graph.process(&name, stream, output("out"), move |mut rx, mut tx| async move {
             while let Some(message) = rx.recv_ref().await {
                 let value = f(message.0[0]);
-                tx.send_with(|place| message.pass(place, value)).await;
+                tx.send_with(|slot| message.pass(slot, value)).await;
             }
         });
     }
@@ -61,10 +61,10 @@ pub fn pipeline<const WORDS: usize>(
         }
         Value(sum)
     });
-    Job::new(result, move || through(stages, messages, work))
+    Job::new(result, move || reference(stages, messages, work))
 }
 
-/// What comes out of the pipeline, by a plain loop.
-fn through(stages: usize, messages: u64, mut work: impl FnMut(u64) -> u64) -> u64 {
+/// The result of the pipeline, computed by a loop.
+fn reference(stages: usize, messages: u64, mut work: impl FnMut(u64) -> u64) -> u64 {
     (0..messages).fold(0, |sum, i| fold(sum, (0..stages).fold(i, |value, _| work(value))))
 }

@@ -6,53 +6,52 @@ use thalweg::{Feedback, Graph, Rx, Stream, Tx, Value, output};
 
 use crate::job::Job;
 
-/// Whether neighbours in the ring are neighbours in memory.
+/// The order in which the processes of a ring are created, and so their order in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// They are made one after the other.
+    /// The order of the ring.
     Creation,
-    /// They are made in an order that this seed decides.
+    /// A random order with this seed.
     Shuffled(u64),
 }
 
 impl Order {
-    /// The places in the ring, in the order in which their processes are made.
-    fn places(self, nodes: usize) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..nodes).collect();
+    /// The positions in the ring, in the order in which their processes are created.
+    fn positions(self, nodes: usize) -> Vec<usize> {
+        let mut positions: Vec<usize> = (0..nodes).collect();
         if let Order::Shuffled(seed) = self {
             let mut state = seed;
             for i in (1..nodes).rev() {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                places.swap(i, ((state >> 32) as usize) % (i + 1));
+                positions.swap(i, ((state >> 32) as usize) % (i + 1));
             }
         }
-        places
+        positions
     }
 }
 
-/// A token goes `rounds` times round a ring of `nodes` processes, each of which adds one to it:
-/// `nodes * rounds` hops.
+/// A token goes `rounds` times round a ring of `nodes` processes. Each process adds one to it: `nodes * rounds` hops.
 ///
 /// # Panics
-/// With fewer than two processes.
+/// If `nodes` is less than 2.
 pub fn ring(nodes: usize, rounds: u64, order: Order) -> Job {
     assert!(nodes >= 2, "a ring has at least two processes");
-    let mut work = Making { graph: Graph::new(), made: BTreeMap::new(), wanted: BTreeMap::new() };
+    let mut ring = RingBuilder { graph: Graph::new(), streams: BTreeMap::new(), feedbacks: BTreeMap::new() };
     let mut result = None;
-    for place in order.places(nodes) {
-        let before = (place + nodes - 1) % nodes;
-        let stream = work.stream(before).capacity(1);
-        let out = if place == 0 {
+    for position in order.positions(nodes) {
+        let previous = (position + nodes - 1) % nodes;
+        let stream = ring.output_of(previous).capacity(1);
+        let out = if position == 0 {
             let first = move |rx, tx| start(rx, tx, rounds);
-            let (out, token) = work.graph.process("start", stream, output("out"), first);
+            let (out, token) = ring.graph.process("start", stream, output("out"), first);
             result = Some(token);
             out
         } else {
-            work.graph.process("pass", stream, output("out"), pass)
+            ring.graph.process("pass", stream, output("out"), pass)
         };
-        work.give(place, out);
+        ring.set_output(position, out);
     }
-    Job::new(result.expect("one of the places is the first"), move || nodes as u64 * rounds)
+    Job::new(result.expect("the ring has position 0"), move || nodes as u64 * rounds)
 }
 
 async fn start(mut rx: Rx<u64>, mut tx: Tx<u64>, rounds: u64) -> Value<u64> {
@@ -71,28 +70,29 @@ async fn pass(mut rx: Rx<u64>, mut tx: Tx<u64>) {
     }
 }
 
-/// A ring in the making, in any order.
-struct Making {
+/// Builds a ring in any order of its processes.
+struct RingBuilder {
     graph: Graph<'static>,
-    /// Outputs whose reader comes later, by place.
-    made: BTreeMap<usize, Stream<'static, u64>>,
-    /// Outputs whose writer comes later.
-    wanted: BTreeMap<usize, Feedback<'static, u64>>,
+    /// By position: outputs of processes with a successor that is not created yet.
+    streams: BTreeMap<usize, Stream<'static, u64>>,
+    /// By position: feedback channels for outputs of processes that are not created yet.
+    feedbacks: BTreeMap<usize, Feedback<'static, u64>>,
 }
 
-impl Making {
-    fn stream(&mut self, from: usize) -> Stream<'static, u64> {
-        self.made.remove(&from).unwrap_or_else(|| {
+impl RingBuilder {
+    /// The output of the process at `position`, which need not exist yet.
+    fn output_of(&mut self, position: usize) -> Stream<'static, u64> {
+        self.streams.remove(&position).unwrap_or_else(|| {
             let (feedback, stream) = self.graph.feedback([]);
-            self.wanted.insert(from, feedback);
+            self.feedbacks.insert(position, feedback);
             stream
         })
     }
 
-    fn give(&mut self, place: usize, stream: Stream<'static, u64>) {
-        match self.wanted.remove(&place) {
+    fn set_output(&mut self, position: usize, stream: Stream<'static, u64>) {
+        match self.feedbacks.remove(&position) {
             Some(feedback) => stream.feed(feedback),
-            None => _ = self.made.insert(place, stream),
+            None => _ = self.streams.insert(position, stream),
         }
     }
 }

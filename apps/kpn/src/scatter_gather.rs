@@ -1,11 +1,11 @@
-//! One process gives a task to each of many, and waits for all (section 5.2.1, Figure 4).
+//! One process sends a task to each of many workers and waits for all answers (section 5.2.1, Figure 4).
 
 use thalweg::{Graph, Rx, Tx, Value, input, output};
 
 use crate::job::{Job, fold};
 
-/// `rounds` rounds: the first process sends a message to each of `workers` others, which do `work`
-/// and answer, and then receives all the answers.
+/// In each of `rounds` rounds, the hub sends a task to each of `workers` workers, which do `work` and answer, and then
+/// receives all answers.
 pub fn scatter_gather(
     rounds: u64,
     workers: usize,
@@ -52,7 +52,7 @@ pub fn scatter_gather(
     Job::new(result, move || all.map(work).fold(0, fold))
 }
 
-/// What the hub asks of a worker in a round.
+/// The task for a worker in a round.
 fn task(round: u64, worker: u64) -> u64 {
     round << 20 | worker
 }

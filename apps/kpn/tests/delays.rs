@@ -1,18 +1,18 @@
-//! Every workload gives its result though workers stop at random moments.
+//! Every workload has its result when workers pause at random points.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::registry::{self, Visit};
-use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
+use thalweg::policy::{Decision, Event, Host, Needs, Policy, WorkerId};
 use thalweg::{Error, Finished, Network, Options};
 use thalweg_kpn::{
     H264, Job, Layers, Mode, Order, aes, h264, layered, ping_pong, ping_pong_coroutines, pipeline, ring,
     scatter_gather,
 };
 
-/// A policy whose workers pause before some of their decisions, now for a moment and now for long: what
-/// they have just done is seen by the others for all that time, and what comes of it is not.
+/// A policy that makes its workers pause before some decisions, for various times. During a pause, other workers see
+/// the effects of the last activation, but not those of the next decision.
 struct Delayed<'a, P> {
     policy: &'a P,
     state: AtomicU64,
@@ -32,25 +32,27 @@ impl<P> Delayed<'_, P> {
 
 impl<P: Policy> Policy for Delayed<'_, P> {
     type Local = P::Local;
+    type Shared = P::Shared;
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> P::Local {
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.policy.needs(graph)
+    }
+
+    fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> P::Local {
         self.policy.start(worker, host)
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.policy.is_told(graph)
-    }
-
-    fn has_homes(&self, graph: &GraphData) -> bool {
-        self.policy.has_homes(graph)
-    }
-
-    fn ready<H: Host>(&self, me: &mut P::Local, node: NodeId, host: &mut H) {
+    fn ready<H: Host<P::Shared>>(&self, me: &mut P::Local, node: NodeId, host: &mut H) {
         self.pause();
         self.policy.ready(me, node, host);
     }
 
-    fn next<H: Host>(&self, me: &mut P::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host<P::Shared>>(
+        &self,
+        me: &mut P::Local,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
         self.pause();
         self.policy.next(me, last, host)
     }
@@ -71,7 +73,7 @@ impl Visit for Run<'_> {
     }
 }
 
-fn everywhere(make: impl Fn() -> Job) {
+fn check_everywhere(make: impl Fn() -> Job) {
     let expected = make().expected();
     let mut seed = 0;
     for policy in registry::names() {
@@ -90,22 +92,22 @@ fn work(x: u64) -> u64 {
 }
 
 #[test]
-fn processes_that_answer_each_other() {
-    everywhere(|| ping_pong(100));
-    everywhere(|| ping_pong_coroutines(100));
-    everywhere(|| ring(30, 5, Order::Shuffled(2)));
+fn round_trips() {
+    check_everywhere(|| ping_pong(100));
+    check_everywhere(|| ping_pong_coroutines(100));
+    check_everywhere(|| ring(30, 5, Order::Shuffled(2)));
 }
 
 #[test]
-fn lines_and_hubs() {
-    everywhere(|| pipeline::<16>(20, 60, work));
-    everywhere(|| scatter_gather(5, 20, work));
-    everywhere(|| aes(3000, 7, 3, Mode::Ctr(5)));
+fn chains_and_hubs() {
+    check_everywhere(|| pipeline::<16>(20, 60, work));
+    check_everywhere(|| scatter_gather(5, 20, work));
+    check_everywhere(|| aes(3000, 7, 3, Mode::Ctr(5)));
 }
 
 #[test]
 fn networks_with_cycles() {
-    everywhere(|| layered(&Layers::new(6, 4, 4, 1), 30, 1000, |share, trace| work(share ^ trace)));
+    check_everywhere(|| layered(&Layers::new(6, 4, 4, 1), 30, 1000, |share, trace| work(share ^ trace)));
     let size = H264 { frames: 3, rows: 3, workers: 3 };
-    everywhere(|| h264(size, 1000, |share, trace| work(share ^ trace)));
+    check_everywhere(|| h264(size, 1000, |share, trace| work(share ^ trace)));
 }

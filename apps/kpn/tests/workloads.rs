@@ -1,4 +1,4 @@
-//! Every workload gives its result under every policy, on 1 to 16 threads and with tiny channels.
+//! Every workload has its result under every policy, on 1 to 16 threads and with small channels.
 
 use thalweg::{Options, policy::registry};
 use thalweg_kpn::{
@@ -10,7 +10,7 @@ fn work(x: u64) -> u64 {
     (x ^ x >> 7).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-fn everywhere(make: impl Fn() -> Job) {
+fn check_everywhere(make: impl Fn() -> Job) {
     let expected = make().expected();
     for policy in registry::names() {
         for threads in [1, 2, 3, 16] {
@@ -29,39 +29,39 @@ fn check(job: Job, expected: u64, options: &Options) {
 }
 
 #[test]
-fn ping_pong_counts() {
-    everywhere(|| ping_pong(200));
-    everywhere(|| ping_pong_coroutines(200));
+fn ping_pong_counts_its_rounds() {
+    check_everywhere(|| ping_pong(200));
+    check_everywhere(|| ping_pong_coroutines(200));
 }
 
 #[test]
 fn rings_pass_their_token() {
-    everywhere(|| ring(2, 50, Order::Creation));
-    everywhere(|| ring(70, 5, Order::Creation));
-    everywhere(|| ring(70, 5, Order::Shuffled(3)));
+    check_everywhere(|| ring(2, 50, Order::Creation));
+    check_everywhere(|| ring(70, 5, Order::Creation));
+    check_everywhere(|| ring(70, 5, Order::Shuffled(3)));
 }
 
 #[test]
 fn pipelines_keep_the_order() {
-    everywhere(|| pipeline::<1>(2, 300, work));
-    everywhere(|| pipeline::<16>(20, 100, work));
+    check_everywhere(|| pipeline::<1>(2, 300, work));
+    check_everywhere(|| pipeline::<16>(20, 100, work));
 }
 
 #[test]
-fn a_hub_hears_from_all_its_workers() {
-    everywhere(|| scatter_gather(5, 20, work));
+fn a_hub_receives_all_answers() {
+    check_everywhere(|| scatter_gather(5, 20, work));
 }
 
 #[test]
-fn random_layers_with_cycles_agree() {
+fn random_layers_with_cycles() {
     for seed in 0..3 {
         let layers = Layers::new(6, 4, 4, seed);
-        everywhere(|| layered(&layers, 40, 1000, |share, trace| work(share ^ trace)));
+        check_everywhere(|| layered(&layers, 40, 1000, |share, trace| work(share ^ trace)));
     }
-    everywhere(|| layered(&Layers::default(), 5, 1 << 20, |share, trace| work(share ^ trace)));
+    check_everywhere(|| layered(&Layers::default(), 5, 1 << 20, |share, trace| work(share ^ trace)));
 }
 
-/// What the source gives out arrives, whatever way it took.
+/// Without back edges, every layer does the whole work of a message.
 #[test]
 fn work_is_conserved_from_layer_to_layer() {
     let layers = Layers::new(9, 5, 0, 7);
@@ -70,27 +70,28 @@ fn work_is_conserved_from_layer_to_layer() {
 }
 
 #[test]
-fn memory_is_encrypted_the_same_in_any_number_of_parts() {
+fn encryption_does_not_depend_on_the_number_of_parts() {
     for (workers, mode) in [(1, Mode::Ecb), (7, Mode::Ecb), (7, Mode::Ctr(5)), (40, Mode::Ctr(5))] {
-        everywhere(|| aes(5000, workers, 3, mode));
+        check_everywhere(|| aes(5000, workers, 3, mode));
     }
     assert_ne!(aes(5000, 1, 1, Mode::Ecb).expected(), aes(5000, 1, 1, Mode::Ctr(0)).expected());
 }
 
 #[test]
-fn an_encoder_sees_its_own_frames_again() {
+fn encoders_of_various_sizes() {
     for size in [(1, 1, 1), (4, 1, 3), (3, 5, 2), (2, 2, 9), (0, 1, 1)] {
         let (frames, rows, workers) = size;
-        everywhere(|| h264(H264 { frames, rows, workers }, 10_000, |share, trace| work(share ^ trace)));
+        check_everywhere(|| h264(H264 { frames, rows, workers }, 10_000, |share, trace| work(share ^ trace)));
     }
-    everywhere(|| h264(H264 { frames: 6, ..H264::default() }, 999, |share, trace| work(share ^ trace)));
+    check_everywhere(|| h264(H264 { frames: 6, ..H264::default() }, 999, |share, trace| work(share ^ trace)));
 }
 
-/// Another number from one stage changes what is encoded just where a way from that stage to the end exists.
+/// A different result of one stage changes the encoded result if and only if there is a path from that stage to the
+/// end.
 #[test]
-fn each_way_back_of_the_encoder_leads_somewhere() {
+fn each_feedback_channel_of_the_encoder_has_an_effect() {
     let encoded = |frames, rows, other: Option<Stage>| {
-        // Stages can be told from each other by their shares, and no two workers share a stage's here.
+        // The shares identify the stages, because each stage has only one worker here.
         let frame = 1000 * rows;
         let work = move |share, trace| match other {
             Some(stage) if share == stage.per_mille() => work(trace) ^ 1,
@@ -110,9 +111,9 @@ fn each_way_back_of_the_encoder_leads_somewhere() {
     }
 }
 
-/// All work that the encoder's description asks for is done, by the network and by the loop, and no more.
+/// The network and the reference loop do exactly the work that the table of stages requires.
 #[test]
-fn the_encoder_does_the_work_that_its_table_says() {
+fn the_encoder_does_the_work_of_its_table() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     let size = H264 { frames: 3, rows: 4, workers: 5 };

@@ -1,14 +1,14 @@
-//! Inputs: signals, numbers, texts and events, the same ones from the same seed.
+//! Generates inputs: signals, numbers, texts and events, determined by a seed.
 
 use crate::Complex;
 use std::f64::consts::PI;
 
-/// Numbers that look like chance (the generator *splitmix64* of S. Vigna).
+/// Pseudo-random numbers (the generator *splitmix64* of S. Vigna).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -22,17 +22,17 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 up to, but not, `limit`.
+    /// A number in `0..limit`.
     pub fn below(&mut self, limit: u32) -> u32 {
         (((self.bits() >> 32) * u64::from(limit)) >> 32) as u32
     }
 
-    /// A number from 0 up to, but not, 1.
+    /// A number in `0.0..1.0`.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number from -1 to 1.
+    /// A number in `-1.0..1.0`.
     pub fn signed(&mut self) -> f64 {
         2.0 * self.unit() - 1.0
     }
@@ -50,19 +50,19 @@ pub fn complex_noise(seed: u64, count: usize) -> Vec<Complex> {
     (0..count).map(|_| (random.signed() as f32, random.signed() as f32)).collect()
 }
 
-/// Integers, of all there are.
+/// Integers in the whole range of `i32`.
 pub fn integers(seed: u64, count: usize) -> Vec<i32> {
     let mut random = Random::new(seed);
     (0..count).map(|_| random.bits() as i32).collect()
 }
 
-/// Sound of a few tones, below 1 in magnitude, at a time in seconds.
+/// The sum of a few tones at a time in seconds, with a magnitude below 1.
 pub fn sound(time: f64) -> f64 {
     let tones = [(440.0, 0.4), (1760.0, 0.3), (5000.0, 0.2)];
     tones.iter().map(|(frequency, loud)| loud * (2.0 * PI * frequency * time).sin()).sum()
 }
 
-/// An FM signal of [`sound`] at baseband, I and Q in turn, with a little noise: `count` of each.
+/// `count` samples of an FM signal of [`sound`] at baseband, with a little noise. I and Q are interleaved.
 pub fn fm_signal(seed: u64, rate: f64, deviation: f64, count: usize) -> Vec<f32> {
     let mut random = Random::new(seed);
     let mut phase = 0.0f64;
@@ -76,7 +76,7 @@ pub fn fm_signal(seed: u64, rate: f64, deviation: f64, count: usize) -> Vec<f32>
     signal
 }
 
-/// Something like a vowel: pulses at a pitch through two resonances.
+/// A vowel-like sound: pulses at a pitch through two resonances.
 pub fn speech(rate: f64, pitch: f64, count: usize) -> Vec<f32> {
     let resonance = |time: f64, frequency: f64| (-400.0 * time).exp() * (2.0 * PI * frequency * time).sin();
     let period = rate / pitch;
@@ -88,9 +88,9 @@ pub fn speech(rate: f64, pitch: f64, count: usize) -> Vec<f32> {
     (0..count).map(sample).collect()
 }
 
-/// What a row of sensors half a wave length apart hears: from the middle of every `every` samples on a
-/// chirp of `pulse` samples (at a `step`th of the rate) from the direction whose sine is given, in noise.
-/// A sample of each sensor in turn.
+/// The signals of a linear array of sensors half a wavelength apart, interleaved. In every period of `every` samples, a
+/// chirp of `pulse` samples (at the rate divided by `step`) begins in the middle. It arrives from the direction with the
+/// given sine, in noise.
 pub fn pulses(
     seed: u64,
     channels: usize,
@@ -116,7 +116,7 @@ pub fn pulses(
     samples
 }
 
-/// Numbers in runs, from 0 to 9.
+/// Runs of numbers from 0 to 9.
 pub fn runs(seed: u64, count: usize, longest: u32) -> Vec<i32> {
     let mut random = Random::new(seed);
     let mut numbers = Vec::new();
@@ -129,10 +129,10 @@ pub fn runs(seed: u64, count: usize, longest: u32) -> Vec<i32> {
     numbers
 }
 
-/// A text of letters 0 to 25 and 26 for a blank: words from a small vocabulary, so that much repeats.
+/// A text of letters 0 to 25, and 26 for a blank. Its words are from a small vocabulary, so they repeat often.
 pub fn text(seed: u64, count: usize) -> Vec<i32> {
     let mut random = Random::new(seed);
-    // Letters with small numbers more often.
+    // Letters with small numbers are more frequent.
     let letter = |random: &mut Random| random.below(26).min(random.below(26)) as i32;
     let words: Vec<Vec<i32>> = (0..40)
         .map(|_| {
@@ -149,8 +149,8 @@ pub fn text(seed: u64, count: usize) -> Vec<i32> {
     text
 }
 
-/// Trades of a share: time in milliseconds, price in cents, volume, of `count` ticks that are `gap`
-/// milliseconds apart on the average.
+/// `count` trades of a share: time in milliseconds, price in cents, volume. On average they are `gap` milliseconds
+/// apart.
 pub fn ticks(seed: u64, count: usize, gap: u32) -> Vec<i32> {
     let mut random = Random::new(seed);
     let (mut time, mut price) = (34_200_000, 10_000);
@@ -163,13 +163,13 @@ pub fn ticks(seed: u64, count: usize, gap: u32) -> Vec<i32> {
     ticks
 }
 
-/// Heights from 0 to 1, evenly: above a threshold of `1 - 1/n` is one in `n`.
+/// Heights with a uniform distribution from 0 to 1, so one in `n` is above the threshold `1 - 1/n`.
 pub fn heights(seed: u64, count: usize) -> Vec<f32> {
     let mut random = Random::new(seed);
     (0..count).map(|_| random.unit() as f32).collect()
 }
 
-/// A frame of a film: a slope, and a disc and a bar that move across it.
+/// A frame of a film: a gradient, and a disc and a bar that move across it.
 pub fn picture(width: usize, height: usize, number: usize) -> Vec<i32> {
     let pixel = |at: usize| {
         let (x, y) = ((at % width) as f64, (at / width) as f64);
@@ -195,13 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn selectivity_is_as_said() {
+    fn heights_are_uniform() {
         let above = heights(3, 10_000).iter().filter(|height| **height > 0.9).count();
         assert!((900..1100).contains(&above), "{above}");
     }
 
     #[test]
-    fn times_do_not_fall() {
+    fn times_of_ticks_do_not_decrease() {
         let ticks = ticks(5, 100, 10);
         assert!(ticks.chunks(3).map(|tick| tick[0]).is_sorted());
     }

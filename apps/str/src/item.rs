@@ -5,12 +5,12 @@ use thalweg_lang::value::Value;
 /// A complex number: real and imaginary part.
 pub type Complex = (f32, f32);
 
-/// What can be an item of a file.
+/// A type of items of files.
 pub trait Item: Sized {
-    /// As a value of the language.
+    /// The item as a value of the language.
     fn value(&self) -> Value;
 
-    /// Of a value of the language; none where it has another type.
+    /// The item of a value of the language, or `None` if the value has another type.
     fn of(value: &Value) -> Option<Self>;
 }
 

@@ -1,11 +1,11 @@
-//! StreamIt programs of our own, with inputs for them and what must come out.
+//! StreamIt programs written for Thalweg, with inputs and reference results.
 //!
-//! Programs stand in `programs/`, written from public descriptions of their algorithms; each names its source.
-//! [`mod@program`] has their texts, and makes larger or smaller ones of them. [`mod@generate`] makes inputs, the same
-//! ones from the same seed. [`mod@reference`] says what must come out, by other means than the program: the
-//! definition in double precision, an inverse, plain integer code. [`Memory`] stands for a program's files.
+//! The programs are in `programs/`, written from public descriptions of their algorithms, which they name.
+//! [`mod@program`] has their texts and can change their sizes. [`mod@generate`] makes inputs from a seed.
+//! [`mod@reference`] computes the expected results by independent methods: the definition in double precision, an
+//! inverse, or plain integer code. [`Memory`] replaces the files of a program.
 //!
-//! Nothing here runs a program; the tests do, with the interpreter of `thalweg-lang`.
+//! This crate does not run programs. Its tests do, with the interpreter of `thalweg-lang`.
 
 pub mod generate;
 mod item;

@@ -1,4 +1,4 @@
-//! Files that are in memory.
+//! Files in memory.
 
 use crate::Item;
 use std::collections::HashMap;
@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thalweg_lang::files::{Files, Layout, Sink, Source, of_file};
 use thalweg_lang::value::Value;
 
-/// Stands for the files of a program: what it reads was given, and what it writes can be taken, under the
-/// names that it says. Clones are the same files.
+/// Replaces the files of a program by memory, under the names that the program uses. Clones share the files.
 #[derive(Clone, Default, Debug)]
 pub struct Memory(Arc<Mutex<HashMap<String, Arc<Vec<Value>>>>>);
 
@@ -18,13 +17,13 @@ impl Memory {
         Memory::default()
     }
 
-    /// With a file of these items.
+    /// Adds a file of these items.
     pub fn with<T: Item>(self, name: impl Into<String>, items: &[T]) -> Memory {
         self.put(name.into(), items.iter().map(Item::value).collect());
         self
     }
 
-    /// The items of a file; none where there is no such file, or where its items are of another type.
+    /// The items of a file. `None` if there is no such file, or its items have another type.
     pub fn items<T: Item>(&self, name: &str) -> Option<Vec<T>> {
         let items = self.files().get(name)?.clone();
         items.iter().map(T::of).collect()
@@ -35,7 +34,7 @@ impl Memory {
     }
 
     fn files(&self) -> MutexGuard<'_, HashMap<String, Arc<Vec<Value>>>> {
-        // Nobody leaves a file half changed, so a panic elsewhere spoils nothing.
+        // A poisoned lock is no problem: files are replaced as a whole, so a panic leaves no partial change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -44,21 +43,21 @@ impl Files for Memory {
     fn source(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let items = self.files().get(name).cloned();
         let items =
-            items.ok_or_else(|| of_file(name, &io::Error::new(io::ErrorKind::NotFound, "not there")))?;
-        Ok(Box::new(Stored { items, next: 0 }))
+            items.ok_or_else(|| of_file(name, &io::Error::new(io::ErrorKind::NotFound, "not found")))?;
+        Ok(Box::new(MemorySource { items, next: 0 }))
     }
 
     fn sink(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
-        Ok(Box::new(Collected { files: self.clone(), name: name.to_owned(), items: Vec::new() }))
+        Ok(Box::new(MemorySink { files: self.clone(), name: name.to_owned(), items: Vec::new() }))
     }
 }
 
-struct Stored {
+struct MemorySource {
     items: Arc<Vec<Value>>,
     next: usize,
 }
 
-impl Source for Stored {
+impl Source for MemorySource {
     fn next(&mut self) -> io::Result<Option<Value>> {
         let item = self.items.get(self.next).cloned();
         self.next += usize::from(item.is_some());
@@ -71,13 +70,13 @@ impl Source for Stored {
     }
 }
 
-struct Collected {
+struct MemorySink {
     files: Memory,
     name: String,
     items: Vec<Value>,
 }
 
-impl Sink for Collected {
+impl Sink for MemorySink {
     fn give(&mut self, item: &Value) -> io::Result<()> {
         self.items.push(item.clone());
         Ok(())

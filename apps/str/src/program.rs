@@ -1,13 +1,13 @@
-//! The programs, and others like them of another size.
+//! The texts of the programs, with changeable constants.
 
 use thalweg_lang::Sources;
 
-/// A program: files that belong together.
+/// A program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// Its name. It reads `NAME.in` and writes `NAME.out`.
+    /// The name. The program reads `NAME.in` and writes `NAME.out`.
     pub name: &'static str,
-    /// Names and texts of its files; the first is the program's own, others it shares.
+    /// The names and texts of its source files. The first belongs to this program alone, the others are shared.
     pub files: &'static [(&'static str, &'static str)],
 }
 
@@ -57,16 +57,16 @@ impl Program {
         PROGRAMS.iter().find(|program| program.name == name).copied()
     }
 
-    /// Its text, with constants of its `static` blocks changed: names, and what they are to be.
+    /// The source files, with some constants of their `static` blocks changed. `changes` has names and new values.
     ///
     /// # Errors
-    /// It has no constant of that name; the name.
+    /// Returns the name of a constant that the program does not have.
     pub fn sources(&self, changes: &[(&str, &str)]) -> Result<Sources, String> {
         let mut texts: Vec<String> = self.files.iter().map(|file| file.1.to_owned()).collect();
         for (constant, value) in changes {
             let changed = texts.iter_mut().filter_map(|text| {
-                let place = value_of(text, constant)?;
-                text.replace_range(place, value);
+                let range = value_of(text, constant)?;
+                text.replace_range(range, value);
                 Some(())
             });
             if changed.count() != 1 {
@@ -81,7 +81,7 @@ impl Program {
     }
 }
 
-/// Where a constant's value stands: between ` NAME = ` and `;` in a `static` block, on a line of its own.
+/// The range of a constant's value in a program: between ` NAME = ` and `;`, on a line of its own in a `static` block.
 fn value_of(text: &str, constant: &str) -> Option<std::ops::Range<usize>> {
     let words = format!(" {constant} = ");
     let is_declared = |at: &usize| {
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constants_are_changed_where_they_are_declared() {
+    fn only_the_declarations_of_constants_are_changed() {
         let des = Program::named("des").unwrap();
         let sources = des.sources(&[("KEY_LOW", "7"), ("TURNS", "{1}")]).unwrap();
         let text = &sources.files()[0].text;
@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_that_is_not_there_is_an_error() {
+    fn an_unknown_constant_is_an_error() {
         assert_eq!(Program::named("des").unwrap().sources(&[("SIZE", "1")]).unwrap_err(), "SIZE");
-        // A variable is none, nor is a field.
+        // Variables and fields are not constants.
         assert_eq!(Program::named("des").unwrap().sources(&[("turned", "1")]).unwrap_err(), "turned");
         assert_eq!(Program::named("lz77_encode").unwrap().sources(&[("seen", "1")]).unwrap_err(), "seen");
     }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_program_has_a_name_of_its_own_and_uses_it_for_its_files() {
+    fn every_program_has_a_unique_name_and_uses_it_for_its_files() {
         for program in PROGRAMS {
             assert_eq!(Program::named(program.name), Some(*program));
             let text = program.files[0].1;

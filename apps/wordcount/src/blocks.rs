@@ -1,40 +1,40 @@
-//! Text in blocks that end between words.
+//! Divides text into blocks that end between words.
 
 use std::io::{self, Read};
 
 use crate::words::{LONGEST, is_in_word};
 
-/// Bytes read at a time. Large enough to cost nothing each, small enough to stay in a cache.
+/// Bytes read at a time. Large enough that the cost of a block is negligible, small enough to stay in a cache.
 pub(crate) const BLOCK: usize = 1 << 18;
 
-/// The blocks of a text that is read piece by piece.
+/// Reads a text in blocks.
 pub(crate) struct Blocks<R> {
     input: R,
-    /// The beginning of a word whose end was not read yet.
-    carried: Vec<u8>,
-    over: bool,
+    /// The bytes after the last block: the beginning of a word that may continue in the next read.
+    partial_word: Vec<u8>,
+    at_end: bool,
 }
 
 impl<R: Read> Blocks<R> {
     pub fn new(input: R) -> Self {
-        Blocks { input, carried: Vec::new(), over: false }
+        Blocks { input, partial_word: Vec::new(), at_end: false }
     }
 
-    /// The next block; none after the last.
+    /// Reads the next block. Returns `None` after the last.
     ///
     /// # Errors
     /// Reading failed.
     pub fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
-        while !self.over {
-            let mut block = std::mem::take(&mut self.carried);
+        while !self.at_end {
+            let mut block = std::mem::take(&mut self.partial_word);
             block.reserve_exact(BLOCK);
             let read = self.input.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
             if read == 0 {
-                self.over = true;
+                self.at_end = true;
                 return Ok(Some(block).filter(|block| !block.is_empty()));
             }
             let end = end_of_words(&block);
-            self.carried.extend_from_slice(&block[end..]);
+            self.partial_word.extend_from_slice(&block[end..]);
             block.truncate(end);
             if !block.is_empty() {
                 return Ok(Some(block));
@@ -44,7 +44,7 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-/// The blocks of a text in memory, of about `size` bytes each: the text itself, nothing is copied.
+/// The blocks of a text in memory, of about `size` bytes each, as slices of the text.
 pub(crate) fn slices(mut text: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let mut block = size.max(1);
@@ -57,14 +57,14 @@ pub(crate) fn slices(mut text: &[u8], size: usize) -> impl Iterator<Item = &[u8]
                 end => break end,
             }
         };
-        let (first, behind) = text.split_at(end);
-        text = behind;
+        let (first, rest) = text.split_at(end);
+        text = rest;
         Some(first).filter(|block| !block.is_empty())
     })
 }
 
-/// Where a block can be cut: behind its last separator, or, in a run without any, behind as many of
-/// the longest words as it is sure to have.
+/// The end of the last complete word of a block: after its last separator. In a block without separators, the end of
+/// the last complete piece of [`LONGEST`] bytes.
 fn end_of_words(block: &[u8]) -> usize {
     match block.iter().rposition(|byte| !is_in_word(*byte)) {
         Some(separator) => separator + 1,
@@ -77,10 +77,10 @@ mod tests {
     use super::*;
     use crate::{Case, Table, sequential};
 
-    /// Gives a few bytes at a time, as pipes do.
-    struct Drops<'a>(&'a [u8], usize);
+    /// A reader that returns reads of varying lengths, as a pipe may.
+    struct ShortReads<'a>(&'a [u8], usize);
 
-    impl Read for Drops<'_> {
+    impl Read for ShortReads<'_> {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             self.1 = self.1 * 31 % 1009 + 1;
             let count = self.1.min(into.len()).min(self.0.len());
@@ -106,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_cut_and_long_runs_are_cut_alike() {
+    fn blocks_do_not_split_words_and_split_long_runs_alike() {
         let mut text = b"short words ".repeat(50_000);
         text.extend(vec![b'y'; 5 * LONGEST + 7]);
         text.extend(b" and an end".repeat(3));
         let mut table = Table::new();
-        let mut blocks = Blocks::new(Drops(&text, 7));
+        let mut blocks = Blocks::new(ShortReads(&text, 7));
         while let Some(block) = blocks.next().unwrap() {
             table.add_text(&block);
         }

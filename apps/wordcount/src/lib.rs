@@ -1,17 +1,16 @@
-//! Counts words on all cores: the network that suits the problem (*KPN-FLEX* of the Nornir paper,
-//! section 5.4), which counts locally and merges tables, where MapReduce would send every word.
+//! Counts words on all cores, by the network that suits the problem (*KPN-FLEX* of the Nornir paper, section 5.4). It
+//! counts locally and merges tables, while MapReduce sends every word.
 //!
 //! ```text
 //!                ┌─▶ counter ─┐  tables   ┌─▶ merger ─┐
-//!  read (blocks) ┼─▶ counter ─┼──────────▶┼─▶ merger ─┼─▶ the caller
+//!  read (blocks) ┼─▶ counter ─┼──────────▶┼─▶ merger ─┼─▶ caller
 //!                └─▶ counter ─┘           └─▶ merger ─┘
 //! ```
 //!
-//! **Words.** A word is a longest run of ASCII letters, digits, and bytes above 127, so that letters
-//! of UTF-8 and of most other encodings stay within words; everything else separates. Bytes are
-//! counted as they are: text need not be UTF-8, and case is kept unless it is asked to be ignored
-//! (ASCII letters only). A run longer than [`LONGEST`] bytes counts as several words of that length
-//! and what is left.
+//! **Words.** A word is a maximal run of ASCII letters, digits, and bytes above 127, so letters of UTF-8 and of most
+//! other encodings belong to words. All other bytes separate words. Words are sequences of bytes, and the text need not
+//! be UTF-8. Case is significant unless [`Case::Ignored`] is set, which affects ASCII letters only. A run longer than
+//! [`LONGEST`] bytes counts as several words of that length, and the rest.
 //!
 //! ```
 //! use thalweg::Options;
@@ -39,7 +38,7 @@ pub use ranking::Ranking;
 pub use table::Table;
 pub use words::{Case, LONGEST};
 
-/// Counts the words of a text on this thread: the reference, and the yardstick.
+/// Counts the words of a text on this thread: the reference for tests and the baseline for benchmarks.
 ///
 /// ```
 /// let ranking = thalweg_wordcount::sequential(b"a b a", thalweg_wordcount::Case::Kept);

@@ -1,4 +1,4 @@
-//! The network of processes that suits the problem.
+//! The network that counts locally and merges tables.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use crate::blocks::BLOCK;
 use crate::ranking::{Ranked, Ranking, sorted};
 use crate::source::{files, memory, outputs};
 use crate::table::Table;
-use crate::words::{Case, Folded};
+use crate::words::{Case, CaseFolder};
 
-/// Blocks that wait at a counter.
-const WAITING: usize = 4;
+/// The capacity of the channel to a counter, in blocks.
+const BLOCKS_AHEAD: usize = 4;
 
-/// Counts the words of all inputs; a word ends with its input. Inputs are asked for one after
-/// the other, each when the one before has ended. The result does not depend on the options.
+/// Counts the words of all inputs. A word ends at the end of its input. The iterator is advanced when the previous input
+/// has ended. The result does not depend on the options.
 ///
 /// # Errors
-/// Opening or reading an input failed, or [`Options`] make no sense. An error of an input is
-/// found in [`Error::Node`], as the `io::Error` that it was.
+/// Opening or reading an input failed, or the options are invalid. The `io::Error` of an input is the cause of
+/// [`Error::Node`].
 pub fn count<I, R>(inputs: I, case: Case, options: &Options) -> Result<(Ranking, Report), Error>
 where
     I: IntoIterator<Item = io::Result<R>>,
@@ -28,10 +28,10 @@ where
 {
     let graph = Graph::new();
     let blocks = files(&graph, inputs.into_iter(), options.workers());
-    counted(graph, blocks, case, options)
+    count_blocks(graph, blocks, case, options)
 }
 
-/// Counts the words of a text in memory, of which nothing is copied.
+/// Counts the words of a text in memory, without copying the text.
 ///
 /// ```
 /// use thalweg::Options;
@@ -43,16 +43,16 @@ where
 /// ```
 ///
 /// # Errors
-/// [`Options`] make no sense.
+/// The options are invalid.
 pub fn count_text(text: &[u8], case: Case, options: &Options) -> Result<(Ranking, Report), Error> {
     let graph = Graph::new();
     let blocks = memory(&graph, text, BLOCK, options.workers());
-    counted(graph, blocks, case, options)
+    count_blocks(graph, blocks, case, options)
 }
 
-/// Runs a graph that gives blocks, with a counter for each stream of them. More counters than workers
-/// would even out what the cores get, and have as many more tables merged.
-fn counted<'env, B: AsRef<[u8]> + Send + 'env>(
+/// Adds a counter for each stream of blocks, and the mergers, and runs the graph. (More counters than workers would
+/// balance the load better, but there would be more tables to merge.)
+fn count_blocks<'env, B: AsRef<[u8]> + Send + 'env>(
     graph: Graph<'env>,
     blocks: Vec<Stream<'env, B>>,
     case: Case,
@@ -61,26 +61,26 @@ fn counted<'env, B: AsRef<[u8]> + Send + 'env>(
     let bits = blocks.len().next_power_of_two().trailing_zeros();
     let mut tables: Vec<Vec<_>> = (0..1 << bits).map(|_| Vec::new()).collect();
     for (i, stream) in blocks.into_iter().enumerate() {
-        let ins = input("block", stream.capacity(WAITING));
+        let ins = input("block", stream.capacity(BLOCKS_AHEAD));
         let count = move |rx: Rx<B>, txs| counter(rx, txs, case);
-        let given = graph.process(&format!("counter{i}"), ins, outputs("table", 1 << bits), count);
-        tables.iter_mut().zip(given).for_each(|(of, stream)| of.push(stream));
+        let streams = graph.process(&format!("counter{i}"), ins, outputs("table", 1 << bits), count);
+        tables.iter_mut().zip(streams).for_each(|(to, stream)| to.push(stream));
     }
-    let merge = |(mine, streams): (usize, Vec<Stream<'env, _>>)| {
+    let merge = |(part, streams): (usize, Vec<Stream<'env, _>>)| {
         let ins: Vec<_> =
             streams.into_iter().enumerate().map(|(i, s)| input(&format!("table{i}"), s)).collect();
-        graph.process(&format!("merger{mine}"), ins, (), move |rxs, ()| merger(rxs, mine, bits))
+        graph.process(&format!("merger{part}"), ins, (), move |rxs, ()| merger(rxs, part, bits))
     };
     let parts: Vec<_> = tables.into_iter().enumerate().map(merge).collect();
     let run = graph.run(options)?;
     Ok((Ranking::merge(run.take_all(parts)?), run.into_report()))
 }
 
-/// Counts what it is given, and tells all mergers.
+/// Counts the words of all blocks, and sends the table to all mergers.
 async fn counter<B: AsRef<[u8]> + Send>(mut rx: Rx<B>, txs: Vec<Tx<Arc<Table>>>, case: Case) {
-    let (mut table, mut folded) = (Table::new(), Folded::default());
+    let (mut table, mut folder) = (Table::new(), CaseFolder::default());
     while let Some(block) = rx.recv().await {
-        table.add_text(folded.text(block.as_ref(), case));
+        table.add_text(folder.fold(block.as_ref(), case));
     }
     let table = Arc::new(table);
     for mut tx in txs {
@@ -88,8 +88,8 @@ async fn counter<B: AsRef<[u8]> + Send>(mut rx: Rx<B>, txs: Vec<Tx<Arc<Table>>>,
     }
 }
 
-/// Adds up its part, one in `2^bits`, of all tables, and puts it in order.
-async fn merger(rxs: Vec<Rx<Arc<Table>>>, mine: usize, bits: u32) -> Value<Vec<Ranked>> {
+/// Adds up part number `part` of `2^bits` of all tables, and sorts it.
+async fn merger(rxs: Vec<Rx<Arc<Table>>>, part: usize, bits: u32) -> Value<Vec<Ranked>> {
     let mut tables = Vec::new();
     for mut rx in rxs {
         tables.extend(rx.recv().await);
@@ -99,6 +99,6 @@ async fn merger(rxs: Vec<Rx<Arc<Table>>>, mine: usize, bits: u32) -> Value<Vec<R
     }
     let words: usize = tables.iter().map(|table| table.len()).sum();
     let mut all = Table::of_part(bits, words >> bits);
-    tables.iter().for_each(|table| all.add_part(table, mine));
+    tables.iter().for_each(|table| all.add_part(table, part));
     Value(sorted(&all))
 }

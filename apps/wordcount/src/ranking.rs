@@ -11,19 +11,19 @@ use crate::words::{self, SHORT};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Ranked {
     pub count: u64,
-    /// The first bytes, padded with zeros, which words do not contain.
+    /// The first bytes of the word, padded with zeros, which words do not contain.
     start: [u8; SHORT],
-    /// All of a word that has more.
+    /// The whole word, if it is longer than `start`.
     long: Option<Box<[u8]>>,
 }
 
 impl Ranked {
-    /// A word that is a number.
+    /// A short word, by its key.
     pub fn short(key: u128, count: u64) -> Ranked {
         Ranked { count, start: key.to_le_bytes(), long: None }
     }
 
-    /// A word that is longer than that.
+    /// A long word.
     pub fn long(word: Box<[u8]>, count: u64) -> Ranked {
         Ranked { count, start: words::key(&word, 0, SHORT).to_le_bytes(), long: Some(word) }
     }
@@ -36,8 +36,7 @@ impl Ranked {
         }
     }
 
-    /// The first bytes as a number in the order of words: most words are compared without leaving the
-    /// entry.
+    /// The first bytes as a number that compares like the word, so most comparisons need no other memory.
     fn order(&self) -> u128 {
         u128::from_be_bytes(self.start)
     }
@@ -58,15 +57,15 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// Words with their counts: the most frequent first, those of equal count by their bytes.
+/// Words with their counts, ordered by count, the most frequent first, and then by bytes.
 #[derive(Debug, Default)]
 pub struct Ranking {
-    /// In order each. They are merged when they are looked at, as often only the first words are.
+    /// Sorted parts. [`Ranking::iter`] merges them lazily, since often only the first words are used.
     parts: Vec<Vec<Ranked>>,
 }
 
 impl Ranking {
-    /// Of parts that are in order already, and have no word in common.
+    /// A ranking of sorted parts that have no word in common.
     pub(crate) fn merge(parts: Vec<Vec<Ranked>>) -> Ranking {
         Ranking { parts }
     }
@@ -77,18 +76,18 @@ impl Ranking {
         Merged { heads: heads.map(Reverse).collect() }.map(|entry| (entry.word(), entry.count))
     }
 
-    /// Words counted, each as often as it was seen.
+    /// The number of words, with repetitions.
     pub fn words(&self) -> u64 {
         self.parts.iter().flatten().map(|entry| entry.count).sum()
     }
 
-    /// Different words.
-    pub fn different(&self) -> usize {
+    /// The number of distinct words.
+    pub fn distinct(&self) -> usize {
         self.parts.iter().map(Vec::len).sum()
     }
 }
 
-/// The first entry of each part, and what is behind it.
+/// The merge of sorted parts: the first entry of each part, and the rest of the part.
 struct Merged<'a> {
     heads: BinaryHeap<Reverse<(&'a Ranked, &'a [Ranked])>>,
 }
@@ -98,8 +97,8 @@ impl<'a> Iterator for Merged<'a> {
 
     fn next(&mut self) -> Option<&'a Ranked> {
         let mut head = self.heads.peek_mut()?;
-        let Reverse((entry, behind)) = *head;
-        match behind.split_first() {
+        let Reverse((entry, rest)) = *head;
+        match rest.split_first() {
             Some(next) => *head = Reverse(next),
             None => _ = PeekMut::pop(head),
         }
@@ -107,7 +106,7 @@ impl<'a> Iterator for Merged<'a> {
     }
 }
 
-/// The words of a table in order.
+/// The sorted words of a table.
 pub(crate) fn sorted(table: &Table) -> Vec<Ranked> {
     let mut order = Vec::with_capacity(table.len());
     order.extend(table.entries());
@@ -127,6 +126,6 @@ mod tests {
         let mut words: Vec<(&[u8], u64)> = ranking.iter().collect();
         assert_eq!(words.remove(0), (&b"b"[..], 2));
         assert!(words.is_sorted() && words.iter().all(|(_, count)| *count == 1));
-        assert_eq!((ranking.words(), ranking.different()), (10, 9));
+        assert_eq!((ranking.words(), ranking.distinct()), (10, 9));
     }
 }

@@ -1,4 +1,4 @@
-//! The process that deals a text out, block after block, to several in turn.
+//! The process that distributes the blocks of a text round-robin to several outputs.
 
 use std::io::{self, Read};
 
@@ -6,7 +6,7 @@ use thalweg::{GiveSpec, Graph, Stream, Tx, output};
 
 use crate::blocks::{Blocks, slices};
 
-/// A text in memory, to so many; blocks are parts of it.
+/// Distributes a text in memory to `to` streams, in blocks of about `size` bytes, which are slices of the text.
 pub(crate) fn memory<'env>(
     graph: &Graph<'env>,
     text: &'env [u8],
@@ -20,7 +20,7 @@ pub(crate) fn memory<'env>(
     })
 }
 
-/// What is read from inputs one after the other, to so many.
+/// Reads the inputs one after the other and distributes their blocks to `to` streams.
 pub(crate) fn files<'env, I, R>(graph: &Graph<'env>, inputs: I, to: usize) -> Vec<Stream<'env, Vec<u8>>>
 where
     I: Iterator<Item = io::Result<R>> + Send + 'env,
@@ -48,7 +48,7 @@ where
     Ok(())
 }
 
-/// So many ports of one kind.
+/// `count` output ports with the names `name0`, `name1`, ...
 pub(crate) fn outputs<T>(name: &str, count: usize) -> Vec<GiveSpec<T>> {
     (0..count).map(|i| output(&format!("{name}{i}"))).collect()
 }

@@ -1,34 +1,32 @@
-//! A table of counts over words.
+//! A hash table of words and their counts.
 //!
-//! Nearly all words of any text have at most 16 bytes. Such a word is a number: its bytes, padded with
-//! zeros, which no word contains. It lies in the table itself, so a look-up touches one place and
-//! compares two numbers; open addressing with linear probing. What a look-up costs is how much of the
-//! table the caches hold, so a slot has 20 bytes and the table is filled to seven eighths. The rest
-//! are in a map.
+//! Nearly all words of any text have at most 16 bytes. The key of such a word is a number: its bytes, padded with
+//! zeros, which no word contains. The table has open addressing with linear probing and stores the key in the slot, so
+//! a look-up usually touches one slot and compares two numbers. The cost of a look-up depends on how much of the table
+//! fits into the caches, so a slot has only 20 bytes and the load factor is up to 7/8. Longer words are in a map.
 //!
-//! A word's place goes by the high bits of its hash. So tables of different sizes have their words in
-//! the same order but for neighbours: one is added to another, or a part of it, from front to back.
+//! The home slot of a word is given by the high bits of its hash. So tables of different sizes have their words in the
+//! same order, up to collisions, and a table, or a part of it, is added to another from front to back.
 
 use std::collections::HashMap;
 
 use crate::ranking::Ranked;
 use crate::words::{self, SHORT};
 
-/// Words found before they are counted.
-const AT_A_TIME: usize = 32;
+/// Words that are found before they are counted.
+const BATCH: usize = 32;
 
-/// Slots of the smallest table.
-const FEWEST: usize = 1 << 12;
+/// The minimum number of slots.
+const MIN_SLOTS: usize = 1 << 12;
 
-/// A word's number, in pieces so that slots lie without gaps, and how often it was seen. No word has the
-/// number zero.
+/// The key of a word, in four pieces so that slots need no padding, and the low 32 bits of its count. No word has key 0.
 type Slot = [u32; 5];
 
-/// Where a slot has its count.
+/// The index of the count in a slot.
 const COUNT: usize = 4;
 
 #[inline(always)]
-fn key_in(slot: &Slot) -> u128 {
+fn key_of(slot: &Slot) -> u128 {
     slot[..COUNT].iter().rev().fold(0, |key, piece| key << 32 | u128::from(*piece))
 }
 
@@ -37,27 +35,28 @@ fn slot(key: u128, count: u32) -> Slot {
     [key as u32, (key >> 32) as u32, (key >> 64) as u32, (key >> 96) as u32, count]
 }
 
-/// Free slots, written and not only given out as zeros. A page of zeros that is read first and written
-/// then is faulted in twice, the second time with an interrupt to every processor that runs a thread of
-/// ours.
-fn free(slots: usize) -> Vec<Slot> {
-    let mut free = Vec::with_capacity(slots);
-    free.resize(slots, std::hint::black_box([0; 5]));
-    free
+/// Allocates empty slots and writes them, instead of allocating zeroed memory. A zeroed page that is first read and then
+/// written causes two page faults, the second one with an interrupt to every processor that runs a thread of the
+/// process.
+fn empty_slots(count: usize) -> Vec<Slot> {
+    let mut slots = Vec::with_capacity(count);
+    slots.resize(count, std::hint::black_box([0; 5]));
+    slots
 }
 
 /// Counts by word.
 #[derive(Clone, Debug)]
 pub struct Table {
     slots: Vec<Slot>,
-    /// High bits that the hashes of all its words share.
+    /// The number of high bits that the hashes of all words have in common.
     skip: u32,
-    /// How far hashes are shifted for their places.
+    /// The shift from a hash (without the bits of `skip`) to the index of its home slot.
     shift: u32,
-    /// Words in the slots.
+    /// Slots in use.
     used: usize,
-    /// What short words have beyond the counts in their slots.
-    more: HashMap<u128, u64>,
+    /// The part of the counts of short words that exceeds the 32 bits of a slot.
+    overflow: HashMap<u128, u64>,
+    /// Words longer than [`SHORT`].
     long: HashMap<Box<[u8]>, u64>,
 }
 
@@ -73,42 +72,41 @@ impl Table {
         Table::of_part(0, 0)
     }
 
-    /// An empty table for one part, in `2^bits`, of all words, that need not grow before it holds so many.
+    /// An empty table for one of `2^bits` parts of all words, with capacity for `words` words.
     pub(crate) fn of_part(bits: u32, words: usize) -> Table {
-        let slots = (words * 8 / 7 + AT_A_TIME).next_power_of_two().max(FEWEST);
+        let slots = (words * 8 / 7 + BATCH).next_power_of_two().max(MIN_SLOTS);
         Table {
-            slots: free(slots),
+            slots: empty_slots(slots),
             skip: bits,
             shift: 64 - slots.trailing_zeros(),
             used: 0,
-            more: HashMap::new(),
+            overflow: HashMap::new(),
             long: HashMap::new(),
         }
     }
 
-    /// Different words.
+    /// The number of distinct words.
     pub fn len(&self) -> usize {
         self.used + self.long.len()
     }
 
-    /// Whether no word was seen.
+    /// Whether the table has no words.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Counts the words of a text.
     ///
-    /// Words are found some at a time and then counted, so that the processor does not wait for the one
-    /// when it fetches from memory for the other.
+    /// Words are collected in batches and then counted, so that the memory accesses of a batch overlap.
     pub fn add_text(&mut self, text: &[u8]) {
-        let (mut keys, mut found) = ([0; AT_A_TIME], 0);
-        words::each(text, |start, end| {
+        let (mut keys, mut found) = ([0; BATCH], 0);
+        words::for_each_word(text, |start, end| {
             if end - start > SHORT {
                 return self.add_long(&text[start..end], 1);
             }
             keys[found] = words::key(text, start, end - start);
             found += 1;
-            if found == AT_A_TIME {
+            if found == BATCH {
                 self.add_keys(&keys);
                 found = 0;
             }
@@ -116,39 +114,39 @@ impl Table {
         keys[..found].iter().for_each(|key| self.add_key(*key, 1));
     }
 
-    /// Adds what a table of all words has of the part `mine`, which this table is for.
+    /// Adds the words of part `part_index` of a table of all words to this table, which must be a table of that part.
     ///
-    /// There must be room for all of it: words come in the order of their places, and the first of too
-    /// many would be pushed far from theirs.
-    pub(crate) fn add_part(&mut self, all: &Table, mine: usize) {
+    /// This table must have capacity for all of them: words arrive in the order of their home slots, so in a table that
+    /// is too small they would fill one region of it, and probe sequences would be long.
+    pub(crate) fn add_part(&mut self, all: &Table, part_index: usize) {
         let (parts, slots) = (1 << self.skip, all.slots.len());
-        let is_mine = |key| part(hash(key), parts) == mine;
-        let (first, beyond) = (mine * slots / parts, (mine + 1) * slots / parts);
-        // Words of the part before may lie in these slots, and some of this part behind them, up to
-        // the first free slot.
+        let is_in_part = |key| part(hash(key), parts) == part_index;
+        let (first, end) = (part_index * slots / parts, (part_index + 1) * slots / parts);
+        // Collisions can displace words of the previous part into these slots, and words of this part into the slots
+        // from `end` up to the first empty slot.
         for at in first..first + slots {
             let slot = &all.slots[at & (slots - 1)];
-            let key = key_in(slot);
-            if key == 0 && at >= beyond {
+            let key = key_of(slot);
+            if key == 0 && at >= end {
                 break;
             }
-            if key != 0 && is_mine(key) {
+            if key != 0 && is_in_part(key) {
                 self.add_key(key, u64::from(slot[COUNT]));
             }
         }
-        let more = all.more.iter().filter(|(key, _)| is_mine(**key));
-        more.for_each(|(key, count)| self.add_more(*key, *count));
-        let long = all.long.iter().filter(|(word, _)| is_mine(words::key(word, 0, SHORT)));
+        let overflow = all.overflow.iter().filter(|(key, _)| is_in_part(**key));
+        overflow.for_each(|(key, count)| self.add_overflow(*key, *count));
+        let long = all.long.iter().filter(|(word, _)| is_in_part(words::key(word, 0, SHORT)));
         long.for_each(|(word, count)| self.add_long(word, *count));
     }
 
-    /// Fetches the slots of all keys at once, before it looks at any.
+    /// Counts a batch of keys. First touches the home slots of all keys, so that the memory accesses overlap.
     #[inline(never)]
-    fn add_keys(&mut self, keys: &[u128; AT_A_TIME]) {
-        self.make_room(AT_A_TIME);
-        let (mut homes, mut touched) = ([0; AT_A_TIME], 0);
+    fn add_keys(&mut self, keys: &[u128; BATCH]) {
+        self.reserve(BATCH);
+        let (mut homes, mut touched) = ([0; BATCH], 0);
         for (home, key) in homes.iter_mut().zip(keys) {
-            *home = self.home(*key);
+            *home = self.home_slot(*key);
             touched ^= self.slots[*home][COUNT];
         }
         std::hint::black_box(touched);
@@ -156,30 +154,30 @@ impl Table {
     }
 
     fn add_key(&mut self, key: u128, count: u64) {
-        self.make_room(1);
+        self.reserve(1);
         let low = count as u32;
         if u64::from(low) < count {
-            self.add_more(key, count - u64::from(low));
+            self.add_overflow(key, count - u64::from(low));
         }
-        self.add_at(self.home(key), key, low);
+        self.add_at(self.home_slot(key), key, low);
     }
 
-    /// Adds to the count of a key, whose slot is at `at` or behind it. There is a free slot.
+    /// Adds to the count of a key. Probes from the slot `at` on. There must be an empty slot.
     #[inline(always)]
     fn add_at(&mut self, mut at: usize, key: u128, count: u32) {
         loop {
-            let there = &mut self.slots[at];
-            let found = key_in(there);
+            let probed = &mut self.slots[at];
+            let found = key_of(probed);
             if found == key {
-                let (sum, over) = there[COUNT].overflowing_add(count);
-                there[COUNT] = sum;
-                if over {
-                    self.add_more(key, 1 << 32);
+                let (sum, overflows) = probed[COUNT].overflowing_add(count);
+                probed[COUNT] = sum;
+                if overflows {
+                    self.add_overflow(key, 1 << 32);
                 }
                 return;
             }
             if found == 0 {
-                *there = slot(key, count);
+                *probed = slot(key, count);
                 self.used += 1;
                 return;
             }
@@ -191,19 +189,19 @@ impl Table {
     }
 
     #[cold]
-    fn add_more(&mut self, key: u128, count: u64) {
-        *self.more.entry(key).or_default() += count;
+    fn add_overflow(&mut self, key: u128, count: u64) {
+        *self.overflow.entry(key).or_default() += count;
     }
 
-    /// Where a key would lie in an empty table.
+    /// The index of the slot at which probing for a key begins.
     #[inline(always)]
-    fn home(&self, key: u128) -> usize {
+    fn home_slot(&self, key: u128) -> usize {
         (hash(key) << self.skip >> self.shift) as usize
     }
 
-    /// Room for so many more words.
+    /// Grows the table if `words` more words would exceed the load factor.
     #[inline(always)]
-    fn make_room(&mut self, words: usize) {
+    fn reserve(&mut self, words: usize) {
         if (self.used + words) * 8 > self.slots.len() * 7 {
             self.grow();
         }
@@ -211,12 +209,12 @@ impl Table {
 
     #[cold]
     fn grow(&mut self) {
-        let slots = free(self.slots.len() * 2);
+        let slots = empty_slots(self.slots.len() * 2);
         let old = std::mem::replace(&mut self.slots, slots);
         self.shift -= 1;
         self.used = 0;
-        let used = old.iter().map(|slot| (key_in(slot), slot[COUNT])).filter(|(key, _)| *key != 0);
-        used.for_each(|(key, count)| self.add_at(self.home(key), key, count));
+        let used = old.iter().map(|slot| (key_of(slot), slot[COUNT])).filter(|(key, _)| *key != 0);
+        used.for_each(|(key, count)| self.add_at(self.home_slot(key), key, count));
     }
 
     #[cold]
@@ -227,16 +225,18 @@ impl Table {
         }
     }
 
-    /// The words with their counts, in no order.
+    /// The words with their counts, in arbitrary order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Ranked> {
-        let more = |key| if self.more.is_empty() { 0 } else { self.more.get(&key).copied().unwrap_or(0) };
-        let short = self.slots.iter().map(|slot| (key_in(slot), slot[COUNT])).filter(|(key, _)| *key != 0);
-        let short = short.map(move |(key, count)| Ranked::short(key, u64::from(count) + more(key)));
+        let overflow =
+            |key| if self.overflow.is_empty() { 0 } else { self.overflow.get(&key).copied().unwrap_or(0) };
+        let short = self.slots.iter().map(|slot| (key_of(slot), slot[COUNT])).filter(|(key, _)| *key != 0);
+        let short = short.map(move |(key, count)| Ranked::short(key, u64::from(count) + overflow(key)));
         short.chain(self.long.iter().map(|(word, count)| Ranked::long(word.clone(), *count)))
     }
 }
 
-/// Two multiplications, folded: enough for words, and no protection against words chosen to collide.
+/// A hash of two folded multiplications. It is good enough for words, but gives no protection against words that are
+/// chosen to collide.
 #[inline(always)]
 pub(crate) fn hash(key: u128) -> u64 {
     let (low, high) = (key as u64, (key >> 64) as u64);
@@ -245,7 +245,7 @@ pub(crate) fn hash(key: u128) -> u64 {
     mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mixed >> 32
 }
 
-/// Which of `parts` a hash belongs to: they are equal ranges of hashes, in order.
+/// The index of the part of a hash. The `parts` parts are equal ranges of hashes, in order.
 #[inline(always)]
 pub(crate) fn part(hash: u64, parts: usize) -> usize {
     ((u128::from(hash) * parts as u128) >> 64) as usize
@@ -263,7 +263,7 @@ mod tests {
         counts
     }
 
-    /// Many different words, of every length around the limits.
+    /// Many distinct words, of various lengths around [`SHORT`].
     fn text() -> Vec<u8> {
         let mut text = Vec::new();
         let mut state = 1u64;
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_tables_of_any_size_lose_nothing() {
+    fn parts_of_tables_of_different_sizes_have_all_words() {
         let text = text();
         let mut large = Table::new();
         large.add_text(&text);
@@ -305,31 +305,31 @@ mod tests {
         }
         for bits in 0..5 {
             let mut all = BTreeMap::new();
-            for mine in 0..1 << bits {
+            for index in 0..1 << bits {
                 let mut part = Table::of_part(bits, (large.len() + small.len()) >> bits);
-                part.add_part(&large, mine);
-                part.add_part(&small, mine);
+                part.add_part(&large, index);
+                part.add_part(&small, index);
                 all.extend(counts(&part));
             }
             assert_eq!(all, expected, "{bits}");
         }
     }
 
-    /// Tables in which all places are taken wrap round.
+    /// Probing wraps round at the end of a table.
     #[test]
-    fn words_pushed_over_the_end_are_found_in_their_part() {
+    fn words_displaced_over_the_end_are_found_in_their_part() {
         let mut table = Table::new();
         let last = (1u128..).filter(|key| hash(*key) >> 52 == 0xFFF).take(20);
         last.for_each(|key| table.add_key(key, key as u64));
-        assert!(key_in(&table.slots[10]) != 0);
+        assert!(key_of(&table.slots[10]) != 0);
         let mut parts = [Table::of_part(1, 20), Table::of_part(1, 20)];
-        parts.iter_mut().enumerate().for_each(|(mine, part)| part.add_part(&table, mine));
+        parts.iter_mut().enumerate().for_each(|(index, part)| part.add_part(&table, index));
         assert_eq!((parts[0].len(), parts[1].len()), (0, 20));
         assert_eq!(counts(&parts[1]), counts(&table));
     }
 
     #[test]
-    fn counts_may_be_more_than_a_slot_holds() {
+    fn counts_may_exceed_32_bits() {
         let (many, word) = (u64::from(u32::MAX), words::key(b"word", 0, 4));
         let mut table = Table::new();
         table.add_key(word, many);

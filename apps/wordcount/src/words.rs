@@ -1,27 +1,27 @@
-//! What a word is.
+//! Finds the words of a text.
 
-/// Bytes of a word at most; a longer run counts as several.
+/// The maximum bytes of a word. A longer run counts as several words.
 pub const LONGEST: usize = 1 << 16;
 
-/// Whether `A` and `a` are one letter.
+/// Whether case is significant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Case {
-    /// They are two.
+    /// `A` and `a` are different letters.
     #[default]
     Kept,
-    /// They are one, written `a`; of ASCII letters only.
+    /// `A` counts as `a`. Affects ASCII letters only.
     Ignored,
 }
 
-/// Text in which case is as it is asked for, with room for a copy where that is needed.
+/// Converts text to lower case if required, with a reusable buffer.
 #[derive(Debug, Default)]
-pub(crate) struct Folded {
+pub(crate) struct CaseFolder {
     lower: Vec<u8>,
 }
 
-impl Folded {
-    /// The text itself, or its copy.
-    pub fn text<'a>(&'a mut self, text: &'a [u8], case: Case) -> &'a [u8] {
+impl CaseFolder {
+    /// The text itself, or its copy in lower case if `case` is ignored.
+    pub fn fold<'a>(&'a mut self, text: &'a [u8], case: Case) -> &'a [u8] {
         if case == Case::Kept {
             return text;
         }
@@ -32,7 +32,7 @@ impl Folded {
     }
 }
 
-/// Whether the byte belongs to words.
+/// Whether the byte is a part of words.
 #[inline(always)]
 pub(crate) fn is_in_word(byte: u8) -> bool {
     let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
@@ -40,20 +40,20 @@ pub(crate) fn is_in_word(byte: u8) -> bool {
     letter | digit | (byte > 127)
 }
 
-/// Bytes that are looked at together: each is a bit of a number.
+/// Bytes that are classified together. Each becomes a bit of a `u64`.
 const CHUNK: usize = 64;
 
-/// Chunks whose words are found before any is told of.
+/// Chunks that are classified before their words are reported.
 const CHUNKS: usize = 32;
 
-/// Tells of the words of a text in turn, where each begins and ends.
+/// Calls `found` with the start and the end of each word of a text, in order.
 ///
-/// Processors cannot foresee where words end, so nothing here branches on a byte: compilers make a few
-/// vector instructions of the look at a chunk, and its words begin and end where bits change.
+/// Processors cannot predict where words end, so this code has no branch on a byte. Compilers classify a chunk by a few
+/// vector instructions, and words begin and end where the bits change.
 #[inline(always)]
-pub(crate) fn each(text: &[u8], mut found: impl FnMut(usize, usize)) {
+pub(crate) fn for_each_word(text: &[u8], mut found: impl FnMut(usize, usize)) {
     let (chunks, rest) = text.as_chunks::<CHUNK>();
-    // Ends in a zero at least, and so every word ends.
+    // `rest` is shorter than a chunk, so `last` ends in a zero, which ends the last word.
     let mut last = [0; CHUNK];
     last[..rest.len()].copy_from_slice(rest);
     let mut edges = Edges::new();
@@ -70,29 +70,29 @@ pub(crate) fn each(text: &[u8], mut found: impl FnMut(usize, usize)) {
     }
 }
 
-/// A run that is too long, as words.
+/// Divides a run of more than [`LONGEST`] bytes into words.
 #[cold]
 fn pieces(start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
     (start..end).step_by(LONGEST).map(move |start| (start, end.min(start + LONGEST)))
 }
 
-/// Edges written at a time, more than there are or not: chunks with as many as this are rare enough
-/// that the number of times is mostly foreseen.
-const AT_A_TIME: usize = 8;
+/// Edges that are written at a time, even if a chunk has fewer. Few chunks have more edges, so processors predict the
+/// number of iterations well.
+const BATCH: usize = 8;
 
-/// Where words begin and end, by turns.
+/// The offsets at which words begin and end, alternately.
 struct Edges {
-    at: [usize; CHUNKS * CHUNK + 1 + AT_A_TIME],
+    at: [usize; CHUNKS * CHUNK + 1 + BATCH],
     count: usize,
-    /// Bytes looked at.
+    /// Bytes classified so far.
     seen: usize,
-    /// Whether the last of them belongs to a word: one or zero.
+    /// 1 if the last of these bytes is in a word, otherwise 0.
     inside: u64,
 }
 
 impl Edges {
     fn new() -> Edges {
-        Edges { at: [0; CHUNKS * CHUNK + 1 + AT_A_TIME], count: 0, seen: 0, inside: 0 }
+        Edges { at: [0; CHUNKS * CHUNK + 1 + BATCH], count: 0, seen: 0, inside: 0 }
     }
 
     #[inline(always)]
@@ -103,26 +103,27 @@ impl Edges {
         let mut next = self.count;
         self.count += left.count_ones() as usize;
         loop {
-            let places: &mut [usize; AT_A_TIME] =
-                self.at[next..].first_chunk_mut().expect("there is room for an edge at each byte and more");
-            for place in places {
-                *place = self.seen + left.trailing_zeros() as usize;
+            let edges: &mut [usize; BATCH] = self.at[next..]
+                .first_chunk_mut()
+                .expect("`at` has room for an edge at each byte and a batch");
+            for edge in edges {
+                *edge = self.seen + left.trailing_zeros() as usize;
                 left &= left.wrapping_sub(1);
             }
             if left == 0 {
                 break;
             }
-            next += AT_A_TIME;
+            next += BATCH;
         }
         self.seen += CHUNK;
     }
 
-    /// Words that have begun and ended.
+    /// The complete words: pairs of start and end.
     fn pairs(&self) -> &[[usize; 2]] {
         self.at[..self.count].as_chunks().0
     }
 
-    /// Forgets all but a beginning whose end was not seen.
+    /// Removes the complete words. Keeps the start of an unfinished word.
     fn keep_open(&mut self) {
         if self.count % 2 == 1 {
             self.at[0] = self.at[self.count - 1];
@@ -131,20 +132,20 @@ impl Edges {
     }
 }
 
-/// A bit for each byte, the first byte's the lowest: whether it belongs to words.
+/// A bit for each byte, the lowest for the first byte: whether the byte is a part of words.
 #[inline(always)]
 fn bits(chunk: &[u8; CHUNK]) -> u64 {
     let inside = chunk.map(|byte| u8::from(is_in_word(byte)));
-    // The multiplication brings the lowest bits of eight bytes together in the highest byte.
+    // The multiplication collects the lowest bits of eight bytes in the highest byte.
     let eight = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     inside.as_chunks().0.iter().rev().fold(0, |bits, bytes| bits << 8 | eight(bytes))
 }
 
-/// Bytes of a short word: most words are, and such a word is a number.
+/// The maximum bytes of a short word, which has a number as its key. Most words are short.
 pub(crate) const SHORT: usize = 16;
 
-/// By length: the bytes of a short word.
-static BYTES: [u128; SHORT + 1] = {
+/// Masks of the first bytes of a key, by length.
+static MASKS: [u128; SHORT + 1] = {
     let mut masks = [0; SHORT + 1];
     let mut length = 1;
     while length <= SHORT {
@@ -154,12 +155,12 @@ static BYTES: [u128; SHORT + 1] = {
     masks
 };
 
-/// The first bytes of the word that begins at `start`, padded with zeros, which no word contains. Equal
-/// for equal short words alone.
+/// The key of the word that begins at `start`: its first bytes, padded with zeros, which no word contains. Short words
+/// have equal keys if and only if they are equal.
 #[inline(always)]
 pub(crate) fn key(text: &[u8], start: usize, length: usize) -> u128 {
     let bytes = text[start..].first_chunk::<SHORT>().copied().unwrap_or_else(|| padded(&text[start..]));
-    u128::from_le_bytes(bytes) & BYTES[length.min(SHORT)]
+    u128::from_le_bytes(bytes) & MASKS[length.min(SHORT)]
 }
 
 #[cold]
@@ -175,7 +176,7 @@ mod tests {
 
     fn words(text: &[u8]) -> Vec<&[u8]> {
         let mut words = Vec::new();
-        each(text, |start, end| {
+        for_each_word(text, |start, end| {
             let (word, key) = (&text[start..end], key(text, start, end - start).to_le_bytes());
             let short = &word[..word.len().min(SHORT)];
             assert_eq!(&key[..short.len()], short);
@@ -185,8 +186,8 @@ mod tests {
         words
     }
 
-    /// What words are, byte by byte.
-    fn plainly(text: &[u8]) -> Vec<&[u8]> {
+    /// The words of a text, found byte by byte.
+    fn words_by_bytes(text: &[u8]) -> Vec<&[u8]> {
         let outside = |byte: &u8| !(byte.is_ascii_alphanumeric() || *byte > 127);
         text.split(outside).flat_map(|run| run.chunks(LONGEST)).collect()
     }
@@ -202,15 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn a_run_too_long_is_several_words() {
+    fn a_long_run_is_several_words() {
         let text = vec![b'x'; 2 * LONGEST + 5];
         assert_eq!(words(&text).iter().map(|word| word.len()).collect::<Vec<_>>(), [LONGEST, LONGEST, 5]);
         assert_eq!(words(&text[..2 * LONGEST]).len(), 2);
     }
 
-    /// All bytes, words that begin and end at every place of a chunk and go on over several, all or no edges.
+    /// Texts with all bytes, with words that begin and end at every offset of a chunk or span several chunks, and with
+    /// an edge at every byte.
     #[test]
-    fn words_are_what_they_are_byte_by_byte() {
+    fn words_are_those_found_byte_by_byte() {
         let mut state = 1u64;
         for round in 0..400usize {
             let length = round * 17 % 5000;
@@ -221,11 +223,11 @@ mod tests {
                     if (state >> 50) % 40 < round as u64 / 10 { byte } else { b'k' }
                 })
                 .collect();
-            assert_eq!(words(&text), plainly(&text), "{round}");
+            assert_eq!(words(&text), words_by_bytes(&text), "{round}");
         }
         let dense: Vec<u8> = b"a ".repeat(5000);
-        assert_eq!(words(&dense), plainly(&dense));
+        assert_eq!(words(&dense), words_by_bytes(&dense));
         let all: Vec<u8> = (0..=255).collect();
-        assert_eq!(words(&all), plainly(&all));
+        assert_eq!(words(&all), words_by_bytes(&all));
     }
 }

@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// chain runs stages goroutines with a buffered channel between every two.
+// chain runs one goroutine for each stage with a buffered channel between neighbours.
 func chain(stages int, items, steps uint64) (float64, uint64) {
 	z := zero
 	start := time.Now()

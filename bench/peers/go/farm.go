@@ -8,7 +8,7 @@ import (
 
 type result struct{ index, value uint64 }
 
-// farm runs a source, as many workers as threads, and a sink that puts the results back in order.
+// farm runs a source, one worker for each thread, and a sink that restores the order of the results.
 func farm(items uint64, threads int, table []uint64) (float64, uint64) {
 	z := zero
 	start := time.Now()
@@ -38,7 +38,7 @@ func farm(items uint64, threads int, table []uint64) (float64, uint64) {
 	return time.Since(start).Seconds(), sum
 }
 
-// small runs a short farm many times, and gives the median of their times.
+// small runs a short farm many times, and returns the median time.
 func small(jobs, items uint64, threads int, table []uint64) (float64, uint64) {
 	times, sum := make([]float64, max(jobs, 1)), uint64(0)
 	for i := range times {
@@ -48,7 +48,7 @@ func small(jobs, items uint64, threads int, table []uint64) (float64, uint64) {
 	return times[len(times)/2], sum
 }
 
-// inOrder folds the results in the order of their indices; the window grows as far as results run ahead.
+// inOrder folds the results in the order of their indices; the window grows if results are too far ahead.
 func inOrder(done chan result) uint64 {
 	values, present := make([]uint64, capacity), make([]bool, capacity)
 	sum, next := uint64(0), uint64(0)
@@ -67,7 +67,7 @@ func inOrder(done chan result) uint64 {
 	return sum
 }
 
-// grow doubles the window whose first index is next.
+// grow doubles the window that starts at index next.
 func grow(values []uint64, present []bool, next uint64) ([]uint64, []bool) {
 	size := uint64(len(values))
 	v, p := make([]uint64, 2*size), make([]bool, 2*size)

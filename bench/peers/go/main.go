@@ -5,7 +5,7 @@
 //	go farm ITEMS THREADS TABLE
 //	go small JOBS ITEMS THREADS TABLE
 //
-// Each prints the seconds of its timed region and the checksum; small those of the median of its jobs.
+// Each prints the seconds of its timed region and the checksum; small prints the median time of its jobs.
 package main
 
 import (

@@ -9,10 +9,10 @@ const (
 	capacity   = 1024
 )
 
-// zero is never written; the compiler must load it, so the loop below cannot be shortened.
+// zero is never written; the compiler must load it, so it cannot shorten the loop below.
 var zero uint64
 
-// spin runs steps steps, of four dependent multiply-xors each, from x; bench/src/work.rs says why it is as it is.
+// spin runs steps steps, of four dependent multiply-xors each, from x; bench/src/work.rs explains this loop.
 //
 //go:noinline
 func spin(x, steps, zero uint64) uint64 {
@@ -25,7 +25,7 @@ func spin(x, steps, zero uint64) uint64 {
 	return x
 }
 
-// stage is a serial stage of the chain: each piece of work starts after the one before.
+// stage is a serial stage of the chain: each piece of work depends on the previous one.
 type stage struct{ steps, zero, last uint64 }
 
 func (s *stage) run(x uint64) uint64 {
@@ -45,7 +45,7 @@ func mix(i uint64) uint64 {
 	return z ^ (z >> 31)
 }
 
-// calibrate gives the seconds of one step: the fastest of many short runs.
+// calibrate returns the seconds of one step: the fastest of many short runs.
 func calibrate() (float64, uint64) {
 	const steps = 50_000
 	fastest, sum, z := time.Hour, uint64(0), zero

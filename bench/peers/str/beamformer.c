@@ -1,21 +1,21 @@
 // beamformer.str with CHANNELS = 12, BEAMS = 4, TAPS = 64, DECIMATION = 2, PULSE = 32.
 //
-// Both low-pass filters have the same taps for all channels, so a sample of all of them, 24 floats, is three vectors
-// and the input is never dealt out. From the sum on a vector holds the four beams. Beside each vector of beams lies
-// one with real and imaginary parts exchanged, so that a complex product is two products and a sum: its real part
-// is ac + (-b)d, which is what ac - bd is. Several results grow side by side, as many as registers hold.
+// Both low-pass filters have the same taps for all channels, so a sample of all channels, 24 floats, is three vectors,
+// and the input is never deinterleaved. After the sum a vector holds the four beams. For each vector of beams there is
+// one with real and imaginary parts exchanged, so that a complex product is two products and a sum: its real part is
+// ac + (-b)d, which equals ac - bd. The sums of several results stay in registers, as many as there is room for.
 //
-// Work, for each complex number of input: 64 + 32 multiplications and additions for the two filters of each channel, 4
-// for the beams, 11 for the pulses, and 1/12 of a square root; 8 bytes read, 0.33 written. Two additions of 8 lanes a
-// cycle are the limit: 7 cycles for a number.
+// Work per complex number of input: 64 + 32 multiplications and additions for the two filters of each channel, 4 for
+// the beams, 11 for the pulses, and 1/12 of a square root; 8 bytes read, 0.33 written. The limit is two additions of 8
+// lanes per cycle: 7 cycles per number.
 #include "common.h"
 
 enum { CHANNELS = 12, BEAMS = 4, TAPS = 64, STEP = 2, PULSE = 32, ROW = 2 * CHANNELS, BEAM_ROW = 2 * BEAMS };
-// Results of the second filter in a round; rows that the next round needs again.
+// Results of the second filter per round; rows that the next round reuses.
 enum { ROUND = 32, FAST_BEFORE = TAPS - STEP, SLOW_BEFORE = PULSE - 1 };
 
 static float taps[TAPS];
-// By channel or tap: real parts, and imaginary parts with their signs, for each of the beams.
+// By channel or tap: real parts, and signed imaginary parts, for each of the beams.
 static f8 weights[CHANNELS][2], pulse[PULSE][2];
 
 __attribute__((constructor)) static void prepare(void)
@@ -73,8 +73,8 @@ static void decimate_all(const float *in, float *out, long count)
         decimate(in + ROW * STEP * n, out + ROW * n, 1);
 }
 
-// A complex number for each of the beams.
-INLINE f8 spread(const float *from)
+// Broadcasts a complex number to all beams.
+INLINE f8 broadcast(const float *from)
 {
     typedef double d4 __attribute__((vector_size(32)));
     double both;
@@ -89,7 +89,7 @@ INLINE void steer(const float *in, f8 *beams, f8 *beams_exchanged, const int cou
     for (int i = 0; i < CHANNELS; i++)
 #pragma GCC unroll 4
         for (int n = 0; n < count; n++) {
-            const f8 x = spread(in + ROW * n + 2 * i);
+            const f8 x = broadcast(in + ROW * n + 2 * i);
             sum[n] += weights[i][0] * x + weights[i][1] * exchanged(x);
         }
 #pragma GCC unroll 4
@@ -149,11 +149,11 @@ long beamformer(const float *in, float *out, long items)
 
     const long slow_count = windows(windows(items / CHANNELS, TAPS, STEP), TAPS, STEP);
     const long count = windows(slow_count, PULSE, 1);
-    // Results of the first filter, of the second, and beams that have been given.
+    // The numbers of results of the first filter, of the second, and of outputs so far.
     long fast_done = count > 0 ? FAST_BEFORE : 0, slow_done = 0, done = 0;
     decimate_all(in, fast, fast_done);
     while (done < count) {
-        // The first round gives what the pulse needs beforehand, and no beams.
+        // The first round computes the samples before the first pulse, and no output.
         const int first = slow_done == 0;
         const long now = first ? SLOW_BEFORE : least(ROUND, count - done);
         decimate_all(in + ROW * STEP * fast_done, fast + ROW * FAST_BEFORE, STEP * now);

@@ -1,12 +1,12 @@
 // bitonic_sort.str with SIZE = 32: Batcher's network on blocks of 32 integers.
 //
-// 16 blocks are sorted side by side, one in each lane: a comparison is a minimum and a maximum of vectors. What goes
-// up and what goes down is decided when the code is made. Shuffles, which bring the blocks into lanes and back, are
-// written with GCC's vectors; the compiler does not vectorise a loop over blocks that are 32 items apart in this way.
-// The minimum and the maximum are intrinsics: from vectors that are chosen by a comparison it makes three instructions.
+// 16 blocks are sorted at a time, one in each lane: a comparison is a minimum and a maximum of vectors, and its
+// direction is a compile-time constant. The shuffles that transpose the blocks into lanes and back are written with
+// GCC's vectors; the compiler does not vectorise a loop over blocks of 32 items in this way. The minimum and the
+// maximum are intrinsics: for a selection by a comparison the compiler generates three instructions.
 //
-// Work, for each item: 7.5 minima, 7.5 maxima, and shuffles of 8 lanes; 4 bytes read, 4 written. In vectors of 16
-// that is 0.94 operations and 0.5 shuffles: about 1 cycle for an item.
+// Work per item: 7.5 minima, 7.5 maxima, and shuffles of 8 lanes; 4 bytes read, 4 written. In vectors of 16 that is
+// 0.94 operations and 0.5 shuffles: about 1 cycle per item.
 #include "common.h"
 
 #ifdef __AVX512F__
@@ -27,7 +27,7 @@ INLINE void compare(i16 *a, i16 *b, const int up)
     *b = up ? high : low;
 }
 
-// One stage of a merge of n: items that are `apart` from each other.
+// One stage of a merge of n: compares items at the distance `apart`.
 #define STAGE(r, n, apart, up)                             \
     _Pragma("GCC unroll 32") for (int i = 0; i < n; i++)   \
         if (!(i & apart))                                  \
@@ -41,7 +41,7 @@ INLINE void sort4(i16 *r, const int up) { merge2(r, 1); merge2(r + 2, 0); merge4
 INLINE void sort8(i16 *r, const int up) { sort4(r, 1); sort4(r + 4, 0); merge8(r, up); }
 INLINE void sort16(i16 *r, const int up) { sort8(r, 1); sort8(r + 8, 0); merge16(r, up); }
 
-// Half of each of the blocks, as vectors of items with the same index.
+// Loads one half of each block, as vectors of items with the same index.
 INLINE void load(const int32_t *in, i16 *r)
 {
     f16 v[LANES];

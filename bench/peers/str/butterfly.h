@@ -1,4 +1,4 @@
-// Complex numbers in vectors, real and imaginary parts apart, and the butterflies of fourier.str on them.
+// Complex numbers in vectors, with separate real and imaginary parts, and the butterflies of fourier.str on them.
 #ifndef BUTTERFLY_H
 #define BUTTERFLY_H
 
@@ -12,7 +12,7 @@ INLINE c16 times(f16 a, f16 b, c16 x) { return (c16){a * x.re - b * x.im, a * x.
 
 INLINE f16 all(float x) { return x - (f16){0}; }
 
-// Two items of a stage become the sum and the difference with the second one times w.
+// Replaces two items of a stage by their sum and difference, the second one multiplied by w.
 INLINE void butterfly(c16 *even, c16 *odd, c1 w)
 {
     const c16 e = *even, o = times(all(w.re), all(w.im), *odd);
@@ -20,7 +20,7 @@ INLINE void butterfly(c16 *even, c16 *odd, c1 w)
     *odd = (c16){e.re - o.re, e.im - o.im};
 }
 
-// The same where w is 1 with an imaginary part of 0, whose sign can be seen in zeros.
+// A butterfly with w = 1. The imaginary part of w is 0 with a sign, which affects the signs of zeros in the result.
 INLINE void butterfly1(c16 *even, c16 *odd, float zero)
 {
     const c16 e = *even, o = {odd->re - zero * odd->im, odd->im + zero * odd->re};
@@ -28,14 +28,14 @@ INLINE void butterfly1(c16 *even, c16 *odd, float zero)
     *odd = (c16){e.re - o.re, e.im - o.im};
 }
 
-// The factors of a stage of m.
+// The factors of the stage with blocks of m.
 INLINE void factors(c1 *w, int m, int sign)
 {
     for (int i = 0; i < m / 2; i++)
         w[i] = (c1){cos1(2 * PI * i / m), sign * sin1(2 * PI * i / m)};
 }
 
-// Four complex numbers of each of four blocks: 16 lanes, block by block.
+// Loads four complex numbers of each of four blocks into 16 lanes, block by block.
 INLINE c16 gather(const float *const from[4], long at)
 {
     const f8 first = load8(from[0] + at), second = load8(from[1] + at);
@@ -48,7 +48,7 @@ INLINE c16 gather(const float *const from[4], long at)
     };
 }
 
-// And back.
+// The inverse of gather.
 INLINE void scatter(float *const to[4], long at, c16 x)
 {
     const f16 a = __builtin_shufflevector(x.re, x.im, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);

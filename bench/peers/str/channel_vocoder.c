@@ -1,19 +1,19 @@
 // channel_vocoder.str: pitch and 16 bands of speech, a number for each in every frame of 50 samples.
 //
-// The bands lie side by side, so that where one ends the next begins: of their 32 low-pass filters 17 differ, and
-// they share the loads of their input. 16 samples of all of them grow in registers; the differences are transposed
-// there, so that the filters that smooth have the channels in a vector. For the pitch a vector holds 16 lags, whose
-// sums go on in the order of the samples, one vector 16 samples behind the other, so that one load serves all; a lane
-// takes part for as long as there are samples for its lag. Transposing and these lanes are written with GCC's vectors.
+// Adjacent bands share an edge, so only 17 of their 32 low-pass filters differ; these share the loads of their input.
+// The sums of 16 samples of all filters stay in registers. Their differences are transposed there, so that a vector
+// holds the channels for the smoothing filters. For the pitch a vector holds 16 lags. Their sums are computed in the
+// order of the samples, each vector 16 samples behind the previous one, so that one load serves all vectors; a lane is
+// active while there are samples for its lag. Transposition and active lanes are written with GCC's vectors.
 //
-// Work, for each sample: 1088 + 20 multiplications and additions for the bands, 300 for the pitch; 4 bytes read, 1.4
-// written. One addition of 16 lanes a cycle is the limit: 88 cycles for a sample.
+// Work per sample: 1088 + 20 multiplications and additions for the bands, 300 for the pitch; 4 bytes read, 1.4
+// written. The limit is one addition of 16 lanes per cycle: 88 cycles per sample.
 #include "common.h"
 
 enum { CHANNELS = 16, FILTERS = CHANNELS + 1, TAPS = 64, FRAME = 50, WINDOW = 240, SHORTEST = 20, LONGEST = 100 };
-// Frames in a round; rows of bands that the next round needs again.
+// Frames per round; rows of bands that the next round reuses.
 enum { ROUND = 8, BEFORE = TAPS - FRAME, RESULT = CHANNELS + 1 };
-// Vectors of lags.
+// The number of vectors of lags.
 enum { LAGS = (LONGEST - SHORTEST) / 16 + 1 };
 
 static const float RATE = 8000.0f;
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void prepare(void)
 
 INLINE f16 magnitude(f16 x) { return (f16)((i16)x & 0x7FFFFFFF); }
 
-// 16 rows of channels.
+// Computes 16 rows of channels.
 INLINE void bands(const float *in, f16 *rows)
 {
     f16 sum[FILTERS] = {0};
@@ -48,7 +48,7 @@ INLINE void bands(const float *in, f16 *rows)
         rows[n] = sum[n];
 }
 
-// So many rows, of which the input may end within the last 16.
+// Computes `count` rows; the input may end within the last 16.
 static void all_bands(const float *in, f16 *rows, long count)
 {
     long n = 0;
@@ -73,15 +73,15 @@ INLINE void smooth(const f16 *rows, float *out, const int frames)
         store16(out + RESULT * f + 1, sum[f]);
 }
 
-// What is quiet becomes silence; what is loud loses as much.
+// Center clipping: reduces each sample by 0.1 towards zero.
 static void clip(const float *in, float *out)
 {
     for (int i = 0; i < WINDOW; i++)
         out[i] = in[i] > 0.1f ? in[i] - 0.1f : in[i] < -0.1f ? in[i] + 0.1f : 0.0f;
 }
 
-// The products of the samples from `at` on, 16 lags' worth, with those that are 20, 36, ... before, for as many
-// vectors of lags as have begun; of the lanes only those whose sample there is, where not all are.
+// Adds the products of 16 samples from `at` on with the sample SHORTEST + 16 * v before `at`, for the first `begun`
+// vectors of lags. Unless `all`, only lanes with a sample inside the window are active.
 INLINE void correlate(const float *x, int at, f16 *sum, const int begun, const int all)
 {
     const i16 lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, there = lane < WINDOW - at;
@@ -100,7 +100,7 @@ static float pitch(const float *in)
     f16 sum[LAGS] = {0};
     float zero = 0;
     clip(in, x);
-    // Each vector of lags is 16 samples behind the one before, so that all want the same samples.
+    // Each vector of lags is 16 samples behind the previous one, so that all need the same samples.
     int at = SHORTEST;
 #pragma GCC unroll 8
     for (int begun = 1; begun < LAGS; begun++)

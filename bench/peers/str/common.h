@@ -1,8 +1,8 @@
-// What the hand-written programs share: vectors, and the language's mathematics.
+// Common definitions of the hand-written programs: vectors, and the language's mathematical functions.
 //
-// Vectors are GCC's: a loop over outputs inside a loop over taps is vectorised by the compiler too, but it keeps
-// the sums in memory between taps, where an expert keeps them in registers. Vectors of 16 are two of 8 on machines
-// without AVX-512.
+// The programs use GCC's vectors: the compiler also vectorises a loop over outputs inside a loop over taps, but it
+// keeps the sums in memory between taps, and an expert keeps them in registers. Without AVX-512 a vector of 16 is two
+// vectors of 8.
 #ifndef COMMON_H
 #define COMMON_H
 
@@ -19,13 +19,13 @@ typedef uint32_t u16 __attribute__((vector_size(64)));
 
 #define INLINE static inline __attribute__((always_inline))
 
-// Loads before this are not kept in registers for after it: the compiler would carry windows of the input and tables
-// from one turn of a loop to the next, for which there are no registers, and spill the sums.
+// Values loaded before this are not kept in registers after it. Otherwise the compiler would carry windows of the input
+// and of tables from one iteration of a loop to the next; there are too few registers, so it would spill the sums.
 #define FORGET __asm__ volatile("" ::: "memory")
 
 static const float PI = 3.14159274f;
 
-// Functions of double precision, rounded once.
+// Functions computed in double precision and rounded once.
 INLINE float sin1(float x) { return (float)sin((double)x); }
 INLINE float cos1(float x) { return (float)cos((double)x); }
 INLINE float pow1(float x, float y) { return (float)pow((double)x, (double)y); }
@@ -41,7 +41,7 @@ INLINE void store16(float *p, f16 v) { memcpy(p, &v, sizeof v); }
 
 INLINE long least(long a, long b) { return a < b ? a : b; }
 
-// Windows of `taps` items that begin every `step` items.
+// The number of windows of `taps` items that begin every `step` items.
 INLINE long windows(long items, long taps, long step) { return items < taps ? 0 : (items - taps) / step + 1; }
 
 // low_pass.str: the taps of LowPass, `stride` apart.
@@ -55,7 +55,7 @@ INLINE void low_pass(float *h, int stride, float rate, float cutoff, int taps)
     }
 }
 
-// One of the four steps of a transposition: what lies `s` off the diagonal changes places.
+// One of the four steps of a transposition: exchanges the items at distance `s` from the diagonal.
 #define EXCHANGE(r, s, low, high)                                   \
     _Pragma("GCC unroll 16") for (int i = 0; i < 16; i++)           \
         if (!(i & s)) {                                             \
@@ -64,7 +64,7 @@ INLINE void low_pass(float *h, int stride, float rate, float cutoff, int taps)
             r[i + s] = __builtin_shuffle(a, b, (i16)high);          \
         }
 
-// 16 vectors become the 16 vectors of their first lanes, of their second, and so on.
+// Transposes 16 vectors: the first result has their first lanes, and so on.
 INLINE void transpose16(f16 r[16])
 {
     EXCHANGE(r, 1, ((i16){0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30}),

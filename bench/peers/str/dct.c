@@ -1,15 +1,15 @@
 // dct.str with SIZE = 8: the two-dimensional cosine transform of blocks of 8 by 8.
 //
-// A vector holds the 8 results of a row, and in the second step an item of each of the 8 columns: so nothing is
-// transposed. The rows lie in registers from one step to the other. Two blocks share the factors of the second step.
+// A vector holds the 8 results of a row, and in the second step one item of each of the 8 columns, so no transposition
+// is needed. The rows stay in registers between the steps. Two blocks share the factors of the second step.
 //
-// Work, for each item: 16 multiplications, 16 additions, 4 bytes read, 4 written. Where the data are near, two
-// additions of 8 lanes a cycle are the limit: a cycle for an item.
+// Work per item: 16 multiplications, 16 additions, 4 bytes read, 4 written. If the data are in the cache, the limit is
+// two additions of 8 lanes per cycle: one cycle per item.
 #include "common.h"
 
 enum { SIZE = 8 };
 
-// By column and row, and by row and column.
+// The factors by column and row, and by row and column.
 static float by_item[SIZE][SIZE] __attribute__((aligned(64)));
 static float basis[SIZE][SIZE] __attribute__((aligned(64)));
 
@@ -22,7 +22,7 @@ __attribute__((constructor)) static void prepare(void)
     }
 }
 
-// The rows of a block, transformed.
+// Transforms the rows of a block.
 INLINE void rows(const float *in, f8 row[SIZE])
 {
 #pragma GCC unroll 8
@@ -37,7 +37,7 @@ INLINE void rows(const float *in, f8 row[SIZE])
     }
 }
 
-// Two blocks; the second may be the first.
+// Transforms two blocks, which may be the same.
 INLINE void blocks(const float *in, const float *in2, float *out, float *out2)
 {
     f8 one[SIZE], two[SIZE];

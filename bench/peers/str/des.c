@@ -1,15 +1,15 @@
 // des.str: blocks of 64 bits enciphered with DES, one key.
 //
-// 16 blocks side by side. A table of 64 words is four vectors: two instructions that choose among the lanes of two
-// vectors by five bits, one in the first half of the table and one in what the second half differs from it in, and an
-// exclusive or where the sixth bit is set, look up 16 words at once. That is what an expert writes for this processor:
-// in GCC's vectors, and the sixth bit in intrinsics, since the compiler makes three instructions of the test. From
-// the plain loop it makes loads one by one or gathers (des_scalar.c stands beside this). Two vectors of blocks at a time share
-// the loads of the tables.
+// A vector holds a half of each of 16 blocks. A table of 64 words is four vectors. A lookup of 16 words takes two
+// instructions that select among the lanes of two vectors by five bits, one in the first half of the table and one in
+// the differences of the second half from the first, and a masked exclusive or for the sixth bit. This is how an expert
+// writes it for this processor: with GCC's vectors, and with intrinsics for the sixth bit, since the compiler generates
+// three instructions for that test. For the plain loop it generates single loads or gathers (see des_scalar.c). Two
+// vectors of blocks at a time share the loads of the tables.
 //
-// Work, for each block: 128 lookups, 16 times 8 exclusive ors and shifts, two permutations of 20 operations; 8 bytes
-// read, 8 written. A lookup of 16 lanes is 2 permutations, of which one starts each cycle: 16 cycles for a block, and
-// 24 with the 4 operations beside them, of which two start each cycle.
+// Work per block: 128 lookups, 16 times 8 exclusive ors and shifts, two permutations of 20 operations; 8 bytes read, 8
+// written. A lookup of 16 lanes is 2 permutations, and one can start per cycle: 16 cycles per block. With the 4 other
+// operations, of which two can start per cycle, it is 24 cycles.
 #include "des.h"
 
 #ifdef __AVX512F__
@@ -18,7 +18,7 @@
 
 typedef struct { u16 left, right; } halves;
 
-// Of each table the first half, and what the second differs from it in.
+// The first half of each table, and the differences of the second half from the first.
 static uint32_t differences[8][64] __attribute__((aligned(64)));
 
 __attribute__((constructor)) static void prepare(void)
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void prepare(void)
             differences[box][six] = sp[box][six] ^ (six < 32 ? 0 : sp[box][six - 32]);
 }
 
-// `word` with what the six bits of `from` at `place` stand for.
+// `word` xor the table entry selected by the six bits of `from` at `place`.
 INLINE u16 substitute(u16 word, int box, u16 from, const int place)
 {
     u16 part[4];
@@ -78,7 +78,7 @@ INLINE void store(uint32_t *out, u16 left, u16 right)
     memcpy(out + 16, &b, sizeof b);
 }
 
-// 32 blocks.
+// Enciphers 32 blocks.
 static void blocks(const uint32_t *in, uint32_t *out)
 {
     halves x = load(in), y = load(in + 32);

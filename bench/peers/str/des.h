@@ -1,5 +1,5 @@
-// The tables of DES as des.str has them: of each substitution followed by the permutation P, and of the keys of the
-// rounds, in two words that fit the expanded half turned by one bit to the right and by three to the left.
+// The tables of DES as in des.str: each substitution combined with the permutation P, and the keys of the rounds, in
+// two words that match the expanded half rotated right by one bit and left by three bits.
 //
 // Source: FIPS 46-3, Data Encryption Standard.
 #ifndef DES_H
@@ -19,7 +19,7 @@ static const uint8_t CHOICE_2[48] = {
     41, 52, 31, 37, 47, 55, 30, 40, 51, 45, 33, 48,
     44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32
 };
-static const uint8_t TURNS[16] = {1, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2, 2, 1};
+static const uint8_t ROTATIONS[16] = {1, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2, 2, 1};
 static const uint8_t P[32] = {
     16, 7, 20, 21, 29, 12, 28, 17, 1, 15, 23, 26, 5, 18, 31, 10,
     2, 8, 24, 14, 32, 27, 3, 9, 19, 13, 30, 6, 22, 11, 4, 25
@@ -74,16 +74,16 @@ static void make_substitutions(void)
 
 static void make_keys(uint32_t high, uint32_t low)
 {
-    int halves[56], turned = 0;
+    int halves[56], rotated = 0;
     for (int i = 0; i < 56; i++) {
         const int place = CHOICE_1[i] - 1;
         halves[i] = ((place < 32 ? high : low) >> (31 - place % 32)) & 1;
     }
     for (int round = 0; round < 16; round++) {
-        turned += TURNS[round];
+        rotated += ROTATIONS[round];
         for (int i = 0; i < 48; i++) {
             const int place = CHOICE_2[i] - 1, half = place / 28 * 28;
-            const uint32_t one = halves[half + (place - half + turned) % 28];
+            const uint32_t one = halves[half + (place - half + rotated) % 28];
             uint32_t *const key = i / 6 % 2 == 0 ? odd : even;
             key[round] |= one << (31 - 4 * (i / 6 - i / 6 % 2) - i % 6);
         }
@@ -96,7 +96,7 @@ static void make_tables(void)
     make_keys(0x13345779, 0x9BBCDFF1);
 }
 
-// Both permutations as exchanges of bits between the halves; of words, or of vectors of them.
+// Both permutations as exchanges of bits between the halves; the halves are words or vectors of words.
 #define SWAP(a, b, by, mask)                   \
     do {                                       \
         const __typeof__(a) t = ((a >> by) ^ b) & mask; \

@@ -1,13 +1,13 @@
-// des.str without vectors: what stands beside des.c to show what they are worth.
+// des.str without vectors, to show the speed-up by the vectors of des.c.
 //
-// A block waits for each of its lookups, so two are enciphered side by side; the fields that choose words lie so
-// that they are bytes, with the two low bits zero, and need no shifts of their own.
+// A block waits for each of its lookups, so two blocks are enciphered at a time. The fields that select words are bytes
+// with the two low bits zero, so they need no shifts.
 //
-// Work as in des.c: 128 loads for each block, at three a cycle, and 350 operations in all, at six a cycle: no less than 60
-// cycles for a block, and as long as a block waits for its lookups, 16 times 13 or so for two.
+// Work as in des.c: 128 loads per block, three per cycle, and 350 operations in all, six per cycle: at least 60 cycles
+// per block. The latency of the lookups is about 16 times 13 cycles for two blocks.
 #include "des.h"
 
-enum { BESIDE = 2 };
+enum { INTERLEAVED = 2 };
 
 __attribute__((constructor)) static void prepare(void) { make_tables(); }
 
@@ -20,7 +20,7 @@ INLINE uint32_t word(const uint32_t table[64], uint32_t byte)
 
 INLINE void encipher(const uint32_t *in, uint32_t *out, const int count)
 {
-    uint32_t left[BESIDE], right[BESIDE];
+    uint32_t left[INTERLEAVED], right[INTERLEAVED];
 #pragma GCC unroll 2
     for (int n = 0; n < count; n++) {
         left[n] = in[2 * n], right[n] = in[2 * n + 1];
@@ -50,8 +50,8 @@ long des_scalar(const int32_t *in, int32_t *out, long items)
     uint32_t *to = (uint32_t *)out;
     const long blocks = items / 2;
     long done = 0;
-    for (; done + BESIDE <= blocks; done += BESIDE)
-        encipher(from + 2 * done, to + 2 * done, BESIDE);
+    for (; done + INTERLEAVED <= blocks; done += INTERLEAVED)
+        encipher(from + 2 * done, to + 2 * done, INTERLEAVED);
     for (; done < blocks; done++)
         encipher(from + 2 * done, to + 2 * done, 1);
     return 2 * blocks;

@@ -1,20 +1,20 @@
 // fft.str with SIZE = 64: Fourier transforms of blocks of 64 complex numbers, decimation in time.
 //
-// Four blocks side by side, four numbers of each in a vector, real and imaginary parts apart. Nothing is put into the
-// order of reversed bits: the first four stages combine whole vectors as they lie in the input (stage m the numbers
-// that are 64/m apart), then 4 by 4 numbers are transposed within each block, and the last two stages combine vectors
-// again and leave the result in order. Two stages at a time are made in registers. Shuffles are written with GCC's
+// Four blocks at a time; a vector holds four numbers of each block, with separate real and imaginary parts. There is no
+// bit-reversal step: the first four stages combine whole vectors in the order of the input (stage m combines numbers
+// at a distance of 64/m), then 4 by 4 numbers are transposed within each block, and the last two stages combine vectors
+// again and leave the result in order. Two stages at a time are computed in registers. Shuffles are written with GCC's
 // vectors, since the compiler finds none of this in the plain loops.
 //
-// Work, for each complex number: 3 butterflies, of 4 multiplications and 6 additions each (first stages less): 18
-// additions; 8 bytes read, 8 written. One vector of 16 additions a cycle: 1.1 cycles for a number, and 0.6 for shuffles
-// where they do not go on beside the additions.
+// Work per complex number: 3 butterflies of 4 multiplications and 6 additions each (fewer in the first stages): 18
+// additions; 8 bytes read, 8 written. With one vector of 16 additions per cycle: 1.1 cycles per number, and 0.6 for
+// shuffles that do not overlap with the additions.
 #include "butterfly.h"
 
 enum { SIZE = 64, BLOCKS = 4 };
 
 static c1 w2, w4[2], w8[4], w16[8];
-// Of the last stages, by what varies between vectors; lanes are the two lowest bits of the frequency.
+// The factors of the last two stages, by vector; lanes are the two lowest bits of the frequency.
 static c16 w32[4], w64[8];
 
 __attribute__((constructor)) static void prepare(void)
@@ -42,7 +42,7 @@ INLINE void wide_butterfly(c16 *even, c16 *odd, const c16 *w)
     *odd = (c16){e.re - o.re, e.im - o.im};
 }
 
-// Stages 2 and 4, from the input.
+// Stages 2 and 4; loads the input.
 INLINE void first(const float *const in[BLOCKS], c16 *x)
 {
 #pragma GCC unroll 4
@@ -57,7 +57,7 @@ INLINE void first(const float *const in[BLOCKS], c16 *x)
     }
 }
 
-// Stages 8 and 16. Two bits of the frequency are in the vector's number: the lower one in the higher bit.
+// Stages 8 and 16. The index of a vector has two bits of the frequency, in reverse order.
 INLINE void second(c16 *x)
 {
 #pragma GCC unroll 4
@@ -72,7 +72,7 @@ INLINE void second(c16 *x)
     }
 }
 
-// Within each block, 4 vectors become the vectors of their first lanes, and so on.
+// Transposes 4 by 4 numbers within each block.
 INLINE void transpose4(f16 *a, f16 *b, f16 *c, f16 *d)
 {
     const i16 low = {0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29}, high = low + 2;
@@ -83,7 +83,7 @@ INLINE void transpose4(f16 *a, f16 *b, f16 *c, f16 *d)
     *c = __builtin_shuffle(ab2, cd2, left), *d = __builtin_shuffle(ab2, cd2, right);
 }
 
-// Stages 32 and 64, to the output.
+// Stages 32 and 64; stores the output.
 INLINE void third(const c16 *x, float *const out[BLOCKS])
 {
 #pragma GCC unroll 4

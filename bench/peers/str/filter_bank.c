@@ -1,17 +1,17 @@
-// filter_bank.str with BANDS = 8, TAPS = 64: a signal split into 8 bands at an eighth of the rate, and put together.
+// filter_bank.str with BANDS = 8, TAPS = 64: splits a signal into 8 bands at an eighth of the rate and recombines them.
 //
-// In the analysis a vector holds the 8 bands of a frame, in the synthesis the 8 items that a frame becomes. So the
-// input is never rearranged; 8 frames side by side share what is loaded of the taps.
+// In the analysis a vector holds the 8 bands of a frame, in the synthesis the 8 output items of a frame. So the input
+// is never rearranged; 8 frames at a time share the loads of the taps.
 //
-// Work, for each item: 128 multiplications, 136 additions, 4 bytes read, 4 written. Two additions of 8 lanes a cycle
-// are the limit: 8.5 cycles for an item.
+// Work per item: 128 multiplications, 136 additions, 4 bytes read, 4 written. The limit is two additions of 8 lanes per
+// cycle: 8.5 cycles per item.
 #include "common.h"
 
-enum { BANDS = 8, TAPS = 64, TURNS = TAPS / BANDS, FRAMES = 32, GROUP = 8 };
+enum { BANDS = 8, TAPS = 64, OVERLAP = TAPS / BANDS, FRAMES = 32, GROUP = 8 };
 
-// Taps by tap and band; by band, frame and item of the frame.
+// The taps, by tap and band, and by band, frame and item of the frame.
 static float analysis[TAPS][BANDS] __attribute__((aligned(64)));
-static float synthesis[BANDS][TURNS][BANDS] __attribute__((aligned(64)));
+static float synthesis[BANDS][OVERLAP][BANDS] __attribute__((aligned(64)));
 
 __attribute__((constructor)) static void prepare(void)
 {
@@ -50,11 +50,11 @@ INLINE void synthesise(const float *bands, float *out, const int frames)
     for (int band = 0; band < BANDS; band++) {
         f8 sum[GROUP] = {0};
 #pragma GCC unroll 8
-        for (int i = 0; i < TURNS; i++) {
+        for (int i = 0; i < OVERLAP; i++) {
             const f8 h = load8(synthesis[band][i]);
 #pragma GCC unroll 8
             for (int f = 0; f < frames; f++)
-                sum[f] += h * bands[BANDS * (f + TURNS - 1 - i) + band];
+                sum[f] += h * bands[BANDS * (f + OVERLAP - 1 - i) + band];
         }
 #pragma GCC unroll 8
         for (int f = 0; f < frames; f++)
@@ -85,9 +85,9 @@ static void synthesise_all(const float *bands, float *out, long frames)
 
 long filter_bank(const float *in, float *out, long items)
 {
-    enum { BEFORE = TURNS - 1 };
+    enum { BEFORE = OVERLAP - 1 };
     float bands[(BEFORE + FRAMES) * BANDS] __attribute__((aligned(64)));
-    const long frames = windows(windows(items, TAPS, BANDS), TURNS, 1);
+    const long frames = windows(windows(items, TAPS, BANDS), OVERLAP, 1);
     if (frames == 0)
         return 0;
     analyse_all(in, bands, BEFORE);

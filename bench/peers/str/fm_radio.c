@@ -1,17 +1,17 @@
 // fm_radio.str: channel filter, discriminator, low-pass filter, and an equaliser of 10 bands.
 //
-// The bands of the equaliser lie side by side, so that where one ends the next begins: of its 20 low-pass filters 11
-// differ, and they share the loads of their input; the differences, gains and the sum are made in registers. Filters
-// that lower the rate find what they need of one phase in a row, since their input is dealt out into phases on the
-// way in: pairs of I and Q as they are. Vectors run along the output.
+// Adjacent bands of the equaliser share an edge, so only 11 of its 20 low-pass filters differ; these share the loads of
+// their input. The differences, gains and the sum are computed in registers. The input of the decimating filters is
+// deinterleaved into phases first, so that the items of one phase are contiguous; pairs of I and Q stay together. The
+// lanes of a vector are consecutive outputs.
 //
-// Work, for each item of output (20 pairs of input): 640 + 64 + 704 multiplications and additions, 5 arcs of tangents;
-// 160 bytes read, 4 written. 1408 / 16 = 88 cycles of additions; the arc of tangent of the system's library, about
-// 80 cycles, is 400 cycles and the limit.
+// Work per item of output (20 pairs of input): 640 + 64 + 704 multiplications and additions, 5 arctangents; 160 bytes
+// read, 4 written. The additions take 1408 / 16 = 88 cycles. The limit is the arctangent of the system's library: at
+// about 80 cycles each, 400 cycles.
 #include "common.h"
 
 enum { BANDS = 10, FILTERS = BANDS + 1, TAPS = 64, FIRST = 4, SECOND = 5 };
-// Results of the second filter in a round; rows of SECOND angles, and results, that the next round needs again.
+// Results of the second filter per round; rows of SECOND angles, and results, that the next round reuses.
 enum { ROUND = 128, ANGLE_ROWS = (TAPS - 1) / SECOND, SOUND_BEFORE = TAPS - 1 };
 enum { CHANNEL = SECOND * ROUND + 1, PHASE = 2 * (CHANNEL + TAPS / FIRST) };
 
@@ -32,8 +32,8 @@ __attribute__((constructor)) static void prepare(void)
         gains[i] = 2 - fabsf(i - (BANDS - 1) / 2.0f) / BANDS;
 }
 
-// Sums of taps times what lies in `phases` rows, each tap in the next row; 16 * `vectors` of them. The first of a
-// phase is `pair` floats before the second.
+// Computes 16 * `vectors` sums of taps times items of `phases` rows; consecutive taps use consecutive rows, cyclically.
+// Consecutive items of a phase are `pair` floats apart.
 INLINE void filter(const float *rows, long row, const int phases, const int pair, const float *h, float *out,
                    const int vectors)
 {
@@ -49,7 +49,7 @@ INLINE void filter(const float *rows, long row, const int phases, const int pair
         store16(out + 16 * v, sum[v]);
 }
 
-// `rows` rows of angles from the input on, of which `floats` are left; the angles dealt out by SECOND.
+// Computes `rows` rows of angles from `in`, which has `floats` floats left; the angles are deinterleaved by SECOND.
 static void angles(const float *in, long floats, long rows, float out[SECOND][ANGLE_ROWS + ROUND + 16], long at)
 {
     static const float gain_rate = 1000000.0f / FIRST;
@@ -72,7 +72,7 @@ static void angles(const float *in, long floats, long rows, float out[SECOND][AN
         }
 }
 
-// 32 results of the equaliser.
+// Computes 32 results of the equaliser.
 INLINE void equalise(const float *in, float *out)
 {
     f16 sum[FILTERS][2] = {0};
@@ -96,7 +96,7 @@ INLINE void equalise(const float *in, float *out)
 
 long fm_radio(const float *in, float *out, long items)
 {
-    enum { ROW = ANGLE_ROWS + ROUND + 16, WAY = 2 * FIRST * SECOND };
+    enum { ROW = ANGLE_ROWS + ROUND + 16, STRIDE = 2 * FIRST * SECOND };
     float angle[SECOND][ROW] __attribute__((aligned(64))) = {0};
     float sound[SOUND_BEFORE + ROUND + 96] __attribute__((aligned(64))) = {0};
     float result[ROUND] __attribute__((aligned(64)));
@@ -108,11 +108,11 @@ long fm_radio(const float *in, float *out, long items)
         return 0;
     angles(in, items, ANGLE_ROWS, angle, 0);
     long begun = ANGLE_ROWS;
-    // The first round gives what the equaliser needs beforehand, and no results.
+    // The first round computes the sound before the equaliser's first window, and no results.
     for (long done = -SOUND_BEFORE; done < count;) {
         const int first = done < 0;
         const long now = first ? SOUND_BEFORE : least(ROUND, count - done);
-        angles(in + WAY * begun, items - WAY * begun, now, angle, ANGLE_ROWS);
+        angles(in + STRIDE * begun, items - STRIDE * begun, now, angle, ANGLE_ROWS);
         begun += now;
         float *to = sound + (first ? 0 : SOUND_BEFORE);
         for (long n = 0; n < now; n += 64)

@@ -1,10 +1,10 @@
-// matrix_multiply.str with N = M = P = 16: products of matrices, in pairs, row after row.
+// matrix_multiply.str with N = M = P = 16: products of pairs of matrices, row by row.
 //
-// A row of the second matrix is a vector, so 16 rows of the product grow side by side in registers, each by an item
-// of the first matrix times that row; each sum is made in the order of k, as in the program.
+// A row of the second matrix is a vector. The 16 rows of the product stay in registers; each step adds an item of the
+// first matrix times that row to each of them. Every sum is computed in the order of k, as in the program.
 //
-// Work, for each of 256 items of output: 16 multiplications, 16 additions, 8 bytes read, 4 written. Where the data
-// are near, one addition of 16 lanes a cycle is the limit: a cycle for an item.
+// Work per item of output, of which a product has 256: 16 multiplications, 16 additions, 8 bytes read, 4 written. If
+// the data are in the cache, the limit is one addition of 16 lanes per cycle: one cycle per item.
 #include "common.h"
 
 enum { N = 16 };

@@ -38,8 +38,8 @@ using Node = flow::function_node<Item, Item>;
 using Sequencer = flow::sequencer_node<Item>;
 } // namespace
 
-// A serial function node may hand on two items in the wrong order (it takes the next before it has put the last),
-// so a sequencer stands before every stage.
+// A serial function node may forward two items in the wrong order, since it accepts the next one before it has put the
+// previous result. So there is a sequencer before every stage.
 Row graph_chain(unsigned stages, u64 items, u64 steps) {
     std::vector<Stage> work(stages, Stage{steps});
     u64 next = 0, sum = 0;

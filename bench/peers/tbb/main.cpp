@@ -1,4 +1,4 @@
-// The benchmark's jobs with oneTBB.
+// The benchmark's jobs on oneTBB.
 //
 //   tbb calibrate
 //   tbb pipeline-chain|graph-chain STAGES ITEMS STEPS THREADS
@@ -35,7 +35,7 @@ std::vector<u64> numbers(const std::string &text) {
     return table;
 }
 
-// Starts the library's threads, which is not what is measured.
+// Starts the library's threads before the timed region.
 void warm_up(unsigned threads) {
     tbb::parallel_for(0u, threads * 64, [](unsigned i) { (void)spin(i, 25000, zero_source); });
 }

@@ -1,4 +1,4 @@
-// The work of bench/src/work.rs, and the results of a timed region.
+// The work of bench/src/work.rs, and the result of a timed region.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@ struct Row {
     u64 checksum;
 };
 
-// Loaded at run time: neither the compiler nor the processor knows that it is zero.
+// Loaded at run time, so that neither the compiler nor the processor knows that it is zero.
 inline volatile u64 zero_source = 0;
 
-// Four dependent multiply-xors a step; bench/src/work.rs says why it is as it is.
+// Four dependent multiply-xors per step; bench/src/work.rs explains this loop.
 [[gnu::noinline]] inline u64 spin(u64 x, u64 steps, u64 zero) {
     auto next = [](u64 x) { return (x * 6364136223846793005u) ^ 1442695040888963407u; };
     for (u64 left = steps; left != 0; left = left - 1 + (x & zero)) {
@@ -24,7 +24,7 @@ inline volatile u64 zero_source = 0;
     return x;
 }
 
-// A serial stage of the chain: each piece of work starts after the one before. On a cache line of its own.
+// A serial stage of the chain: each piece of work depends on the previous one. On cache lines of its own.
 struct alignas(128) Stage {
     u64 steps, zero = zero_source, last = 0;
 
@@ -51,7 +51,7 @@ template <typename Body> Row timed(Body body) {
     return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), checksum};
 }
 
-// Items that may be on their way at once: tokens of a pipeline, threshold of a flow graph's limiter.
+// The limit on items in flight: the tokens of a pipeline, the threshold of a flow graph's limiter.
 constexpr std::size_t in_flight = 1024;
 
 Row pipeline_chain(unsigned stages, u64 items, u64 steps);

@@ -1,8 +1,8 @@
-//! `chain.*`: serial in-order stages with a channel between every two.
+//! `chain.*`: serial in-order stages with a channel between neighbours.
 //!
-//! Without work the figure is nanoseconds per item and stage; with work it is efficiency.
+//! Without work the figure is nanoseconds per item and stage; with work it is an efficiency.
 
-use super::short;
+use super::format_ns;
 use crate::jobs::Chain;
 use crate::line::Measure;
 use crate::ours;
@@ -15,16 +15,16 @@ use crate::row::Row;
 use crate::session::Session;
 use crate::work::Work;
 
-/// What a peer's stage costs, about, when it does nothing: it decides how many items make a row.
+/// The approximate cost of a peer's stage without work: it determines the number of items of a run.
 const EMPTY_STAGE_NS: f64 = 12.0;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for stages in [4, 16] {
         for ns in [0, 100, 1_000, 10_000] {
             for threads in session.thread_counts() {
-                let name = format!("chain.s{stages}.w{}.t{threads}", short(ns));
-                if session.wants(&name) {
+                let name = format!("chain.s{stages}.w{}.t{threads}", format_ns(ns));
+                if session.selects(&name) {
                     figure(session, &name, stages, ns, threads);
                 }
             }

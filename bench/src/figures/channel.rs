@@ -1,4 +1,4 @@
-//! `channel.*`: a channel alone, numbers from one thread to another, in nanoseconds per item.
+//! `channel.*`: a channel alone between two threads, in nanoseconds per item.
 
 use std::thread;
 
@@ -13,36 +13,36 @@ use crate::row::{Row, timed};
 use crate::session::Session;
 use crate::wait::until;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
-    if session.wants("channel.slice64") {
+    if session.selects("channel.slice64") {
         let contestants = vec![
-            racer("ours", items(session, 0.8), ours::channel_slices),
-            racer("bare-ring", items(session, 0.8), ring_slices),
-            racer("rtrb", items(session, 0.8), rtrb::slices),
-            racer("crossbeam", items(session, 2.0), link::slices::<Crossbeam>),
-            racer("std-mpsc", items(session, 2.0), link::slices::<StdMpsc>),
+            contestant("ours", items(session, 0.8), ours::channel_slices),
+            contestant("bare-ring", items(session, 0.8), ring_slices),
+            contestant("rtrb", items(session, 0.8), rtrb::slices),
+            contestant("crossbeam", items(session, 2.0), link::slices::<Crossbeam>),
+            contestant("std-mpsc", items(session, 2.0), link::slices::<StdMpsc>),
         ];
         session.figure("channel.slice64", Measure::NsPerItem, 2, contestants);
     }
-    if session.wants("channel.item") {
+    if session.selects("channel.item") {
         let contestants = vec![
-            racer("ours", items(session, 4.0), ours::channel_items),
-            racer("bare-ring", items(session, 3.0), ring_items),
-            racer("rtrb", items(session, 3.0), rtrb::items),
-            racer("crossbeam", items(session, 12.0), link::items::<Crossbeam>),
-            racer("std-mpsc", items(session, 12.0), link::items::<StdMpsc>),
+            contestant("ours", items(session, 4.0), ours::channel_items),
+            contestant("bare-ring", items(session, 3.0), ring_items),
+            contestant("rtrb", items(session, 3.0), rtrb::items),
+            contestant("crossbeam", items(session, 12.0), link::items::<Crossbeam>),
+            contestant("std-mpsc", items(session, 12.0), link::items::<StdMpsc>),
         ];
         session.figure("channel.item", Measure::NsPerItem, 2, contestants);
     }
 }
 
-/// A whole number of slices that takes about a row's time.
+/// A number of items for one run: a multiple of a slice.
 fn items(session: &Session, ns: f64) -> u64 {
     session.items(ns, 1) / 64 * 64
 }
 
-fn racer(name: &'static str, items: u64, run: fn(u64) -> Row) -> Contestant<'static> {
+fn contestant(name: &'static str, items: u64, run: fn(u64) -> Row) -> Contestant<'static> {
     let role = if name == "ours" { Role::Ours } else { Role::Peer };
     let sum = (u128::from(items) * u128::from(items - 1) / 2) as u64;
     Contestant::new(name, role, items, move || Ok(Some(run(items)))).expecting(sum)

@@ -1,5 +1,5 @@
 //! `dedup.*`: the archiver on real files in memory, against its own sequential build (the same chunker, hash and
-//! codec without the engine). `tar | zstd -3` and `tar | gzip -6` over the same files stand beside it.
+//! codec without the engine). The peers are `tar | zstd -3` and `tar | gzip -6` over the same files.
 
 use std::env;
 use std::fs::{self, File};
@@ -16,17 +16,17 @@ use crate::race::{Contestant, Outcome, Role};
 use crate::row::timed;
 use crate::session::Session;
 
-/// A codec: its name in figures, ours, its level, and the command beside it.
+/// A codec: its name in figures, the archiver's codec, its level, and the peer's command.
 type Compression = (&'static str, Codec, i32, &'static str);
 
 const COMPRESSIONS: [Compression; 2] =
     [("zstd3", Codec::Zstd, 3, "zstd -q -3 -c"), ("gzip6", Codec::Gzip, 6, "gzip -6 -c")];
 
-/// Bytes of input, at least.
+/// The least number of bytes of input.
 const BYTES: usize = 500 << 20;
 const BYTES_QUICK: usize = 8 << 20;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     let threads = session.options.threads;
     let mut corpus = None;
@@ -36,7 +36,7 @@ pub fn run(session: &mut Session) {
         for (name, measure, threads) in
             [(overhead, Measure::CpuOverhead, 1), (speedup, Measure::Speed, threads)]
         {
-            if session.wants(&name) {
+            if session.selects(&name) {
                 let bytes = if session.options.quick { BYTES_QUICK } else { BYTES };
                 let corpus = corpus.get_or_insert_with(|| Corpus::load(bytes));
                 session.figure(&name, measure, threads, contestants(corpus, compression, measure, threads));
@@ -44,12 +44,12 @@ pub fn run(session: &mut Session) {
         }
     }
     let name = format!("dedup.zstd3.files.t{threads}");
-    if session.wants(&name) && !session.options.quick {
+    if session.selects(&name) && !session.options.quick {
         session.figure(&name, Measure::Speed, threads, from_files(threads));
     }
 }
 
-/// The whole folder of the toolchain, read from its files and written to one.
+/// The whole folder of the toolchain, read from its files and written to a file.
 fn from_files<'a>(threads: usize) -> Vec<Contestant<'a>> {
     let params = Params::default();
     let sequential = params.clone();
@@ -67,7 +67,7 @@ fn from_files<'a>(threads: usize) -> Vec<Contestant<'a>> {
     ]
 }
 
-/// Times what writes to a temporary file and gives the length of it.
+/// Times a function that writes to a temporary file and returns the file's length.
 fn to_file(write: impl FnOnce(File) -> thalweg_dedup::Result<u64>) -> Outcome {
     let path = env::temp_dir().join(format!("thalweg-bench-{}", std::process::id()));
     let file = File::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -78,7 +78,7 @@ fn to_file(write: impl FnOnce(File) -> thalweg_dedup::Result<u64>) -> Outcome {
             0
         })
     });
-    // Left behind, it does no harm; whoever cleans the folder will take it.
+    // A file that cannot be removed is harmless: it is in the system's folder of temporary files.
     let _ = fs::remove_file(&path);
     outcome.map(|()| Some(row))
 }
@@ -106,7 +106,7 @@ fn contestants<'a>(
     all.into_iter().map(|contestant| contestant.against("sequential")).collect()
 }
 
-/// The archiver in one loop on one thread.
+/// The archiver without the engine, on one thread.
 fn sequential(corpus: &Corpus, params: &Params) -> Outcome {
     let mut outcome = Ok(());
     let row = timed(|| match pack_sequential(&corpus.bytes[..], io::sink(), params) {
@@ -119,8 +119,8 @@ fn sequential(corpus: &Corpus, params: &Params) -> Outcome {
     outcome.map(|()| Some(row))
 }
 
-/// The archiver on the engine. Its archive must be as long as the sequential one, whose bytes it
-/// equals (the archiver's own tests compare them).
+/// The archiver on the engine. The checksum is the length of the archive, which must equal that of the sequential one;
+/// the archiver's own tests compare the bytes.
 fn engine(corpus: &Corpus, params: &Params, threads: usize) -> Outcome {
     let options = Options::default().threads(threads);
     let mut outcome = Ok(());

@@ -2,13 +2,13 @@
 //! for streaming languages", 2013.
 //!
 //! `str.dyn.queues.*` and `str.dyn.work.*` are their section 6.1: a pipeline of `n + 1` operators over `n` dynamic
-//! queues beside the same with static rates, in nanoseconds for an item and queue, with the computations of an
-//! item shared among the operators. `ours` are operators that take one item each time, though their rates
-//! do not say so; `waits` are operators whose data decide, so that each item is looked for (`str.dyn.waits.*`).
+//! queues, compared with the same pipeline with static rates, in nanoseconds per item and queue. The operators share
+//! the computations of an item. They pop one item in each firing, although their rates are dynamic; the operators of
+//! `str.dyn.waits.*` pop a number of items that depends on the data, so they check for each item.
 //! `str.dyn.os_thread.*` are their section 6.2.1: the same pipeline with a thread of the operating system for each
-//! operator and a lock around each queue, beside ours on one worker.
-//! `str.dyn.huffman` and the like are their section 6.3: whole programs, in the ways that regions can take turns; and on
-//! two threads against one (`str.dyn.huffman.t2`), for which no figure was named.
+//! operator and a lock around each queue, compared with ours on one worker.
+//! `str.dyn.huffman`, `str.dyn.vwap` and `str.dyn.predicate` are their section 6.3: whole programs under several
+//! schedules of their regions; and on two threads against one (`.t2`), which has no target.
 
 use thalweg_codegen::{Level, Mode, Threads};
 use thalweg_lang::Sources;
@@ -20,26 +20,26 @@ use crate::row::{Row, timed};
 use crate::session::Session;
 use crate::suite::{checksum, input};
 
-/// Queues.
+/// The numbers of queues.
 const QUEUES: [u64; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Computations of an item.
+/// Computations for each item.
 const WORK: u64 = 1000;
 
-/// Items that the last operator puts together to one that is written.
+/// Items that the last operator combines into one item of output.
 const LAST: u64 = 64;
 
-/// Programs with the names that their figures have, and cells of input.
+/// The programs: the name in figures, the program, and the cells of input.
 const PROGRAMS: [(&str, &str, usize); 3] = [
     ("huffman", "huffman_channel", 1 << 18),
     ("vwap", "bargain_finder", 3 << 18),
     ("predicate", "predicate_filter", 1 << 20),
 ];
 
-/// How much longer the input is on two threads: they begin when a run has taken 10 ms.
-const LONGER: usize = 32;
+/// The factor by which the input is longer on two threads: the second starts after 10 ms of a run.
+const INPUT_FACTOR: usize = 32;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for queues in QUEUES {
         for (family, kind, batch) in [
@@ -59,18 +59,18 @@ pub fn run(session: &mut Session) {
     }
 }
 
-/// What operators are.
+/// The rates of the operators.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Of static rates.
+    /// Static rates.
     Static,
-    /// Of dynamic rates, though each time they take one item and give one.
+    /// Dynamic rates, but each firing pops one item and pushes one.
     Fixed,
-    /// Of dynamic rates: they go on to take items until one is not below zero, which the first is.
+    /// Dynamic rates: a firing pops items until one is not negative. No item is, so it always pops one.
     Waits,
 }
 
-/// A pipeline of one operator more than queues, which share the work for an item.
+/// The text of a pipeline with one more operator than queues. The operators share the work for an item.
 fn text(queues: u64, work: u64, kind: Kind) -> String {
     let (rate, pop) = match kind {
         Kind::Static => ("1", "float x = pop();"),
@@ -96,9 +96,9 @@ fn text(queues: u64, work: u64, kind: Kind) -> String {
     )
 }
 
-/// One pipeline: nanoseconds for an item and queue.
+/// One pipeline: nanoseconds per item and queue.
 fn pipeline(session: &mut Session, name: &str, queues: u64, work: u64, kind: Kind, batch: Option<u64>) {
-    if !session.wants(name) {
+    if !session.selects(name) {
         return;
     }
     let guess = if batch.is_some() { 10.0 } else { 1.0 } * queues as f64 + work as f64 / 4.0;
@@ -110,13 +110,13 @@ fn pipeline(session: &mut Session, name: &str, queues: u64, work: u64, kind: Kin
         let sources = Sources::of("pipeline.str", text(queues, work, kind));
         let ours = match Ours::of(&sources, Level::Vectors, &[]) {
             Ok(ours) => ours,
-            Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
+            Err(error) => return session.errors.push(format!("{name}: {contestant}: {error}")),
         };
         let mut ours = ours.changed(|native| match batch {
             Some(batch) => native.in_batches_of(batch),
             None => native,
         });
-        // A steady state of the static program is as many items as the last operator takes.
+        // A steady state of the static program processes as many items as the last operator pops.
         let iterations = if kind == Kind::Static { items / LAST } else { items };
         let run = move || row(&mut ours, Some(iterations), 1);
         contestants.push(Contestant::new(contestant, role, items * queues, run));
@@ -124,10 +124,10 @@ fn pipeline(session: &mut Session, name: &str, queues: u64, work: u64, kind: Kin
     session.figure(name, Measure::NsPerItem, 1, contestants);
 }
 
-/// A pipeline with a thread of the operating system for each operator beside ours on one worker: nanoseconds
-/// for an item and queue.
+/// A pipeline with a thread of the operating system for each operator, and ours on one worker: nanoseconds per item
+/// and queue.
 fn os_threads(session: &mut Session, name: &str, queues: u64) {
-    if !session.wants(name) {
+    if !session.selects(name) {
         return;
     }
     let mut contestants = Vec::new();
@@ -137,30 +137,30 @@ fn os_threads(session: &mut Session, name: &str, queues: u64) {
         let ours = Ours::of(&Sources::of("pipeline.str", text(queues, 0, Kind::Fixed)), Level::Vectors, &[]);
         let mut ours = match ours {
             Ok(ours) => ours.changed(|native| native.in_mode(mode)),
-            Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
+            Err(error) => return session.errors.push(format!("{name}: {contestant}: {error}")),
         };
         let items = session.items(guess * queues as f64, 1).next_multiple_of(LAST);
-        let meant = match meant(queues, items) {
-            Ok(meant) => meant,
-            Err(why) => return session.errors.push(format!("{name}: static: {why}")),
+        let expected = match expected(queues, items) {
+            Ok(expected) => expected,
+            Err(error) => return session.errors.push(format!("{name}: static: {error}")),
         };
         let run = move || row(&mut ours, Some(items), 1);
-        contestants.push(Contestant::new(contestant, role, items * queues, run).expecting(meant));
+        contestants.push(Contestant::new(contestant, role, items * queues, run).expecting(expected));
     }
     session.figure(name, Measure::NsPerItem, 1, contestants);
 }
 
-/// What a pipeline gives for so many items, by the same with static rates.
-fn meant(queues: u64, items: u64) -> Result<u64, String> {
+/// The checksum of a pipeline's output for `items` items, computed with static rates.
+fn expected(queues: u64, items: u64) -> Result<u64, String> {
     let sources = Sources::of("pipeline.str", text(queues, 0, Kind::Static));
     let mut ours = Ours::of(&sources, Level::Vectors, &[])?;
     ours.run_for(Some(items / LAST))?;
     Ok(checksum(&ours.output()))
 }
 
-/// A program in all ways that regions can take turns: nanoseconds for a cell of input.
+/// A program under every schedule of its regions: nanoseconds per cell of input.
 fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
-    if !session.wants(name) {
+    if !session.selects(name) {
         return;
     }
     let input = input(program, cells);
@@ -173,7 +173,7 @@ fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
     ] {
         let mut ours = match Ours::new(program, Level::Vectors, &input) {
             Ok(ours) => ours.changed(|native| native.in_mode(mode)),
-            Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
+            Err(error) => return session.errors.push(format!("{name}: {contestant}: {error}")),
         };
         let rounds = if mode == Mode::Hybrid || mode == Mode::Demand { 8 } else { 1 };
         let run = move || row(&mut ours, None, rounds);
@@ -182,17 +182,17 @@ fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
     session.figure(name, Measure::NsPerItem, 1, contestants);
 }
 
-/// A program's regions on two threads: how many times as fast as on one.
+/// The speed-up of a program's regions on two threads.
 fn on_two(session: &mut Session, name: &str, program: &str, cells: usize) {
-    if !session.wants(name) {
+    if !session.selects(name) {
         return;
     }
-    let (input, rounds) = (input(program, LONGER * cells), 2);
+    let (input, rounds) = (input(program, INPUT_FACTOR * cells), 2);
     let mut contestants = Vec::new();
     for (contestant, role, threads) in [("one thread", Role::Yardstick, 1), ("ours", Role::Ours, 2)] {
         let mut ours = match Ours::new(program, Level::Vectors, &input) {
             Ok(ours) => ours,
-            Err(why) => return session.errors.push(format!("{name}: {contestant}: {why}")),
+            Err(error) => return session.errors.push(format!("{name}: {contestant}: {error}")),
         };
         let run = move || {
             let mut failed = None;

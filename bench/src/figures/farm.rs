@@ -1,8 +1,8 @@
-//! `farm.w*`: a serial source, a parallel stage with heavy-tailed work, a serial in-order sink; efficiency.
+//! `farm.w*`: a serial source, a parallel stage with heavy-tailed work, a serial in-order sink; efficiencies.
 
 use std::sync::Arc;
 
-use super::short;
+use super::format_ns;
 use crate::jobs::Farm;
 use crate::line::Measure;
 use crate::ours;
@@ -13,19 +13,19 @@ use crate::row::Row;
 use crate::session::Session;
 use crate::work::Heavy;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for ns in [200, 1_000, 10_000, 100_000] {
         let threads = session.options.threads;
-        let name = format!("farm.w{}.t{threads}", short(ns));
-        if session.wants(&name) {
+        let name = format!("farm.w{}.t{threads}", format_ns(ns));
+        if session.selects(&name) {
             let job = job(session, ns, 1.0);
             session.figure(&name, Measure::Speed, threads, contestants(&job));
         }
     }
 }
 
-/// A farm that lasts about a row's time, if each item is worked on `rounds` times.
+/// A farm for one run, if the work is done `rounds` times for each item.
 pub fn job(session: &Session, ns: u64, rounds: f64) -> Farm {
     let threads = session.options.threads;
     let work = Arc::new(Heavy::lasting(ns, &session.calibration));
@@ -33,17 +33,17 @@ pub fn job(session: &Session, ns: u64, rounds: f64) -> Farm {
 }
 
 fn contestants(job: &Farm) -> Vec<Contestant<'_>> {
-    let racer = |name, role, run: fn(&Farm) -> Row| {
+    let contestant = |name, role, run: fn(&Farm) -> Row| {
         Contestant::new(name, role, job.items, move || Ok(Some(run(job))))
     };
     let mut all = vec![
-        racer("split", Role::Yardstick, Farm::split),
+        contestant("split", Role::Yardstick, Farm::split),
         Contestant::new("ours", Role::Ours, job.items, || ours::farm(job)),
         Contestant::new("ours(unpinned)", Role::Aside, job.items, || ours::farm_unpinned(job)),
         Contestant::new("ours(adaptor)", Role::Aside, job.items, || ours::farm_adaptor(job)),
-        racer("crossbeam", Role::Peer, crossbeam::farm),
-        racer("tokio", Role::Peer, tokio::farm),
-        racer("rayon(barrier)", Role::Aside, rayon::farm),
+        contestant("crossbeam", Role::Peer, crossbeam::farm),
+        contestant("tokio", Role::Peer, tokio::farm),
+        contestant("rayon(barrier)", Role::Aside, rayon::farm),
     ];
     let programs =
         [("go", "go", "farm"), ("tbb-pipeline", "tbb", "pipeline-farm"), ("tbb-graph", "tbb", "graph-farm")];

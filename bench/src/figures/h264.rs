@@ -1,5 +1,5 @@
-//! `kpn.h264.*`: the encoder's network of the Nornir paper. The split knows nothing of the dependencies, so with
-//! whole frames no scheduler comes near it (`thalweg_kpn::H264::limit`).
+//! `kpn.h264.*`: the encoder's network of the Nornir paper. The split ignores the dependencies, so with whole frames no
+//! scheduler reaches its time (`thalweg_kpn::H264::limit`).
 
 use thalweg::Options;
 use thalweg_kpn::{H264, h264};
@@ -15,7 +15,7 @@ use crate::work::Work;
 /// Rows of macroblocks in a picture of 1080 lines.
 const ROWS: u64 = 68;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for threads in session.thread_counts() {
         for rows in [1, ROWS] {
@@ -24,10 +24,10 @@ pub fn run(session: &mut Session) {
     }
 }
 
-/// One size of the network. The film is as long as the paper's; its frames cost what makes a row.
+/// One size of the network. It encodes as many frames as the paper's, with the work of one run divided among them.
 pub(super) fn encoder(session: &mut Session, size: H264, threads: usize) {
     let name = format!("kpn.h264.r{}.n{}.t{threads}", size.rows, size.workers);
-    if !session.wants(&name) {
+    if !session.selects(&name) {
         return;
     }
     let ns = session.items(1.0, threads) / size.frames;
@@ -45,14 +45,14 @@ pub(super) fn encoder(session: &mut Session, size: H264, threads: usize) {
         })
     };
     let sum = make().expected();
-    let racer = |name: &'static str, role, options: Options| {
+    let contestant = |name: &'static str, role, options: Options| {
         Contestant::new(name, role, 1, move || ours(make, &options)).expecting(sum)
     };
     let contestants = vec![
         Contestant::new("split", Role::Yardstick, 1, move || Ok(Some(split()))),
-        racer("ours", Role::Ours, pinned(threads)),
-        racer("ws-cur", Role::Aside, pinned(threads).policy("ws-cur")),
-        racer("ws-last", Role::Aside, pinned(threads).policy("ws-last")),
+        contestant("ours", Role::Ours, pinned(threads)),
+        contestant("ws-cur", Role::Aside, pinned(threads).policy("ws-cur")),
+        contestant("ws-last", Role::Aside, pinned(threads).policy("ws-last")),
         Contestant::new("1:1", Role::Aside, 1, move || {
             confined(threads, || ours(make, &Options::new().threads(threads).one_to_one()))
         })

@@ -1,14 +1,14 @@
 //! `kpn.*`: networks of Kahn processes, the workloads of the Nornir paper.
 //!
-//! Transactions and hops are nanoseconds each; pipeline and scatter-gather are efficiencies. "1:1" is this engine with
-//! a thread for each process.
+//! Transactions and hops are in nanoseconds; pipeline, scatter-gather and the random network are efficiencies. "1:1" is
+//! this engine with one thread for each process.
 
 use thalweg::Options;
 use thalweg_kpn::{
     Job, Layers, Order, layered, ping_pong, ping_pong_coroutines, pipeline, ring, scatter_gather,
 };
 
-use super::short;
+use super::format_ns;
 use crate::jobs::{Chain, equal_shares, split_parts};
 use crate::line::Measure;
 use crate::peers::crossbeam::Crossbeam;
@@ -23,7 +23,7 @@ const STAGES: usize = 50;
 /// Workers of the scatter-gather figure.
 const WORKERS: usize = 256;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for threads in session.thread_counts() {
         for accounted in [false, true] {
@@ -44,7 +44,7 @@ pub fn run(session: &mut Session) {
     scatter(session, &format!("kpn.scatter.w100us.t{threads}"), WORKERS, threads);
     for capacity in [64, 1] {
         for ns in [10_000, 100_000, 1_000_000] {
-            let name = format!("kpn.layers.c{capacity}.w{}.t{threads}", short(ns));
+            let name = format!("kpn.layers.c{capacity}.w{}.t{threads}", format_ns(ns));
             let cost = ns as f64 * Layers::default().work(1000) as f64 / 1000.0;
             let messages = session.items(cost, threads).max(4);
             random_layers(session, &name, Sent { ns, messages }, capacity, threads);
@@ -52,7 +52,7 @@ pub fn run(session: &mut Session) {
     }
 }
 
-/// Times a job from its making to its end.
+/// Times a job from its construction to its end.
 pub(super) fn ours(job: impl Fn() -> Job, options: &Options) -> Outcome {
     let mut outcome = Ok(());
     let row = timed(|| match job().run(options) {
@@ -72,41 +72,43 @@ pub(super) fn pinned(threads: usize) -> Options {
 /// Two processes that send one message to and fro.
 fn transaction(session: &mut Session, threads: usize, accounted: bool) {
     let name = format!("kpn.transaction{}.t{threads}", if accounted { ".accounted" } else { "" });
-    if !session.wants(&name) {
+    if !session.selects(&name) {
         return;
     }
-    let racer = |name: &'static str, role, ns: f64, run: fn(u64, usize, bool) -> Outcome| {
+    let contestant = |name: &'static str, role, ns: f64, run: fn(u64, usize, bool) -> Outcome| {
         let rounds = session.items(ns, 1) / 2;
         Contestant::new(name, role, 2 * rounds, move || run(rounds, threads, accounted)).expecting(rounds)
     };
     let contestants = vec![
-        racer("ours", Role::Ours, 60.0, |rounds, threads, accounted| {
+        contestant("ours", Role::Ours, 60.0, |rounds, threads, accounted| {
             let options = pinned(threads);
             ours(|| ping_pong(rounds), &if accounted { options } else { options.unaccounted() })
         }),
-        racer("coroutines", Role::Aside, 60.0, |rounds, threads, accounted| {
+        contestant("coroutines", Role::Aside, 60.0, |rounds, threads, accounted| {
             let options = pinned(threads);
             ours(|| ping_pong_coroutines(rounds), &if accounted { options } else { options.unaccounted() })
         }),
-        racer("1:1", Role::Aside, 8_000.0, |rounds, threads, _| {
+        contestant("1:1", Role::Aside, 8_000.0, |rounds, threads, _| {
             confined(threads, || ours(|| ping_pong(rounds), &Options::new().threads(threads).one_to_one()))
         }),
-        racer("tokio", Role::Peer, 200.0, |rounds, threads, _| Ok(Some(tokio::ping_pong(rounds, threads)))),
-        racer("crossbeam", Role::Peer, 8_000.0, |rounds, threads, _| {
+        contestant("tokio", Role::Peer, 200.0, |rounds, threads, _| {
+            Ok(Some(tokio::ping_pong(rounds, threads)))
+        }),
+        contestant("crossbeam", Role::Peer, 8_000.0, |rounds, threads, _| {
             Ok(Some(link::ping_pong::<Crossbeam>(rounds, threads)))
         }),
     ];
     session.figure(&name, Measure::NsPerItem, threads, contestants);
 }
 
-/// One token in a ring of so many.
+/// One token in a ring of `nodes` processes.
 fn hops(session: &mut Session, name: &str, order: Order, nodes: usize) {
-    if !session.wants(name) {
+    if !session.selects(name) {
         return;
     }
     let (nodes, rounds) = (if session.options.quick { 10_000 } else { nodes }, 5_000_000 / nodes as u64);
     let hops = nodes as u64 * rounds;
-    // Made before the clock starts, as nobody makes a ring for one token.
+    // The ring is built before the clock starts: its construction is not part of a hop.
     let run = move || {
         let network = ring(nodes, rounds, order).build().map_err(|error| error.to_string())?;
         let prepared = network.prepare(&pinned(1).unaccounted()).map_err(|error| error.to_string())?;
@@ -126,10 +128,10 @@ fn hops(session: &mut Session, name: &str, order: Order, nodes: usize) {
     session.figure(name, Measure::NsPerItem, 1, contestants);
 }
 
-/// The paper's pipeline with messages of `8 * WORDS` bytes. The peers pass eight bytes, whatever ours pass.
+/// The paper's pipeline with messages of `8 * WORDS` bytes. The peers always pass eight bytes.
 pub(super) fn line<const WORDS: usize>(session: &mut Session, ns: u64, threads: usize) {
-    let name = format!("kpn.pipeline.b{}.w{}.t{threads}", 8 * WORDS, short(ns));
-    if !session.wants(&name) {
+    let name = format!("kpn.pipeline.b{}.w{}.t{threads}", 8 * WORDS, format_ns(ns));
+    if !session.selects(&name) {
         return;
     }
     let items = session.items(ns as f64 * STAGES as f64, threads);
@@ -158,19 +160,19 @@ pub(super) fn line<const WORDS: usize>(session: &mut Session, ns: u64, threads: 
     session.figure(&name, Measure::Speed, threads, contestants);
 }
 
-/// What the source of the random network sends.
+/// The messages from the source of the random network.
 #[derive(Clone, Copy)]
 pub(super) struct Sent {
-    /// Work in each message.
+    /// The work in each message, in nanoseconds.
     pub ns: u64,
-    /// How many.
+    /// The number of messages.
     pub messages: u64,
 }
 
-/// The paper's random network. A message with `ns` of work is a work division factor of 10^9 / `ns`; the paper sends as many
-/// as the factor says.
+/// The paper's random network. A message with `ns` of work corresponds to a work division factor of 10^9 / `ns`; the
+/// paper sends as many messages as that factor.
 pub(super) fn random_layers(session: &mut Session, name: &str, sent: Sent, capacity: usize, threads: usize) {
-    if !session.wants(name) {
+    if !session.selects(name) {
         return;
     }
     let Sent { ns, messages } = sent;
@@ -188,23 +190,23 @@ pub(super) fn random_layers(session: &mut Session, name: &str, sent: Sent, capac
         })
     };
     let sum = make().expected();
-    let racer = |name: &'static str, role, options: Options| {
+    let contestant = |name: &'static str, role, options: Options| {
         Contestant::new(name, role, 1, move || ours(make, &options.clone().capacity(capacity))).expecting(sum)
     };
     let contestants = vec![
         Contestant::new("split", Role::Yardstick, 1, move || Ok(Some(split()))),
-        racer("ours", Role::Ours, pinned(threads)),
-        racer("ws-cur", Role::Aside, pinned(threads).policy("ws-cur")),
-        racer("ws-last", Role::Aside, pinned(threads).policy("ws-last")),
-        racer("qes", Role::Aside, pinned(threads).policy("qes")),
-        racer("1:1", Role::Aside, pinned(threads).one_to_one()),
+        contestant("ours", Role::Ours, pinned(threads)),
+        contestant("ws-cur", Role::Aside, pinned(threads).policy("ws-cur")),
+        contestant("ws-last", Role::Aside, pinned(threads).policy("ws-last")),
+        contestant("qes", Role::Aside, pinned(threads).policy("qes")),
+        contestant("1:1", Role::Aside, pinned(threads).one_to_one()),
     ];
     session.figure(name, Measure::Speed, threads, contestants);
 }
 
-/// The paper's scatter-gather, 100 us a task, rounds enough for a row.
+/// The paper's scatter-gather with 100 us per task, and the number of rounds of one run.
 pub(super) fn scatter(session: &mut Session, name: &str, workers: usize, threads: usize) {
-    if !session.wants(name) {
+    if !session.selects(name) {
         return;
     }
     let ns = 100_000;
@@ -222,14 +224,14 @@ pub(super) fn scatter(session: &mut Session, name: &str, workers: usize, threads
         })
     };
     let sum = make().expected();
-    let racer = |name: &'static str, role, policy: &'static str| {
+    let contestant = |name: &'static str, role, policy: &'static str| {
         Contestant::new(name, role, 1, move || ours(make, &pinned(threads).policy(policy))).expecting(sum)
     };
     let contestants = vec![
         Contestant::new("split", Role::Yardstick, 1, move || Ok(Some(split()))),
-        racer("ours", Role::Ours, "ws-last"),
-        racer("ws-cur", Role::Aside, "ws-cur"),
-        racer("auto", Role::Aside, "auto"),
+        contestant("ours", Role::Ours, "ws-last"),
+        contestant("ws-cur", Role::Aside, "ws-cur"),
+        contestant("auto", Role::Aside, "auto"),
         Contestant::new("1:1", Role::Aside, 1, move || ours(make, &pinned(threads).one_to_one()))
             .expecting(sum),
     ];

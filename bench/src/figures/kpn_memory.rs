@@ -1,7 +1,7 @@
-//! `kpn.bytes.*`: memory that a process takes, all told, in a ring of which each process has run and waits.
+//! `kpn.bytes.*`: the memory of a process in a ring in which all processes have run and wait.
 //!
-//! Memory is what the system says is resident, and so is measured in a child process, in which nothing else
-//! happens: this program, called with `--resident`.
+//! It is the resident memory that the system reports, so it is measured in a child process that does nothing else: this
+//! program, called with `--resident`.
 
 use std::process::Command;
 
@@ -12,17 +12,17 @@ use crate::race::{Contestant, Outcome, Role};
 use crate::row::Row;
 use crate::session::Session;
 
-/// How the processes are written.
+/// The ways to write a process, and the number of processes.
 const STYLES: [(&str, usize); 2] = [("coroutines", 100_000), ("futures", 1_000_000)];
 
-/// What the child prints, in this order: bytes for each process.
+/// The values that the child prints, in this order: bytes per process.
 const MOMENTS: [&str; 3] = ["ours", "prepared", "page tables"];
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for (style, nodes) in STYLES {
         let name = format!("kpn.bytes.{style}");
-        if !session.wants(&name) {
+        if !session.selects(&name) {
             continue;
         }
         let nodes = if session.options.quick { nodes / 10 } else { nodes };
@@ -36,7 +36,7 @@ pub fn run(session: &mut Session) {
     }
 }
 
-/// What a child has measured at one of the [`MOMENTS`].
+/// The value that a child measures at one of the [`MOMENTS`].
 fn measured(style: &str, nodes: usize, at: usize) -> Outcome {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program).args(["--resident", style, &nodes.to_string()]).output();
@@ -49,21 +49,21 @@ fn measured(style: &str, nodes: usize, at: usize) -> Outcome {
     }
 }
 
-/// The child: measures a ring, and prints.
+/// The child: measures a ring and prints the values.
 ///
 /// # Errors
-/// The run fails, or the system does not tell what is resident.
+/// If the run fails, or the system does not report the resident memory.
 pub fn child(style: &str, nodes: usize) -> Result<(), String> {
     let before = Memory::now()?;
-    let came_round = ring(style, nodes);
-    let network = came_round.graph().build().map_err(|error| error.to_string())?;
+    let returned = ring(style, nodes);
+    let network = returned.graph().build().map_err(|error| error.to_string())?;
     let prepared =
         network.prepare(&Options::new().threads(1).capacity(1)).map_err(|error| error.to_string())?;
     let ready = Memory::now()?;
     let run = prepared.run().map_err(|error| error.to_string())?;
-    let (token, waiting) = run.take(came_round).map_err(|error| error.to_string())?;
+    let (token, waiting) = run.take(returned).map_err(|error| error.to_string())?;
     if token != nodes as u64 {
-        return Err(format!("the token says {token} of {nodes}"));
+        return Err(format!("wrong token: expected {nodes}, got {token}"));
     }
     let each = |bytes: usize, before: usize| bytes.saturating_sub(before) as f64 / nodes as f64;
     let waiting = waiting?;
@@ -76,15 +76,16 @@ pub fn child(style: &str, nodes: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// What the ring's first process sees when its token has come round, and all the others wait: the token, and the memory.
-type CameRound = (u64, Result<Memory, String>);
+/// The value of the ring's first process when its token has returned and all other processes wait: the token, and the
+/// memory at that time.
+type Returned = (u64, Result<Memory, String>);
 
 /// A ring of processes with one token.
-fn ring(style: &str, nodes: usize) -> Output<'static, CameRound> {
+fn ring(style: &str, nodes: usize) -> Output<'static, Returned> {
     let graph = Graph::new();
     let (back, stream) = graph.feedback([]);
     let coroutines = style == "coroutines";
-    let (mut stream, came_round) = match coroutines {
+    let (mut stream, returned) = match coroutines {
         true => graph.coroutine("start", stream, output("out"), |mut rx, mut tx| {
             tx.send(1u64);
             Value((rx.recv().unwrap_or(0), Memory::now()))
@@ -101,7 +102,7 @@ fn ring(style: &str, nodes: usize) -> Output<'static, CameRound> {
         };
     }
     stream.feed(back);
-    came_round
+    returned
 }
 
 fn pass_on(rx: BlockingRx<u64>, mut tx: BlockingTx<u64>) {
@@ -119,7 +120,7 @@ async fn pass(mut rx: Rx<u64>, mut tx: Tx<u64>) {
 /// Bytes of this process.
 struct Memory {
     resident: usize,
-    /// Those that only the kernel sees, and does not count as resident.
+    /// The kernel's page tables, which do not count as resident.
     tables: usize,
 }
 

@@ -26,7 +26,7 @@ pub use sweep::run as sweep;
 
 use crate::session::Session;
 
-/// Runs every figure that was asked for.
+/// Runs all selected figures.
 pub fn all(session: &mut Session) {
     channel::run(session);
     chain::run(session);
@@ -48,8 +48,8 @@ pub fn all(session: &mut Session) {
     dedup::run(session);
 }
 
-/// How a duration in nanoseconds is written in a figure's name.
-fn short(ns: u64) -> String {
+/// Formats a duration in nanoseconds for a figure's name.
+fn format_ns(ns: u64) -> String {
     match ns {
         0 => "0".into(),
         ns if ns % 1000 == 0 => format!("{}us", ns / 1000),

@@ -1,16 +1,16 @@
-//! `gp.*`: graph partitioning beside work stealing on the paper's workloads (section 5.2.2), and what
-//! its threshold of idle time does (Figure 9).
+//! `gp.*`: graph partitioning compared with work stealing on the paper's workloads (section 5.2.2), and the effect of
+//! its threshold of idle time (Figure 9).
 //!
-//! Values are efficiencies. Under each line stands what the paper says of the policies besides: how
-//! often the graph was parted, which share of the messages stayed with their worker, and how long the
-//! workers were idle, in the last run of each.
+//! Values are efficiencies. Below each line are the other quantities that the paper reports of a policy: the number of
+//! partitions, the share of messages that stayed with their worker, and the idle time of the workers, in the last run
+//! of each.
 
 use std::cell::RefCell;
 
 use thalweg::{Options, Report};
 use thalweg_kpn::{Job, Layers, layered, pipeline, scatter_gather};
 
-use super::short;
+use super::format_ns;
 use crate::jobs::{equal_shares, split_parts};
 use crate::line::Measure;
 use crate::race::{Contestant, Outcome, Role};
@@ -21,9 +21,9 @@ use crate::work::Work;
 const STAGES: usize = 50;
 const WORKERS: usize = 256;
 
-/// Policies beside each other: of a figure's line, ours is the first.
+/// The compared policies; the first is ours in a figure's line.
 const POLICIES: &[&str] = &["partition", "ws-last", "ws-cur", "auto"];
-/// The paper's thresholds are amounts of idle time; here they are shares. 1 never parts the graph.
+/// The paper's thresholds are amounts of idle time; here they are shares. With 1 the graph is never partitioned.
 const THRESHOLDS: &[&str] = &[
     "partition:tau=0.01",
     "partition:tau=0.03",
@@ -33,11 +33,11 @@ const THRESHOLDS: &[&str] = &[
     "ws-last",
 ];
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     let threads = session.options.threads;
     for ns in [10_000, 1_000_000] {
-        let name = format!("gp.layers.w{}.t{threads}", short(ns));
+        let name = format!("gp.layers.w{}.t{threads}", format_ns(ns));
         layers(session, &name, ns, POLICIES);
     }
     layers(session, &format!("gp.tau.layers.w1000us.t{threads}"), 1_000_000, THRESHOLDS);
@@ -49,7 +49,7 @@ pub fn run(session: &mut Session) {
 
 /// The random network, with `ns` of work in each message of the source.
 fn layers(session: &mut Session, name: &str, ns: u64, policies: &[&'static str]) {
-    if !session.wants(name) {
+    if !session.selects(name) {
         return;
     }
     let work = Work::lasting(ns, &session.calibration);
@@ -64,8 +64,8 @@ fn layers(session: &mut Session, name: &str, ns: u64, policies: &[&'static str])
 
 /// The pipeline of 50 stages, with messages of 8 bytes.
 fn line(session: &mut Session, ns: u64) {
-    let name = format!("gp.pipeline.w{}.t{}", short(ns), session.options.threads);
-    if !session.wants(&name) {
+    let name = format!("gp.pipeline.w{}.t{}", format_ns(ns), session.options.threads);
+    if !session.selects(&name) {
         return;
     }
     let work = Work::lasting(ns, &session.calibration);
@@ -79,8 +79,8 @@ fn line(session: &mut Session, ns: u64) {
 
 /// One process and 256 workers.
 fn scatter(session: &mut Session, ns: u64) {
-    let name = format!("gp.scatter.w{}.t{}", short(ns), session.options.threads);
-    if !session.wants(&name) {
+    let name = format!("gp.scatter.w{}.t{}", format_ns(ns), session.options.threads);
+    if !session.selects(&name) {
         return;
     }
     let work = Work::lasting(ns, &session.calibration);
@@ -92,7 +92,7 @@ fn scatter(session: &mut Session, ns: u64) {
     figure(session, &name, (work, rounds * WORKERS as u64), &make, POLICIES);
 }
 
-/// A race of policies over one job, against a split of as many pieces of its work.
+/// A race of policies over one job, against a split with the same number of pieces of work.
 fn figure(
     session: &mut Session,
     name: &str,
@@ -143,7 +143,7 @@ fn race(make: &dyn Fn() -> Job, options: &Options, seen: &RefCell<Option<Report>
     outcome.map(|()| Some(row))
 }
 
-/// What a run's report says of partitions and of traffic.
+/// Partitions, local messages, moves and idle time of a run, from its report.
 fn traffic(report: &Report) -> String {
     let (sent, remote) = report
         .channels

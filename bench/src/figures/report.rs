@@ -1,9 +1,9 @@
-//! `report.*`: what the report costs where an activation does little work.
+//! `report.*`: the cost of the report if an activation does little work.
 //!
-//! Two runs of the same chain on one thread, in which an activation does four firings of a quarter of the work each;
-//! one of them takes no time stamps.
+//! Two runs of the same chain on one thread, with four firings per activation, each with a quarter of the work; one of
+//! the runs takes no time stamps.
 
-use super::short;
+use super::format_ns;
 use crate::jobs::Chain;
 use crate::line::Measure;
 use crate::ours;
@@ -11,14 +11,14 @@ use crate::race::{Contestant, Role};
 use crate::session::Session;
 use crate::work::Work;
 
-/// Firings of an activation.
+/// Firings per activation.
 const FIRINGS: u64 = 4;
 
-/// Runs the figure if it was asked for.
+/// Runs the figure if it is selected.
 pub fn run(session: &mut Session) {
     let ns = 1_000;
-    let name = format!("report.w{}", short(ns));
-    if !session.wants(&name) {
+    let name = format!("report.w{}", format_ns(ns));
+    if !session.selects(&name) {
         return;
     }
     let (stages, each) = (4, ns / FIRINGS);

@@ -1,7 +1,7 @@
-//! `small.*`: jobs that last microseconds, many of them one after the other; the median of their times.
+//! `small.*`: jobs that take microseconds, many of them one after the other; the median of their times.
 //!
 //! The graph is the farm's: a serial source, a parallel stage, a serial in-order sink. `small.run` and `small.adaptor`
-//! have one item without work, so that what a run costs shows; the others are efficiencies.
+//! have one item without work, so they measure the cost of a run; the others are efficiencies.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use thalweg::from_iter;
 
-use super::short;
+use super::format_ns;
 use crate::jobs::{Farm, Small};
 use crate::line::Measure;
 use crate::ours;
@@ -20,38 +20,39 @@ use crate::row::Row;
 use crate::session::Session;
 use crate::work::Heavy;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     let threads = session.options.threads;
     first(session);
     costs(session);
     for (items, ns) in [(100, 10_000), (1_000, 10_000)] {
         let job = job(session, items, ns);
-        let name = format!("n{items}.w{}.t{threads}", short(ns));
+        let name = format!("n{items}.w{}.t{threads}", format_ns(ns));
         efficiency(session, &format!("small.chain.{name}"), &job, Kind::Chain);
         efficiency(session, &format!("small.adaptor.{name}"), &job, Kind::Adaptor);
     }
     for ns in [200, 1_000, 10_000, 100_000] {
-        let name = format!("small.adaptor.long.w{}.t{threads}", short(ns));
-        if session.wants(&name) {
+        let name = format!("small.adaptor.long.w{}.t{threads}", format_ns(ns));
+        if session.selects(&name) {
             let job = Small { jobs: 1, ..job(session, session.items(ns as f64, threads), ns) };
             let mut all = contestants(&job, Kind::Adaptor);
             let expected = all[0].expected;
-            let ahead = Contestant::new("ours(16384)", Role::Aside, 1, || ours::small_adaptor_ahead(&job));
+            let ahead =
+                Contestant::new("ours(16384)", Role::Aside, 1, || ours::small_adaptor_long_channels(&job));
             all.push(Contestant { expected, ..ahead });
             session.figure(&name, Measure::Speed, threads, all);
         }
     }
 }
 
-/// Which of ours the figure is about.
+/// The form of the farm that is ours in a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Chain,
     Adaptor,
 }
 
-/// The number of jobs, of a given number of items, that together last about as long as a row.
+/// Jobs with this number of items and work; there are as many as take about the time of one run.
 fn job(session: &Session, items: u64, ns: u64) -> Small {
     let threads = session.options.threads;
     let work = Arc::new(Heavy::even(ns, &session.calibration));
@@ -60,26 +61,26 @@ fn job(session: &Session, items: u64, ns: u64) -> Small {
 }
 
 fn efficiency(session: &mut Session, name: &str, job: &Small, kind: Kind) {
-    if session.wants(name) {
+    if session.selects(name) {
         session.figure(name, Measure::Speed, job.farm.threads, contestants(job, kind));
     }
 }
 
 fn contestants(job: &Small, kind: Kind) -> Vec<Contestant<'_>> {
-    let racer =
+    let contestant =
         |name, role, run: fn(&Small) -> Row| Contestant::new(name, role, 1, move || Ok(Some(run(job))));
     let ours = |name, role, run: fn(&Small) -> Outcome| Contestant::new(name, role, 1, move || run(job));
     let role = |of| if kind == of { Role::Ours } else { Role::Aside };
     let mut all = vec![
-        racer("split", Role::Yardstick, Small::split),
+        contestant("split", Role::Yardstick, Small::split),
         ours(if kind == Kind::Chain { "ours" } else { "chain" }, role(Kind::Chain), ours::small_chain_built),
         ours(
             if kind == Kind::Adaptor { "ours" } else { "adaptor" },
             role(Kind::Adaptor),
             ours::small_adaptor,
         ),
-        racer("crossbeam", Role::Peer, crossbeam::small),
-        racer("rayon(batch)", Role::Peer, rayon::small),
+        contestant("crossbeam", Role::Peer, crossbeam::small),
+        contestant("rayon(batch)", Role::Peer, rayon::small),
     ];
     if let Some(program) = external::program("go", "small") {
         all.push(Contestant::new("go", Role::Peer, 1, move || program.small(job).map(Some)));
@@ -89,7 +90,7 @@ fn contestants(job: &Small, kind: Kind) -> Vec<Contestant<'_>> {
     all
 }
 
-/// What a run, an adaptor and an early drop cost.
+/// The costs of a run, of an adaptor and of an early drop.
 fn costs(session: &mut Session) {
     let threads = session.options.threads;
     let job = job(session, 1, 0);
@@ -110,7 +111,7 @@ fn costs(session: &mut Session) {
         peers
     };
     let name = format!("small.run.t{threads}");
-    if session.wants(&name) {
+    if session.selects(&name) {
         let mut all = vec![
             ours("ours", Role::Ours, ours::small_chain),
             ours("ours(t1)", Role::Aside, ours::small_chain_alone),
@@ -120,23 +121,23 @@ fn costs(session: &mut Session) {
         session.figure(&name, Measure::NsPerItem, threads, all);
     }
     let name = format!("small.adaptor.t{threads}");
-    if session.wants(&name) {
+    if session.selects(&name) {
         let mut all = vec![ours("ours", Role::Ours, ours::small_adaptor)];
         all.extend(peers());
         session.figure(&name, Measure::NsPerItem, threads, all);
     }
     let name = format!("small.drop.t{threads}");
-    if session.wants(&name) {
+    if session.selects(&name) {
         let all = vec![ours("ours", Role::Ours, ours::small_drop)];
         session.figure(&name, Measure::NsPerItem, threads, all);
     }
 }
 
-/// The first use in a process, above the first thread of a process.
+/// The time of the first run in a process, minus the time of the first thread in a process.
 fn first(session: &mut Session) {
     let threads = session.options.threads;
     let name = format!("small.first.t{threads}");
-    if !session.wants(&name) {
+    if !session.selects(&name) {
         return;
     }
     let above = move || {
@@ -153,7 +154,7 @@ fn first(session: &mut Session) {
     session.figure(&name, Measure::NsPerItem, threads, all);
 }
 
-/// Seconds that something takes as the first thing in a process.
+/// The time of an operation as the first one in a process, in seconds.
 fn in_a_process(what: &str, threads: usize) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program).args(["--first", what, &threads.to_string()]).output();
@@ -161,12 +162,12 @@ fn in_a_process(what: &str, threads: usize) -> Result<f64, String> {
     String::from_utf8_lossy(&text).trim().parse().map_err(|_| format!("{what}: no time"))
 }
 
-/// What that process does.
+/// The child process: executes the operation and prints its time.
 pub fn child(what: &str, threads: &str) -> Result<(), String> {
     let threads = threads.parse().map_err(|_| format!("{threads}: not a number"))?;
     let start = Instant::now();
     match what {
-        "spawn" => thread::spawn(|| ()).join().map_err(|_| "it panicked".to_owned())?,
+        "spawn" => thread::spawn(|| ()).join().map_err(|_| "the thread panicked".to_owned())?,
         _ => {
             let chain = from_iter(0..1u64).par_map(|x| x).for_each(|_| ());
             chain.run(&thalweg::Options::new().threads(threads)).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! `str.*`: programs of `apps/str` beside hand-written C, with input and output in memory: regions fused and
+//! `str.*`: programs of `apps/str` compared with hand-written C, with input and output in memory: fused regions with
 //! vectors across firings (`ours`), without vectors (`fused`), and a function for each filter with queues (`plain`).
 
 use thalweg_codegen::Level;
@@ -11,29 +11,28 @@ use crate::row::{Row, timed};
 use crate::session::Session;
 use crate::suite::{checksum, input};
 
-/// Cells of input: 8 MB, and as much output at most, so that data that only pass through come from beyond the
-/// second-level cache.
+/// Cells of input: 8 MB, and at most as much output, so that input and output do not fit into the second-level cache.
 const CELLS: usize = 1 << 21;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
-    // The first of a program is the one that counts.
+    // Several implementations of one program are neighbours in the list.
     let mut programs: Vec<&str> = written::ALL.iter().map(|written| written.program).collect();
     programs.dedup();
     for program in programs {
         let name = format!("str.{program}.t1");
-        if session.wants(&name) {
+        if session.selects(&name) {
             one(session, &name, program);
         }
     }
 }
 
-/// One program: nanoseconds for an item of input.
+/// One program: nanoseconds per item of input.
 fn one(session: &mut Session, name: &str, program: &'static str) {
     let files = Cells::new(&input(program, CELLS));
     let (mut contestants, mut job) = (Vec::new(), None);
     for written in written::ALL.iter().filter(|written| written.program == program) {
-        // What all have to do is found with the first one.
+        // The first implementation determines the job of all contestants.
         let job = *job.get_or_insert_with(|| Job::of(written, &files, session.row_seconds() / 3.0));
         let role = if contestants.is_empty() { Role::Peer } else { Role::Aside };
         let files = files.clone();
@@ -46,18 +45,19 @@ fn one(session: &mut Session, name: &str, program: &'static str) {
     session.figure(name, Measure::NsPerItem, 1, contestants);
 }
 
-/// What all have to do.
+/// The job of all contestants.
 #[derive(Clone, Copy)]
 struct Job {
-    /// How often the input is gone through, and items of input altogether.
+    /// The number of passes over the input.
     rounds: usize,
+    /// The items of input in all passes.
     items: u64,
-    /// The checksum of what must come out.
+    /// The checksum of the output.
     sum: u64,
 }
 
 impl Job {
-    /// So many seconds of a program written by hand.
+    /// A job that takes a hand-written program about `seconds`.
     fn of(written: &Written, files: &Cells, seconds: f64) -> Job {
         let sum = rounds_of(written, files, 1).checksum;
         let rounds = (seconds / rounds_of(written, files, 1).seconds).ceil() as usize;
@@ -65,14 +65,14 @@ impl Job {
     }
 }
 
-/// Native code at each level: what it is called, and what it is to the figure.
+/// The levels of native code: the contestant's name and its role.
 const LEVELS: [(&str, Role, Level); 3] = [
     ("ours", Role::Ours, Level::Vectors),
     ("fused", Role::Aside, Level::Fused),
     ("plain", Role::Aside, Level::Plain),
 ];
 
-/// The program as native code; none, and an error of the session, where it cannot be made.
+/// The program as native code; `None`, and an error of the session, if it cannot be compiled.
 fn ours(
     session: &mut Session,
     program: &str,
@@ -80,11 +80,11 @@ fn ours(
     files: &Cells,
     Job { rounds, items, sum }: Job,
 ) -> Option<Contestant<'static>> {
-    let mut ours = match Ours::among(program, level, files) {
+    let mut ours = match Ours::with_files(program, level, files) {
         Ok(ours) => ours,
-        Err(why) => {
-            eprintln!("error: {program}: {name}: {why}");
-            session.errors.push(format!("{program}: {name}: {why}"));
+        Err(error) => {
+            eprintln!("error: {program}: {name}: {error}");
+            session.errors.push(format!("{program}: {name}: {error}"));
             return None;
         }
     };

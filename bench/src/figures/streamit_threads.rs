@@ -1,5 +1,5 @@
-//! `str.*.t2`: programs of `apps/str` as native code on two threads against one, with input and output in
-//! memory; beside it the ways of the paper to deal a program out to threads.
+//! `str.*.t2`: the speed-up of programs of `apps/str` as native code on two threads, with input and output in memory;
+//! also with the paper's ways to divide a program among threads.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,15 +14,15 @@ use crate::row::{Row, timed};
 use crate::session::Session;
 use crate::suite::{checksum, input};
 
-/// Cells of input: 64 MB, of which the quickest programs take 8 to 10 ms on one thread. The threads' beginning and
-/// end, 0.3 to 0.5 ms (`crates/codegen/RECORD.md`), are in the figure.
+/// Cells of input: 64 MB, for which the fastest programs take 8 to 10 ms on one thread. The figure includes the start
+/// and end of the threads, 0.3 to 0.5 ms (`crates/codegen/RECORD.md`).
 const CELLS: usize = 1 << 24;
 
-/// Programs that were named before anything was measured.
+/// The programs, chosen before the first measurement.
 const PROGRAMS: [&str; 8] =
     ["fm_radio", "filter_bank", "time_delay_equaliser", "fft", "des", "dct", "beamformer", "channel_vocoder"];
 
-/// Who does what, and what that is to the figure.
+/// The ways to divide a program among threads: the contestant's name, its role, and the setting.
 const SPLITS: [(&str, Role, Split); 4] = [
     ("ours", Role::Ours, Split::Auto),
     ("os-threads", Role::Aside, Split::Filters),
@@ -30,20 +30,20 @@ const SPLITS: [(&str, Role, Split); 4] = [
     ("data-parallel", Role::Aside, Split::DataParallel),
 ];
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for program in PROGRAMS {
         let name = format!("str.{program}.t2");
-        if session.wants(&name)
-            && let Err(why) = one(session, &name, program)
+        if session.selects(&name)
+            && let Err(error) = one(session, &name, program)
         {
-            eprintln!("error: {name}: {why}");
-            session.errors.push(format!("{name}: {why}"));
+            eprintln!("error: {name}: {error}");
+            session.errors.push(format!("{name}: {error}"));
         }
     }
 }
 
-/// One program: how many times as fast as on one thread.
+/// One program: the speed-up over one thread.
 fn one(session: &mut Session, name: &str, program: &str) -> Result<(), String> {
     let input = input(program, CELLS);
     let mut ours = Ours::new(program, Level::Vectors, &input)?;

@@ -1,4 +1,4 @@
-//! The paper's sweeps: the figures of `kpn`, at more points than a run of everything has time for.
+//! The paper's sweeps: the figures of `kpn` at more points, for which a run of everything has no time.
 
 use thalweg_kpn::H264;
 
@@ -6,9 +6,9 @@ use super::h264::encoder;
 use super::kpn::{Sent, line, random_layers, scatter};
 use crate::session::Session;
 
-/// Work division factors of Figure 12, and what the source sends. The paper sends `d` messages of 1 / `d` seconds,
-/// which the whole network works on for 50 s. Here the source's work is a twentieth of that: fewer messages where they are many
-/// anyway, shorter ones where few are what matters, and both halfway.
+/// The work division factors of Figure 12, and the messages from the source. The paper sends `d` messages of 1 / `d`
+/// seconds, which take the whole network 50 s of work. Here the work is a twentieth of that: for large `d` there are
+/// fewer messages; for small `d`, where their small number matters, they carry less work; in the middle both.
 const DIVISIONS: [(u64, Sent); 5] = [
     (10, Sent { ns: 5_000_000, messages: 10 }),
     (100, Sent { ns: 500_000, messages: 100 }),
@@ -17,7 +17,7 @@ const DIVISIONS: [(u64, Sent); 5] = [
     (100_000, Sent { ns: 10_000, messages: 5_000 }),
 ];
 
-/// Runs the figures of the sweeps that were asked for.
+/// Runs the selected figures of the sweeps.
 pub fn run(session: &mut Session) {
     let threads = session.options.threads;
     for capacity in [64, 1] {
@@ -37,7 +37,7 @@ pub fn run(session: &mut Session) {
     }
 }
 
-/// Figure 14's messages, from 8 to 2048 bytes.
+/// The message sizes of Figure 14, from 8 to 2048 bytes.
 fn sizes(session: &mut Session, ns: u64, threads: usize) {
     line::<1>(session, ns, threads);
     line::<2>(session, ns, threads);

@@ -1,9 +1,9 @@
-//! `farm.outputs03.*`, `farm.rounds13.*`, `farm.peek64.*`: what the farm costs in richer forms.
+//! `farm.outputs03.*`, `farm.rounds13.*`, `farm.peek64.*`: variants of the farm.
 //!
 //! Both the variant and the plain farm are compared with perfect splits of their own work; the ratio of the two
-//! efficiencies is the figure. The plain farm stands in the place of the best peer.
+//! efficiencies is the figure. The plain farm is in the place of the best peer.
 
-use super::{farm, short};
+use super::{farm, format_ns};
 use crate::jobs::Farm;
 use crate::line::Measure;
 use crate::ours;
@@ -12,7 +12,7 @@ use crate::row::Row;
 use crate::session::Session;
 use crate::variants::{split_outputs, split_peek, split_rounds};
 
-/// A variant: its name, how often an item is worked on in the mean, ours, and its perfect split.
+/// A variant: its name, the mean number of rounds of an item, our run, and the perfect split.
 type Variant = (&'static str, f64, fn(&Farm) -> Outcome, fn(&Farm) -> Row);
 
 const VARIANTS: [Variant; 3] = [
@@ -21,13 +21,13 @@ const VARIANTS: [Variant; 3] = [
     ("peek64", 1.0, ours::farm_peek, split_peek),
 ];
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     for variant in VARIANTS {
         for ns in [200, 1_000, 10_000] {
             let threads = session.options.threads;
-            let name = format!("farm.{}.w{}.t{threads}", variant.0, short(ns));
-            if session.wants(&name) {
+            let name = format!("farm.{}.w{}.t{threads}", variant.0, format_ns(ns));
+            if session.selects(&name) {
                 figure(session, &name, ns, variant);
             }
         }

@@ -1,7 +1,7 @@
-//! `wordcount.*`: generated text with the word frequencies of Zipf's law, from memory. The network that suits the
-//! problem (KPN-FLEX) against the same table on one thread, with a table of `std` beside it; MapReduce over processes
-//! (KPN-MR) against the same sorting on plain threads; and the one against the other, as the Nornir paper has it
-//! (section 5.4, figure 15: 3 to 6.7, more for more text).
+//! `wordcount.*`: generated text with the word frequencies of Zipf's law, from memory. The network for this problem
+//! (KPN-FLEX) against the same table on one thread, with a map of `std` as the peer; MapReduce over processes (KPN-MR)
+//! against the same sorting on plain threads; and the two networks against each other, as in the Nornir paper (section
+//! 5.4, figure 15: 3 to 6.7, increasing with the text).
 
 use std::collections::HashMap;
 
@@ -19,30 +19,30 @@ const SIZE: usize = 100;
 const SIZE_QUICK: usize = 4;
 /// Megabytes of the paper's texts.
 const SIZES: [usize; 3] = [10, 50, 100];
-/// Different words.
+/// The number of different words.
 const WORDS: usize = 200_000;
 
-/// Runs the figures of this family that were asked for.
+/// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     let (threads, quick) = (session.options.threads, session.options.quick);
     let size = if quick { SIZE_QUICK } else { SIZE };
     let flex_name = format!("wordcount.flex.t{threads}");
-    if session.wants(&flex_name) {
+    if session.selects(&flex_name) {
         figure(session, &flex_name, Measure::Speed, &zipf(size), flex);
     }
     let mr_name = format!("wordcount.mr.t{threads}");
-    if session.wants(&mr_name) {
+    if session.selects(&mr_name) {
         figure(session, &mr_name, Measure::NsPerItem, &zipf(size), mr);
     }
     for size in if quick { &[SIZE_QUICK][..] } else { &SIZES[..] } {
         let name = format!("wordcount.flex-mr.{size}mb.t{threads}");
-        if session.wants(&name) {
+        if session.selects(&name) {
             figure(session, &name, Measure::Speed, &zipf(*size), both);
         }
     }
 }
 
-/// Races who is given a text and a number of threads; all must come to what one thread does.
+/// A race over a text and a number of threads; all contestants must compute the result of one thread.
 fn figure<'a>(
     session: &mut Session,
     name: &str,
@@ -68,7 +68,7 @@ fn flex(text: &[u8], threads: usize) -> Vec<Contestant<'_>> {
     contestants.into_iter().map(|contestant| contestant.against("sequential")).collect()
 }
 
-/// Nanoseconds for each byte.
+/// MapReduce: nanoseconds per byte.
 fn mr(text: &[u8], threads: usize) -> Vec<Contestant<'_>> {
     let block = Shape::for_workers(threads).block;
     vec![
@@ -87,7 +87,7 @@ fn both(text: &[u8], threads: usize) -> Vec<Contestant<'_>> {
     contestants.into_iter().map(|contestant| contestant.against("mr")).collect()
 }
 
-/// One that needs no engine.
+/// A contestant without the engine.
 fn plain<'a>(name: &'static str, role: Role, text: &[u8], count: impl Fn() -> u64 + 'a) -> Contestant<'a> {
     Contestant::new(name, role, text.len() as u64, move || Ok(Some(timed(&count))))
 }
@@ -124,13 +124,13 @@ fn checksum(ranking: &Ranking) -> u64 {
     ranking.iter().fold(0, |sum, (word, count)| line(sum, word, count))
 }
 
-/// Eight bytes of the word at a time: all that a contestant does is in its time, this too.
+/// Adds a word and its count to the checksum, eight bytes at a time, since the time of a contestant includes this.
 fn line(sum: u64, word: &[u8], count: u64) -> u64 {
     let eight = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
     fold(word.chunks(8).fold(sum, |sum, bytes| fold(sum, eight(bytes))), count)
 }
 
-/// The same with what everybody would use.
+/// The same count with a `HashMap`.
 fn std_map(text: &[u8]) -> u64 {
     let mut counts: HashMap<&[u8], u64> = HashMap::new();
     text.split(|byte| !(byte.is_ascii_alphanumeric() || *byte > 127))
@@ -141,7 +141,7 @@ fn std_map(text: &[u8]) -> u64 {
     order.into_iter().fold(0, |sum, (word, count)| line(sum, word, count))
 }
 
-/// Text of so many megabytes whose word of rank `r` is as frequent as 1 / `r`.
+/// Text of this size in which the frequency of the word of rank `r` is proportional to 1 / `r`.
 fn zipf(megabytes: usize) -> Vec<u8> {
     let bytes = megabytes * 1_000_000;
     let words: Vec<Vec<u8>> = (0..WORDS as u64).map(word).collect();
@@ -163,11 +163,11 @@ fn zipf(megabytes: usize) -> Vec<u8> {
     text
 }
 
-/// A word of its own for each rank, the frequent ones shorter.
+/// A unique word for each rank; frequent words are shorter.
 fn word(rank: u64) -> Vec<u8> {
     let letters = 2 + (rank as f64).powf(0.17) as u64 + mix(rank) % 4;
     let mut word: Vec<u8> = (0..letters).map(|at| b'a' + (mix(rank * 31 + at) % 26) as u8).collect();
-    // So that no two are the same: the rank in letters.
+    // The rank in letters makes the word unique.
     let mut left = rank;
     while left > 0 {
         word.push(b'a' + (left % 26) as u8);

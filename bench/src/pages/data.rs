@@ -1,4 +1,4 @@
-//! Results as they were kept, read again.
+//! Reads recorded results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,32 +6,32 @@ use std::path::{Path, PathBuf};
 /// A file of results.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its name.
+    /// The name of the file.
     pub file: String,
     notes: Vec<(String, String)>,
 }
 
 impl Run {
-    /// What the file says of itself above the table.
+    /// A field of the description above the table.
     pub fn note(&self, name: &str) -> &str {
         let found = self.notes.iter().find(|(known, _)| known == name);
         found.map_or("not recorded", |(_, value)| value)
     }
 
-    /// Whether it was a quick look, in which figures are of smaller sizes than their names say.
+    /// Whether this was a quick look, with jobs of smaller sizes than the figures' names say.
     fn is_quick(&self) -> bool {
         self.note("command").split_whitespace().any(|word| word == "--quick")
     }
 }
 
-/// What somebody reached in a figure.
+/// The value of a contestant in a figure.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// Who.
+    /// The contestant.
     pub name: String,
     /// `ours`, `peer`, `aside` or `yardstick`.
     pub role: String,
-    /// What.
+    /// Its value.
     pub value: f64,
 }
 
@@ -40,17 +40,17 @@ pub struct Value {
 pub struct Figure {
     /// Its name.
     pub name: String,
-    /// The run it is of, as a place in [`Data::runs`]; none where no full run has measured it.
+    /// The run that measured it, an index into [`Data::runs`]; `None` if no full run has measured it.
     pub run: Option<usize>,
-    /// What stands behind its values.
+    /// The unit of its values.
     pub unit: String,
-    /// Of everybody who took part.
+    /// The values of all contestants.
     pub values: Vec<Value>,
     /// The target, or `-`.
     pub target: String,
-    /// `met`, `short` or `-`.
-    pub verdict: String,
-    /// A run that counts was disturbed.
+    /// `pass`, `miss` or `-`.
+    pub verdict: &'static str,
+    /// Whether a run that counts was disturbed.
     pub noisy: bool,
 }
 
@@ -62,7 +62,7 @@ impl Figure {
             unit: String::new(),
             values: Vec::new(),
             target: "-".into(),
-            verdict: "-".into(),
+            verdict: "-",
             noisy: false,
         }
     }
@@ -72,7 +72,7 @@ impl Figure {
         self.values.iter().find(|value| value.name == name).map(|value| value.value)
     }
 
-    /// The values of those with this role, the best first.
+    /// The values of the contestants with this role, the best first.
     pub fn with_role(&self, role: &str) -> Vec<&Value> {
         let mut found: Vec<_> = self.values.iter().filter(|value| value.role == role).collect();
         found.sort_by(|a, b| a.value.total_cmp(&b.value));
@@ -83,7 +83,7 @@ impl Figure {
     }
 }
 
-/// All figures, of each the newest, in the order of their names.
+/// The newest value of every figure, in the order of their names.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
     /// The files, the oldest first.
@@ -93,8 +93,8 @@ pub struct Data {
 }
 
 impl Data {
-    /// Reads files, and puts them into the order of their dates. Of quick looks only the names of their
-    /// figures count: without a full run a figure is there, and not measured.
+    /// Reads files and sorts them by date. Of a quick look only the names of its figures count: a figure without
+    /// a full run is listed as not measured.
     pub fn read(paths: &[PathBuf]) -> Result<Data, String> {
         let mut files = paths.iter().map(|path| file(path)).collect::<Result<Vec<_>, _>>()?;
         files.sort_by_key(|(run, _)| (run.note("date").to_owned(), run.file.clone()));
@@ -102,8 +102,8 @@ impl Data {
         let mut data = Data::default();
         for (run, text) in full {
             data.runs.push(run);
-            data.add(&text).ok_or_else(|| {
-                format!("{}: a line is not of a result", data.runs[data.runs.len() - 1].file)
+            data.add(&text).map_err(|line| {
+                format!("{}: malformed line of results: {line:?}", data.runs[data.runs.len() - 1].file)
             })?;
         }
         quick.iter().for_each(|(_, text)| data.name(text));
@@ -111,7 +111,7 @@ impl Data {
         Ok(data)
     }
 
-    /// Takes in the figures that a quick look names, without its values.
+    /// Adds the figures that a quick look names, without its values.
     fn name(&mut self, text: &str) {
         for line in text.lines().filter(|line| line.starts_with("line\t")) {
             let fields: Vec<_> = line.split('\t').collect();
@@ -122,58 +122,61 @@ impl Data {
         }
     }
 
-    /// The figures whose names begin so.
+    /// The figures with names that start with `prefix`.
     pub fn starting<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a Figure> {
         self.figures.iter().filter(move |figure| figure.name.starts_with(prefix))
     }
 
-    /// What `who` reached in the figures named `before`, a number, `after`; by the number.
-    pub fn series(&self, before: &str, after: &str, who: &str) -> Vec<(f64, f64)> {
+    /// The values of a contestant in the figures named `before`, a number, `after`; sorted by the number.
+    pub fn series(&self, before: &str, after: &str, contestant: &str) -> Vec<(f64, f64)> {
         let point = |figure: &Figure| {
             let x = figure.name.strip_prefix(before)?.strip_suffix(after)?;
-            Some((quantity(x)?, figure.of(who)?))
+            Some((quantity(x)?, figure.of(contestant)?))
         };
         let mut points: Vec<_> = self.figures.iter().filter_map(point).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points
     }
 
-    /// The most threads that a figure's name speaks of.
+    /// The largest number of threads in a figure's name.
     pub fn threads(&self) -> u64 {
         let of = |figure: &Figure| figure.name.rsplit_once(".t")?.1.parse().ok();
         self.figures.iter().filter_map(of).max().unwrap_or(1)
     }
 
-    /// Takes in the newest file's values and lines; a figure that is there already is replaced.
-    fn add(&mut self, text: &str) -> Option<()> {
+    /// Adds the values and lines of the newest file, which replace those of older files; returns a malformed line as
+    /// the error.
+    fn add<'a>(&mut self, text: &'a str) -> Result<(), &'a str> {
         let run = self.runs.len() - 1;
-        for line in text.lines() {
-            let fields: Vec<_> = line.split('\t').collect();
-            match fields[0] {
-                "value" => {
-                    let [_, figure, name, role, value, unit] = fields[..] else { return None };
-                    let figure = self.figure(figure, run);
-                    figure.unit = unit.into();
-                    figure.values.retain(|value| value.name != name);
-                    figure.values.push(Value {
-                        name: name.into(),
-                        role: role.into(),
-                        value: value.parse().ok()?,
-                    });
-                }
-                "line" => {
-                    let [_, figure, .., target, verdict, noisy] = fields[..] else { return None };
-                    let figure = self.figure(figure, run);
-                    (figure.target, figure.verdict) = (target.into(), verdict.into());
-                    figure.noisy = noisy.parse().ok()?;
-                }
-                _ => {}
+        text.lines().try_for_each(|line| self.add_line(line, run).ok_or(line))
+    }
+
+    fn add_line(&mut self, line: &str, run: usize) -> Option<()> {
+        let fields: Vec<_> = line.split('\t').collect();
+        match fields[0] {
+            "value" => {
+                let [_, figure, name, role, value, unit] = fields[..] else { return None };
+                let figure = self.figure(figure, run);
+                figure.unit = unit.into();
+                figure.values.retain(|value| value.name != name);
+                figure.values.push(Value {
+                    name: name.into(),
+                    role: role.into(),
+                    value: value.parse().ok()?,
+                });
             }
+            "line" => {
+                let [_, figure, .., target, word, noisy] = fields[..] else { return None };
+                let figure = self.figure(figure, run);
+                (figure.target, figure.verdict) = (target.into(), verdict(word)?);
+                figure.noisy = noisy.parse().ok()?;
+            }
+            _ => {}
         }
         Some(())
     }
 
-    /// The figure of this name and run; what an older run said of it is dropped.
+    /// The figure of this name and run; the values of an older run are dropped.
     fn figure(&mut self, name: &str, run: usize) -> &mut Figure {
         let place = self.figures.iter().position(|figure| figure.name == name);
         let place = place.unwrap_or(self.figures.len());
@@ -185,7 +188,17 @@ impl Data {
     }
 }
 
-/// A file's description, and its text.
+/// The verdict that a word stands for. Files recorded up to 2026-11-23 have `met` for `pass` and `short` for `miss`.
+fn verdict(word: &str) -> Option<&'static str> {
+    match word {
+        "pass" | "met" => Some("pass"),
+        "miss" | "short" => Some("miss"),
+        "-" => Some("-"),
+        _ => None,
+    }
+}
+
+/// Reads a file: its description, and its text.
 fn file(path: &Path) -> Result<(Run, String), String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let notes = text.lines().map_while(|line| line.strip_prefix("# ")?.split_once(": "));
@@ -194,7 +207,7 @@ fn file(path: &Path) -> Result<(Run, String), String> {
     Ok((Run { file, notes }, text))
 }
 
-/// The order of names: word by word, numbers by their size.
+/// The sort key of names: word by word, numbers by their values.
 fn order(name: &str) -> Vec<(String, u64)> {
     let word = |word: &str| {
         let at = word.find(|c: char| c.is_ascii_digit()).unwrap_or(word.len());
@@ -228,28 +241,47 @@ mod tests {
     }
 
     #[test]
-    fn the_newer_of_two_runs_counts_whole() {
+    fn the_newer_of_two_runs_replaces_the_older() {
         let mut data = Data::default();
         for text in [
-            "value\ta\tours\tours\t1.0\tns\nvalue\ta\tgo\tpeer\t2.0\tns\nline\ta\t1\tgo\t2\t0.5\t<=1\tmet\tfalse\n",
-            "value\ta\tours\tours\t3.0\tns\nline\ta\t3\t-\t-\t-\t<=1\tshort\ttrue\n",
+            "value\ta\tours\tours\t1.0\tns\nvalue\ta\tgo\tpeer\t2.0\tns\nline\ta\t1\tgo\t2\t0.5\t<=1\tpass\tfalse\n",
+            "value\ta\tours\tours\t3.0\tns\nline\ta\t3\t-\t-\t-\t<=1\tmiss\ttrue\n",
         ] {
             data.runs.push(Run { file: "x".into(), notes: Vec::new() });
             data.add(text).unwrap();
         }
         let [figure] = &data.figures[..] else { panic!("{data:?}") };
         assert_eq!((figure.of("ours"), figure.of("go"), figure.run), (Some(3.0), None, Some(1)));
-        assert!(figure.noisy && figure.verdict == "short");
-        assert!(data.add("value\ta\tours").is_none());
+        assert!(figure.noisy && figure.verdict == "miss");
+        assert_eq!(data.add("# ring\nvalue\ta\tours"), Err("value\ta\tours"));
     }
 
-    /// As of a ring of 10^6 processes, of which a quick look runs 10^4.
+    #[test]
+    fn old_and_new_verdicts_are_read_alike() {
+        for (word, expected) in
+            [("met", "pass"), ("short", "miss"), ("pass", "pass"), ("miss", "miss"), ("-", "-")]
+        {
+            let mut data = Data::default();
+            data.runs.push(Run { file: "x".into(), notes: Vec::new() });
+            data.add(&format!("value\ta\tours\tours\t1.0\tns\nline\ta\t1\t-\t-\t-\t<=1\t{word}\tfalse\n"))
+                .unwrap();
+            assert_eq!(data.figures[0].verdict, expected, "{word}");
+            let table = super::super::table::figures(&[&data.figures[0]], |run| run);
+            let target = if expected == "-" { "≤ 1".to_owned() } else { format!("≤ 1: {expected}") };
+            assert!(table.contains(&format!("| {target} |")), "{table}");
+        }
+        let mut data = Data::default();
+        data.runs.push(Run { file: "x".into(), notes: Vec::new() });
+        assert!(data.add("line\ta\t1\t-\t-\t-\t<=1\tperhaps\tfalse\n").is_err());
+    }
+
+    /// For example a ring of 10^6 processes, of which a quick look runs 10^4.
     #[test]
     fn a_quick_look_is_no_measurement() {
         let run = |date: &str, options: &str, value: &str| {
             format!(
                 "# date: {date}\n# command: cargo run -p thalweg-bench -- kpn.ring{options}\n\
-                 value\t{value}\tns\nline\tkpn.ring.t1\t9\t-\t-\t-\t<=25\tmet\tfalse\n"
+                 value\t{value}\tns\nline\tkpn.ring.t1\t9\t-\t-\t-\t<=25\tpass\tfalse\n"
             )
         };
         let folder = tempfile::tempdir().unwrap();
@@ -266,12 +298,12 @@ mod tests {
 
         let data = read(&[full.clone(), quick.clone()]);
         assert_eq!((data.runs.len(), data.figures.len()), (1, 1));
-        assert_eq!(data.figures[0].of("ours"), Some(191.0), "the newer run is a quick one");
+        assert_eq!(data.figures[0].of("ours"), Some(191.0), "the newer run is a quick look");
 
         let data = read(&[quick]);
         let [figure] = &data.figures[..] else { panic!("{data:?}") };
         assert!(figure.values.is_empty() && figure.run.is_none() && figure.verdict == "-");
-        let table = super::super::table::figures(&[figure], |_| unreachable!("of no run"));
-        assert!(table.ends_with("| `kpn.ring.t1` | not measured |  |  | ≤ 25 | - |\n"), "{table}");
+        let table = super::super::table::figures(&[figure], |_| unreachable!("the figure has no run"));
+        assert!(table.ends_with("| not measured |  |  | ≤ 25 | - | `kpn.ring.t1` |\n"), "{table}");
     }
 }

@@ -1,4 +1,4 @@
-//! The page of the engine: channels, chains and farms of kernels, the archiver.
+//! The page on the engine: channels, chains and farms of kernels, the archiver.
 
 use super::data::{Data, Figure};
 use super::plot::{Bar, Lines, Series, bars};
@@ -7,7 +7,7 @@ use super::{Plot, Section, efficiency, series, time};
 pub(super) const HEAD: &str = "\
 # Results: the engine
 
-Kernels, channels and the archiver, beside other systems that did the same work in the same run.
+Kernels, channels and the archiver, and other systems that did the same work in the same run.
 ";
 
 pub(super) const SECTIONS: [Section; 5] = [
@@ -15,12 +15,12 @@ pub(super) const SECTIONS: [Section; 5] = [
         title: "Channels",
         prefixes: &["channel"],
         subject: "channel",
-        text: "Nanoseconds for an item from one thread to another, 64 or 1 at a time.",
+        text: "Nanoseconds per item from one thread to another, 64 items or 1 item at a time.",
         plots: |data| {
             let svg = of_items(data, &["channel.slice64", "channel.item"]);
             vec![Plot {
                 file: "channel",
-                shows: "Nanoseconds an item through a channel, ours and peers",
+                shows: "Nanoseconds per item through a channel, ours and peers",
                 svg,
             }]
         },
@@ -29,24 +29,25 @@ pub(super) const SECTIONS: [Section; 5] = [
         title: "Chains",
         prefixes: &["chain"],
         subject: "chain",
-        text: "`s` serial stages in order, each of which works for `w` on every item. Without work: nanoseconds for an item and a\n\
-               stage; otherwise efficiency.",
+        text: "`s` serial stages in order; each stage does `w` of work on every item. Without work: nanoseconds per item and stage;\n\
+               otherwise efficiency.",
         plots: chains,
     },
     Section {
         title: "Farms",
         prefixes: &["farm"],
         subject: "farm",
-        text: "A serial source, a parallel stage with heavy-tailed work of `w` in the mean, a serial sink that gets everything in order.\n\
-               `outputs03`, `rounds13` and `peek64` stand beside the plain farm in place of a peer: several outputs an item, a\n\
-               loop, a window.",
+        text: "A serial source, a parallel stage with heavy-tailed work of mean `w`, a serial sink that receives the results in order.\n\
+               `outputs03` (several outputs per item), `rounds13` (a loop) and `peek64` (a window) are compared with the plain\n\
+               farm in place of a peer.",
         plots: |data| {
             let (after, t) = (format!(".t{}", data.threads()), data.threads());
-            let of = |name, who| series(data, name, "farm.w", &after, who);
-            let peers = ["crossbeam", "go", "tbb-pipeline"].map(|who| Series { other: true, ..of(who, who) });
+            let of = |name, contestant| series(data, name, "farm.w", &after, contestant);
+            let peers =
+                ["crossbeam", "go", "tbb-pipeline"].map(|peer| Series { other: true, ..of(peer, peer) });
             let lines =
                 [of("ours", "ours"), of("ours, as an iterator", "ours(adaptor)")].into_iter().chain(peers);
-            let svg = efficiency(&format!("work of an item in the mean, {t} threads"), time, lines.collect());
+            let svg = efficiency(&format!("mean work of an item, {t} threads"), time, lines.collect());
             vec![Plot { file: "farm", shows: "Efficiency of the ordered farm over the work of an item", svg }]
         },
     },
@@ -54,15 +55,15 @@ pub(super) const SECTIONS: [Section; 5] = [
         title: "Dedup",
         prefixes: &["dedup"],
         subject: "dedup",
-        text: "`overhead`: processor time above the archiver's own sequential build; `speedup`: that build's time divided by the\n\
-               engine's, over 500 MB in memory; `files`: the same from files to a file.",
+        text: "`overhead`: processor time above that of the archiver's sequential build, in per cent; `speedup`: the time of that\n\
+               build divided by the engine's, over 500 MB in memory; `files`: the speed-up from files to a file.",
         plots: |_| Vec::new(),
     },
     Section {
         title: "Report and idling",
         prefixes: &["report", "idle"],
         subject: "report",
-        text: "What the report's time stamps cost where an activation does 1 us of work; processor time of a run that waits for 5 s.",
+        text: "The cost of the report's time stamps if an activation does 1 us of work; the processor time of a run that waits for 5 s.",
         plots: |_| Vec::new(),
     },
 ];
@@ -73,7 +74,7 @@ fn chains(data: &Data) -> Vec<Plot> {
     vec![
         Plot {
             file: "chain-costs",
-            shows: "Nanoseconds an item and stage of a chain without work, ours and peers",
+            shows: "Nanoseconds per item and stage of a chain without work, ours and peers",
             svg: of_items(data, &costs.each_ref().map(|name| &**name)),
         },
         Plot { file: "chain", shows: "Efficiency of a chain over the work of a stage", svg: works(data) },
@@ -85,23 +86,23 @@ fn chains(data: &Data) -> Vec<Plot> {
     ]
 }
 
-/// Efficiencies of a chain of four, ours and the peers'.
+/// The efficiencies of a chain of four stages, ours and the peers'.
 fn works(data: &Data) -> Option<String> {
     let after = format!(".t{}", data.threads());
-    let of = |name: &str, before, who| {
-        let mut line = series(data, name, before, &after, who);
+    let of = |name: &str, before, contestant| {
+        let mut line = series(data, name, before, &after, contestant);
         line.points.retain(|(work, _)| *work > 0.0); // without work the figure is a cost
         line
     };
     let peers = ["crossbeam", "go", "tokio"]
-        .map(|who| Series { other: true, ..of(&format!("{who}, 4 stages"), "chain.s4.w", who) });
+        .map(|peer| Series { other: true, ..of(&format!("{peer}, 4 stages"), "chain.s4.w", peer) });
     let lines = [of("ours, 16 stages", "chain.s16.w", "ours"), of("ours, 4 stages", "chain.s4.w", "ours")];
     efficiency("work of a stage", time, lines.into_iter().chain(peers).collect())
 }
 
 fn threads(data: &Data) -> Option<String> {
     let mut lines: Vec<_> = ["100ns", "1us", "10us"]
-        .map(|work| series(data, &format!("{work} a stage"), &format!("chain.s4.w{work}.t"), "", "ours"))
+        .map(|work| series(data, &format!("{work} per stage"), &format!("chain.s4.w{work}.t"), "", "ours"))
         .into();
     lines.iter_mut().flat_map(|line| &mut line.points).for_each(|(threads, y)| *y *= *threads);
     lines.retain(|line| !line.points.is_empty());
@@ -115,10 +116,10 @@ fn threads(data: &Data) -> Option<String> {
     Lines { x: "threads", y: "speed-up of a chain of 4", tick: |x| x.to_string(), top, series: lines }.svg()
 }
 
-/// The costs of an item, of all who took part in these figures.
+/// The costs per item of all contestants in these figures.
 fn of_items(data: &Data, names: &[&str]) -> Option<String> {
     let found = data.figures.iter().filter(|figure| names.contains(&&*figure.name));
-    bars("nanoseconds an item, logarithmic", &found.flat_map(of_figure).collect::<Vec<_>>())
+    bars("nanoseconds per item, logarithmic", &found.flat_map(of_figure).collect::<Vec<_>>())
 }
 
 fn of_figure(figure: &Figure) -> impl Iterator<Item = Bar> {

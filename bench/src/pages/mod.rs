@@ -1,13 +1,15 @@
-//! `docs/results`: tables and plots of results, beside what the papers report.
+//! Generates `docs/results`: tables and plots of the results, with the figures that the papers report.
 //!
-//! All that a page says of a measurement comes from the file it is kept in ([`data`]), all of a paper from
-//! `bench/paper/*.tsv` ([`paper`]): the same files give the same pages, to the byte.
+//! A page is a function of the recorded results ([`data`]) and of `bench/paper/*.tsv` ([`paper`]): the same files
+//! produce the same pages, to the byte.
 
 mod data;
 mod engine;
+mod names;
 mod paper;
 mod plot;
 mod processes;
+mod small;
 mod streamit;
 mod table;
 
@@ -18,29 +20,29 @@ use std::path::{Path, PathBuf};
 use data::{Data, Figure};
 use plot::{Lines, Series};
 
-/// A plot: its file's name, what it shows, and the picture; no picture where nothing of it was measured.
+/// A plot: the name of its file, its title, and the picture; no picture if none of its figures was measured.
 struct Plot {
     file: &'static str,
     shows: &'static str,
     svg: Option<String>,
 }
 
-/// A part of a page.
+/// A section of a page.
 struct Section {
     title: &'static str,
-    /// How its figures' names begin.
+    /// The prefixes of its figures' names.
     prefixes: &'static [&'static str],
-    /// What the papers' statements on it are filed under.
+    /// The key of the papers' statements on this section.
     subject: &'static str,
-    /// What one has to know to read it.
+    /// The text above the table.
     text: &'static str,
     plots: fn(&Data) -> Vec<Plot>,
 }
 
-/// Writes the pages of these results, or of all that are kept, into a folder, or into `docs/results`.
+/// Writes the pages of these results, or of all recorded ones, into a folder, by default `docs/results`.
 pub fn write(results: &[PathBuf], to: Option<&Path>) -> Result<(), String> {
     let to = to.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results"), Path::to_owned);
-    let all = if results.is_empty() { kept()? } else { results.to_vec() };
+    let all = if results.is_empty() { recorded()? } else { results.to_vec() };
     for (name, text) in pages(&Data::read(&all)?) {
         let path = to.join(name);
         let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
@@ -50,36 +52,39 @@ pub fn write(results: &[PathBuf], to: Option<&Path>) -> Result<(), String> {
     Ok(())
 }
 
-/// All files of results.
-fn kept() -> Result<Vec<PathBuf>, String> {
+/// All files of `bench/results`.
+fn recorded() -> Result<Vec<PathBuf>, String> {
     let folder = crate::results::folder();
     let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     Ok(paths.filter(|path| path.extension().is_some_and(|end| end == "tsv")).collect())
 }
 
-/// Names and contents of all files.
+/// The names and contents of all pages and plots.
 fn pages(data: &Data) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let processes = page(data, processes::HEAD, &processes::SECTIONS, &mut files);
     let engine = page(data, engine::HEAD, &engine::SECTIONS, &mut files);
     let streamit = page(data, streamit::HEAD, &streamit::SECTIONS, &mut files);
+    let small = page(data, small::HEAD, &small::SECTIONS, &mut files);
     files.extend([
         ("processes.md".into(), processes),
         ("engine.md".into(), engine),
         ("streamit.md".into(), streamit),
+        ("small-jobs.md".into(), small),
     ]);
     files
 }
 
 const READING: &str = "\
-`cargo run --release -p thalweg-bench -- pages` makes this page from `bench/results` and `bench/paper`; do not edit it.
-Of a figure that was measured more than once the newest is shown; its run is named in the last column and below.
-Runs with `--quick` measure smaller sizes than the figures' names say, and do not count: a figure that only they
-have is not measured.
+`cargo run --release -p thalweg-bench -- pages` generates this page from `bench/results` and `bench/paper`; do not
+edit it. If a figure was measured more than once, the newest value is shown; its run, with the machine, is described
+below. Runs with `--quick` use smaller sizes than the figures' names say, so they do not count: a figure that only
+they have is listed as not measured. `noisy`: other programs disturbed a run that counts, so do not rely on the line.
 Efficiency is the time of a perfect split of the same work over the same number of threads, divided by the time
-taken. What each figure is, and how it is measured, is in [bench/README.md](../../bench/README.md). The papers
-measured on other machines: theirs and ours stand beside each other, and are not a race.
+taken: 1 is perfect. The last column is the figure's name in the bench; [bench/README.md](../../bench/README.md) defines
+each figure and how it is measured. The papers measured on other machines, so their values and ours are not directly
+comparable.
 ";
 
 fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, String)>) -> String {
@@ -116,23 +121,26 @@ fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, 
         sections.iter().flat_map(|section| paper::on(section.subject)).map(|s| s.paper).collect();
     papers.sort_unstable();
     papers.dedup();
-    _ = writeln!(text, "\n## Papers, and what they measured on\n");
+    if papers.is_empty() {
+        return text;
+    }
+    _ = writeln!(text, "\n## Papers and their machines\n");
     papers.iter().for_each(|paper| _ = writeln!(text, "- {paper}"));
     text
 }
 
-/// The figures of a section; those of the policies are all that ran under more than one.
+/// The figures of a section. The section on policies has all figures that ran under more than one policy.
 fn figures<'a>(data: &'a Data, section: &'a Section) -> impl Iterator<Item = &'a Figure> {
     let found = section.prefixes.iter().flat_map(|prefix| data.starting(prefix));
     found.filter(|figure| section.subject != "policies" || figure.of("ws-cur").is_some())
 }
 
-/// A line of a plot, from the figures named `before`, x, `after`.
-fn series(data: &Data, name: &str, before: &str, after: &str, who: &str) -> Series {
-    Series { name: name.into(), points: data.series(before, after, who), other: false }
+/// A line of a plot, from a contestant's values in the figures named `before`, x, `after`.
+fn series(data: &Data, name: &str, before: &str, after: &str, contestant: &str) -> Series {
+    Series { name: name.into(), points: data.series(before, after, contestant), other: false }
 }
 
-/// The papers' points on a subject, as lines of a single point.
+/// The papers' points on a subject, each as a line of a single point.
 fn papers_points(subject: &str) -> impl Iterator<Item = Series> {
     let points = paper::on(subject).into_iter().filter_map(|statement| statement.point);
     points.map(|(x, y, name)| Series { name: name.into(), points: vec![(x, y)], other: true })
@@ -144,7 +152,7 @@ fn efficiency(x: &str, tick: fn(f64) -> String, mut series: Vec<Series>) -> Opti
     Lines { x, y: "efficiency", tick, top: 1.1, series }.svg()
 }
 
-/// How a time in nanoseconds is written at an axis.
+/// The label of a time in nanoseconds at an axis.
 fn time(ns: f64) -> String {
     if ns < 1000.0 { format!("{ns} ns") } else { format!("{} us", ns / 1000.0) }
 }
@@ -153,16 +161,16 @@ fn time(ns: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Made by `thalweg-bench pages bench/fixtures/pages/results.tsv --to bench/fixtures/pages`.
+    /// `thalweg-bench pages bench/fixtures/pages/results.tsv --to bench/fixtures/pages` generates the expected files.
     #[test]
-    fn the_same_results_give_the_same_pages() {
+    fn the_same_results_produce_the_same_pages() {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/pages");
         let pages = pages(&Data::read(&[folder.join("results.tsv")]).unwrap());
         assert!(pages.iter().any(|(name, _)| name.ends_with(".svg")));
         for (name, text) in pages {
-            let kept =
+            let expected =
                 fs::read_to_string(folder.join(&name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(kept == text, "{name} has changed");
+            assert!(expected == text, "{name} has changed");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What the papers report: `bench/paper/*.tsv`.
+//! The figures that the papers report: `bench/paper/*.tsv`.
 
-/// The files.
+/// The contents of the files.
 const PAPERS: [&str; 5] = [
     include_str!("../../paper/nornir.tsv"),
     include_str!("../../paper/danbi.tsv"),
@@ -12,32 +12,32 @@ const PAPERS: [&str; 5] = [
 /// One statement of a paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Statement {
-    /// Which paper, and what it measured on.
+    /// The paper and its machine.
     pub paper: &'static str,
-    /// What was measured.
+    /// The quantity measured.
     pub what: &'static str,
-    /// What came out.
+    /// Its value.
     pub value: &'static str,
     /// Section, figure or table.
     pub place: &'static str,
-    /// As a point of the section's plot: x and y as far as they are numbers, and a name.
+    /// A point of the section's plot: x and y, NaN where they are not numbers, and a name.
     pub point: Option<(f64, f64, &'static str)>,
 }
 
-/// All that the papers say on the subject of a section.
+/// All statements of the papers on the subject of a section.
 pub fn on(section: &str) -> Vec<Statement> {
     PAPERS.iter().flat_map(|text| statements(text, section)).collect()
 }
 
 fn statements(text: &'static str, section: &str) -> impl Iterator<Item = Statement> {
     let paper =
-        text.lines().next().and_then(|line| line.strip_prefix("# ")).expect("a paper's file names it");
+        text.lines().next().and_then(|line| line.strip_prefix("# ")).expect("the first line names the paper");
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let ours =
         lines.map(|line| line.split('\t').collect::<Vec<_>>()).filter(move |fields| fields[0] == section);
     ours.map(move |fields| {
         let [_, what, value, place, ref rest @ ..] = fields[..] else {
-            panic!("{paper}: section, what, value and place, not {fields:?}")
+            panic!("{paper}: expected section, what, value and place, got {fields:?}")
         };
         Statement { paper, what, value, place, point: rest.first().map(|text| point(text)) }
     })
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_have_their_places_and_points() {
+    fn statements_have_places_and_points() {
         let all = on("scatter");
         assert_eq!(all.len(), 2);
         assert_eq!(all[0].point, Some((256.0, 0.95, "paper: WS-LAST, 8 CPUs")));

@@ -1,4 +1,4 @@
-//! Plots, as SVG that can be read on a light and on a dark page.
+//! Plots, as SVG for light and dark pages.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -11,7 +11,7 @@ const FONT: &str = "sans-serif";
 const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
 const INK: RGBColor = RGBColor(0x24, 0x29, 0x2f);
 const GRID: RGBColor = RGBColor(0xd0, 0xd7, 0xde);
-/// Colours of series, that stand out from both backgrounds; the last one is for what is not ours.
+/// The colours of series, which contrast with both backgrounds; the last one is for other systems.
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0x2f, 0x81, 0xf7),
     RGBColor(0xd9, 0x73, 0x0d),
@@ -21,7 +21,7 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(0x8b, 0x94, 0x9e),
 ];
 const GREY: RGBColor = COLOURS[5];
-/// What changes on a dark page.
+/// The style for dark pages.
 const DARK: &str = "<style>@media (prefers-color-scheme: dark) {\
  [fill=\"#FFFFFF\"] { fill: #0d1117 } [fill=\"#24292F\"] { fill: #e6edf3 }\
  [stroke=\"#24292F\"] { stroke: #e6edf3 } [stroke=\"#D0D7DE\"] { stroke: #30363d } }</style>";
@@ -29,30 +29,30 @@ const DARK: &str = "<style>@media (prefers-color-scheme: dark) {\
 /// One line of a plot.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What stands at its end.
+    /// The label at its end.
     pub name: String,
-    /// Where it goes, by x.
+    /// Its points, in the order of x.
     pub points: Vec<(f64, f64)>,
-    /// Not ours: grey, or single points.
+    /// Whether it belongs to another system: then it is grey.
     pub other: bool,
 }
 
-/// Lines over a few values of x, which stand at equal distances.
+/// Lines over a few values of x, at equal distances.
 pub struct Lines<'a> {
-    /// What x is, with its unit.
+    /// The label of the x axis, with its unit.
     pub x: &'a str,
-    /// What y is, with its unit.
+    /// The label of the y axis, with its unit.
     pub y: &'a str,
-    /// How a value of x is written.
+    /// Formats a value of x.
     pub tick: fn(f64) -> String,
-    /// Where y ends. It begins below the lowest point, or at 0 where that is far below.
+    /// The end of the y axis. It begins slightly below the lowest point, or at 0 if that is less than half of the end.
     pub top: f64,
     /// The lines.
     pub series: Vec<Series>,
 }
 
 impl Lines<'_> {
-    /// The plot; nothing where there is less than two values of x.
+    /// The plot; `None` for less than two values of x.
     pub fn svg(&self) -> Option<String> {
         let mut ticks: Vec<f64> =
             self.series.iter().flat_map(|series| &series.points).map(|point| point.0).collect();
@@ -104,20 +104,20 @@ impl Lines<'_> {
     }
 }
 
-/// Where a line ends.
+/// The y value of a line's last point.
 fn end(series: &Series) -> f64 {
     series.points.last().map_or(0.0, |point| point.1)
 }
 
-/// Ours in turn, the others grey.
+/// Our series have the colours in turn, the others are grey.
 fn colours(series: &[Series]) -> Vec<RGBColor> {
     let mut next = COLOURS[..5].iter().copied().cycle();
     let colour =
-        |series: &Series| if series.other { GREY } else { next.next().expect("a cycle does not end") };
+        |series: &Series| if series.other { GREY } else { next.next().expect("the iterator cycles") };
     series.iter().map(colour).collect()
 }
 
-/// Moves values apart until no two are nearer than `gap`, in their order, each as little as that takes from below.
+/// Moves values down until no two are nearer than `gap`; keeps their order.
 fn spread(values: Vec<f64>, gap: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
@@ -132,15 +132,15 @@ fn spread(values: Vec<f64>, gap: f64) -> Vec<f64> {
 /// One bar of a plot.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What it is of.
+    /// The label.
     pub name: String,
     /// Its length.
     pub value: f64,
-    /// Not ours: grey.
+    /// Whether it belongs to another system: then it is grey.
     pub other: bool,
 }
 
-/// Bars on a logarithmic scale, one below the other, with their values.
+/// Bars on a logarithmic scale, from top to bottom, with their values.
 pub fn bars(what: &str, bars: &[Bar]) -> Option<String> {
     let values = || bars.iter().map(|bar| bar.value);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
@@ -163,7 +163,7 @@ fn draw_bars(
         .y_label_area_size(190)
         .build_cartesian_2d(range.log_scale(), (0..rows).into_segmented())?;
     let style = (FONT, 13).into_font().color(&INK);
-    // The first is the uppermost.
+    // The first bar is at the top.
     let name = |row: &SegmentValue<i32>| match row {
         SegmentValue::CenterOf(row) => {
             bars.get((rows - 1 - row) as usize).map_or("", |bar| &bar.name).to_owned()
@@ -199,16 +199,16 @@ fn draw_bars(
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-/// A picture on a background of its own, with the dark page's colours.
+/// A picture with its own background and the style for dark pages.
 fn picture(height: u32, draw: impl FnOnce(&DrawingArea<SVGBackend, Shift>) -> Drawn) -> String {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
         let drawn = area.fill(&PAPER).map_err(Into::into).and_then(|()| draw(&area));
-        drawn.and_then(|()| Ok(area.present()?)).expect("a picture in memory can be drawn");
+        drawn.and_then(|()| Ok(area.present()?)).expect("drawing into memory does not fail");
     }
     let head = svg.find("<svg").and_then(|start| Some(start + svg[start..].find('>')? + 1));
-    svg.insert_str(head.expect("a picture begins with its element"), DARK);
+    svg.insert_str(head.expect("the text has an svg element"), DARK);
     svg
 }
 
@@ -217,24 +217,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_do_not_stand_on_each_other() {
+    fn labels_do_not_overlap() {
         assert_eq!(spread(vec![0.5, 1.0, 0.95], 0.25), [0.5, 1.0, 0.75]);
         assert_eq!(spread(vec![1.0, 1.0, 1.0], 0.25), [1.0, 0.75, 0.5]);
     }
 
     #[test]
     fn a_picture_shows_names_axes_and_values() {
-        let series = Series { name: "somebody".into(), points: vec![(1.0, 0.5), (8.0, 0.75)], other: false };
+        let series = Series { name: "system".into(), points: vec![(1.0, 0.5), (8.0, 0.75)], other: false };
         let lines =
             Lines { x: "size", y: "speed", tick: |x| format!("{x} B"), top: 1.0, series: vec![series] };
         let svg = lines.svg().unwrap();
         assert!(
-            ["somebody", "size", "speed", "8 B", "prefers-color-scheme"]
-                .iter()
-                .all(|word| svg.contains(word)),
+            ["system", "size", "speed", "8 B", "prefers-color-scheme"].iter().all(|word| svg.contains(word)),
             "{svg}"
         );
-        let svg = bars("time (ns)", &[Bar { name: "they".into(), value: 12.5, other: true }]).unwrap();
-        assert!(["they", "12.50 ns", "time (ns)"].iter().all(|word| svg.contains(word)), "{svg}");
+        let svg = bars("time (ns)", &[Bar { name: "peer".into(), value: 12.5, other: true }]).unwrap();
+        assert!(["peer", "12.50 ns", "time (ns)"].iter().all(|word| svg.contains(word)), "{svg}");
     }
 }

@@ -1,4 +1,4 @@
-//! The page of the StreamIt compiler: programs against C by hand, dynamic rates, threads.
+//! The page on the StreamIt compiler: programs against hand-written C, dynamic rates, threads.
 
 use super::data::{Data, Figure};
 use super::plot::{Bar, Lines, Series, bars};
@@ -7,25 +7,24 @@ use super::{Plot, Section, series};
 pub(super) const HEAD: &str = "\
 # Results: StreamIt programs
 
-The programs of `apps/str` as native code, beside C that was written by hand for each, and under other schedulers.
+The programs of `apps/str` as native code, compared with hand-written C and with other schedulers.
 ";
 
 pub(super) const SECTIONS: [Section; 4] = [
     Section {
-        title: "One thread, against C by hand",
+        title: "One thread, against hand-written C",
         prefixes: &[
             "str.fm", "str.fi", "str.time", "str.ff", "str.be", "str.de", "str.bi", "str.dct", "str.ch",
             "str.m",
         ],
         subject: "",
-        text: "Nanoseconds for an item of input, input and output in memory. `c` is C written by hand for that program, with the\n\
-               same compiler and flags and the same results to the bit. `plain` is what a compiler without optimisation of its own\n\
-               gives: a C function for each filter and ring buffers; `fused` is one loop without vectors across firings. With `.t2`:\n\
-               how many times as fast on two threads.",
+        text: "Nanoseconds per item of input, with input and output in memory. `c` is C written by hand for that program, with the\n\
+               same compiler and flags and the same results to the bit. `plain` is code without our optimisations: a C function for\n\
+               each filter, and ring buffers; `fused` is one loop without vectors across firings. `.t2`: the speed-up on two threads.",
         plots: |data| {
             vec![Plot {
                 file: "str",
-                shows: "Nanoseconds an item of ten StreamIt programs, ours, C by hand, and plain functions",
+                shows: "Nanoseconds per item of ten StreamIt programs: ours, hand-written C, and plain functions",
                 svg: programs(data),
             }]
         },
@@ -34,14 +33,14 @@ pub(super) const SECTIONS: [Section; 4] = [
         title: "Dynamic rates: queues",
         prefixes: &["str.dyn.queues", "str.dyn.waits", "str.dyn.work", "str.dyn.os"],
         subject: "dynamic",
-        text: "A pipeline of n + 1 operators over n dynamic queues on one thread: nanoseconds for an item and queue. The operators of\n\
-               `queues` give on one item a firing; those of `waits` may take more, so that they look for each and may wait in the\n\
-               middle of a firing; those of `work` calculate for 1000 steps together. `batch1` hands over each item by itself. Beside\n\
-               them the same program with static rates, fused, or with a thread of the operating system for each operator.",
+        text: "A pipeline of n + 1 operators over n dynamic queues on one thread: nanoseconds per item and queue. The operators of\n\
+               `queues` pass on one item per firing; those of `waits` may pop more, so they check for each item and may wait in the\n\
+               middle of a firing; those of `work` share 1000 steps of computation. With `batch1` each item is handed over on its\n\
+               own. They are compared with the same program with static rates, fused, and with one OS thread for each operator.",
         plots: |data| {
             vec![Plot {
                 file: "str-queues",
-                shows: "Nanoseconds for an item and queue over the number of dynamic queues",
+                shows: "Nanoseconds per item and queue over the number of dynamic queues",
                 svg: queues(data),
             }]
         },
@@ -50,16 +49,16 @@ pub(super) const SECTIONS: [Section; 4] = [
         title: "Dynamic rates: applications",
         prefixes: &["str.dyn.huffman", "str.dyn.vwap", "str.dyn.predicate"],
         subject: "applications",
-        text: "Nanoseconds for a cell of input on one thread, beside the same regions taking turns on demand, in rounds of one\n\
-               steady state in which regions without input have a turn for nothing (`no-op`), and filter by filter (`sequential`).\n\
-               With `.t2`: how many times as fast on two threads.",
+        text: "Nanoseconds per cell of input on one thread. Peers are other schedules of the same regions: on demand (`demand`), in\n\
+               rounds of one steady state in which regions without input execute a no-op (`no-op`), and filter by filter\n\
+               (`sequential`). `.t2`: the speed-up on two threads.",
         plots: |_| Vec::new(),
     },
     Section {
         title: "Compiling",
         prefixes: &["str.compile.largest", "str.compile.slowest"],
         subject: "",
-        text: "From the text of a program to native code that is ready to run: anew, and found in the cache.",
+        text: "From the text of a program to native code that is ready to run: compiled, and found in the cache.",
         plots: |_| Vec::new(),
     },
 ];
@@ -67,17 +66,17 @@ pub(super) const SECTIONS: [Section; 4] = [
 fn programs(data: &Data) -> Option<String> {
     let of = |figure: &Figure| {
         let program = figure.name.strip_prefix("str.")?.strip_suffix(".t1")?.replace('_', " ");
-        let bar = |name: &str, who: &str, other| {
-            Some(Bar { name: format!("{program}, {name}"), value: figure.of(who)?, other })
+        let bar = |name: &str, contestant: &str, other| {
+            Some(Bar { name: format!("{program}, {name}"), value: figure.of(contestant)?, other })
         };
         Some([bar("ours", "ours", false), bar("C by hand", "c", true), bar("plain", "plain", true)])
     };
     let all: Vec<Bar> = data.starting("str.").filter_map(of).flatten().flatten().collect();
-    bars("nanoseconds an item, logarithmic", &all)
+    bars("nanoseconds per item, logarithmic", &all)
 }
 
 fn queues(data: &Data) -> Option<String> {
-    let of = |name: &str, before: &str, who: &str| series(data, name, before, "", who);
+    let of = |name: &str, before: &str, contestant: &str| series(data, name, before, "", contestant);
     let lines = [
         of("batch 1", "str.dyn.queues.batch1.q", "ours"),
         of("default batches", "str.dyn.queues.q", "ours"),
@@ -85,6 +84,6 @@ fn queues(data: &Data) -> Option<String> {
     ];
     let top = lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(1.0, f64::max);
     let series = lines.into_iter().filter(|line| !line.points.is_empty()).collect();
-    Lines { x: "dynamic queues", y: "ns an item and queue", tick: |x| x.to_string(), top: top * 1.1, series }
+    Lines { x: "dynamic queues", y: "ns per item and queue", tick: |x| x.to_string(), top: top * 1.1, series }
         .svg()
 }

@@ -3,33 +3,36 @@
 use std::fmt::Write as _;
 
 use super::data::{Data, Figure, Value};
+use super::names::in_words;
 use super::paper::Statement;
 
-/// The figures of a section, everybody's values, and the target.
+/// The figures of a section with the values of all contestants, the target and the verdict.
 pub fn figures(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> String {
-    let mut text =
-        String::from("| figure | ours | peers | beside it | target | run |\n|---|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| figure | ours | peers | also measured | target | run | name |\n|---|---|---|---|---|---|---|\n",
+    );
     for figure in figures {
         let many = |role| join(&figure.with_role(role), &figure.unit);
         let none = if figure.run.is_none() { "not measured" } else { "-" };
         let ours =
             figure.with_role("ours").first().map_or(none.into(), |ours| number(ours.value, &figure.unit));
         let run = figure.run.map_or("-".into(), |run| number_of(run).to_string());
-        let target = figure.target.replace("<=", "≤ ").replace(">=", "≥ ");
+        let target = target(&figure.target, &figure.unit);
         let target = if figure.verdict == "-" { target } else { format!("{target}: {}", figure.verdict) };
         let noisy = if figure.noisy { ", noisy" } else { "" };
         _ = writeln!(
             text,
-            "| `{}` | {ours} | {} | {} | {target} | {run}{noisy} |",
-            figure.name,
+            "| {} | {ours} | {} | {} | {target} | {run}{noisy} | `{}` |",
+            in_words(&figure.name),
             many("peer"),
             many("aside"),
+            figure.name,
         );
     }
     text
 }
 
-/// What the papers say.
+/// The statements of the papers.
 pub fn papers(statements: &[Statement]) -> String {
     let mut text = String::from("| in the paper | value | where |\n|---|---|---|\n");
     for Statement { paper, what, value, place, .. } in statements {
@@ -39,7 +42,7 @@ pub fn papers(statements: &[Statement]) -> String {
     text
 }
 
-/// Every figure that ran under several policies, and how near `auto` is to the best of them.
+/// The figures that ran under several policies, with the ratio of `auto` to the best of them.
 pub fn policies(figures: &[&Figure]) -> String {
     let mut names = vec!["auto", "ws-cur", "ws-last"];
     for value in figures.iter().flat_map(|figure| figure.with_role("aside")) {
@@ -55,18 +58,24 @@ pub fn policies(figures: &[&Figure]) -> String {
         let cells = values.iter().map(|value| value.map_or("-".into(), |value| number(value, &figure.unit)));
         let best = values[1..].iter().flatten().copied().fold(f64::NAN, f64::max);
         let ratio = values[0].map_or("-".into(), |auto| format!("{:.3}", auto / best));
-        _ = writeln!(text, "| `{}` | {} | {ratio} |", figure.name, cells.collect::<Vec<_>>().join(" | "));
+        _ = writeln!(
+            text,
+            "| {} | {} | {ratio} |",
+            in_words(&figure.name),
+            cells.collect::<Vec<_>>().join(" | ")
+        );
     }
     text
 }
 
-/// What a figure of processes has under a policy: ours is `auto`, but `ws-last` where a policy is what the figure is about.
+/// The value of a figure of processes under a policy. `ours` ran under `ws-last` if the figure has a contestant `auto`,
+/// and under `auto` otherwise.
 pub fn policy_value(figure: &Figure, policy: &str) -> Option<f64> {
     let ours = if figure.of("auto").is_some() { "ws-last" } else { "auto" };
     figure.of(if policy == ours { "ours" } else { policy })
 }
 
-/// The runs that a page is made of.
+/// The runs that measured the figures of a page.
 pub fn runs(data: &Data, used: &[usize]) -> String {
     let mut text =
         String::from("| run | date (UTC) | commit | machine | command | data |\n|---|---|---|---|---|---|\n");
@@ -90,6 +99,16 @@ pub fn runs(data: &Data, used: &[usize]) -> String {
     text
 }
 
+/// A target as it was kept, `<=15000` or `<=1.3x bare-ring`, for the page.
+fn target(kept: &str, unit: &str) -> String {
+    let text = kept.replace("<=", "≤ ").replace(">=", "≥ ");
+    let long = text.split_once(' ').and_then(|(sign, value)| Some((sign, value.parse::<f64>().ok()?)));
+    match long.filter(|(_, value)| unit == "ns" && *value >= 1e4) {
+        Some((sign, value)) => format!("{sign} {} us", value / 1e3),
+        None => text,
+    }
+}
+
 fn join(values: &[&Value], unit: &str) -> String {
     let name = |name: &str| name.replace('|', " to ");
     let words: Vec<_> =
@@ -102,6 +121,8 @@ pub fn number(value: f64, unit: &str) -> String {
     match unit {
         "" => format!("{value:.3}"),
         "%" => format!("{value:.1} %"),
+        "ns" if value >= 1e6 => number(value / 1e6, "ms"),
+        "ns" if value >= 1e4 => number(value / 1e3, "us"),
         _ if value >= 100.0 => format!("{value:.0} {unit}"),
         _ => format!("{value:.2} {unit}"),
     }

@@ -1,14 +1,15 @@
 //! The yardstick for channels: a bare single-producer single-consumer ring of `Copy` items.
 //!
-//! It does what a channel must do and nothing else: no sleep, no end of stream, no growth, no accounting.
+//! It has the minimum of a channel: no sleep, no end of stream, no growth, no accounting.
 //!
-//! `head` counts the items taken and only the consumer writes it; `tail` counts the items put and only the
-//! producer writes it. Both grow without bound and are masked when a slot is addressed. Each end keeps its own
-//! count plainly and a cached copy of the other's, which it refreshes only when the cached copy says that
-//! there is nothing to do.
+//! `head` counts the items popped, and only the consumer writes it; `tail` counts the items pushed, and only the
+//! producer writes it. Both grow without bound and are masked when a slot is addressed. Each end keeps its own count
+//! in a plain field and a cached copy of the other's, which it reloads only when the copy shows too few items or
+//! free slots.
 //!
-//! The slots `head..tail` hold items and belong to the consumer; all others belong to the producer. A store of
-//! `tail` (release) hands slots to the consumer and pairs with its load (acquire); `head` the other way round.
+//! The slots `head..tail` hold items and belong to the consumer; all others belong to the producer. The producer's
+//! release store of `tail` hands slots to the consumer and pairs with the consumer's acquire load; the consumer's
+//! release store of `head` hands slots back and pairs with the producer's acquire load.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -16,7 +17,7 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Keeps a value on a cache line (pair) of its own.
+/// Gives a value a pair of cache lines of its own.
 #[repr(align(128))]
 struct Line<T>(T);
 
@@ -26,25 +27,25 @@ struct Shared<T> {
     slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
 }
 
-// SAFETY: a slot is touched by one side at a time, as the module describes; `T: Send` lets items change threads.
+// SAFETY: only the end that owns a slot accesses it, as the module describes; `T: Send` lets items change threads.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T: Copy> Shared<T> {
-    /// Where the slot of count `at` lies, and how many slots follow it without a break (itself included).
+    /// The slot of count `at`, and the number of slots from it to the end of the buffer.
     fn slot(&self, at: usize) -> (*mut T, usize) {
         let index = at & (self.slots.len() - 1);
         (UnsafeCell::raw_get(&raw const self.slots[index]).cast(), self.slots.len() - index)
     }
 }
 
-/// The end that puts items.
+/// The producer's end.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
     tail: usize,
     cached_head: usize,
 }
 
-/// The end that takes items.
+/// The consumer's end.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     head: usize,
@@ -64,7 +65,7 @@ pub fn ring<T: Copy>(capacity: usize) -> (Producer<T>, Consumer<T>) {
 }
 
 impl<T: Copy> Producer<T> {
-    /// Free slots; looks at the consumer's count only when fewer than `wanted` are known.
+    /// The number of free slots; loads the consumer's count only if fewer than `wanted` are known.
     #[inline]
     fn free(&mut self, wanted: usize) -> usize {
         let capacity = self.shared.slots.len();
@@ -74,7 +75,7 @@ impl<T: Copy> Producer<T> {
         capacity - (self.tail - self.cached_head)
     }
 
-    /// Puts one item, or gives `false` when the ring is full.
+    /// Pushes one item; returns `false` if the ring is full.
     #[inline]
     pub fn push(&mut self, item: T) -> bool {
         if self.free(1) == 0 {
@@ -87,25 +88,25 @@ impl<T: Copy> Producer<T> {
         true
     }
 
-    /// Puts the items that `items` gives, all or none; `false` when the ring has no room for them.
+    /// Pushes all items of `items`, or none: returns `false` if the ring has no room for them.
     #[inline]
     pub fn push_slice(&mut self, mut items: impl ExactSizeIterator<Item = T>) -> bool {
         let count = items.len();
         if self.free(count) < count {
             return false;
         }
-        let (to, unbroken) = self.shared.slot(self.tail);
-        let first = count.min(unbroken);
+        let (to, contiguous) = self.shared.slot(self.tail);
+        let first = count.min(contiguous);
         let (start, _) = self.shared.slot(0);
         let mut filled = 0;
         for (at, item) in (0..first).zip(&mut items) {
             // SAFETY: `count` slots from `tail` on are free, so they belong to this end, and the first
-            // `first` of them lie from `to` on.
+            // `first` of them are contiguous from `to` on.
             unsafe { to.add(at).write(item) };
             filled += 1;
         }
         for (at, item) in (0..count - first).zip(items) {
-            // SAFETY: as above; the rest of the `count` slots lie from the start of the ring on.
+            // SAFETY: as above; the rest of the `count` slots are contiguous from the start of the buffer on.
             unsafe { start.add(at).write(item) };
             filled += 1;
         }
@@ -122,7 +123,7 @@ impl<T: Copy> Producer<T> {
 }
 
 impl<T: Copy> Consumer<T> {
-    /// Items present; looks at the producer's count only when fewer than `wanted` are known.
+    /// The number of items; loads the producer's count only if fewer than `wanted` are known.
     #[inline]
     fn present(&mut self, wanted: usize) -> usize {
         if self.cached_tail - self.head < wanted {
@@ -131,7 +132,7 @@ impl<T: Copy> Consumer<T> {
         self.cached_tail - self.head
     }
 
-    /// Takes one item, if there is one.
+    /// Pops one item, if the ring has one.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.present(1) == 0 {
@@ -145,15 +146,15 @@ impl<T: Copy> Consumer<T> {
         Some(item)
     }
 
-    /// Shows up to `most` items to `look`, in one or two slices, and takes them; says how many.
+    /// Calls `look` with up to `most` items, in one or two slices, and pops them; returns their number.
     #[inline]
     pub fn pop_slice(&mut self, most: usize, mut look: impl FnMut(&[T])) -> usize {
         let count = most.min(self.present(most));
-        let (from, unbroken) = self.shared.slot(self.head);
-        let first = count.min(unbroken);
+        let (from, contiguous) = self.shared.slot(self.head);
+        let first = count.min(contiguous);
         let (start, _) = self.shared.slot(0);
-        // SAFETY: `count` slots from `head` on hold items and belong to this end; `first` of them lie from
-        // `from` on and the rest from the start of the ring.
+        // SAFETY: `count` slots from `head` on hold items and belong to this end; `first` of them are contiguous
+        // from `from` on, the rest from the start of the buffer on.
         let (front, back) =
             unsafe { (slice::from_raw_parts(from, first), slice::from_raw_parts(start, count - first)) };
         look(front);
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn full_and_empty_are_seen() {
+    fn full_and_empty_rings_are_detected() {
         let (mut producer, mut consumer) = ring(2);
         assert!(!producer.push_slice([1, 2, 3].into_iter()));
         assert!(producer.push(1) && producer.push(2) && !producer.push(3));

@@ -29,12 +29,12 @@ impl Link for Crossbeam {
     }
 }
 
-/// The farm: a source thread, as many workers as threads, and a sink that puts results back in order.
+/// The farm: a source thread, `threads` workers, and a sink that restores the order of the results.
 pub fn farm(job: &Farm) -> Row {
     confined(job.threads, || timed(|| threads(job)))
 }
 
-/// A short farm, on threads that are started for it.
+/// A short farm, on newly started threads.
 pub fn small(job: &Small) -> Row {
     median_of(job.jobs, || once(|| threads(&job.farm)))
 }
@@ -53,7 +53,7 @@ fn threads(job: &Farm) -> u64 {
     })
 }
 
-/// Folds the results in the order of their indices; keeps those that came too early.
+/// Folds the results in the order of their indices; buffers those that arrive too early.
 fn in_order(results: Receiver<(u64, u64)>) -> u64 {
     let (mut early, mut next, mut sum) = (VecDeque::<Option<u64>>::new(), 0, 0);
     for (i, x) in results {

@@ -1,4 +1,4 @@
-//! Peers in other languages: programs that `bench/peers/build.sh` makes from `bench/peers/`.
+//! Peers in other languages: programs that `bench/peers/build.sh` builds from `bench/peers/`.
 //!
 //! A program takes its job as arguments and prints one line: the seconds of its timed region and the checksum.
 
@@ -8,20 +8,20 @@ use std::process::Command;
 use crate::jobs::{Chain, Farm, Small};
 use crate::row::Row;
 
-/// Programs that can be built, and what is said when one is not there.
+/// The programs, each with a hint how to build it.
 pub const PROGRAMS: [(&str, &str); 2] = [
     ("go", "install Go, then bench/peers/build.sh"),
     ("tbb", "apt-get install libtbb-dev, or pip install tbb-devel, then bench/peers/build.sh"),
 ];
 
-/// A peer program: which one, and which of its modes.
+/// A peer program in one of its modes.
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
     mode: &'static str,
 }
 
-/// Where the built programs lie.
+/// The folder of the built programs.
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("peers/target")
 }
@@ -50,19 +50,19 @@ impl Program {
         self.run(&[job.jobs.to_string(), items.to_string(), threads.to_string(), work.table()])
     }
 
-    /// Nanoseconds of one step of work, as this program's compiler made it.
+    /// Nanoseconds of one step of work in this program.
     pub fn calibrate(&self) -> Result<f64, String> {
         self.run(&[]).map(|row| row.seconds * 1e9)
     }
 
     fn run(&self, arguments: &[String]) -> Result<Row, String> {
         let mut command = Command::new(&self.path);
-        let output = command.arg(self.mode).args(arguments).output().map_err(|error| self.says(&error))?;
+        let output = command.arg(self.mode).args(arguments).output().map_err(|error| self.error(&error))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        parse(&text).ok_or_else(|| self.says(&format!("{}: {text:?}", output.status)))
+        parse(&text).ok_or_else(|| self.error(&format!("{}: {text:?}", output.status)))
     }
 
-    fn says(&self, what: &dyn std::fmt::Display) -> String {
+    fn error(&self, what: &dyn std::fmt::Display) -> String {
         format!("{} {}: {what}", self.path.display(), self.mode)
     }
 }

@@ -1,4 +1,4 @@
-//! Jobs written once for all blocking channels: a thread per stage.
+//! Jobs that are generic over blocking channels: a thread per stage.
 
 use std::thread;
 
@@ -16,9 +16,9 @@ pub trait Link {
 
     /// A channel for `capacity` items.
     fn bounded<T: Send>(capacity: usize) -> (Self::Sender<T>, Self::Receiver<T>);
-    /// Sends an item, or gives `false` if nobody can receive it.
+    /// Sends an item; returns `false` if all receivers are dropped.
     fn send<T: Send>(to: &Self::Sender<T>, item: T) -> bool;
-    /// Receives an item, or nothing once all senders are gone.
+    /// Receives an item; `None` once all senders are dropped.
     fn receive<T: Send>(from: &Self::Receiver<T>) -> Option<T>;
 }
 
@@ -56,7 +56,7 @@ pub fn ping_pong<L: Link>(rounds: u64, threads: usize) -> Row {
                 );
                 let answer = |value| {
                     L::send(&to, value);
-                    L::receive(&from).expect("the other answers")
+                    L::receive(&from).expect("the other thread answers")
                 };
                 let value = (0..rounds).fold(0, |value, _| answer(value));
                 drop(to);

@@ -1,4 +1,4 @@
-//! The same jobs in other systems.
+//! The jobs on other systems.
 
 pub mod bare_ring;
 pub mod crossbeam;
@@ -11,5 +11,5 @@ pub mod tokio;
 pub mod tokio_ring;
 pub mod written;
 
-/// Items that fit into a channel between two stages, for every peer that has channels.
+/// The capacity of a channel between two stages, for all peers with channels.
 pub const CAPACITY: usize = 1024;

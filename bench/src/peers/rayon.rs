@@ -1,4 +1,4 @@
-//! rayon has no ordered stream: the farm is a loop over batches with a barrier after each.
+//! rayon, which has no ordered stream: the farm is a loop over batches with a barrier after each.
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -12,7 +12,8 @@ const BATCH: u64 = 4096;
 
 /// The farm: each batch in parallel into a vector, then the sink over the vector.
 pub fn farm(job: &Farm) -> Row {
-    let pool = ThreadPoolBuilder::new().num_threads(job.threads).build().expect("the system gives threads");
+    let pool =
+        ThreadPoolBuilder::new().num_threads(job.threads).build().expect("the system can start threads");
     timed(|| {
         let (mut sum, mut results) = (0, Vec::new());
         for start in (0..job.items).step_by(BATCH as usize) {
@@ -26,10 +27,10 @@ pub fn farm(job: &Farm) -> Row {
     })
 }
 
-/// A short farm: one batch, by threads that are there already.
+/// A short farm: one batch, on the threads of an existing pool.
 pub fn small(job: &Small) -> Row {
     let Farm { items, work, threads } = &job.farm;
-    let pool = ThreadPoolBuilder::new().num_threads(*threads).build().expect("the system gives threads");
+    let pool = ThreadPoolBuilder::new().num_threads(*threads).build().expect("the system can start threads");
     median_of(job.jobs, || {
         once(|| {
             let results: Vec<u64> =

@@ -9,9 +9,9 @@ use crate::jobs::{Chain, Farm};
 use crate::row::{Row, timed};
 use crate::work::fold;
 
-/// A runtime with `threads` workers; made before the clock starts.
+/// A runtime with `threads` workers; created before the clock starts.
 fn runtime(threads: usize) -> Runtime {
-    Builder::new_multi_thread().worker_threads(threads).build().expect("the system gives threads")
+    Builder::new_multi_thread().worker_threads(threads).build().expect("the system can start threads")
 }
 
 /// The chain; the calling thread only waits.
@@ -60,8 +60,8 @@ pub fn ping_pong(rounds: u64, threads: usize) -> Row {
         let ping = runtime.spawn(async move {
             let mut value = 0;
             for _ in 0..rounds {
-                to.send(value).await.expect("the other lives");
-                value = from.recv().await.expect("the other answers");
+                to.send(value).await.expect("the other task lives");
+                value = from.recv().await.expect("the other task answers");
             }
             value
         });

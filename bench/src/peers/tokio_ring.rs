@@ -7,18 +7,19 @@ use tokio::sync::oneshot;
 use crate::row::{Row, timed};
 use crate::work::mix;
 
-/// Bytes that a task takes with its channel, more than was ever seen.
+/// An upper bound on the bytes of a task with its channel.
 const EACH: usize = 4096;
 
-/// A token goes `rounds` times round a ring of `nodes` tasks on one worker, each of which adds one to it; channels and
-/// tasks are made in the order of the ring, or in another. Nothing where that would take half of the memory there is.
+/// A token makes `rounds` rounds in a ring of `nodes` tasks on one worker; each task adds one to it. Channels and tasks
+/// are created in the order of the ring, or shuffled. `None` if that would take more than half of the free memory.
 ///
-/// The clock starts when all have run and wait.
+/// The clock starts when all tasks have run and wait.
 pub fn ring(nodes: usize, rounds: u64, shuffled: bool) -> Option<Row> {
     if nodes.saturating_mul(EACH) > available() / 2 {
         return None;
     }
-    let runtime = Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
+    let runtime =
+        Builder::new_multi_thread().worker_threads(1).build().expect("the system can start threads");
     let mut order: Vec<usize> = (1..nodes).collect();
     if shuffled {
         order.sort_unstable_by_key(|place| mix(*place as u64));
@@ -45,14 +46,14 @@ pub fn ring(nodes: usize, rounds: u64, shuffled: bool) -> Option<Row> {
             }
         });
     }
-    runtime.block_on(waits).expect("the ring is whole");
+    runtime.block_on(waits).expect("the first task lives");
     Some(timed(|| {
         go.send(()).expect("the first task waits");
         runtime.block_on(first).expect("a task does not panic")
     }))
 }
 
-/// The task that makes the token: once round, so that all have run, and then as often as is timed.
+/// The task that creates the token: one round, so that all tasks have run, and then the timed rounds.
 async fn start(
     mut receiver: Receiver<u64>,
     sender: Sender<u64>,
@@ -61,8 +62,8 @@ async fn start(
     started: oneshot::Receiver<()>,
 ) -> u64 {
     round(&mut receiver, &sender, 0).await;
-    ready.send(()).expect("somebody waits");
-    started.await.expect("somebody starts");
+    ready.send(()).expect("the calling thread waits");
+    started.await.expect("the calling thread starts the clock");
     let mut token = 0;
     for _ in 0..rounds {
         token = round(&mut receiver, &sender, token).await;
@@ -72,10 +73,10 @@ async fn start(
 
 async fn round(receiver: &mut Receiver<u64>, sender: &Sender<u64>, token: u64) -> u64 {
     sender.send(token + 1).await.expect("the next task lives");
-    receiver.recv().await.expect("the token comes round")
+    receiver.recv().await.expect("the token returns")
 }
 
-/// Bytes of memory that are free for use.
+/// The bytes of available memory.
 fn available() -> usize {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

@@ -1,14 +1,13 @@
-//! Programs of `apps/str` as C that somebody has written by hand (`bench/peers/str`): what generated code is
-//! measured against.
+//! Programs of `apps/str` as hand-written C (`bench/peers/str`), which generated code is measured against.
 
 use std::ffi::c_long;
 
-/// A program in C: its items in and out, as 32-bit cells, and how many items of input there are; gives how many
-/// items of output it has made.
+/// A program in C. Its arguments are the input and the output, as 32-bit cells, and the number of input items; it
+/// returns the number of output items.
 type Function = unsafe extern "C" fn(*const u32, *mut u32, c_long) -> c_long;
 
-// SAFETY: these are the functions of the files of these names. Pointers there are to floats or integers, of which
-// cells are the bits; a complex number is two.
+// SAFETY: these functions are defined in the C files of the same names, with the same parameters except for the type
+// pointed to: float or int32_t, which have the size and alignment of a cell; a complex number is two cells.
 unsafe extern "C" {
     fn beamformer(from: *const u32, to: *mut u32, items: c_long) -> c_long;
     fn bitonic_sort(from: *const u32, to: *mut u32, items: c_long) -> c_long;
@@ -23,12 +22,12 @@ unsafe extern "C" {
     fn time_delay_equaliser(from: *const u32, to: *mut u32, items: c_long) -> c_long;
 }
 
-/// A program written by hand.
+/// A hand-written program.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
-    /// The program of `apps/str` that it is.
+    /// The program of `apps/str` that it implements.
     pub program: &'static str,
-    /// What it is called beside others that are the same program.
+    /// Its name as a contestant, unique among the implementations of one program.
     pub name: &'static str,
     /// Cells of an item of input.
     pub cells_in: usize,
@@ -41,7 +40,7 @@ const fn written(program: &'static str, cells_in: usize, cells_out: usize, funct
     Written { program, name: "c", cells_in, cells_out, function }
 }
 
-/// All of them; the first of a program is the one that counts.
+/// All hand-written programs; of several implementations of one program the first is the peer.
 pub const ALL: &[Written] = &[
     written("fm_radio", 1, 1, fm_radio),
     written("filter_bank", 1, 1, filter_bank),
@@ -57,27 +56,27 @@ pub const ALL: &[Written] = &[
 ];
 
 impl Written {
-    /// Runs the program on all of the input, and gives how many cells of `to` it has filled.
+    /// Runs the program on all of the input, and returns the number of cells of `to` that it has written.
     ///
     /// # Panics
-    /// `to` is shorter than `from`.
+    /// If `to` is shorter than `from`.
     pub fn run(&self, from: &[u32], to: &mut [u32]) -> usize {
-        assert!(to.len() >= from.len(), "no program makes more of its input");
+        assert!(to.len() >= from.len(), "the output has {} cells, the input {}", to.len(), from.len());
         let items = (from.len() / self.cells_in) as c_long;
-        // SAFETY: there are so many items to read. None of the programs writes more cells than it reads, and `to`
-        // has room for those.
-        let made = unsafe { (self.function)(from.as_ptr(), to.as_mut_ptr(), items) };
-        made as usize * self.cells_out
+        // SAFETY: `from` has `items` items, which the function reads. None of the programs writes more cells than it
+        // reads, and `to` is at least as long as `from`. The slices cannot overlap, since `to` is a unique reference.
+        let written = unsafe { (self.function)(from.as_ptr(), to.as_mut_ptr(), items) };
+        written as usize * self.cells_out
     }
 
-    /// The same with cells as bytes.
+    /// Runs the program on cells as bytes, and returns the number of bytes of `to` that it has written.
     ///
     /// # Panics
-    /// As above, or memory is not aligned for cells.
+    /// If `to` is shorter than `from`, or one of them is not aligned for cells.
     pub fn run_in_bytes(&self, from: &[u8], to: &mut [u8]) -> usize {
-        // SAFETY: any bytes are a cell.
+        // SAFETY: every bit pattern of four bytes is a valid `u32`.
         let (([], from, _), ([], to, _)) = (unsafe { (from.align_to(), to.align_to_mut()) }) else {
-            panic!("memory is not aligned")
+            panic!("the memory is not aligned for 32-bit cells")
         };
         self.run(from, to) * size_of::<u32>()
     }

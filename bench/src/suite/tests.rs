@@ -1,4 +1,4 @@
-//! What is written by hand gives the interpreter's bits.
+//! The hand-written C computes the same bits as the interpreter.
 
 use super::input;
 use crate::peers::written::{ALL, Written};
@@ -8,10 +8,10 @@ use thalweg_lang::value::Value;
 use thalweg_lang::{Diagnostic, compile};
 use thalweg_str::{Complex, Item, Memory, Program};
 
-/// Cells of input: several blocks of each program and a part of one.
+/// Cells of input: several blocks of each program and a partial one.
 fn sizes(program: &str) -> [usize; 3] {
     match program {
-        // From here to the first result it is 43 pairs of 63 windows; then a round, and a part of one.
+        // The first result needs 1580 pairs. The last size makes a round of 128 results and a partial one.
         "fm_radio" => [2 * 1660, 2 * 1700, 2 * 5001],
         // The filters need 512 samples before the first beam.
         "beamformer" => [24 * 314, 24 * 320, 24 * 700],
@@ -27,15 +27,15 @@ fn sizes(program: &str) -> [usize; 3] {
     }
 }
 
-/// Input that tells more than a signal does: zeros of both signs, and infinities.
-fn unusual(cells: usize) -> Vec<u32> {
+/// Input with special values: zeros of both signs, and infinities.
+fn special(cells: usize) -> Vec<u32> {
     let items = [0.0, -0.0, 1.0, -1.0, 1e-40, 3e38, -0.0, f32::INFINITY].map(f32::to_bits);
-    // Infinities late, so that something finite comes out before them.
+    // Infinities come late, so that the first results are finite.
     (0..cells).map(|i| items[(i * i / 7 + i / 3) % if i < cells * 3 / 4 { 7 } else { 8 }]).collect()
 }
 
 #[test]
-fn the_interpreter_gives_the_same_bits() {
+fn results_equal_the_interpreters() {
     for written in ALL {
         for cells in sizes(written.program) {
             let count = compare(written, &input(written.program, cells));
@@ -45,15 +45,15 @@ fn the_interpreter_gives_the_same_bits() {
 }
 
 #[test]
-fn zeros_and_infinities_give_the_same_bits() {
+fn zeros_and_infinities_are_handled_alike() {
     for written in ALL {
         let [_, _, cells] = sizes(written.program);
-        compare(written, &unusual(cells));
+        compare(written, &special(cells));
     }
 }
 
 #[test]
-fn input_too_short_for_a_result_gives_none() {
+fn too_short_input_has_no_result() {
     for written in ALL {
         for cells in [0, written.cells_in] {
             assert_eq!(compare(written, &input(written.program, 2048)[..cells]), 0);
@@ -61,22 +61,22 @@ fn input_too_short_for_a_result_gives_none() {
     }
 }
 
-/// Asserts that both give the same, and says how many cells.
+/// Asserts that both compute the same, and returns the number of cells.
 fn compare(written: &Written, input: &[u32]) -> usize {
     let expected = interpreted(written, input);
-    let mut made = vec![0xDEAD_BEEF; input.len() + 64];
-    let count = written.run(input, &mut made);
+    let mut output = vec![0xDEAD_BEEF; input.len() + 64];
+    let count = written.run(input, &mut output);
     let name = written.program;
     assert_eq!(count, expected.len(), "{name} of {} cells", input.len());
-    // One NaN is as good as another.
+    // All NaNs count as equal.
     let same =
         |a: u32, b: u32| a == b || is_float(name) && f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan();
-    let wrong = (0..count).find(|&i| !same(made[i], expected[i]));
+    let wrong = (0..count).find(|&i| !same(output[i], expected[i]));
     if let Some(i) = wrong {
-        let [is, not] = [made[i], expected[i]].map(f32::from_bits);
-        panic!("{name} of {} cells: cell {i} of {count} is {is:e}, not {not:e}", input.len());
+        let [found, wanted] = [output[i], expected[i]].map(f32::from_bits);
+        panic!("{name} of {} cells: cell {i} of {count} is {found:e}, expected {wanted:e}", input.len());
     }
-    assert!(made[count..].iter().all(|cell| *cell == 0xDEAD_BEEF), "{name} writes beyond what it has made");
+    assert!(output[count..].iter().all(|cell| *cell == 0xDEAD_BEEF), "{name} writes beyond its results");
     count
 }
 
@@ -104,17 +104,17 @@ fn interpreted(written: &Written, input: &[u32]) -> Vec<u32> {
         progress: &mut |_| {},
     };
     interpret(&Arc::new(compiled), Options { iterations: None, repeat_input: false }, around)
-        .expect("it runs");
-    let items: Vec<Cells> = memory.items(&format!("{name}.out")).expect("it has written");
+        .expect("the program runs");
+    let items: Vec<Cells> = memory.items(&format!("{name}.out")).expect("the program writes its output");
     items.into_iter().flat_map(|item| item.0).collect()
 }
 
-/// An item as cells, whatever it is.
+/// An item of any type as cells.
 struct Cells(Vec<u32>);
 
 impl Item for Cells {
     fn value(&self) -> Value {
-        unreachable!("these are read only")
+        unreachable!("items are only read")
     }
 
     fn of(value: &Value) -> Option<Cells> {

@@ -1,4 +1,4 @@
-//! Everything that makes a graph illegal.
+//! All legality checks of a graph.
 
 use crate::cycles::dead_cycles_of;
 use crate::repetitions::all_repetitions;
@@ -6,12 +6,12 @@ use thalweg_graph::{Fault, GraphData};
 
 /// Checks ports, rates and cycles.
 ///
-/// Dynamic rates, and all of a node marked `merge`, are left to the run. A region whose rates are
-/// inconsistent is not searched for dead cycles, as it has no period.
+/// Dynamic rates, and all rates of a node marked `merge`, can only be checked during the run. A region with
+/// inconsistent rates has no period, so it is not searched for dead cycles.
 ///
 /// # Errors
-/// All faults found: first those of [`GraphData::check`], then at most one for the rates of each
-/// region, then the [`dead_cycles`](crate::dead_cycles).
+/// All faults found: those of [`GraphData::check`], then at most one [`Fault::Rates`] for each region, then
+/// the [`dead_cycles`](crate::dead_cycles).
 pub fn check(graph: &GraphData) -> Result<(), Vec<Fault>> {
     let mut faults = graph.check().err().unwrap_or_default();
     let (counts, inconsistent) = all_repetitions(graph);

@@ -1,21 +1,21 @@
-//! Strongly connected components, by Tarjan's algorithm with a stack of its own.
+//! Strongly connected components, by Tarjan's algorithm with an explicit stack.
 
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 
-/// The strongly connected components of a graph, in topological order: a channel from one to
-/// another goes from the lower number to the higher.
+/// The strongly connected components of a graph, in topological order: a channel between two components leads
+/// from the lower number to the higher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components {
-    /// Component of each node, by id.
+    /// The component of each node, by id.
     of: Vec<u32>,
-    /// Nodes, grouped by component.
+    /// All nodes, grouped by component.
     members: Vec<NodeId>,
-    /// Where each component begins in `members`, and the end.
+    /// The index in `members` where each component begins, and the length of `members`.
     starts: Vec<usize>,
 }
 
 impl Components {
-    /// Number of components.
+    /// The number of components.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -35,25 +35,25 @@ impl Components {
         &self.members[self.starts[component]..self.starts[component + 1]]
     }
 
-    /// The components' members, in topological order.
+    /// The nodes of each component, components in topological order.
     pub fn iter(&self) -> impl Iterator<Item = &[NodeId]> {
         (0..self.len()).map(|component| self.members(component))
     }
 }
 
-/// The strongly connected components of `graph`: two nodes are in one exactly if items can go from
-/// each to the other. Takes time in proportion to nodes and channels.
+/// The strongly connected components of `graph`: two nodes are in the same component if and only if each is
+/// reachable from the other. Takes time linear in nodes and channels.
 pub fn components(graph: &GraphData) -> Components {
     components_through(graph, |_| true)
 }
 
-/// All nodes such that every channel goes forward, except those within a cycle's component. The
-/// nodes of one component stand together.
+/// All nodes in topological order of their components: every channel leads forward, except channels within a
+/// component. The nodes of a component are adjacent.
 pub fn topological_order(graph: &GraphData) -> Vec<NodeId> {
     components(graph).members
 }
 
-/// The components of `graph` without the channels that do not count.
+/// The components of the subgraph with only the channels for which `counts` returns true.
 pub(crate) fn components_through(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Components {
     let mut search = Search::new(graph, counts);
     for node in graph.node_ids() {
@@ -66,26 +66,28 @@ pub(crate) fn components_through(graph: &GraphData, counts: impl Fn(ChannelId) -
 
 const UNSEEN: u32 = u32::MAX;
 
-/// Tarjan's search. What would be a recursive call is a [`Frame`].
+/// The state of Tarjan's algorithm. A [`Frame`] replaces a recursive call.
 struct Search<'a, F> {
     graph: &'a GraphData,
     counts: F,
-    /// When each node was first seen.
+    /// The discovery number of each node.
     order: Vec<u32>,
-    /// The earliest node on the stack known to be reachable from each node.
+    /// For each node, the smallest discovery number of a node of `open` known to be reachable from it.
     low: Vec<u32>,
+    /// Nodes discovered so far.
     seen: u32,
     frames: Vec<Frame>,
-    /// Nodes seen whose component is not known yet.
+    /// Discovered nodes that are not in a completed component.
     open: Vec<NodeId>,
-    /// Component of each node in order of completion, which is reverse topological order.
+    /// The component of each node, numbered in order of completion, which is reverse topological order.
     of: Vec<u32>,
+    /// Components completed so far.
     completed: u32,
 }
 
 struct Frame {
     node: NodeId,
-    /// Output port to look at next.
+    /// The output port to follow next.
     port: usize,
 }
 
@@ -137,6 +139,7 @@ impl<'a, F: Fn(ChannelId) -> bool> Search<'a, F> {
         }
     }
 
+    /// Records that an open node with discovery number `order` is reachable from `node`.
     fn reaches(&mut self, node: NodeId, order: u32) {
         let low = &mut self.low[node.index()];
         *low = (*low).min(order);
@@ -153,10 +156,10 @@ impl<'a, F: Fn(ChannelId) -> bool> Search<'a, F> {
         }
     }
 
-    /// Closes the component whose first node is `first`.
+    /// Completes the component of which `first` was discovered first.
     fn complete(&mut self, first: NodeId) {
         loop {
-            let node = self.open.pop().expect("`first` is still open");
+            let node = self.open.pop().expect("`first` is open");
             self.of[node.index()] = self.completed;
             if node == first {
                 break;
@@ -165,7 +168,7 @@ impl<'a, F: Fn(ChannelId) -> bool> Search<'a, F> {
         self.completed += 1;
     }
 
-    /// Numbers components in topological order and groups the nodes, by counting.
+    /// Renumbers the components in topological order and groups the nodes by a counting sort.
     fn finish(self) -> Components {
         let (mut of, count) = (self.of, self.completed as usize);
         let mut starts = vec![0; count + 1];

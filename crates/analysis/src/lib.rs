@@ -1,13 +1,14 @@
 //! Facts about a stream graph: pure functions of the graph alone.
 //!
-//! - [`components`] and [`topological_order`]: which nodes lie on cycles, and an order for all.
+//! - [`components`] and [`topological_order`]: strongly connected components, and an order of all nodes.
 //! - [`regions`]: the parts of the graph with static rates.
-//! - [`repetitions`]: how often each node of a region fires in a period.
+//! - [`repetitions`]: the firings of each node of a region in a period.
 //! - [`dead_cycles`]: cycles that lack initial items.
-//! - [`check`]: everything that makes a graph illegal.
+//! - [`deadlock_candidates`]: the nodes that can be part of a deadlock.
+//! - [`check`]: all legality checks.
 //!
-//! None recurses, and all but a contrived dead-cycle search take time in proportion to the graph,
-//! so that graphs of a million nodes are no special case.
+//! No function recurses, and all take time in proportion to the graph, so a graph of a million nodes is no
+//! special case. (Contrived rates make [`dead_cycles`] take longer, up to a limit.)
 //!
 //! ```
 //! use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort, Rate};
@@ -26,7 +27,7 @@
 mod check;
 mod components;
 mod cycles;
-mod entwined;
+mod deadlock_candidates;
 mod rates;
 mod ratio;
 mod regions;
@@ -35,6 +36,6 @@ mod repetitions;
 pub use check::check;
 pub use components::{Components, components, topological_order};
 pub use cycles::dead_cycles;
-pub use entwined::entwined;
+pub use deadlock_candidates::deadlock_candidates;
 pub use regions::{Region, regions};
 pub use repetitions::repetitions;

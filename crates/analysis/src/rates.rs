@@ -1,22 +1,22 @@
-//! What a channel's ends say of its rates.
+//! The rates of a channel, from the ports at its ends.
 
 use thalweg_graph::{Channel, ChannelId, GraphData};
 
-/// The rates of a channel both of whose ends are static.
+/// The rates of a channel with static rates at both ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
-    /// Items in by a firing of the producer.
+    /// Items that a firing of the producer pushes.
     pub push: u32,
-    /// Items out by a firing of the consumer.
+    /// Items that a firing of the consumer pops.
     pub pop: u32,
-    /// Items that must be there for a firing of the consumer.
+    /// Items that the channel must hold for a firing of the consumer.
     pub peek: u32,
 }
 
-/// The rates of a channel if both are static.
+/// The rates of a channel if both are static and constrain its ends.
 ///
-/// A merge takes what has arrived: its rates, whatever they say, bind nothing. Nor does a channel
-/// that nothing goes in or comes out of by either end's rate.
+/// A merge pops whichever items have arrived, so its declared rates constrain nothing. Neither does a channel
+/// with a push rate and a pop rate of 0.
 pub(crate) fn rates(graph: &GraphData, id: ChannelId) -> Option<Rates> {
     let Channel { from, to, .. } = *graph.channel(id);
     let (producer, consumer) = (graph.node(from.0), graph.node(to.0));

@@ -1,34 +1,34 @@
-//! Exact positive fractions, and what happens at their limits.
+//! Exact positive fractions with checked overflow.
 
-/// A positive fraction in lowest terms. Both terms stay below 2^64, so that any product of a term
-/// and a rate fits into `u128`.
+/// A positive fraction in lowest terms. Both terms are below 2^64, so the product of a term and a rate fits
+/// into `u128`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ratio {
-    pub over: u64,
-    pub under: u64,
+    pub numer: u64,
+    pub denom: u64,
 }
 
 impl Ratio {
-    pub(crate) const ONE: Ratio = Ratio { over: 1, under: 1 };
+    pub(crate) const ONE: Ratio = Ratio { numer: 1, denom: 1 };
 
-    /// `self * times / by`; none if a term gets too large. Neither number may be 0.
+    /// `self * times / by`, or `None` if a term overflows. Neither number may be 0.
     pub(crate) fn scale(self, times: u32, by: u32) -> Option<Ratio> {
-        let over = u128::from(self.over) * u128::from(times);
-        let under = u128::from(self.under) * u128::from(by);
-        let common = gcd(over, under);
-        Some(Ratio { over: u64::try_from(over / common).ok()?, under: u64::try_from(under / common).ok()? })
+        let numer = u128::from(self.numer) * u128::from(times);
+        let denom = u128::from(self.denom) * u128::from(by);
+        let common = gcd(numer, denom);
+        Some(Ratio { numer: u64::try_from(numer / common).ok()?, denom: u64::try_from(denom / common).ok()? })
     }
 
-    /// The two smallest whole numbers in the proportion of `self` to `other`.
+    /// The two smallest integers with the proportion of `self` to `other`.
     pub(crate) fn proportion(self, other: Ratio) -> (u128, u128) {
-        let left = u128::from(self.over) * u128::from(other.under);
-        let right = u128::from(other.over) * u128::from(self.under);
+        let left = u128::from(self.numer) * u128::from(other.denom);
+        let right = u128::from(other.numer) * u128::from(self.denom);
         let common = gcd(left, right);
         (left / common, right / common)
     }
 }
 
-/// The greatest common divisor; that of 0 and a number is the number.
+/// The greatest common divisor. `gcd(0, n)` is `n`.
 pub(crate) fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -36,7 +36,7 @@ pub(crate) fn gcd(mut a: u128, mut b: u128) -> u128 {
     a
 }
 
-/// The least common multiple of two numbers above 0, if it is below 2^64.
+/// The least common multiple of two positive numbers, if it is below 2^64.
 pub(crate) fn lcm(a: u64, b: u64) -> Option<u64> {
     let (a, b) = (u128::from(a), u128::from(b));
     u64::try_from(a / gcd(a, b) * b).ok()
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn scales_in_lowest_terms() {
         let ratio = Ratio::ONE.scale(6, 4).unwrap();
-        assert_eq!(ratio, Ratio { over: 3, under: 2 });
+        assert_eq!(ratio, Ratio { numer: 3, denom: 2 });
         assert_eq!(ratio.scale(4, 6), Some(Ratio::ONE));
     }
 
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn proportions() {
-        let (a, b) = (Ratio { over: 3, under: 2 }, Ratio { over: 3, under: 4 });
+        let (a, b) = (Ratio { numer: 3, denom: 2 }, Ratio { numer: 3, denom: 4 });
         assert_eq!(a.proportion(b), (2, 1));
         assert_eq!(a.proportion(a), (1, 1));
     }

@@ -1,12 +1,12 @@
-//! Regions: the parts of a graph whose rates are static.
+//! Regions: the parts of a graph with static rates.
 
 use crate::rates::rates;
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 
-/// Nodes that are connected, whatever the direction, through channels whose two rates are static.
+/// A set of nodes connected, in either direction, by channels with static rates at both ends.
 ///
-/// A node may have dynamic ports besides: they lead out of the region. A node without any static
-/// channel is a region alone.
+/// Ports of a node with dynamic rates lead out of its region. A node without static channels is a region of its
+/// own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The nodes, in order of their ids.
@@ -16,16 +16,16 @@ pub struct Region {
 }
 
 impl Region {
-    /// Where a node stands in `nodes`.
+    /// The index of a node in `nodes`.
     pub(crate) fn position(&self, node: NodeId) -> Option<usize> {
         self.nodes.binary_search(&node).ok()
     }
 }
 
-/// Divides the nodes of `graph` into regions, in order of their first nodes.
+/// Partitions the nodes of `graph` into regions, in order of their first nodes.
 ///
-/// Channels to and from a node marked `merge` are not static, nor does a channel tie its ends
-/// together where both rates are 0.
+/// Channels to and from a node marked `merge` count as dynamic. A channel with a push rate and a pop rate of 0
+/// does not connect its ends.
 pub fn regions(graph: &GraphData) -> Vec<Region> {
     let mut sets = Sets::new(graph.nodes().len());
     let channels: Vec<ChannelId> = graph.channel_ids().filter(|id| rates(graph, *id).is_some()).collect();
@@ -50,7 +50,7 @@ pub fn regions(graph: &GraphData) -> Vec<Region> {
     regions
 }
 
-/// Disjoint sets of nodes.
+/// Disjoint sets of nodes (union-find).
 struct Sets {
     parent: Vec<NodeId>,
 }
@@ -60,10 +60,10 @@ impl Sets {
         Sets { parent: (0..count as u32).map(NodeId).collect() }
     }
 
-    /// The one node that stands for the set of `node`.
+    /// The representative of the set of `node`.
     fn root(&mut self, mut node: NodeId) -> NodeId {
         while self.parent[node.index()] != node {
-            // Halving the path on the way keeps later walks short.
+            // Path halving keeps later walks short.
             let above = self.parent[node.index()];
             self.parent[node.index()] = self.parent[above.index()];
             node = self.parent[node.index()];

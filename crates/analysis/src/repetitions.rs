@@ -1,36 +1,36 @@
-//! Balance equations (Lee and Messerschmitt, "Synchronous data flow", 1987): how often each node
-//! of a region fires in a period, after which every channel holds what it held before.
+//! Balance equations (Lee and Messerschmitt, "Synchronous data flow", 1987): the firings of each node of a region
+//! in a period, after which every channel holds as many items as before.
 
 use crate::rates::{Rates, rates};
 use crate::ratio::{Ratio, lcm};
 use crate::{Region, regions};
 use thalweg_graph::{ChannelId, Fault, GraphData, NodeId};
 
-/// Firings of each of `region.nodes` in the shortest period: the smallest positive whole numbers
-/// with which every static channel gets as many items as it gives. `region` is one of
-/// [`regions`](crate::regions) of the same graph.
+/// The repetition vector of a region: the firings of each of `region.nodes` in the shortest period, that is, the
+/// smallest positive integers for which as many items are pushed to every static channel as are popped.
+/// `region` is one of [`regions`](crate::regions) of the same graph.
 ///
 /// # Errors
-/// [`Fault::Rates`] names the first channel found that no such numbers suit, or where they would
-/// be 2^64 or more.
+/// [`Fault::Rates`] names the first channel found that cannot be balanced, or that needs 2^64 firings or more.
 pub fn repetitions(graph: &GraphData, region: &Region) -> Result<Vec<u64>, Fault> {
     let ratios = ratios(graph, region)?;
     for &id in &region.channels {
         balanced(graph, region, id, &ratios)?;
     }
-    // In lowest terms, with one node at 1, the least common denominator gives the least whole
-    // numbers: no prime divides them all, since it would divide that node's number and so some
-    // denominator, and where its power is highest the numerator keeps it out.
-    let mut whole = 1;
+    // Scaling by the least common denominator gives the smallest integers, because the ratios are in lowest terms
+    // and one node has ratio 1. A prime p that divides all integers would divide that of this node, which is the
+    // common denominator itself. Take the ratio with the highest power of p in its denominator: scaling cancels
+    // that power, and p does not divide its numerator, so p does not divide its integer.
+    let mut common = 1;
     for ratio in &ratios {
-        whole = lcm(whole, ratio.under).ok_or_else(|| too_long(graph, region))?;
+        common = lcm(common, ratio.denom).ok_or_else(|| too_long(graph, region))?;
     }
-    let times = |r: &Ratio| r.over.checked_mul(whole / r.under).ok_or_else(|| too_long(graph, region));
+    let times = |r: &Ratio| r.numer.checked_mul(common / r.denom).ok_or_else(|| too_long(graph, region));
     ratios.iter().map(times).collect()
 }
 
-/// Repetitions of every node of `graph`, by id, 0 in regions that have none, and those regions'
-/// faults.
+/// The repetitions of every node of `graph`, by id, 0 in regions with inconsistent rates, and the faults of those
+/// regions.
 pub(crate) fn all_repetitions(graph: &GraphData) -> (Vec<u64>, Vec<Fault>) {
     let mut counts = vec![0; graph.nodes().len()];
     let mut faults = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn all_repetitions(graph: &GraphData) -> (Vec<u64>, Vec<Fault>) {
     (counts, faults)
 }
 
-/// Firings of each node for one of the first, along a tree of channels.
+/// The firings of each node for one firing of the first node, propagated along a spanning tree of channels.
 fn ratios(graph: &GraphData, region: &Region) -> Result<Vec<Ratio>, Fault> {
     let mut known: Vec<Option<Ratio>> = vec![None; region.nodes.len()];
     known[0] = Some(Ratio::ONE);
@@ -56,16 +56,16 @@ fn ratios(graph: &GraphData, region: &Region) -> Result<Vec<Ratio>, Fault> {
         for (id, next, out) in static_channels(graph, node) {
             let position = region.position(next).expect("static channels stay within a region");
             if known[position].is_none() {
-                let there = across(graph, id, ratio, out)?;
-                known[position] = Some(there);
-                queue.push((next, there));
+                let found = propagate(graph, id, ratio, out)?;
+                known[position] = Some(found);
+                queue.push((next, found));
             }
         }
     }
     Ok(known.into_iter().map(|ratio| ratio.expect("a region is connected")).collect())
 }
 
-/// The static channels of `node`, each with the node at its other end and whether it leads out.
+/// The static channels of `node`, each with the node at its other end and whether `node` is the producer.
 fn static_channels(graph: &GraphData, node: NodeId) -> impl Iterator<Item = (ChannelId, NodeId, bool)> {
     let here = graph.node(node);
     let outputs = here.outputs.iter().filter_map(|p| p.channel);
@@ -75,22 +75,23 @@ fn static_channels(graph: &GraphData, node: NodeId) -> impl Iterator<Item = (Cha
     outputs.chain(inputs).filter(|(id, ..)| rates(graph, *id).is_some())
 }
 
-/// Firings at the other end of a channel for `ratio` at this one.
-fn across(graph: &GraphData, id: ChannelId, ratio: Ratio, out: bool) -> Result<Ratio, Fault> {
+/// The ratio of the node at one end of a channel, from the ratio of the node at the other end. `out` says that
+/// `ratio` is the producer's.
+fn propagate(graph: &GraphData, id: ChannelId, ratio: Ratio, out: bool) -> Result<Ratio, Fault> {
     let Rates { push, pop, .. } = static_rates(graph, id);
     if push == 0 || pop == 0 {
         return Err(one_sided(graph, id, push, pop));
     }
     let (times, by) = if out { (push, pop) } else { (pop, push) };
     ratio.scale(times, by).ok_or_else(|| {
-        let detail = format!("with {push} in and {pop} out a firing, {TOO_LONG}");
+        let detail = format!("with push rate {push} and pop rate {pop}, {TOO_LONG}");
         Fault::Rates { channel: graph.channel_name(id), detail }
     })
 }
 
-const TOO_LONG: &str = "some node would have to fire 2^64 times or more in a period";
+const TOO_LONG: &str = "a node would have to fire 2^64 times or more in a period";
 
-/// Whether the ratios, which come from a tree of channels, suit this one too.
+/// Checks that the ratios, which come from a spanning tree of channels, balance this channel too.
 fn balanced(graph: &GraphData, region: &Region, id: ChannelId, ratios: &[Ratio]) -> Result<(), Fault> {
     let Rates { push, pop, .. } = static_rates(graph, id);
     let channel = graph.channel(id);
@@ -99,15 +100,15 @@ fn balanced(graph: &GraphData, region: &Region, id: ChannelId, ratios: &[Ratio])
     }
     let of = |node| ratios[region.position(node).expect("static channels stay within a region")];
     let (from, to) = of(channel.from.0).proportion(of(channel.to.0));
-    let items_in = from.saturating_mul(u128::from(push));
-    let items_out = to.saturating_mul(u128::from(pop));
-    if items_in == items_out {
+    let pushed = from.saturating_mul(u128::from(push));
+    let popped = to.saturating_mul(u128::from(pop));
+    if pushed == popped {
         return Ok(());
     }
     let (producer, consumer) = (&graph.node(channel.from.0).name, &graph.node(channel.to.0).name);
     let detail = format!(
-        "by the other channels `{producer}` fires {from} times while `{consumer}` fires {to} times, \
-         so {items_in} items go in ({push} a firing) while {items_out} come out ({pop} a firing)"
+        "by the other channels, `{producer}` fires {from} times while `{consumer}` fires {to} times, which pushes \
+         {pushed} items ({push} a firing) and pops {popped} ({pop} a firing)"
     );
     Err(Fault::Rates { channel: graph.channel_name(id), detail })
 }
@@ -118,9 +119,11 @@ fn static_rates(graph: &GraphData, id: ChannelId) -> Rates {
 
 fn one_sided(graph: &GraphData, id: ChannelId, push: u32, pop: u32) -> Fault {
     let detail = if push == 0 {
-        format!("nothing goes in and {pop} come out a firing, so its consumer could not keep on firing")
+        format!("its producer pushes 0 items a firing and its consumer pops {pop}, so the consumer starves")
     } else {
-        format!("{push} go in a firing and nothing comes out, so that it would fill up for ever")
+        format!(
+            "its producer pushes {push} items a firing and its consumer pops 0, so it fills up without end"
+        )
     };
     Fault::Rates { channel: graph.channel_name(id), detail }
 }

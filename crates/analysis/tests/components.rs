@@ -1,4 +1,4 @@
-//! Strongly connected components against plain reachability.
+//! Strongly connected components, compared with plain reachability.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn build(nodes: usize, pairs: &[(usize, usize)]) -> GraphData {
     graph(nodes, &wires)
 }
 
-/// Whether items can go from each node to each other, by Warshall's closure.
+/// For each pair of nodes, whether the second is reachable from the first, by Warshall's algorithm.
 fn reachable(nodes: usize, pairs: &[(usize, usize)]) -> Vec<Vec<bool>> {
     let mut reach = vec![vec![false; nodes]; nodes];
     for (i, row) in reach.iter_mut().enumerate() {
@@ -39,7 +39,7 @@ fn any_graph() -> impl Strategy<Value = (usize, Vec<(usize, usize)>)> {
 
 proptest! {
     #[test]
-    fn components_are_what_reaches_each_other((nodes, pairs) in any_graph()) {
+    fn nodes_of_a_component_reach_each_other((nodes, pairs) in any_graph()) {
         let found = components(&build(nodes, &pairs));
         let reach = reachable(nodes, &pairs);
         for (a, b) in (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
@@ -49,7 +49,7 @@ proptest! {
     }
 
     #[test]
-    fn order_goes_forward_and_members_agree((nodes, pairs) in any_graph()) {
+    fn channels_lead_forward_and_members_agree((nodes, pairs) in any_graph()) {
         let graph = build(nodes, &pairs);
         let found = components(&graph);
         for &(from, to) in &pairs {

@@ -29,14 +29,14 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A wire that moves the same number of items on both sides when its ends fire as `firings` says.
+/// A wire with balanced rates for the given numbers of firings of its ends.
 fn balanced(firings: &[u64], from: usize, to: usize, times: u32) -> Wire {
     let common = gcd(firings[from], firings[to]);
     wire(from, to, times * (firings[to] / common) as u32, times * (firings[from] / common) as u32)
 }
 
-/// Wires of a random connected graph that is consistent, and the firings they were made for.
-/// Node i > 0 hangs on some earlier node; the rest of the wires are anywhere.
+/// The wires of a random connected graph with consistent rates, and the firings for which they balance. A first
+/// wire connects each node i > 0 with an earlier node. The other wires connect any two nodes.
 fn consistent() -> impl Strategy<Value = (Vec<u64>, Vec<Wire>)> {
     (2usize..10).prop_flat_map(|nodes| {
         let firings = proptest::collection::vec(1u64..20, nodes);
@@ -69,7 +69,7 @@ proptest! {
 
     #[test]
     fn one_wrong_rate_is_found((firings, mut wires) in consistent(), which in any::<prop::sample::Index>()) {
-        // Any wire beyond the tree closes a cycle of equations.
+        // Any wire that is not in the tree closes a cycle of equations.
         let tree = firings.len() - 1;
         let wrong = tree + which.index(wires.len() - tree);
         wires[wrong].push += 1;
@@ -91,12 +91,12 @@ fn a_textbook_chain() {
 fn an_inconsistent_diamond_is_named_with_its_numbers() {
     let graph = graph(4, &[wire(0, 1, 1, 1), wire(0, 2, 1, 1), wire(1, 3, 2, 1), wire(2, 3, 3, 1)]);
     let (channel, detail) = rates_fault(&graph);
-    // Which of the channels is named depends on the order of the search, the numbers do not.
+    // The channel named depends on the order of the search. The numbers do not.
     assert_eq!(channel, "n1.o2 -> n3.i2");
     assert_eq!(
         detail,
-        "by the other channels `n1` fires 1 times while `n3` fires 3 times, so 2 items go in \
-         (2 a firing) while 3 come out (1 a firing)"
+        "by the other channels, `n1` fires 1 times while `n3` fires 3 times, which pushes 2 items (2 a firing) \
+         and pops 3 (1 a firing)"
     );
 }
 
@@ -127,16 +127,16 @@ fn a_merge_has_no_static_rates() {
 fn one_sided_channels_are_refused() {
     let (channel, detail) = rates_fault(&graph(2, &[wire(0, 1, 0, 3)]));
     assert_eq!(channel, "n0.o0 -> n1.i0");
-    assert!(detail.starts_with("nothing goes in and 3 come out"), "{detail}");
+    assert!(detail.starts_with("its producer pushes 0 items a firing and its consumer pops 3"), "{detail}");
     let (_, detail) = rates_fault(&graph(2, &[wire(0, 1, 3, 0)]));
-    assert!(detail.starts_with("3 go in a firing and nothing comes out"), "{detail}");
-    // Found also where another channel ties the two nodes together first.
+    assert!(detail.starts_with("its producer pushes 3 items a firing and its consumer pops 0"), "{detail}");
+    // Found even if the search has connected the two nodes through another channel before.
     let (channel, _) = rates_fault(&graph(2, &[wire(0, 1, 1, 1), wire(0, 1, 3, 0)]));
     assert_eq!(channel, "n0.o1 -> n1.i1");
 }
 
 #[test]
-fn a_channel_of_no_rates_ties_nothing() {
+fn a_channel_with_two_zero_rates_connects_nothing() {
     let graph = graph(3, &[wire(0, 1, 0, 0), wire(0, 2, 1, 1), wire(2, 1, 1, 1)]);
     assert_eq!(check(&graph), Ok(()));
     assert_eq!(regions(&graph)[0].channels, [ChannelId(1), ChannelId(2)]);
@@ -144,7 +144,7 @@ fn a_channel_of_no_rates_ties_nothing() {
 
 #[test]
 fn periods_up_to_the_limit_are_exact_and_beyond_it_refused() {
-    // Sixty-three doublings fit below 2^64, sixty-four do not.
+    // 63 doublings stay below 2^64, 64 do not.
     let chain = |length: usize| {
         let wires: Vec<Wire> = (0..length).map(|i| wire(i, i + 1, 2, 1)).collect();
         graph(length + 1, &wires)
@@ -157,7 +157,7 @@ fn periods_up_to_the_limit_are_exact_and_beyond_it_refused() {
 
 #[test]
 fn a_common_period_beyond_the_limit_is_refused() {
-    // Denominators 2^32 - 5 and its like have a common multiple beyond 2^64.
+    // The least common multiple of these primes just below 2^32 is above 2^64.
     let primes = [4_294_967_291, 4_294_967_279, 4_294_967_231];
     let wires: Vec<Wire> = primes.iter().enumerate().map(|(i, p)| wire(0, i + 1, 1, *p)).collect();
     let (_, detail) = rates_fault(&graph(4, &wires));
@@ -165,7 +165,7 @@ fn a_common_period_beyond_the_limit_is_refused() {
 }
 
 #[test]
-fn many_nodes_are_quick() {
+fn many_nodes_take_linear_time() {
     let wires: Vec<Wire> = (1..200_000).map(|i| wire(i - 1, i, 3, 3)).collect();
     let graph = graph(200_000, &wires);
     assert_eq!(check(&graph), Ok(()));

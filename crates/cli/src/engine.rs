@@ -1,4 +1,4 @@
-//! What all verbs that run on the engine let the user choose.
+//! The options of all verbs that run on the engine.
 
 use anyhow::Result;
 use clap::Args;
@@ -7,35 +7,35 @@ use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
 
-/// Threads, policy, report.
+/// Threads, policy and report.
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
-    /// Worker threads (default: as many as this process may use)
+    /// Worker threads (default: the number of cores that this process may use)
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     #[arg(long, value_name = "NAME", default_value = "auto", help = policies())]
     policy: String,
-    /// Keep each worker thread on one core
+    /// Pin each worker thread to a core
     #[arg(long)]
     pin: bool,
-    /// Say afterwards what was done and where the time went
+    /// Print counts, and a report of where the time went
     #[arg(long)]
     pub report: bool,
 }
 
-/// The policies there are, in the help's words.
+/// The help text of `--policy`, with the names of all policies.
 fn policies() -> String {
     let names: Vec<&str> = thalweg::policy::registry::names().collect();
     format!("Scheduling policy: {}", names.join(", "))
 }
 
 impl Engine {
-    /// The run asked for. A signal stops it.
+    /// The settings of a run with these options, which a signal stops.
     pub fn run(&self, interrupt: &Interrupt) -> Result<Run> {
         Ok(Run::new(&self.options()?).stop(interrupt.stop()))
     }
 
-    /// The engine's options asked for.
+    /// The engine's options.
     pub fn options(&self) -> Result<Options> {
         let options = Options::new().policy(&self.policy);
         let options = if self.pin { options.pinned() } else { options };

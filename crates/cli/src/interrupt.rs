@@ -1,12 +1,12 @@
-//! Ctrl-C, and the signals that ask a process to end.
+//! Ctrl-C (SIGINT) and the other termination signals.
 //!
-//! As long as a verb has something unfinished on the disk it holds a [`Guard`], and a signal only
-//! asks its run to stop; the verb then removes what is unfinished and returns. Without a guard
-//! there is nothing to lose, and a signal ends the process at once, whatever it waits for. So does
-//! a second signal. The exit code is 130 in all cases.
+//! While a verb has unfinished output on the disk it holds a [`Guard`]. Then the first signal requests a stop of the
+//! run, and the verb removes the output and returns. A second signal ends the process at once. Without a guard there
+//! is nothing to remove, and the first signal ends the process at once, even during a blocking call. The exit code is
+//! 130 in all cases.
 //!
-//! A thread that waits for a pipe sees no flag. It opens it with [`Interrupt::open`] and reads through
-//! [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
+//! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`] and read
+//! through [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, PipeReader, Read, stderr};
@@ -22,66 +22,67 @@ use thalweg_dedup::Stop;
 use thalweg_lang::files::Unsure;
 use thalweg_lang::files::{Input, remove_unfinished};
 
-use crate::standard::complain;
+use crate::standard::eprint;
 
-/// What shells report for a process that Ctrl-C ended.
+/// The exit code that shells report for a process ended by Ctrl-C.
 const EXIT: u8 = 130;
 
-/// What signals lead to.
+/// The state of signal handling.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     stop: Stop,
+    /// The number of live guards.
     guards: Arc<Mutex<usize>>,
-    /// Its other end is closed by the first signal.
+    /// The read end of a pipe. The first signal closes the write end, which wakes every `poll` on the read end.
     alarm: Arc<PipeReader>,
 }
 
 impl Interrupt {
-    /// Takes charge of the signals of this process; once.
+    /// Installs the signal handler of this process. Must be called only once.
     pub fn install() -> Result<Self> {
-        let (alarm, bell) = io::pipe().context("making a pipe")?;
+        let (alarm, trigger) = io::pipe().context("creating a pipe")?;
         let this = Interrupt { stop: Stop::new(), guards: Arc::new(Mutex::new(0)), alarm: Arc::new(alarm) };
-        let (signalled, mut bell) = (this.clone(), Some(bell));
+        let (signalled, mut trigger) = (this.clone(), Some(trigger));
         ctrlc::set_handler(move || {
             signalled.signal();
-            drop(bell.take());
+            drop(trigger.take());
         })
-        .context("taking charge of signals")?;
+        .context("installing the signal handler")?;
         Ok(this)
     }
 
-    /// On a thread of its own, once for each signal.
+    /// Handles one signal, on the thread of the signal handler.
     fn signal(&self) {
         let guards = self.guards();
         if *guards == 0 {
-            complain_over_bar("interrupted");
+            eprint_over_bar("interrupted");
             exit(EXIT.into());
         }
-        if self.stop.is_asked() {
+        if self.stop.is_requested() {
             let removed = remove_unfinished();
-            let what = if removed { "was removed" } else { "is left behind" };
-            complain_over_bar(&format!("interrupted twice: what was unfinished {what}"));
+            let outcome = if removed { "was removed" } else { "was not removed" };
+            eprint_over_bar(&format!("interrupted twice: the unfinished output {outcome}"));
             exit(EXIT.into());
         }
         self.stop.stop();
     }
 
-    /// Asks runs to stop at the first signal.
+    /// The token that the first signal triggers if there is a guard.
     pub fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// While it lives, a signal leaves time to clean up.
+    /// Returns a guard. While it lives, the first signal does not end the process, so the verb can clean up.
     pub fn guard(&self) -> Guard {
         *self.guards() += 1;
         Guard { guards: self.guards.clone() }
     }
 
-    /// The exit code and the last words of a run that failed, if it was for a signal.
-    pub fn verdict(&self, error: &anyhow::Error) -> Option<ExitCode> {
-        let removed = Left("interrupted: the unfinished output was removed");
-        self.stop.is_asked().then(|| {
-            complain(error.downcast_ref().unwrap_or(&removed).0);
+    /// If a signal has stopped the run that failed with `error`, prints the last message and returns the exit code.
+    pub fn exit_code(&self, error: &anyhow::Error) -> Option<ExitCode> {
+        let removed = InterruptNote("interrupted: the unfinished output was removed");
+        self.stop.is_requested().then(|| {
+            eprint(error.downcast_ref().unwrap_or(&removed).0);
             ExitCode::from(EXIT)
         })
     }
@@ -90,38 +91,40 @@ impl Interrupt {
         self.guards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a file. A pipe with a name waits for its other end; a signal ends that wait.
+    /// Opens a file. Opening a named pipe blocks until its other end is opened. A signal makes that fail.
     #[cfg(unix)]
-    pub fn open(&self, path: &Path, how: &OpenOptions) -> io::Result<File> {
+    pub fn open(&self, path: &Path, options: &OpenOptions) -> io::Result<File> {
         use std::os::unix::fs::FileTypeExt;
-        if !path.metadata().is_ok_and(|there| there.file_type().is_fifo()) {
-            return how.open(path);
+        if !path.metadata().is_ok_and(|meta| meta.file_type().is_fifo()) {
+            return options.open(path);
         }
-        let (opened, word) = io::pipe()?;
-        let (path, how) = (path.to_owned(), how.clone());
-        // After a signal this may wait for ever, and ends with the process.
+        let (opened, done) = io::pipe()?;
+        let (path, options) = (path.to_owned(), options.clone());
+        // After a signal this thread may stay blocked until the process exits.
         let opening = std::thread::Builder::new().spawn(move || {
-            let file = how.open(path);
-            drop(word);
+            let file = options.open(path);
+            drop(done);
             file
         })?;
         wait(&opened, &self.alarm, None)?;
-        opening.join().unwrap_or_else(|_| Err(io::Error::other("it could not be opened")))
+        opening
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("the thread that opens the file has panicked")))
     }
 
     /// Opens a file.
     #[cfg(not(unix))]
-    pub fn open(&self, path: &Path, how: &OpenOptions) -> io::Result<File> {
-        how.open(path)
+    pub fn open(&self, path: &Path, options: &OpenOptions) -> io::Result<File> {
+        options.open(path)
     }
 
-    /// Reads `input`, which may be a pipe that gives nothing for hours; fails at a signal.
+    /// A reader of `input`, which may be a pipe. A signal makes a blocked read fail.
     #[cfg(unix)]
     pub fn input(&self, input: File) -> impl Input + Send + use<> {
-        Alert { input, alarm: self.alarm.clone(), ready: false }
+        InterruptibleInput { input, alarm: self.alarm.clone(), ready: false }
     }
 
-    /// Reads `input`; a signal is not seen before its next bytes.
+    /// A reader of `input`. A signal takes effect when the current read returns.
     #[cfg(not(unix))]
     pub fn input(&self, input: File) -> impl Input + Send + use<> {
         let _ = &self.alarm;
@@ -129,17 +132,18 @@ impl Interrupt {
     }
 }
 
-/// What a run that was interrupted leaves, where that is not nothing.
+/// The last message of an interrupted run, as its error. Without it, the message is that the unfinished output was
+/// removed.
 #[derive(Debug)]
-pub(crate) struct Left(pub &'static str);
+pub(crate) struct InterruptNote(pub &'static str);
 
-impl std::fmt::Display for Left {
+impl std::fmt::Display for InterruptNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.0)
     }
 }
 
-impl std::error::Error for Left {}
+impl std::error::Error for InterruptNote {}
 
 /// See [`Interrupt::guard`].
 #[derive(Debug)]
@@ -153,18 +157,18 @@ impl Drop for Guard {
     }
 }
 
-/// Input that a signal wakes from its wait.
+/// A reader that fails when a signal arrives while it is blocked.
 #[cfg(unix)]
 #[derive(Debug)]
-struct Alert {
+struct InterruptibleInput {
     input: File,
     alarm: Arc<PipeReader>,
-    /// The next read does not wait.
+    /// The next read does not block.
     ready: bool,
 }
 
 #[cfg(unix)]
-impl Read for Alert {
+impl Read for InterruptibleInput {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if !std::mem::take(&mut self.ready) {
             wait(&self.input, &self.alarm, None)?;
@@ -174,31 +178,31 @@ impl Read for Alert {
 }
 
 #[cfg(unix)]
-impl Input for Alert {
-    fn waits(&mut self, patience: Duration) -> io::Result<bool> {
-        self.ready = self.ready || wait(&self.input, &self.alarm, Some(patience))?;
+impl Input for InterruptibleInput {
+    fn waits(&mut self, timeout: Duration) -> io::Result<bool> {
+        self.ready = self.ready || wait(&self.input, &self.alarm, Some(timeout))?;
         Ok(!self.ready)
     }
 }
 
-/// Waits for `input`, perhaps not for ever; whether there is some. Fails where the alarm comes first.
+/// Waits until `input` is readable or `timeout` has passed, and returns whether it is readable. Fails on a signal.
 #[cfg(unix)]
-fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, patience: Option<Duration>) -> io::Result<bool> {
+fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, timeout: Option<Duration>) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut both = [PollFd::new(input, PollFlags::IN), PollFd::new(alarm, PollFlags::IN)];
-    let patience = patience.map(|patience| Timespec {
-        tv_sec: patience.as_secs().cast_signed(),
-        tv_nsec: patience.subsec_nanos().into(),
+    let timeout = timeout.map(|timeout| Timespec {
+        tv_sec: timeout.as_secs().cast_signed(),
+        tv_nsec: timeout.subsec_nanos().into(),
     });
-    rustix::io::retry_on_intr(|| poll(&mut both, patience.as_ref()))?;
+    rustix::io::retry_on_intr(|| poll(&mut both, timeout.as_ref()))?;
     if !both[1].revents().is_empty() {
         return Err(io::Error::other("interrupted by a signal"));
     }
     Ok(!both[0].revents().is_empty())
 }
 
-/// A last line, in the place of the progress bar if there is one.
-fn complain_over_bar(text: &str) {
+/// Prints a line to standard error, over the progress bar if there is one.
+fn eprint_over_bar(text: &str) {
     let clear = if stderr().is_terminal() { "\r\x1b[2K" } else { "" };
-    complain(&format!("{clear}{text}"));
+    eprint(&format!("{clear}{text}"));
 }

@@ -1,11 +1,11 @@
-//! The `thalweg` command: one file per verb, and the only crate of the workspace that prints.
+//! The `thalweg` command: one file per verb. This is the only crate of the workspace that prints.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use interrupt::Interrupt;
-use streamit::Carried;
+use streamit::EmbeddedProgram;
 
 mod dedup;
 mod engine;
@@ -36,9 +36,9 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    match Carried::find() {
+    match EmbeddedProgram::find() {
         Ok(None) => {}
-        Ok(Some(program)) => return carried(program),
+        Ok(Some(program)) => return run_embedded(program),
         Err(error) => return failure(&error),
     }
     let command = Command::parse();
@@ -54,26 +54,26 @@ fn main() -> ExitCode {
         Verb::Run(run) => run.run(&interrupt),
         Verb::Build(build) => build.run(&interrupt),
     };
-    ended(result, &interrupt)
+    exit_code(result, &interrupt)
 }
 
-/// What a program that this executable carries does.
-fn carried(program: Carried) -> ExitCode {
+/// Runs the program embedded in this executable by `thalweg build`.
+fn run_embedded(program: EmbeddedProgram) -> ExitCode {
     let run = program.parse();
     match Interrupt::install() {
-        Ok(interrupt) => ended(program.run(run, &interrupt), &interrupt),
+        Ok(interrupt) => exit_code(program.run(run, &interrupt), &interrupt),
         Err(error) => failure(&error),
     }
 }
 
-fn ended(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
+fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => interrupt.verdict(&error).unwrap_or_else(|| failure(&error)),
+        Err(error) => interrupt.exit_code(&error).unwrap_or_else(|| failure(&error)),
     }
 }
 
 fn failure(error: &anyhow::Error) -> ExitCode {
-    standard::complain(&format!("error: {error:#}"));
+    standard::eprint(&format!("error: {error:#}"));
     ExitCode::FAILURE
 }

@@ -1,4 +1,4 @@
-//! A progress bar on standard error, only where that is a terminal.
+//! A progress bar on standard error, if that is a terminal.
 
 use std::io::{IsTerminal, Read, stderr};
 use std::path::Path;
@@ -7,16 +7,16 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use thalweg_dedup::Observer;
 
-use crate::standard::complain;
+use crate::standard::eprint;
 
-/// A bar, or nothing.
+/// A progress bar, hidden if standard error is not a terminal.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
-    /// A bar towards `total` bytes, or a count where the total is not known.
+    /// A bar for `total` bytes, or a counter of bytes if the total is unknown.
     pub fn new(total: Option<u64>) -> Self {
         if !stderr().is_terminal() {
             return Progress { bar: ProgressBar::hidden() };
@@ -32,7 +32,7 @@ impl Progress {
         Progress { bar }
     }
 
-    /// A bar towards so many steps, or a count of them.
+    /// A bar for `total` iterations, or a counter of iterations if the total is unknown.
     pub fn steps(total: Option<u64>) -> Self {
         if !stderr().is_terminal() {
             return Progress { bar: ProgressBar::hidden() };
@@ -48,22 +48,22 @@ impl Progress {
         Progress { bar }
     }
 
-    /// Counts what is read through `input`.
+    /// Wraps `input` to count the bytes that are read.
     pub fn read<R: Read>(&self, input: R) -> impl Read + use<R> {
         self.bar.wrap_read(input)
     }
 
-    /// Counts further bytes.
+    /// Adds to the count of bytes.
     pub fn advance(&self, bytes: u64) {
         self.bar.inc(bytes);
     }
 
-    /// So many are done in all.
+    /// Sets the number of iterations done.
     pub fn reach(&self, done: u64) {
         self.bar.set_position(done);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -81,6 +81,6 @@ impl Observer for Progress {
     }
 
     fn skipped(&mut self, path: &Path, why: &str) {
-        self.bar.suspend(|| complain(&format!("warning: skipped {}: {why}", path.display())));
+        self.bar.suspend(|| eprint(&format!("warning: skipped {}: {why}", path.display())));
     }
 }

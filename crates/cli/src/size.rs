@@ -1,6 +1,6 @@
-//! Sizes as people write them.
+//! Parses and prints sizes in bytes.
 
-/// Parses `4096`, `64K`, `64KiB`, `1.5G`: powers of 1024, whatever the suffix's spelling.
+/// Parses `4096`, `64K`, `64KiB` or `1.5G`. All spellings of a unit mean a power of 1024.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, suffix) = text.split_at(digits);
@@ -17,7 +17,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     if bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(format!("{text} is too large")) }
 }
 
-/// Writes a count of bytes for people.
+/// Formats a number of bytes with a unit.
 pub(crate) fn show(bytes: u64) -> String {
     let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut value = bytes as f64;

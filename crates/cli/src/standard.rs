@@ -1,4 +1,4 @@
-//! Standard input and output for binary data, and messages that do not fail.
+//! Standard input and output for binary data, and messages to standard error.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,17 +8,17 @@ use anyhow::{Context, Result, ensure};
 
 use crate::interrupt::Interrupt;
 
-/// The name that stands for standard input or output.
+/// The file name for standard input or output.
 pub(crate) const DASH: &str = "-";
 
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == DASH
 }
 
-/// Something to read.
+/// An open input.
 pub(crate) struct Input {
     pub bytes: Box<dyn Read + Send>,
-    /// Its length: known of files only. What else there is may let its reader wait.
+    /// The length of a regular file. `None` for other inputs, of which reads may block.
     pub length: Option<u64>,
 }
 
@@ -31,28 +31,28 @@ pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
         interrupt.open(path, File::options().read(true)).with_context(opening)?
     };
     let meta = file.metadata().with_context(opening)?;
-    ensure!(!meta.is_dir(), "{} is a folder and not an archive", path.display());
+    ensure!(!meta.is_dir(), "{} is a folder, expected a file", path.display());
     if meta.is_file() && !is_dash(path) {
         return Ok(Input { bytes: Box::new(file), length: Some(meta.len()) });
     }
     Ok(Input { bytes: Box::new(interrupt.input(file)), length: None })
 }
 
-/// Standard input without a buffer between: we read in large pieces.
+/// Unbuffered standard input. The callers read in large pieces.
 #[cfg(unix)]
 pub(crate) fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
     io::stdin().as_fd().try_clone_to_owned().map(File::from)
 }
 
-/// Standard input without a buffer between: we read in large pieces.
+/// Unbuffered standard input. The callers read in large pieces.
 #[cfg(windows)]
 pub(crate) fn stdin() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
-/// Standard output without the line buffer that is meant for text.
+/// Unbuffered standard output. The line buffer of [`io::stdout`] is for text.
 #[cfg(unix)]
 pub(crate) fn stdout() -> Result<File> {
     use std::os::fd::AsFd;
@@ -60,7 +60,7 @@ pub(crate) fn stdout() -> Result<File> {
     Ok(File::from(fd))
 }
 
-/// Standard output without the line buffer that is meant for text.
+/// Unbuffered standard output. The line buffer of [`io::stdout`] is for text.
 #[cfg(windows)]
 pub(crate) fn stdout() -> Result<File> {
     use std::os::windows::io::AsHandle;
@@ -68,7 +68,7 @@ pub(crate) fn stdout() -> Result<File> {
     Ok(File::from(handle))
 }
 
-/// Prints to standard output. Where nobody reads it any more nobody misses the rest.
+/// Prints to standard output. A closed pipe is no error: its reader needs no more output.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -77,7 +77,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Prints a line to standard error; if even that is closed there is nobody to tell.
-pub(crate) fn complain(text: &str) {
+/// Prints a line to standard error. Errors are ignored, since they cannot be reported.
+pub(crate) fn eprint(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -15,23 +15,22 @@ use crate::standard::{self, Input};
 
 /// Count the words of files, on all cores.
 ///
-/// Prints a line `COUNT WORD` for each different word, the most frequent first, those of equal count
-/// in the order of their bytes.
+/// Prints a line `COUNT WORD` for each distinct word, ordered by count, the most frequent first, and then by
+/// bytes.
 ///
-/// A word is a longest run of ASCII letters and digits and of bytes above 127, so letters of UTF-8
-/// stay within words; everything else separates. Bytes are counted and printed as they are: text
-/// need not be UTF-8. A word ends with its file, and a run of more than 65536 bytes counts as
-/// several words.
+/// A word is a maximal run of ASCII letters, digits and bytes above 127 (so UTF-8 letters belong to words). All
+/// other bytes separate words. Words are compared and printed as bytes, so the text need not be UTF-8. A word
+/// ends at the end of its file, and a run of more than 65536 bytes counts as several words.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg wordcount book.txt --top 20
   thalweg wordcount --ignore-case *.txt > counts
   zcat access.log.gz | thalweg wordcount | head")]
 pub(crate) struct Wordcount {
-    /// The files, or `-` for standard input
+    /// The files to read, or `-` for standard input
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
-    /// Print so many words only
+    /// Print only the K most frequent words
     #[arg(long, value_name = "K")]
     top: Option<usize>,
     /// Count `A` as `a` (ASCII letters only)
@@ -52,23 +51,23 @@ impl Wordcount {
         let (ranking, report) = counted.map_err(cause)?;
         self.print(&ranking)?;
         if self.engine.report {
-            standard::complain(&format!(
-                "{} words, {} of them different\n\n{report}",
+            standard::eprint(&format!(
+                "{} words, {} distinct\n\n{report}",
                 ranking.words(),
-                ranking.different()
+                ranking.distinct()
             ));
         }
         Ok(())
     }
 
-    /// What there is to read, where that is known. Fails early for what cannot be read.
+    /// The total length of the files, if all are regular files. Fails early for missing files and folders.
     fn length(&self) -> Result<Option<u64>> {
         let mut all = Some(0);
         for path in &self.files {
             let mut length = None;
             if !standard::is_dash(path) {
                 let meta = fs::metadata(path).with_context(|| format!("reading {}", path.display()))?;
-                ensure!(!meta.is_dir(), "{} is a folder: name its files", path.display());
+                ensure!(!meta.is_dir(), "{} is a folder\nhelp: name its files", path.display());
                 length = Some(meta.len()).filter(|_| meta.is_file());
             }
             all = all.zip(length).map(|(all, length)| all + length);
@@ -76,7 +75,7 @@ impl Wordcount {
         Ok(all)
     }
 
-    /// The words; who reads them may have had enough before the last, as `head` does.
+    /// Prints the words. A closed pipe is no error: its reader, such as `head`, needs no more output.
     fn print(&self, ranking: &Ranking) -> Result<()> {
         let mut out = BufWriter::with_capacity(1 << 16, standard::stdout()?);
         let mut lines = ranking.iter().take(self.top.unwrap_or(usize::MAX));
@@ -87,7 +86,7 @@ impl Wordcount {
         });
         match printed.and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                _ = out.into_parts(); // what is left is for nobody
+                _ = out.into_parts(); // drops the buffered output without writing it
                 Ok(())
             }
             printed => printed.context("writing to standard output"),
@@ -95,7 +94,7 @@ impl Wordcount {
     }
 }
 
-/// A file to be read, whose errors name it.
+/// Opens a file. Errors of the returned reader name the file.
 fn open(path: &Path, interrupt: &Interrupt, progress: &Progress) -> io::Result<Box<dyn Read + Send>> {
     let Input { bytes, .. } =
         standard::input(path, interrupt).map_err(|error| io::Error::other(format!("{error:#}")))?;
@@ -117,7 +116,7 @@ impl<R: Read> Read for Named<R> {
     }
 }
 
-/// An input's own error without the engine's words around it.
+/// The error of an input without the engine's message around it.
 fn cause(error: thalweg::Error) -> anyhow::Error {
     match error {
         thalweg::Error::Node { node, cause } => match cause.downcast::<io::Error>() {

@@ -1,4 +1,4 @@
-//! The command as a person uses it: files, folders, pipes, mistakes.
+//! The command `thalweg dedup` with files, folders and pipes, and its errors.
 #![cfg(unix)]
 
 use std::fs;
@@ -20,24 +20,24 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 
 fn good(folder: &Path, arguments: &[&str]) -> Output {
     let output = run(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", complaint(&output));
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
     output
 }
 
-/// Checks that the command failed in an orderly way; gives its message.
+/// Checks that the command fails without a panic or a signal. Returns its message.
 fn bad(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
-    let complaint = complaint(&output);
+    let message = stderr(&output);
     assert!(!output.status.success(), "{arguments:?} should fail");
-    assert!(output.status.code().is_some() && !complaint.contains("panicked"), "{complaint}");
-    complaint
+    assert!(output.status.code().is_some() && !message.contains("panicked"), "{message}");
+    message
 }
 
-fn complaint(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Runs with `input` on standard input.
+/// Runs the command with `input` as standard input.
 fn piped(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child = thalweg(folder, arguments)
         .stdin(Stdio::piped())
@@ -90,7 +90,7 @@ fn a_file_goes_through_every_codec_and_thread_count() {
 fn pipes_work_on_both_sides() {
     let folder = folder_with_archive();
     let packed = piped(folder.path(), &["pack", "-", "-o", "-"], &content());
-    assert!(packed.status.success(), "{}", complaint(&packed));
+    assert!(packed.status.success(), "{}", stderr(&packed));
     assert!(packed.stdout == fs::read(folder.path().join("file.thd")).unwrap());
     let unpacked = piped(folder.path(), &["unpack", "-", "-o", "-"], &packed.stdout);
     assert!(unpacked.status.success() && unpacked.stdout == content());
@@ -116,15 +116,15 @@ fn a_tree_round_trips_and_is_listed() {
     good(folder.path(), &["unpack", "t.thd", "-o", "out"]);
     assert!(fs::read(folder.path().join("out/a/b/file")).unwrap() == content());
     assert!(bad(folder.path(), &["unpack", "t.thd", "-o", "-"]).contains("name a folder"));
-    assert!(bad(folder.path(), &["unpack", "t.thd", "-o", "out"]).contains("exists already"));
+    assert!(bad(folder.path(), &["unpack", "t.thd", "-o", "out"]).contains("already exists"));
 }
 
 #[test]
-fn an_archive_written_into_its_own_tree_leaves_itself_out() {
+fn an_archive_written_into_its_own_tree_is_skipped() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("file"), content()).unwrap();
     let output = good(folder.path(), &["pack", ".", "-o", "all.thd"]);
-    assert!(complaint(&output).contains("it is the archive that is being written"));
+    assert!(stderr(&output).contains("it is the archive being written"));
     good(folder.path(), &["unpack", "all.thd", "-o", "out"]);
     assert_eq!(names(&folder.path().join("out")), ["file"]);
 }
@@ -140,9 +140,9 @@ fn nothing_is_overwritten_without_force() {
     assert!(fs::read(folder.path().join("mine")).unwrap() == content());
 }
 
-/// What cannot be had is refused before a byte is written, in words that help and are said once.
+/// Errors are reported before a byte is written, with help that applies, and not twice.
 #[test]
-fn refusals_come_first_and_say_what_helps() {
+fn invalid_requests_are_refused_first_with_help() {
     let folder = folder_with_archive();
     for wrong in [["--policy", "fifo"], ["--threads", "5000"]] {
         let refused = run(folder.path(), &["pack", "file", "-o", "-", wrong[0], wrong[1]]);
@@ -185,7 +185,7 @@ fn a_damaged_archive_is_an_error_with_an_offset_and_leaves_nothing() {
 }
 
 #[test]
-fn every_run_can_say_where_its_time_went() {
+fn every_verb_can_print_a_report() {
     let folder = folder_with_archive();
     for (arguments, stage) in [
         (&["pack", "file", "-o", "a"][..], "compress"),
@@ -193,7 +193,7 @@ fn every_run_can_say_where_its_time_went() {
         (&["verify", "file.thd"], "decode"),
     ] {
         let output = good(folder.path(), &[arguments, &["--report", "--threads", "2"]].concat());
-        let report = complaint(&output);
+        let report = stderr(&output);
         assert!(report.contains("content   2.86 MiB") && report.contains(stage), "{report}");
     }
 }
@@ -221,14 +221,14 @@ fn a_closed_pipe_is_an_error() {
             .expect("starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("ends");
-        let message = complaint(&output);
+        let message = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{message}");
         assert!(message.contains("Broken pipe") && !message.contains("panicked"), "{message}");
     }
 }
 
 #[test]
-fn a_large_window_takes_no_memory_by_itself() {
+fn a_large_window_is_not_allocated_at_once() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("file"), b"x").unwrap();
     good(folder.path(), &["pack", "file", "-o", "a.thd", "--window", "64GiB"]);
@@ -243,7 +243,7 @@ fn a_large_window_takes_no_memory_by_itself() {
 }
 
 #[test]
-fn mistakes_are_explained() {
+fn errors_name_the_invalid_argument() {
     let folder = folder_with_archive();
     for (arguments, why) in [
         (&["pack", "nothing", "-o", "a"][..], "nothing"),
@@ -265,7 +265,7 @@ fn mistakes_are_explained() {
 }
 
 #[test]
-fn help_teaches_by_example() {
+fn help_has_examples() {
     let folder = tempdir().unwrap();
     for verb in ["pack", "unpack", "verify", "stat", "demo"] {
         let help = String::from_utf8(good(folder.path(), &[verb, "--help"]).stdout).unwrap();

@@ -1,4 +1,4 @@
-//! The demonstration: what a newcomer runs first.
+//! The command `thalweg dedup demo`.
 #![cfg(unix)]
 
 use std::fs;
@@ -16,7 +16,7 @@ fn demo(temporary: &Path, arguments: &[&Path]) -> Output {
         .expect("starts")
 }
 
-fn said(output: &Output) -> String {
+fn output_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -36,44 +36,48 @@ fn tree() -> TempDir {
 }
 
 #[test]
-fn a_folder_is_packed_unpacked_compared_and_nothing_is_left() {
+fn a_folder_round_trips_and_no_file_is_left() {
     let (tree, temporary) = (tree(), tempdir().unwrap());
     let output = demo(temporary.path(), &[tree.path()]);
-    let said = said(&output);
-    assert!(output.status.success(), "{said}");
+    let text = output_of(&output);
+    assert!(output.status.success(), "{text}");
     for part in ["7 entries", "packed", "archive", "unique", "duplicates", "unpacked", "threads", "identical"]
     {
-        assert!(said.contains(part), "{part:?} in {said}");
+        assert!(text.contains(part), "{part:?} in {text}");
     }
-    assert!(output.stderr.is_empty(), "no progress bar off a terminal: {said}");
+    assert!(output.stderr.is_empty(), "no progress bar off a terminal: {text}");
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn what_does_not_come_back_is_a_failure() {
+fn an_entry_that_cannot_be_packed_is_a_failure() {
     let (tree, temporary) = (tree(), tempdir().unwrap());
     let made = Command::new("mkfifo").arg(tree.path().join("pipe")).status();
     if !made.is_ok_and(|status| status.success()) {
         return;
     }
     let output = demo(temporary.path(), &[tree.path()]);
-    let said = said(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("DIFFERENT: 1 entries") && said.contains("pipe is not in the copy"), "{said}");
+    let text = output_of(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("DIFFERENT: 1 entries") && text.contains("pipe is missing from the copy"),
+        "{text}"
+    );
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn mistakes_are_explained() {
+fn errors_have_help() {
     let tree = tree();
     let inside = demo(&tree.path().join("a"), &[tree.path()]);
-    assert!(!inside.status.success() && said(&inside).contains("TMPDIR"), "{}", said(&inside));
+    assert!(!inside.status.success() && output_of(&inside).contains("TMPDIR"), "{}", output_of(&inside));
     let nowhere = demo(tree.path(), &[Path::new("/no/such/folder")]);
-    assert!(!nowhere.status.success() && said(&nowhere).contains("/no/such/folder"));
+    assert!(!nowhere.status.success() && output_of(&nowhere).contains("/no/such/folder"));
     let without = Command::new(env!("CARGO_BIN_EXE_thalweg"))
         .args(["dedup", "demo"])
         .env("PATH", tree.path())
         .output()
         .expect("starts");
-    assert!(!without.status.success() && said(&without).contains("https://rustup.rs"), "{}", said(&without));
+    let text = output_of(&without);
+    assert!(!without.status.success() && text.contains("https://rustup.rs"), "{text}");
 }

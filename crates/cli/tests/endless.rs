@@ -1,4 +1,4 @@
-//! StreamIt programs that never end are stopped by a signal, in the middle of a firing too.
+//! A signal stops StreamIt programs that do not end by themselves, even within a firing.
 #![cfg(unix)]
 
 use std::fs;
@@ -34,20 +34,20 @@ fn wait_for_code(folder: &Path) {
     let started = Instant::now();
     let is_code = |file: fs::DirEntry| {
         let name = file.file_name().into_string().unwrap();
-        // Until it is ready it has a name that begins with a point.
+        // An unfinished file has a name that begins with a dot.
         name.ends_with(".so") && !name.starts_with('.')
     };
-    let there = || {
+    let is_compiled = || {
         let files = fs::read_dir(folder.join("cache/thalweg")).into_iter().flatten();
         files.flatten().any(is_code)
     };
-    while !there() {
-        assert!(started.elapsed() < Duration::from_secs(60), "nothing is compiled");
+    while !is_compiled() {
+        assert!(started.elapsed() < Duration::from_secs(60), "the program is not compiled");
         sleep(Duration::from_millis(5));
     }
 }
 
-/// Sends the signal of Ctrl-C; what is left when the command has ended.
+/// Sends SIGINT, and returns the output of the command when it has ended.
 fn interrupt(mut child: Child) -> Output {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
@@ -55,7 +55,7 @@ fn interrupt(mut child: Child) -> Output {
     while child.try_wait().unwrap().is_none() {
         if started.elapsed() > Duration::from_secs(1) {
             child.kill().unwrap();
-            panic!("it does not end");
+            panic!("the command does not end");
         }
         sleep(Duration::from_millis(5));
     }
@@ -68,7 +68,7 @@ fn has_compiler() -> bool {
 }
 
 #[test]
-fn a_firing_without_an_end_is_stopped() {
+fn an_endless_firing_is_stopped() {
     for threads in ["1", "2"].into_iter().filter(|_| has_compiler()) {
         let folder = tempdir().unwrap();
         fs::write(folder.path().join("program.str"), HANG).unwrap();
@@ -84,7 +84,7 @@ fn a_firing_without_an_end_is_stopped() {
 }
 
 #[test]
-fn what_was_written_until_then_is_there() {
+fn files_have_the_output_before_the_signal() {
     for engine in ["native", "interpreter"].into_iter().filter(|_| has_compiler()) {
         let folder = tempdir().unwrap();
         fs::write(folder.path().join("program.str"), COUNT).unwrap();
@@ -101,7 +101,7 @@ fn what_was_written_until_then_is_there() {
     }
 }
 
-/// Names of pipes that nobody else opens.
+/// Only the command opens these named pipes.
 #[test]
 fn waiting_for_the_other_end_of_a_pipe_is_stopped() {
     let reads = "void->void pipeline Read { add FileReader<int>(\"pipe\"); add FileWriter<int>(\"out\"); }";
@@ -115,15 +115,15 @@ fn waiting_for_the_other_end_of_a_pipe_is_stopped() {
         sleep(Duration::from_millis(500));
         let output = interrupt(child);
         assert_eq!(output.status.code(), Some(130), "{output:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.starts_with("interrupted") && said.lines().count() == 1, "{said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.starts_with("interrupted") && message.lines().count() == 1, "{message}");
         let names = fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(names, 2, "something is left");
+        assert_eq!(names, 2, "a file is left");
     }
 }
 
 #[test]
-fn a_pipe_with_a_name_is_read_and_written() {
+fn named_pipes_are_read_and_written() {
     let folder = tempdir().unwrap();
     let text = "void->void pipeline Copy { add FileReader<int>(\"in\"); add FileWriter<int>(\"out\"); }";
     fs::write(folder.path().join("program.str"), text).unwrap();

@@ -1,4 +1,4 @@
-//! Signals end the command in an orderly way, and waiting costs nothing.
+//! Signals end `thalweg dedup` without leaving files, and a blocked command takes no processor time.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -30,21 +30,21 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Waits until the command has something unfinished in `folder`.
+/// Waits until the command has an unfinished file in `folder`.
 fn wait_for_unfinished(child: &mut Child, folder: &Path) {
     let started = Instant::now();
     while !names(folder).iter().any(|name| name.contains("thalweg-")) {
         if let Some(status) = child.try_wait().unwrap() {
-            let mut complaint = String::new();
-            child.stderr.as_mut().unwrap().read_to_string(&mut complaint).unwrap();
-            panic!("it ended before anything was begun, {status}: {complaint}");
+            let mut message = String::new();
+            child.stderr.as_mut().unwrap().read_to_string(&mut message).unwrap();
+            panic!("the command ended before it created a file, {status}: {message}");
         }
-        assert!(started.elapsed() < Duration::from_secs(30), "nothing is begun");
+        assert!(started.elapsed() < Duration::from_secs(30), "the command creates no file");
         sleep(Duration::from_millis(5));
     }
 }
 
-/// Sends a signal; checks that the command ends soon, says so, and with the right code.
+/// Sends a signal. Checks that the command ends soon, with the message and exit code of an interrupt.
 fn interrupt(mut child: Child, signal: &str) -> Output {
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
@@ -52,20 +52,20 @@ fn interrupt(mut child: Child, signal: &str) -> Output {
     while child.try_wait().unwrap().is_none() {
         if started.elapsed() > Duration::from_secs(10) {
             child.kill().unwrap();
-            panic!("it does not end");
+            panic!("the command does not end");
         }
         sleep(Duration::from_millis(5));
     }
-    // Standard input was held open until here.
+    // Standard input was open until here.
     let output = child.wait_with_output().unwrap();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{complaint}");
-    assert!(complaint.contains("interrupted") && !complaint.contains("error"), "{complaint}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{message}");
+    assert!(message.contains("interrupted") && !message.contains("error"), "{message}");
     output
 }
 
 #[test]
-fn packing_a_slow_pipe_is_stopped_and_leaves_nothing() {
+fn packing_a_slow_pipe_is_stopped_and_leaves_no_file() {
     for signal in ["-INT", "-TERM"] {
         for threads in ["1", "4"] {
             let folder = tempdir().unwrap();
@@ -81,7 +81,7 @@ fn packing_a_slow_pipe_is_stopped_and_leaves_nothing() {
 }
 
 #[test]
-fn a_busy_pack_is_stopped_and_leaves_nothing() {
+fn a_busy_pack_is_stopped_and_leaves_no_file() {
     let folder = tempdir().unwrap();
     let mut child = spawn(folder.path(), &["pack", "/dev/zero", "-o", "out", "--threads", "2"]);
     wait_for_unfinished(&mut child, folder.path());
@@ -91,7 +91,7 @@ fn a_busy_pack_is_stopped_and_leaves_nothing() {
 }
 
 #[test]
-fn unpacking_a_slow_pipe_is_stopped_and_leaves_nothing() {
+fn unpacking_a_slow_pipe_is_stopped_and_leaves_no_file() {
     let folder = tempdir().unwrap();
     let tree = folder.path().join("tree");
     fs::create_dir_all(tree.join("a")).unwrap();
@@ -107,13 +107,13 @@ fn unpacking_a_slow_pipe_is_stopped_and_leaves_nothing() {
 }
 
 #[test]
-fn what_has_nothing_to_lose_ends_at_once() {
+fn verbs_without_output_files_end_at_once() {
     let folder = tempdir().unwrap();
     for arguments in
         [&["pack", "-", "-o", "-"][..], &["unpack", "-", "-o", "-"], &["verify", "-"], &["stat", "-"]]
     {
         let child = spawn(folder.path(), arguments);
-        // The handler is there before anything is read, but a moment after the start.
+        // The handler is installed before the first read, but a moment after the start.
         sleep(Duration::from_millis(200));
         interrupt(child, "-TERM");
     }
@@ -121,11 +121,11 @@ fn what_has_nothing_to_lose_ends_at_once() {
 }
 
 #[test]
-fn a_demonstration_is_stopped_and_leaves_nothing() {
+fn a_demo_is_stopped_and_leaves_no_file() {
     let folder = tempdir().unwrap();
     let tree = folder.path().join("tree");
     fs::create_dir(&tree).unwrap();
-    // Large enough to be interrupted in; the demonstration wants one and a half times of it free.
+    // Large enough to be interrupted. The demo requires one and a half times as much free space.
     File::create(tree.join("large")).unwrap().set_len(128 << 20).unwrap();
     let mut child = spawn(folder.path(), &["demo", "tree", "--threads", "1"]);
     wait_for_unfinished(&mut child, folder.path());
@@ -143,11 +143,11 @@ fn ticks(process: u32) -> u64 {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn waiting_for_a_pipe_takes_no_time_of_the_processor() {
+fn waiting_for_a_pipe_takes_no_processor_time() {
     let folder = tempdir().unwrap();
     let archive = spawn(folder.path(), &["pack", "-", "-o", "-"]).wait_with_output().unwrap().stdout;
-    let waiting = [(&["pack", "-", "-o", "-"][..], &b"some content"[..]), (&["verify", "-"], &archive[..70])];
-    let mut children = waiting.map(|(arguments, begin)| {
+    let blocked = [(&["pack", "-", "-o", "-"][..], &b"some content"[..]), (&["verify", "-"], &archive[..70])];
+    let mut children = blocked.map(|(arguments, begin)| {
         let mut child = spawn(folder.path(), arguments);
         child.stdin.as_mut().unwrap().write_all(begin).unwrap();
         child

@@ -1,4 +1,4 @@
-//! The examples of `docs/streamit.md`: programs are written to files, and commands print what stands under them.
+//! The examples of `docs/streamit.md`: programs are written to files, and commands print the text below them.
 #![cfg(unix)]
 
 use std::env;
@@ -11,7 +11,7 @@ use tempfile::tempdir;
 
 const MANUAL: &str = include_str!("../../../docs/streamit.md");
 
-/// The blocks of a text: what stands behind their fence, and their lines.
+/// The code blocks of a text: the info string of their fence, and their lines.
 fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
     let (mut blocks, mut open) = (Vec::new(), None::<(&str, Vec<&str>)>);
     for line in text.lines() {
@@ -22,12 +22,12 @@ fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
             (None, None) => {}
         }
     }
-    assert!(open.is_none(), "a block is not closed");
+    assert!(open.is_none(), "unclosed code block");
     blocks
 }
 
-/// What a command prints, as a shell runs it where the programs are.
-fn printed(command: &str, folder: &Path) -> String {
+/// The standard output of a shell command in the folder of the programs.
+fn stdout_of(command: &str, folder: &Path) -> String {
     let thalweg = Path::new(env!("CARGO_BIN_EXE_thalweg")).parent().unwrap();
     let mut path = OsString::from(thalweg);
     path.push(":");
@@ -44,7 +44,7 @@ fn printed(command: &str, folder: &Path) -> String {
 }
 
 #[test]
-fn its_examples_print_what_it_says() {
+fn examples_print_the_documented_output() {
     let folder = tempdir().unwrap();
     let (mut programs, mut commands) = (0, 0);
     for (kind, lines) in blocks(MANUAL) {
@@ -56,9 +56,9 @@ fn its_examples_print_what_it_says() {
             continue;
         }
         for part in lines.join("\n").split("$ ").skip(1) {
-            let (command, said) = part.split_once('\n').unwrap_or((part, ""));
-            let found = printed(command, folder.path());
-            assert_eq!(found.trim_end(), said.trim_end(), "$ {command}");
+            let (command, expected) = part.split_once('\n').unwrap_or((part, ""));
+            let found = stdout_of(command, folder.path());
+            assert_eq!(found.trim_end(), expected.trim_end(), "$ {command}");
             commands += 1;
         }
     }

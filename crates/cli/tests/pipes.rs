@@ -1,4 +1,5 @@
-//! StreamIt programs between pipes: what has come is done and written before more is waited for.
+//! StreamIt programs between pipes: all results of the available input are written before the program blocks on more
+//! input.
 #![cfg(unix)]
 
 use std::fs;
@@ -20,7 +21,7 @@ const PRINTS: &str = "void->void pipeline Sums {
     add FileReader<int>(\"given\"); add int->void filter { work pop 2 { println(pop() + pop()); } };
 }";
 
-/// Each result takes many items, and threads make some again.
+/// Each result depends on many items, so threads compute some intermediate items twice.
 const WINDOWS: &str = "void->void pipeline Windows {
     add FileReader<int>(\"given\"); add Window(300); add Window(50); add FileWriter<int>(\"made\");
 }
@@ -50,15 +51,15 @@ fn start(folder: &Path, program: &str, arguments: &[&str]) -> Child {
         .expect("starts")
 }
 
-/// What a command writes, line by line.
+/// The standard output of a command, line by line.
 fn lines(child: &mut Child) -> Receiver<String> {
-    let (out, (give, lines)) = (BufReader::new(child.stdout.take().unwrap()), channel());
-    spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| give.send(line)));
+    let (out, (sender, lines)) = (BufReader::new(child.stdout.take().unwrap()), channel());
+    spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
     lines
 }
 
 #[test]
-fn what_has_come_is_written_before_more_is_waited_for() {
+fn results_are_written_before_the_program_blocks() {
     let folder = tempdir().unwrap();
     for (program, output) in [(SUMS, &["--out", "-"][..]), (PRINTS, &[])] {
         for engine in ENGINES {
@@ -67,7 +68,7 @@ fn what_has_come_is_written_before_more_is_waited_for() {
             let lines = lines(&mut child);
             let mut input = child.stdin.take().unwrap();
             for turn in 0..4 {
-                // The end of the second number is a blank; the line has not ended.
+                // A blank ends the second number. The line has not ended.
                 write!(input, "{turn} 1 ").unwrap();
                 let line = lines.recv_timeout(Duration::from_secs(60));
                 assert_eq!(line.ok(), Some((turn + 1).to_string()), "{arguments:?}");
@@ -80,17 +81,17 @@ fn what_has_come_is_written_before_more_is_waited_for() {
 }
 
 #[test]
-fn a_signal_leaves_what_follows_from_what_has_come() {
+fn a_signal_leaves_all_results_of_the_available_input() {
     let folder = tempdir().unwrap();
     for engine in ENGINES {
         let arguments = [&["--text", "--in", "-", "--out", "made"], engine].concat();
         let mut child = start(folder.path(), SUMS, &arguments);
         child.stdin.as_mut().unwrap().write_all(b"1 2 3 4 5 6 7 ").unwrap();
-        // It begins to write when it has been compiled, and then what has come is soon read.
+        // The program creates its output file after it was compiled, and soon reads the available input.
         let begun = Instant::now();
         let unfinished = |name: fs::DirEntry| name.file_name().to_string_lossy().starts_with(".thalweg");
         while !fs::read_dir(folder.path()).unwrap().flatten().any(unfinished) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nothing is begun");
+            assert!(begun.elapsed() < Duration::from_secs(60), "the output file is not created");
             sleep(Duration::from_millis(5));
         }
         sleep(Duration::from_millis(500));
@@ -104,9 +105,9 @@ fn a_signal_leaves_what_follows_from_what_has_come() {
     }
 }
 
-/// Pieces of all lengths, which end in the middle of items, some fast and some slow.
+/// Input arrives in pieces of various lengths, which end within items, at various speeds.
 #[test]
-fn pieces_come_to_the_same_as_a_file() {
+fn input_in_pieces_has_the_same_result_as_a_file() {
     let folder = tempdir().unwrap();
     let given: Vec<u8> =
         (0..100_000u32).flat_map(|i| (i.wrapping_mul(2_654_435_761) >> 3).to_le_bytes()).collect();
@@ -133,7 +134,7 @@ fn pieces_come_to_the_same_as_a_file() {
             child.stdout.take().unwrap().read_to_end(&mut made).unwrap();
             assert!(child.wait().unwrap().success());
             writer.join().unwrap();
-            assert!(made == expected, "{arguments:?}: {} bytes and not {}", made.len(), expected.len());
+            assert!(made == expected, "{arguments:?}: {} bytes, expected {}", made.len(), expected.len());
         }
     }
 }

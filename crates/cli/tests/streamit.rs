@@ -1,4 +1,4 @@
-//! StreamIt programs as a person runs them: files, pipes and what goes wrong with them.
+//! The commands for StreamIt programs: files, pipes, signals and errors.
 #![cfg(unix)]
 
 use std::fs;
@@ -36,12 +36,12 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("starts")
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Files that are not complete have names that begin like this.
-fn unfinished(folder: &Path) -> bool {
+/// Whether there are unfinished files, which have names that begin with `.thalweg`.
+fn has_unfinished_files(folder: &Path) -> bool {
     let names = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     names.into_iter().any(|name| name.starts_with(".thalweg"))
 }
@@ -49,7 +49,7 @@ fn unfinished(folder: &Path) -> bool {
 const ENGINES: [&[&str]; 3] = [&["--engine", "interpreter"], &["--threads", "1"], &["--threads", "2"]];
 
 #[test]
-fn a_reader_that_has_enough_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let folder = folder_with(COUNT);
     for engine in ENGINES {
         let mut child =
@@ -57,28 +57,28 @@ fn a_reader_that_has_enough_is_no_error() {
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         let output = child.wait_with_output().unwrap();
-        assert_eq!((first.as_str(), said(&output).as_str()), ("0\n", ""), "{engine:?}");
+        assert_eq!((first.as_str(), stderr(&output).as_str()), ("0\n", ""), "{engine:?}");
         assert!(output.status.success());
     }
 }
 
 #[test]
-fn output_that_cannot_be_written_is_told_with_its_cause() {
+fn a_failed_write_is_reported_with_its_cause() {
     let folder = folder_with(COUNT);
     for engine in ENGINES {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let output = command(folder.path(), engine).args(["-i", "100000"]).stdout(full).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         assert!(
-            said(&output).contains("the output cannot be written: No space"),
+            stderr(&output).contains("the output cannot be written: No space"),
             "{engine:?}: {}",
-            said(&output)
+            stderr(&output)
         );
     }
 }
 
 #[test]
-fn errors_name_the_file_that_was_given() {
+fn errors_name_the_file() {
     let folder = folder_with(SCALE);
     fs::write(folder.path().join("odd"), [0; 7]).unwrap();
     fs::write(folder.path().join("words"), "1 2\n3 \u{1b}[2Jfour\n").unwrap();
@@ -91,24 +91,24 @@ fn errors_name_the_file_that_was_given() {
         (&["--in", "."], "the file `.`: Is a directory"),
         (&["--in", "odd"], "the file `odd`: it ends in the middle of an item"),
         (&["--in", "words", "--text"], "the file `words`: line 2: `\\u{1b}[2Jfour` is not an integer"),
-        (&["--in", "short.wav"], "the file `short.wav`: the sound is cut off"),
-        (&["--in", "odd.wav"], "the file `odd.wav`: it is no sound file"),
-        (&["--in", "long.wav"], "the file `long.wav`: it is no sound file"),
+        (&["--in", "short.wav"], "the file `short.wav`: the WAV file is truncated"),
+        (&["--in", "odd.wav"], "the file `odd.wav`: it is not a WAV file"),
+        (&["--in", "long.wav"], "the file `long.wav`: it is not a WAV file"),
         (&["--in", "odd", "--out", "no/folder"], "the file `no/folder`: there is no folder `no`"),
         (&["--in", "odd", "--out", "."], "the file `.`: it is a directory"),
     ];
     for (arguments, words) in cases {
         for engine in ENGINES {
             let output = run(folder.path(), &[arguments, engine].concat());
-            assert!(said(&output).contains(words), "{arguments:?} {engine:?}: {}", said(&output));
-            assert!(said(&output).contains("program.str:") && output.status.code() == Some(1));
-            assert!(!unfinished(folder.path()));
+            assert!(stderr(&output).contains(words), "{arguments:?} {engine:?}: {}", stderr(&output));
+            assert!(stderr(&output).contains("program.str:") && output.status.code() == Some(1));
+            assert!(!has_unfinished_files(folder.path()));
         }
     }
 }
 
 #[test]
-fn a_file_is_named_once() {
+fn a_source_file_cannot_be_given_twice() {
     let folder = folder_with(COUNT);
     fs::write(
         folder.path().join("other.str"),
@@ -122,26 +122,26 @@ fn a_file_is_named_once() {
     {
         let output = run(folder.path(), &again);
         assert_eq!(
-            said(&output),
-            format!("error: {name} is named twice: name each file of a program once\n")
+            stderr(&output),
+            format!("error: {name} is given twice\nhelp: name each file of the program once\n")
         );
     }
-    assert!(said(&run(folder.path(), &["other.str", "link.str"])).contains("link.str is named twice"));
+    assert!(stderr(&run(folder.path(), &["other.str", "link.str"])).contains("link.str is given twice"));
 }
 
 #[test]
-fn standard_input_is_not_repeated() {
+fn standard_input_cannot_be_repeated() {
     for (program, arguments) in [(SCALE.to_owned(), &["--in", "-"][..]), (SCALE.replace("given", "-"), &[])] {
         let folder = folder_with(&program);
         let output = run(folder.path(), &[arguments, &["--repeat-input", "-i", "9"]].concat());
-        assert!(said(&output).contains("standard input cannot be repeated"), "{}", said(&output));
+        assert!(stderr(&output).contains("standard input cannot be repeated"), "{}", stderr(&output));
         assert_eq!(output.status.code(), Some(1));
-        assert!(!unfinished(folder.path()));
+        assert!(!has_unfinished_files(folder.path()));
     }
 }
 
 #[test]
-fn what_is_no_plain_file_is_written_and_not_replaced() {
+fn links_and_pipes_are_written_and_not_replaced() {
     let folder = folder_with(SCALE);
     let at = |name: &str| folder.path().join(name);
     fs::write(at("given"), [1, 0, 0, 0]).unwrap();
@@ -149,7 +149,7 @@ fn what_is_no_plain_file_is_written_and_not_replaced() {
     fs::set_permissions(at("real"), fs::Permissions::from_mode(0o600)).unwrap();
     symlink("real", at("link")).unwrap();
     let output = run(folder.path(), &["--out", "link"]);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     assert!(at("link").is_symlink());
     assert_eq!(fs::read(at("real")).unwrap(), [2, 0, 0, 0]);
     assert_eq!(fs::metadata(at("real")).unwrap().permissions().mode() & 0o777, 0o600);
@@ -161,7 +161,7 @@ fn what_is_no_plain_file_is_written_and_not_replaced() {
 }
 
 #[test]
-fn sound_keeps_its_rate_channels_and_bits() {
+fn wav_files_keep_their_sample_rate_channels_and_bits() {
     let folder = folder_with(&SCALE.replace("* 2", "/ 2"));
     let format = hound::WavSpec {
         channels: 2,
@@ -173,14 +173,14 @@ fn sound_keeps_its_rate_channels_and_bits() {
     (0..100).for_each(|n| writer.write_sample(n * 80_000).unwrap());
     writer.finalize().unwrap();
     let output = run(folder.path(), &["--in", "a.wav", "--out", "b.wav"]);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     let mut reader = hound::WavReader::open(folder.path().join("b.wav")).unwrap();
     assert_eq!(reader.spec(), format);
     assert!(reader.samples::<i32>().map(Result::unwrap).eq((0..100).map(|n| n * 40_000)));
 }
 
 #[test]
-fn signals_end_waits_for_input_and_firings_of_the_interpreter() {
+fn signals_interrupt_reads_and_firings_of_the_interpreter() {
     const HANG: &str = "void->void filter Hang { work { println(1); while (true) { } } }";
     const MANY: &str = "void->void pipeline Many { add Count(); add Show(); }
         void->int filter Count() { work push 1 { push(1); } }
@@ -200,22 +200,22 @@ fn signals_end_waits_for_input_and_firings_of_the_interpreter() {
         while child.try_wait().unwrap().is_none() {
             if started.elapsed() > Duration::from_secs(5) {
                 child.kill().unwrap();
-                panic!("it does not end: {engine:?}\n{text}");
+                panic!("the command does not end: {engine:?}\n{text}");
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{text}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(130), "{text}: {}", stderr(&output));
         assert!(
-            said(&output).starts_with("interrupted") && !said(&output).contains("removed"),
+            stderr(&output).starts_with("interrupted") && !stderr(&output).contains("removed"),
             "{}",
-            said(&output)
+            stderr(&output)
         );
     }
 }
 
 #[test]
-fn rates_that_would_take_all_memory_are_refused() {
+fn rates_that_would_exhaust_the_memory_are_refused() {
     let folder = folder_with(
         "void->void pipeline Main { add Count(); add Show(); }
          void->int filter Count() { work push 1 { push(1); } }
@@ -223,11 +223,11 @@ fn rates_that_would_take_all_memory_are_refused() {
     );
     let output = run(folder.path(), &[]);
     let words = "the channel from `Main.Count` to `Main.Show` must hold 2147483647 items";
-    assert!(said(&output).contains(words) && output.status.code() == Some(1), "{}", said(&output));
+    assert!(stderr(&output).contains(words) && output.status.code() == Some(1), "{}", stderr(&output));
 }
 
 #[test]
-fn a_compiler_may_be_a_command_and_a_cache_may_be_missing() {
+fn cc_may_be_a_command_and_the_cache_may_be_missing() {
     let folder = folder_with(COUNT);
     let with = |name: &str, value: &str| {
         let mut command = command(folder.path(), &["-i", "1"]);
@@ -235,35 +235,39 @@ fn a_compiler_may_be_a_command_and_a_cache_may_be_missing() {
     };
     let output = with("CC", "/nonexistent");
     assert_eq!(output.stdout, b"0\n");
-    assert!(said(&output).contains("no C compiler `/nonexistent`, which `$CC` names"), "{}", said(&output));
+    assert!(
+        stderr(&output).contains("no C compiler `/nonexistent`, which `$CC` names"),
+        "{}",
+        stderr(&output)
+    );
     if Command::new("cc").arg("--version").output().is_ok_and(|output| output.status.success()) {
         for (name, value) in [("CC", "env cc"), ("XDG_CACHE_HOME", "/proc/nowhere")] {
             let output = with(name, value);
-            assert_eq!((output.stdout.as_slice(), said(&output).as_str()), (&b"0\n"[..], ""), "{name}");
+            assert_eq!((output.stdout.as_slice(), stderr(&output).as_str()), (&b"0\n"[..], ""), "{name}");
         }
     }
 }
 
 #[test]
-fn wrong_numbers_are_told_what_they_may_be() {
+fn invalid_numbers_are_refused_with_the_valid_range() {
     let folder = folder_with(COUNT);
     for (arguments, words) in [
         (["--threads", "0"], "a number from 1 to 4096"),
         (["--threads", "100000"], "a number from 1 to 4096"),
         (["--iterations", "-2"], "invalid value '-2' for '--iterations <N>'"),
         (["--budget", "much"], "write it like 64MiB"),
-        (["--in", "x"], "--in stands for the one file that a program reads; this one reads none"),
+        (["--in", "x"], "--in replaces the only file that a program reads, but this program reads 0 files"),
     ] {
         let output = run(folder.path(), &arguments);
         assert!(
-            !output.status.success() && said(&output).contains(words),
+            !output.status.success() && stderr(&output).contains(words),
             "{arguments:?}: {}",
-            said(&output)
+            stderr(&output)
         );
     }
 }
 
-/// A compiler that starts another process, as they all do, and takes for ever.
+/// A compiler that starts another process, as all compilers do, and does not end.
 const SLOW_COMPILER: &str = "#!/bin/sh
 [ \"$1\" = --version ] && exit
 sleep 1000 &
@@ -271,15 +275,15 @@ echo $! > part; mv part worker
 wait
 ";
 
-/// Whether a process is there that is at work, or waits: not one that has ended and that nobody has asked about.
-fn lives(process: &str) -> bool {
+/// Whether a process exists and is not a zombie.
+fn is_alive(process: &str) -> bool {
     let shown = Command::new("ps").args(["-o", "stat=", "-p", process]).output().unwrap();
     let state = String::from_utf8_lossy(&shown.stdout).trim().to_owned();
     !state.is_empty() && !state.starts_with('Z')
 }
 
 #[test]
-fn a_signal_ends_the_compiler_and_all_that_it_has_started() {
+fn a_signal_ends_the_compiler_and_its_child_processes() {
     for (verb, more) in [("run", &[][..]), ("build", &["-o", "made"])] {
         let folder = folder_with(COUNT);
         let compiler = folder.path().join("compiler");
@@ -297,24 +301,27 @@ fn a_signal_ends_the_compiler_and_all_that_it_has_started() {
             assert!(started.elapsed() < Duration::from_secs(30), "the compiler is not called");
             std::thread::sleep(Duration::from_millis(5));
         };
-        assert!(lives(&worker));
+        assert!(is_alive(&worker));
         let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         let signalled = Instant::now();
         let output = child.wait_with_output().unwrap();
-        assert!(signalled.elapsed() < Duration::from_secs(10), "it does not end");
-        assert_eq!(output.status.code(), Some(130), "{}", said(&output));
-        assert!(said(&output).starts_with("interrupted"), "{}", said(&output));
-        assert!(!said(&output).contains("native code"), "{}", said(&output));
-        while lives(&worker) {
-            assert!(signalled.elapsed() < Duration::from_secs(10), "its process is left behind");
+        assert!(signalled.elapsed() < Duration::from_secs(10), "the command does not end");
+        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+        assert!(stderr(&output).starts_with("interrupted"), "{}", stderr(&output));
+        assert!(!stderr(&output).contains("native code"), "{}", stderr(&output));
+        while is_alive(&worker) {
+            assert!(
+                signalled.elapsed() < Duration::from_secs(10),
+                "the child process of the compiler is left"
+            );
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(!folder.path().join("made").exists());
     }
 }
 
-/// Takes what is no zero from what is counted.
+/// Drops the multiples of 3, so it has a dynamic rate.
 const SIFT: &str = "void->void pipeline Main { add Count(); add Sift(); add FileWriter<int>(\"-\"); }
 void->int filter Count() { int n; work push 1 { push(n++); } }
 int->int filter Sift() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }";
@@ -323,7 +330,7 @@ const MODES: [&str; 8] =
     ["auto", "filters", "pipeline", "data", "sequential", "demand", "no-op", "os-thread"];
 
 #[test]
-fn every_mode_prints_the_same_and_says_where_it_changes_nothing() {
+fn every_mode_prints_the_same_and_notes_if_it_has_no_effect() {
     let kept: Vec<String> = (0..300).filter(|x| x % 3 != 0).map(|x| format!("{x}\n")).collect();
     let all: String = (0..300).map(|x| format!("{x}\n")).collect();
     for (text, printed, is_dynamic) in [(SIFT, kept.concat(), true), (COUNT, all, false)] {
@@ -335,18 +342,18 @@ fn every_mode_prints_the_same_and_says_where_it_changes_nothing() {
                 assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{mode}, {threads} threads");
                 let turns = ["sequential", "demand", "no-op"].contains(&mode);
                 let note = if turns && !is_dynamic {
-                    format!("note: `--mode {mode}` changes nothing: no rate of the program is dynamic\n")
+                    format!("note: `--mode {mode}` has no effect: the program has no dynamic rates\n")
                 } else {
                     String::new()
                 };
-                assert_eq!(said(&output), note, "{mode}, {threads} threads");
+                assert_eq!(stderr(&output), note, "{mode}, {threads} threads");
             }
         }
     }
 }
 
 #[test]
-fn each_form_of_a_graph_is_drawn_and_a_file_is_written_whole_or_not() {
+fn each_form_of_a_graph_is_written_to_stdout_or_a_file() {
     let folder = folder_with(SIFT);
     let graph = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
@@ -364,12 +371,12 @@ fn each_form_of_a_graph_is_drawn_and_a_file_is_written_whole_or_not() {
     }
     let output = graph(&["--output", "nowhere/drawing"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains("nowhere/drawing"), "{}", said(&output));
+    assert!(stderr(&output).contains("nowhere/drawing"), "{}", stderr(&output));
     assert!(!graph(&["--form", "dot", "--output", "/dev/full"]).status.success());
 }
 
 #[test]
-fn a_source_is_not_overwritten_by_what_is_made_of_it() {
+fn source_files_are_not_overwritten() {
     let folder = folder_with(COUNT);
     fs::hard_link(folder.path().join("program.str"), folder.path().join("hard")).unwrap();
     symlink("program.str", folder.path().join("soft")).unwrap();
@@ -379,21 +386,24 @@ fn a_source_is_not_overwritten_by_what_is_made_of_it() {
             command.args(verb).args(["program.str", "-o", output]).current_dir(folder.path());
             let done = command.env("XDG_CACHE_HOME", folder.path().join("cache")).output().unwrap();
             assert_eq!(done.status.code(), Some(1), "{verb:?} {output}");
-            assert!(said(&done).contains("it would be overwritten"), "{verb:?} {output}: {}", said(&done));
+            assert!(stderr(&done).contains("refusing to overwrite"), "{verb:?} {output}: {}", stderr(&done));
         }
         assert_eq!(fs::read_to_string(folder.path().join("program.str")).unwrap(), COUNT);
     }
 }
 
 #[test]
-fn options_that_change_nothing_for_the_interpreter_are_told() {
+fn options_without_effect_on_the_interpreter_are_noted() {
     let folder = folder_with(COUNT);
     for (arguments, note) in [
-        (&["--threads", "4"][..], "note: one thread runs it: the interpreter has no others\n"),
-        (&["--mode", "data"], "note: `--mode data` changes nothing: the interpreter runs it\n"),
+        (
+            &["--threads", "4"][..],
+            "note: the program runs on one thread: the interpreter is single-threaded\n",
+        ),
+        (&["--mode", "data"], "note: `--mode data` has no effect: the interpreter runs the program\n"),
         (&["--threads", "1", "--mode", "auto"], ""),
     ] {
         let output = run(folder.path(), &[arguments, &["-i", "1", "--engine", "interpreter"]].concat());
-        assert_eq!((said(&output).as_str(), output.status.code()), (note, Some(0)), "{arguments:?}");
+        assert_eq!((stderr(&output).as_str(), output.status.code()), (note, Some(0)), "{arguments:?}");
     }
 }

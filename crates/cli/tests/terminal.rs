@@ -1,4 +1,4 @@
-//! StreamIt programs on a terminal.
+//! The progress bar and the output of StreamIt programs on a terminal.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ void->int filter Count() {
 }
 int->void filter Show() { work pop 1 { print(\"item \"); println(pop()); } }";
 
-/// A terminal: its own end, and the one that commands have.
+/// A pseudoterminal: the controlling side, and the side for the command.
 fn terminal() -> (File, OwnedFd) {
     let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&own).unwrap();
@@ -25,16 +25,16 @@ fn terminal() -> (File, OwnedFd) {
     (own.into(), File::options().read(true).write(true).open(name).unwrap().into())
 }
 
-/// What stands in the lines of a terminal in the end: a line that is begun again is another.
+/// The final content of the lines of a terminal: the text after the last carriage return or escape.
 fn shown(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let last = |line: &str| line.rsplit(['\r', '\u{1b}']).next().unwrap_or_default().to_owned();
-    // An escape that deletes the line is `[2K`.
+    // `[2K` is the rest of the escape sequence that deletes the line.
     text.lines().map(|line| last(line).trim_start_matches("[2K").to_owned()).collect()
 }
 
 #[test]
-fn what_is_printed_has_lines_of_its_own_beside_progress() {
+fn output_does_not_mix_with_the_progress_bar() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("program.str"), COUNT).unwrap();
     for engine in [&["--threads", "1"], &["--threads", "2"]] {
@@ -51,11 +51,11 @@ fn what_is_printed_has_lines_of_its_own_beside_progress() {
             .spawn()
             .unwrap();
         let mut bytes = Vec::new();
-        // It is an error when nobody has the other end any more.
+        // Reading fails when all processes have closed the other side.
         _ = own.read_to_end(&mut bytes);
         assert!(child.wait().unwrap().success());
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        assert!(text.contains("iterations"), "there was no bar: {text:?}");
+        assert!(text.contains("iterations"), "no progress bar: {text:?}");
         assert_eq!(shown(&bytes), ["item 0", "item 1", "item 2"], "{text:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `thalweg wordcount` as a person uses it.
+//! The command `thalweg wordcount`.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     wordcount(folder, arguments).stdin(Stdio::null()).output().expect("starts")
 }
 
-/// Text of a few thousand different words, some of them no UTF-8.
+/// Text of a few thousand distinct words, some of which are not UTF-8.
 fn text() -> Vec<u8> {
     let mut state = 7u64;
     let mut text = Vec::new();
@@ -50,7 +50,7 @@ fn expected(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn lines_are_the_same_however_it_is_run() {
+fn output_is_the_same_for_all_threads_and_policies() {
     let folder = tempdir().unwrap();
     let text = text();
     fs::write(folder.path().join("text"), &text).unwrap();
@@ -67,7 +67,7 @@ fn lines_are_the_same_however_it_is_run() {
 }
 
 #[test]
-fn several_files_and_pipes_are_one_text() {
+fn files_and_pipes_are_counted_together() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("a"), "The end").unwrap();
     fs::write(folder.path().join("b"), "THE beginning").unwrap();
@@ -82,7 +82,7 @@ fn several_files_and_pipes_are_one_text() {
 }
 
 #[test]
-fn mistakes_are_explained() {
+fn errors_name_the_invalid_argument() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("a"), "a").unwrap();
     for (arguments, why) in [
@@ -91,16 +91,15 @@ fn mistakes_are_explained() {
         (&["a", "--policy", "luck"], "luck"),
     ] {
         let output = run(folder.path(), arguments);
-        let complaint = String::from_utf8_lossy(&output.stderr);
+        let message = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
-        assert!(complaint.contains(why) && !complaint.contains("panicked"), "{complaint}");
-        assert_eq!(complaint.matches("No such file").count(), usize::from(why == "nothing"), "{complaint}");
+        assert!(message.contains(why) && !message.contains("panicked"), "{message}");
+        assert_eq!(message.matches("No such file").count(), usize::from(why == "nothing"), "{message}");
     }
 }
 
-/// Who has read enough closes the pipe: no error.
 #[test]
-fn a_reader_that_leaves_is_none_of_our_business() {
+fn a_closed_pipe_is_no_error() {
     let folder = tempdir().unwrap();
     let text: String = (0..300_000).map(|i| format!("w{i} ")).collect();
     fs::write(folder.path().join("text"), text).unwrap();

@@ -1,4 +1,4 @@
-//! Writes the C that a program becomes: `emit LEVEL FILE.str...`, where the level is 0, 1 or 2.
+//! Prints the C text of a program: `emit LEVEL FILE.str...`, where the level is 0, 1 or 2.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,13 +1,13 @@
-//! What a program's C follows from.
+//! The cache key of a program: a hash of everything that determines its C text.
 
 use crate::Level;
 use crate::emit::alike::Alike;
 use thalweg_lang::Compiled;
 
-/// Changes whenever what writes C does: a hash of the sources of this crate and of the front end.
+/// A hash of the sources of this crate and of the front end: it changes whenever the generator does.
 const GENERATOR: &str = env!("THALWEG_GENERATOR");
 
-/// The hash of all that a program's C follows from.
+/// The hash of everything that determines a program's C text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Key(pub(crate) [u8; 32]);
 

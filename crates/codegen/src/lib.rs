@@ -1,16 +1,16 @@
-//! The native back end: a StreamIt program as C, compiled by the system's compiler for this machine, and
-//! run; bit for bit what the interpreter does.
+//! The native back end: it translates a StreamIt program to C, compiles the C with the system's compiler for
+//! this machine, and runs it. Results equal the interpreter's bit for bit.
 //!
 //! ```text
 //!  hir ──lower──▶ ir, one firing of each filter ──plan──▶ a region's buffers and order
 //!                                    ──emit──▶ C ──build──▶ a loaded library ──run──▶ files and prints
 //! ```
 //!
-//! What cannot be native is refused ([`Refusal`]) with a reason, and the interpreter runs it: arrays whose lengths
-//! depend on data, say.
+//! A program that native code does not support (one with array lengths that depend on data, say) is refused
+//! with a reason ([`Refusal`]), and the interpreter runs it.
 //!
-//! Generated code owns nothing: its state, queues and buffers are memory that `run` gives it, and it
-//! looks at indices that are not proven to be inside.
+//! Generated code owns no memory: `run` allocates its state, queues and buffers. It checks every index that
+//! is not proven to be in range.
 
 mod blocks;
 mod build;
@@ -45,71 +45,74 @@ use thalweg_lang::Compiled;
 use thalweg_lang::interpret::BUDGET;
 use thalweg_lang::messages::has_messages;
 
-/// How much is made of a program.
+/// The optimisation level of native code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Level {
     /// A function for each filter and queues between them, nothing else: what a straightforward compiler
-    /// makes.
+    /// generates.
     Plain,
-    /// Regions are fused: splitters and joiners are index arithmetic, and nodes fire many times in a row.
+    /// Regions are fused: splitters and joiners become index arithmetic, and a node fires many times in a
+    /// row.
     Fused,
-    /// Besides, filters without state fire several times at once.
+    /// In addition, stateless filters run several firings at once in vector lanes.
     #[default]
     Vectors,
 }
 
-/// How programs are made native.
+/// How programs are compiled.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Config {
-    /// How much is made of them.
+    /// The optimisation level.
     pub level: Level,
-    /// Where what was compiled is kept.
+    /// Where compiled libraries are stored.
     pub cache: Cache,
-    /// The compiler, if it is not the one that [`Compiler::find`] finds.
+    /// The compiler; by default the one that [`Compiler::find`] returns.
     pub compiler: Option<Compiler>,
 }
 
-/// How the regions of a program of dynamic rates take turns (Soulé and others, "Dynamic expressivity with static
-/// optimization for streaming languages", 2013, sections 3 and 5). Only the first is for several threads.
+/// How the regions of a program with dynamic rates are scheduled (Soulé and others, "Dynamic expressivity
+/// with static optimization for streaming languages", 2013, sections 3 and 5). Only the first mode uses
+/// several threads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum Mode {
-    /// In data-flow order, in batches, with direct hand-over.
+    /// In data-flow order, in batches; a region's output goes straight to the next region.
     #[default]
     Hybrid,
     /// Filter by filter, in data-flow order, one steady state of the sources after the other.
     Sequential,
-    /// The ends ask for items, and whoever has none goes on when it is asked for them; in batches.
+    /// Demand-driven, in batches: the sinks request items, and a region that lacks input requests it from its
+    /// producers.
     Demand,
-    /// All regions in each turn, for one steady state of the sources: those without input do nothing.
+    /// All regions in each round, for one steady state of the sources; regions without input do nothing.
     NoOp,
-    /// A thread of the operating system for each filter, with locks between them, however many threads are asked
-    /// for.
+    /// An operating-system thread for each filter, with locks between them, whatever the requested number of
+    /// threads.
     OsThread,
 }
 
-/// Why a program is not made native.
+/// Why a program has no native code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// It does what native code cannot do yet.
+    /// The program uses something that native code does not support.
     Unable(String),
-    /// There is no C compiler.
+    /// No C compiler was found.
     NoCompiler,
-    /// The compiler, or the loader, has failed.
+    /// The compiler or the loader failed.
     Failed(String),
-    /// Somebody wants it no more.
+    /// The caller interrupted the build.
     Interrupted,
 }
 
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Refusal::Unable(why) => write!(f, "this program cannot be made native: {why}"),
+            Refusal::Unable(why) => write!(f, "cannot compile this program to native code: {why}"),
             Refusal::NoCompiler => match std::env::var_os("CC").filter(|name| !name.is_empty()) {
-                Some(named) => write!(f, "there is no C compiler `{}`, which `$CC` names", named.display()),
-                None => f.write_str("there is no C compiler: neither `cc` nor `gcc` nor `clang`"),
+                Some(named) => write!(f, "no C compiler `{}`, which `$CC` names", named.display()),
+                None => f.write_str("no C compiler found: tried `cc`, `gcc` and `clang`"),
             },
-            Refusal::Failed(why) => write!(f, "native code could not be made: {why}"),
-            Refusal::Interrupted => f.write_str("interrupted before native code was made"),
+            Refusal::Failed(why) => write!(f, "cannot use native code: {why}"),
+            Refusal::Interrupted => f.write_str("interrupted while native code was built"),
         }
     }
 }
@@ -120,27 +123,27 @@ impl std::error::Error for Refusal {}
 pub struct Native {
     compiled: Arc<Compiled>,
     codes: Vec<Option<NodeCode>>,
-    /// By node: whether a firing leaves something for later ones.
+    /// By node: whether a firing keeps state for later firings.
     keeps: Vec<bool>,
     parts: Vec<Part>,
-    /// By node: of filters that are run by themselves, bytes of the stack they need, 0 where they never wait
-    /// in their middle.
+    /// By node, for filters that run on their own: the bytes of stack they need, 0 where they never wait in
+    /// the middle of a firing.
     waits: Vec<Option<usize>>,
-    /// By region: whether it is one filter that takes its turns in generated code.
+    /// By region: whether it is one filter that generated code schedules.
     direct: Vec<bool>,
-    /// Whether nodes fire in the interpreter's order, one by one.
+    /// Whether nodes fire one by one in the interpreter's order.
     exact: bool,
     mode: Mode,
-    /// Steady states in a batch, where that is said.
+    /// Steady states in a batch, where the caller has set it.
     batch: Option<u64>,
-    /// Bytes that queues may take.
+    /// The byte budget of all queues.
     budget: usize,
     level: Level,
     library: build::Library,
 }
 
 impl Native {
-    /// With so many steady states in a call at most, so that output comes sooner.
+    /// Limits a call to this many steady states, so that output appears sooner.
     pub fn at_most(mut self, steady_states: u64) -> Native {
         for part in &mut self.parts {
             part.scale = part.scale.min(steady_states.max(1));
@@ -148,60 +151,61 @@ impl Native {
         self
     }
 
-    /// With regions that take turns in this way. A program of one region has no turns to take.
+    /// Sets how regions are scheduled. A program of one region is the same in every mode.
     pub fn in_mode(mut self, mode: Mode) -> Native {
         self.mode = mode;
         self
     }
 
-    /// Whether it has regions that take turns, as [`Mode`] says: some rates are dynamic.
+    /// Whether its regions are scheduled as [`Mode`] says: some rates are dynamic.
     pub fn takes_turns(&self) -> bool {
         !is_static(&self.compiled)
     }
 
-    /// With so many steady states of the sources in a batch, in a program of several regions.
+    /// Sets the steady states of the sources in a batch, for a program of several regions.
     pub fn in_batches_of(mut self, steady_states: u64) -> Native {
         self.batch = Some(steady_states.max(1));
         self
     }
 
-    /// With queues between regions that take so many bytes together at the most, in place of a gigabyte. A
-    /// program whose queues must grow beyond that fails.
+    /// Sets the byte budget of all queues between regions together; the default is a gigabyte. A program
+    /// fails if its queues must grow beyond the budget.
     pub fn within(mut self, bytes: usize) -> Native {
         self.budget = bytes;
         self
     }
 
-    /// Whether some filters are run by themselves.
+    /// Whether some filters run on their own, from queue to queue.
     fn flows(&self) -> bool {
         self.waits.iter().any(Option::is_some)
     }
 
-    /// Whether a region may wait for items that are worth a call, since nobody has said how soon things are to be done, or
-    /// in how much room, and a failure comes in the batch that it belongs to where that matters.
+    /// Whether a region may wait until its input is enough for a long call. It may if the caller has limited
+    /// neither the batch, nor the steady states in a call, nor the budget, and if the batch of a failure does
+    /// not matter.
     fn is_patient(&self) -> bool {
         let as_planned = |part: &Part| part.plan.as_ref().is_none_or(|plan| plan.scale == part.scale);
         let free = self.batch.is_none() && self.budget >= BUDGET as usize && !self.may_fail_first();
         free && self.parts.iter().all(as_planned)
     }
 
-    /// Whether filters send messages to each other.
+    /// Whether filters send messages.
     fn has_messages(&self) -> bool {
         has_messages(&self.compiled.tree)
     }
 
-    /// Whether nodes fire as they are needed by the ends.
+    /// Whether nodes fire when the sinks need their items.
     fn on_demand(&self) -> bool {
         self.has_messages() && self.compiled.schedule.regions.len() == 1
     }
 
-    /// Why one thread runs it, however many there are; none where several do.
+    /// The reason why one thread runs the program at any requested number; `None` where several do.
     pub fn one_thread(&self) -> Option<&'static str> {
         if self.has_messages() {
             Some("its filters send messages to each other")
         } else if self.exact {
             Some(
-                "the order of its firings can be seen: several filters print, or one does and another may fail",
+                "the order of its firings is visible: several filters print, or one prints and another may fail",
             )
         } else {
             None
@@ -214,27 +218,28 @@ impl Native {
     }
 }
 
-/// The C that a program becomes.
+/// The C text of a program.
 ///
 /// # Errors
-/// It cannot be made native.
+/// Native code does not support the program.
 pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
     let prepared = Prepared::new(compiled, level, lanes(level)).map_err(Refusal::Unable)?;
     prepared.text(compiled, Alike::default()).map_err(Refusal::Unable)
 }
 
-/// Makes a program native.
+/// Compiles a program to native code.
 ///
 /// # Errors
-/// It cannot be done; the interpreter can run it all the same.
+/// The program has no native code; the interpreter can still run it.
 pub fn build(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
     build_until(compiled, config, &|| false)
 }
 
-/// The same, as long as it is wanted: the compiler ends, and all that it has started, when `interrupted` says so.
+/// Like [`build()`], until `interrupted` returns true: then the compiler is killed with all processes it has
+/// started.
 ///
 /// # Errors
-/// As [`build`], and [`Refusal::Interrupted`].
+/// As [`build()`], and [`Refusal::Interrupted`].
 pub fn build_until(
     compiled: &Arc<Compiled>,
     config: &Config,
@@ -243,10 +248,11 @@ pub fn build_until(
     build_with(compiled, config, Alike::default(), interrupted)
 }
 
-/// The same as if the program were long: functions that differ in nothing but numbers are one. For tests.
+/// Like [`build()`], but merges functions that differ only in numbers, as is done for long programs. For
+/// tests.
 ///
 /// # Errors
-/// As [`build`].
+/// As [`build()`].
 pub fn build_as_long(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
     build_with(compiled, config, Alike { long: 0, apart: 0, many: 2 }, &|| false)
 }

@@ -1,4 +1,4 @@
-//! Programs that send messages: who sends to whom, and what handlers they need.
+//! Programs that send messages: the receivers of each message, and their handlers.
 
 use crate::emit::program::NodeCode;
 use crate::ir::{Code, Message};
@@ -9,7 +9,7 @@ use thalweg_lang::Compiled;
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::messages::hearers;
 
-/// Gives nodes the handlers of all messages that they may be sent.
+/// Lowers, for each node, the handlers of all messages that it may receive.
 pub(crate) fn lower_handlers(compiled: &Compiled, codes: &mut [Option<NodeCode>]) -> Result<(), String> {
     let hearers = hearers(compiled);
     let sent = |code: &Code| code.messages.clone();
@@ -33,7 +33,9 @@ pub(crate) fn lower_handlers(compiled: &Compiled, codes: &mut [Option<NodeCode>]
                 }
             };
             if (&handler.shapes, handler.cells) != (&message.shapes, message.cells) {
-                return Err(why("it is sent an array of another length than its handler's".into()));
+                return Err(why(
+                    "the message and its handler disagree on the length of an array argument".into()
+                ));
             }
         }
     }

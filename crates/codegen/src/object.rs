@@ -1,4 +1,4 @@
-//! Native code that goes along with its program, to machines without a compiler.
+//! Native code stored with its program, for machines without a compiler.
 
 use crate::blocks::outline::{self, Outlines};
 use crate::build::{self, Compiler};
@@ -9,24 +9,24 @@ use crate::{Config, Level, Native, Refusal};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
 
-/// A program's native code, and what tells whether it fits.
+/// A program's native code, with what is needed to check that it fits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Object {
     level: Level,
     lanes: u32,
-    /// Of what it was made from.
+    /// The key of the program it was generated from.
     key: Key,
-    /// What the processor must be able to do.
+    /// Processor features that the code uses.
     needs: Vec<String>,
-    /// What planning found.
+    /// What planning found about blocks.
     outlines: Outlines,
     library: Vec<u8>,
 }
 
-/// Makes the native code of a program, as long as that is wanted.
+/// Compiles a program to native code, until `interrupted` returns true.
 ///
 /// # Errors
-/// It cannot be done, or [`Refusal::Interrupted`].
+/// The program has no native code, or [`Refusal::Interrupted`].
 pub fn object(
     compiled: &Compiled,
     config: &Config,
@@ -44,18 +44,19 @@ pub fn object(
 }
 
 impl Object {
-    /// Makes the program native with this code, without a compiler.
+    /// Loads this code for the program, without a compiler.
     ///
     /// # Errors
-    /// The code is of another program or version, or for another processor.
+    /// The code was built from another program or version, or for another processor.
     pub fn load(&self, compiled: &Arc<Compiled>) -> Result<Native, Refusal> {
         let has = build::abilities();
         if let Some(lacks) = self.needs.iter().find(|need| !has.contains(need)) {
-            return Err(Refusal::Failed(format!("its code is for a processor with `{lacks}`")));
+            let why = format!("the stored code needs processor feature `{lacks}`, which this machine lacks");
+            return Err(Refusal::Failed(why));
         }
         let lanes = self.lanes as usize;
         if Key::of(compiled, self.level, lanes, Alike::default()) != self.key {
-            return Err(Refusal::Failed("its code is of another program".into()));
+            return Err(Refusal::Failed("the stored code was built from another program or version".into()));
         }
         let prepared =
             Prepared::known(compiled, (self.level, lanes), &self.outlines).map_err(Refusal::Unable)?;
@@ -63,7 +64,7 @@ impl Object {
         Ok(prepared.with(compiled, library))
     }
 
-    /// As bytes.
+    /// Serialises the code.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.level as u8];
         bytes.extend(self.lanes.to_le_bytes());
@@ -76,7 +77,7 @@ impl Object {
         bytes
     }
 
-    /// Of bytes; none where they are of something else.
+    /// Parses what [`Object::to_bytes`] wrote; `None` for anything else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Object> {
         let (level, bytes) = bytes.split_first()?;
         let level = *[Level::Plain, Level::Fused, Level::Vectors].get(usize::from(*level))?;
@@ -91,7 +92,7 @@ impl Object {
     }
 }
 
-/// A text with its length before it, and what is behind.
+/// Splits off a text that is preceded by its length.
 fn split_text(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (length, bytes) = bytes.split_first_chunk()?;
     let (text, rest) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;

@@ -1,4 +1,4 @@
-//! The parts of a program: stretches of its graph that are run as one, with queues between them.
+//! The parts of a program: subgraphs of its regions that run as a unit, with queues between them.
 
 use crate::emit::flow::may_try;
 use crate::emit::program::NodeCode;
@@ -12,33 +12,33 @@ use thalweg_lang::tree::Code;
 
 /// A part.
 pub(crate) struct Part {
-    /// The region that it is of.
+    /// The index of its region.
     pub(crate) home: usize,
-    /// Its nodes, and when they fire.
+    /// Its nodes and their schedule.
     pub(crate) region: Region,
-    /// How it is run; none of one whose nodes are run one by one.
+    /// Its fused plan; `None` where its nodes run one by one.
     pub(crate) plan: Option<Plan>,
     /// The most steady states in a call.
     pub(crate) scale: u64,
 }
 
 impl Part {
-    /// How many buffers it has.
+    /// The number of its buffers.
     pub(crate) fn roots(&self) -> usize {
         self.plan.as_ref().map_or(0, |plan| plan.roots.len())
     }
 }
 
-/// The parts of a program, each with the region it is of, in data-flow order: of each region what is left
-/// of it without the filters that are run by themselves.
+/// The parts of a program in data-flow order, each with the index of its region: a region without the filters
+/// that run on their own.
 pub(crate) fn parts(compiled: &Compiled) -> Vec<(usize, Region)> {
     let regions = compiled.schedule.regions.iter().enumerate();
     let parts = regions.map(|(home, region)| (home, stretch(region, &|node| !flows(compiled, node))));
     parts.filter(|(_, part)| !part.nodes.is_empty()).collect()
 }
 
-/// Whether a node is run by itself, from queue to queue: a filter whose firings decide how many items they
-/// move, and one that is a region alone.
+/// Whether a node runs on its own, from queue to queue: a filter that decides in each firing how many items
+/// it move, or a filter that is a region by itself.
 pub(crate) fn flows(compiled: &Compiled, node: NodeId) -> bool {
     let NodeKind::Filter(id) = compiled.flat.node(node).kind else { return false };
     let filter = &compiled.tree.filters[id.0 as usize];
@@ -51,17 +51,17 @@ pub(crate) fn flows(compiled: &Compiled, node: NodeId) -> bool {
             && regions.iter().any(|region| region.nodes == [node])
 }
 
-/// A stretch of a region: the nodes that pass, and when they fire.
+/// The subgraph of a region that has the nodes inside, with their schedule.
 pub(crate) fn stretch(region: &Region, inside: &dyn Fn(NodeId) -> bool) -> Region {
     let nodes = region.nodes.iter().zip(&region.repetitions).filter(|(node, _)| inside(**node));
     let (nodes, repetitions) = nodes.map(|(node, repetitions)| (*node, *repetitions)).unzip();
     Region { nodes, repetitions, init: phases(&region.init, inside), steady: phases(&region.steady, inside) }
 }
 
-/// By region: whether it is one filter that is run by itself and never waits, or whose firings can be taken back
-/// where they would have to.
+/// By region: whether it is one filter that runs on its own and either never waits, or has firings that can
+/// be rolled back where they would wait.
 pub(crate) fn direct(compiled: &Compiled, codes: &[Option<NodeCode>], waits: &[Option<usize>]) -> Vec<bool> {
-    // Where there are messages, firings are told apart, and cannot be taken back.
+    // With messages, firings must be told apart and cannot be rolled back.
     let plain = !has_messages(&compiled.tree);
     let regions = compiled.schedule.regions.iter().map(|region| {
         let [node] = region.nodes[..] else { return false };
@@ -73,7 +73,8 @@ pub(crate) fn direct(compiled: &Compiled, codes: &[Option<NodeCode>], waits: &[O
     regions.collect()
 }
 
-/// Where a part takes items from others: how many in a steady state, and how many must be there besides.
+/// The channels on which a part receives items: the items of a steady state, and those that must be there
+/// besides.
 pub(crate) fn entries(facts: &Facts<'_>) -> Vec<(ChannelId, u64, u64)> {
     let flat = &facts.compiled.flat;
     let ports = flat.ports();

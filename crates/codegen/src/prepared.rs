@@ -1,4 +1,4 @@
-//! A program as far as it is before its C is written: all that running its native code takes besides that code.
+//! A program before its C is generated: all that running the native code needs besides that code.
 
 use crate::blocks::outline::{Looks, Outlines};
 use crate::emit::alike::Alike;
@@ -15,24 +15,25 @@ use thalweg_lang::messages::has_messages;
 /// Steady states in a call without fusion.
 const PLAIN_SCALE: u64 = 64;
 
-/// Firings in such a call, where that is more than one steady state: its queues have room for all.
+/// Firings in a call without fusion, where that is more than one steady state: its queues have room for all
+/// of them.
 const PLAIN_FIRINGS: u64 = 1 << 18;
 
-/// Bytes of a stack besides what its code keeps there: printing is the most that happens on it.
+/// Bytes of a stack besides the locals of its code; printing is what needs the most.
 const STACK: usize = 256 << 10;
 
 /// A program, lowered and planned.
 pub(crate) struct Prepared {
-    /// What filters do by themselves.
+    /// By node: the code of firings outside fused regions.
     codes: Vec<Option<NodeCode>>,
-    /// What they do in steady states, which comes to the same.
+    /// By node: the code of firings in steady states, which is equivalent.
     steady: Vec<Option<NodeCode>>,
     parts: Vec<Part>,
     waits: Vec<Option<usize>>,
     direct: Vec<bool>,
     level: Level,
     lanes: usize,
-    /// What it takes to prepare it sooner the next time.
+    /// What speeds up preparing the same program again.
     pub(crate) outlines: Outlines,
 }
 
@@ -42,7 +43,8 @@ impl Prepared {
         Prepared::with_looks(compiled, (level, lanes), Looks::new(None))
     }
 
-    /// The same where it is known what becomes of blocks: it can be run, and has no text.
+    /// Like [`Prepared::new`] where the outlines of the blocks are known. The result can be run, but has no C
+    /// text.
     pub(crate) fn known(
         compiled: &Compiled,
         (level, lanes): (Level, usize),
@@ -60,7 +62,8 @@ impl Prepared {
         for channel in &compiled.flat.channels {
             lower::cell_of(&channel.item, &compiled.tree.structs)?;
         }
-        // Items of merged filters stand where it is hard to find a pattern at times.
+        // Merging filters changes the layout of items, and at times planning then finds no pattern to copy
+        // them: plan again without merging.
         let (parts, steady) = match parts_of(compiled, &codes, (level, lanes), true, &mut looks) {
             Ok(parts) => parts,
             Err(_) => parts_of(compiled, &codes, (level, lanes), false, &mut looks)?,
@@ -71,14 +74,14 @@ impl Prepared {
         Ok(Prepared { codes, steady, parts, waits, direct, level, lanes, outlines })
     }
 
-    /// The C that it becomes.
+    /// The program's C text.
     pub(crate) fn text(&self, compiled: &Compiled, alike: Alike) -> Result<String, String> {
         let Prepared { codes, steady, parts, waits, direct, level, lanes, .. } = self;
         let rings = rings(compiled, *level, parts, waits);
         program(compiled, (parts, direct), (codes, steady), (rings, *lanes), alike)
     }
 
-    /// With the library that its text became.
+    /// Joins the program with the library that its text was compiled to.
     pub(crate) fn with(self, compiled: &Arc<Compiled>, library: build::Library) -> Native {
         let Prepared { codes, parts, waits, direct, level, .. } = self;
         let keeps = codes.iter().map(|code| code.as_ref().is_some_and(plan::has_state)).collect();
@@ -99,12 +102,12 @@ impl Prepared {
     }
 }
 
-/// Firings at once for this machine.
+/// Firings at once on this machine: its vector lanes.
 pub(crate) fn lanes(level: Level) -> usize {
     if level == Level::Vectors { emit::vectors::lanes() } else { 1 }
 }
 
-/// Whether queues are rings: where all steady states are done by generated code, and nothing is fused.
+/// Whether queues are rings: generated code runs all steady states, and nothing is fused.
 pub(crate) fn rings(compiled: &Compiled, level: Level, parts: &[Part], waits: &[Option<usize>]) -> bool {
     level == Level::Plain
         && parts.len() == 1
@@ -112,14 +115,14 @@ pub(crate) fn rings(compiled: &Compiled, level: Level, parts: &[Part], waits: &[
         && !has_messages(&compiled.tree)
 }
 
-/// Whether steady states are done one by one: prints come in the interpreter's order, and none is missing when
-/// something fails.
+/// Whether steady states run one by one: prints must come in the interpreter's order, and all prints before a
+/// failure must appear.
 fn in_order(codes: &[Option<NodeCode>]) -> bool {
     let printers = printers(codes);
     printers > 1 || (printers == 1 && may_fail(codes))
 }
 
-/// The parts of a program, and what filters do in steady states.
+/// The parts of a program, and the code of its filters in steady states.
 fn parts_of(
     compiled: &Compiled,
     codes: &[Option<NodeCode>],
@@ -127,7 +130,7 @@ fn parts_of(
     merges: bool,
     looks: &mut Looks<'_>,
 ) -> Result<(Vec<Part>, Vec<Option<NodeCode>>), String> {
-    // Where there are messages, spans keep what order there must be.
+    // With messages, spans keep the order that must be kept.
     let alone = in_order(codes) && !has_messages(&compiled.tree);
     let (mut parts, mut codes) = (Vec::new(), codes.to_vec());
     let mut buffers = 0;
@@ -176,13 +179,13 @@ fn part(
     Ok((Part { home, region, plan, scale }, codes))
 }
 
-/// Whether a program is one region, and none of its filters decides how many items it moves.
+/// Whether a program is one region, and all its filters have static rates.
 pub(crate) fn is_static(compiled: &Compiled) -> bool {
     let regions = &compiled.schedule.regions;
     regions.len() == 1 && !regions[0].nodes.iter().any(|node| parts::flows(compiled, *node))
 }
 
-/// By node: of filters that are run by themselves, the stack that they need.
+/// By node: the bytes of stack of filters that run on their own.
 fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> {
     let stack = |code: &ir::Code| {
         let locals = code.mems.iter().filter(|mem| mem.kind == ir::MemKind::Local);

@@ -1,4 +1,5 @@
-//! Checks that one variable's relation to another proves: `i - k` is not negative where `i` goes up from `k`.
+//! Bounds-check elimination: drops checks that the relation between two variables proves, such as `i - k >=
+//! 0` where `i` counts up from `k`.
 
 use crate::ir::{Code, Ex, Kind, St, Var, inner_mut, walk};
 use std::collections::{HashMap, HashSet};
@@ -9,10 +10,10 @@ pub(crate) fn drop_checks(code: &mut Code) {
     Facts::default().through(&mut code.body);
 }
 
-/// What is known at a place.
+/// What is known at a program point.
 #[derive(Clone, Default)]
 struct Facts {
-    /// Variables that are the same as another.
+    /// Variables that are copies of another.
     same: HashMap<Var, Var>,
     /// A variable, and one that it is not less than.
     above: HashSet<(Var, Var)>,
@@ -21,7 +22,7 @@ struct Facts {
 }
 
 impl Facts {
-    /// The first of the variables that this one is the same as.
+    /// The variable at the end of the chain of copies.
     fn first(&self, mut var: Var) -> Var {
         while let Some(other) = self.same.get(&var) {
             var = *other;
@@ -29,9 +30,9 @@ impl Facts {
         var
     }
 
-    /// A variable gets another value.
+    /// Drops what is known of a variable that is assigned.
     fn forget(&mut self, var: Var) {
-        // Those that were the same as it are no longer known to be.
+        // Copies of the variable are no longer known to equal it.
         self.same.retain(|a, b| *a != var && *b != var);
         self.above.retain(|(a, b)| *a != var && *b != var);
         self.natural.remove(&var);
@@ -49,7 +50,7 @@ impl Facts {
         match ex {
             Ex::Const(_) => ex.as_int().is_some_and(|value| value >= 0),
             Ex::Var(var) => self.natural.contains(var) || self.natural.contains(&self.first(*var)),
-            // Both are not negative, so nothing wraps.
+            // Both are not negative, so the difference does not wrap.
             Ex::Binary(BinaryOp::Sub, Kind::Int, x, y) => match (&**x, &**y) {
                 (Ex::Var(x), Ex::Var(y)) => {
                     let y = self.first(*y);
@@ -65,7 +66,7 @@ impl Facts {
         stmts.retain_mut(|st| self.st(st));
     }
 
-    /// Goes past a statement; whether it is needed.
+    /// Processes a statement; returns whether it is needed.
     fn st(&mut self, st: &mut St) -> bool {
         match st {
             St::Check(Ex::Binary(BinaryOp::Lt, Kind::Int, x, least), ..) => {
@@ -91,13 +92,14 @@ impl Facts {
                 if natural {
                     within.natural.insert(*var);
                 }
-                // What the start is the same as may have been forgotten: then it may have changed.
+                // `forget_all` may have dropped the copy chain that `start` came from: then the loop may
+                // change it, so check.
                 if let Some(start) = start.filter(|start| *step > 0 && self.stays(*start, *var, body)) {
                     within.above.insert((*var, start));
                 }
                 within.through(body);
             }
-            // Its parts are gone through in any order.
+            // Calls run the parts in any order.
             St::Calls { body, .. } => self.forget_all(body),
             St::If(..) | St::Loop(_) | St::Block(..) => {
                 let jumps = !matches!(st, St::If(..));
@@ -119,7 +121,7 @@ impl Facts {
         if let Ex::Var(var) = from { Some(self.first(*var)) } else { None }
     }
 
-    /// Whether a variable is not changed by a loop.
+    /// Whether a loop leaves a variable unchanged.
     fn stays(&self, start: Var, var: Var, body: &[St]) -> bool {
         let mut stays = start != var;
         walk(body, &mut |st| {

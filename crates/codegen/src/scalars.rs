@@ -1,4 +1,5 @@
-//! Short runs of cells become variables where all their indices are known, and what nobody reads goes.
+//! Scalar replacement (SROA): short runs of cells with constant indices only become variables. Then dead code
+//! is dropped.
 
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, VarInfo};
 use crate::ir::{exprs_mut, inner_mut, walk, walk_exprs};
@@ -8,18 +9,18 @@ use std::collections::HashMap;
 const LOCAL: usize = 256;
 const FIELD: usize = 16;
 
-/// Does both.
+/// Replaces cells by variables and drops dead code.
 pub(crate) fn tidy(code: &mut Code) {
     replace(code);
     while sweep(code) {}
 }
 
-/// What is accessed of a run of cells.
+/// The accesses to a run of cells.
 #[derive(Clone)]
 enum Use {
-    /// Known cells, each as one kind.
+    /// Constant indices only, each cell as one kind.
     Cells(HashMap<i32, Kind>),
-    /// Others.
+    /// Any other.
     Any,
 }
 
@@ -57,7 +58,7 @@ fn replace(code: &mut Code) {
     for (mem, known) in uses.into_iter().enumerate() {
         let Use::Cells(kinds) = known else { continue };
         let info = &code.mems[mem];
-        // A field that is not used as a whole still has all its cells.
+        // A field of which only some cells are accessed still has all its cells.
         let field = if let MemKind::Field(field) = info.kind { Some(field) } else { None };
         if info.cell == Cell::Mixed && field.is_some() {
             continue;
@@ -98,7 +99,7 @@ fn rewrite(stmts: &mut [St], vars: &HashMap<(Mem, i32), Var>) {
     }
 }
 
-/// Drops what has no effect; whether there was anything.
+/// Drops statements without effect; returns whether there were any.
 pub(crate) fn sweep(code: &mut Code) -> bool {
     let mut read = vec![false; code.vars.len()];
     let mut loaded = vec![false; code.mems.len()];

@@ -1,18 +1,18 @@
-//! What keeps firings in order where filters send messages to each other.
+//! Message-ordering constraints: which firings keep their order where filters send messages.
 //!
-//! Such a program fires as its ends need items ([`Demand`]). In steady states after the first this is the same
-//! sequence again and again, if each has brought every node to where its schedule says; then they can be fused.
-//! A message downstream whose latency is known and not negative cannot come late, in whatever order nodes fire: the
-//! firing before which it is handled needs items of the one that sends it. So the sender may do all its firings
-//! of a call first, and the receiver's are cut where its letters say. In all other cases order is seen, and is that
-//! of the sequence:
+//! Such a program is demand-driven: its nodes fire when its sinks need items ([`Demand`]). If every steady
+//! state after the first repeats one sequence of firings and leaves every node where its schedule does, the
+//! region can be fused. A downstream message with a known latency of at least 0 cannot come late in any order
+//! of firings: the firing before which it is handled needs items of the firing that sends it. So the sender
+//! may do all its firings of a call first, and the receiver's firings are split where its messages are due.
+//! In all other cases the order is visible and must be that of the sequence:
 //!
-//! - where a message goes upstream, has no latency, or one that is negative or not known;
-//! - among several who send to the same one;
-//! - among several who print or may fail.
+//! - a message goes upstream, or its latency is absent, negative or unknown;
+//! - several nodes send to one receiver;
+//! - several nodes print or may fail.
 //!
-//! What is concerned, and all that stands between, is a *span*: it takes turns, firing by firing, as a feedback loop
-//! does, and what is before and after it fires for all steady states of a call.
+//! The nodes concerned and all nodes between them form a *span*. Its nodes alternate firing by firing, as in
+//! a feedback loop; the nodes before and after it each fire for all steady states of a call.
 
 use crate::emit::program::NodeCode;
 use crate::ir::{St, walk};
@@ -23,17 +23,17 @@ use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::messages::{Counts, Demand, Fires, Wavefront, hearers, is_down};
 use thalweg_lang::schedule::{Phase, Region};
 
-/// The most firings in a steady state of which the sequence is looked at, and the most places that it is written in.
+/// The most firings of a steady state that is examined, and the most phases of a folded sequence.
 const MOST_FIRINGS: usize = 1 << 14;
 const MOST_PLACES: usize = 256;
 
-/// The longest latency of which it is looked whether it comes to an end.
+/// The longest latency for which arrival in time is checked.
 const LONGEST: i32 = 1 << 12;
 
-/// The longest part of a sequence that is looked for again behind itself.
+/// The longest period that `fold` looks for.
 const PERIOD: usize = 64;
 
-/// Nodes from the first to the last, and how they take turns in a steady state.
+/// Nodes from the first to the last, and the order of their firings in a steady state.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Span {
     pub(crate) first: u32,
@@ -41,11 +41,11 @@ pub(crate) struct Span {
     pub(crate) turns: Vec<Phase>,
 }
 
-/// Finds the spans of a region; none where it cannot be fused.
+/// Finds the spans of a region; `None` where it cannot be fused.
 pub(crate) fn spans(compiled: &Compiled, region: &Region, codes: &[Option<NodeCode>]) -> Option<Vec<Span>> {
     let mut sequence = sequence(compiled, region)?;
     let mut spans = tied(compiled, region, codes);
-    // One that is partly in a feedback loop takes turns with all of it.
+    // A span that overlaps a feedback loop is widened to the whole loop.
     let back = compiled.flat.channels.iter().filter(|channel| channel.back);
     let loops: Vec<(u32, u32)> = back.map(|channel| (channel.to.0, channel.from.0)).collect();
     merge(&mut spans, &loops);
@@ -59,7 +59,8 @@ pub(crate) fn spans(compiled: &Compiled, region: &Region, codes: &[Option<NodeCo
     made.collect()
 }
 
-/// The firings of a steady state, if all after the first are the same, and leave nodes where the schedule does.
+/// The firings of a steady state, if all after the first are equal and leave the nodes where the schedule
+/// does.
 fn sequence(compiled: &Compiled, region: &Region) -> Option<Vec<u32>> {
     let begun = begun(compiled, region);
     let long = |firings: &[u64]| firings.iter().sum::<u64>() > MOST_FIRINGS as u64;
@@ -92,7 +93,7 @@ fn begun(compiled: &Compiled, region: &Region) -> Vec<u64> {
     begun
 }
 
-/// Firings, in order.
+/// Records firings in order.
 struct Noted<'a> {
     counts: Counts<&'a Compiled>,
     sequence: Vec<u32>,
@@ -115,7 +116,7 @@ impl Fires for Noted<'_> {
     }
 }
 
-/// Nodes whose firings are kept in order, from the first to the last of each group.
+/// Groups of nodes that keep the order of their firings: the first and the last node of each.
 fn tied(compiled: &Compiled, region: &Region, codes: &[Option<NodeCode>]) -> Vec<(u32, u32)> {
     let hearers = hearers(compiled);
     let (mut spans, mut seen) = (Vec::new(), Vec::new());
@@ -149,7 +150,7 @@ fn tied(compiled: &Compiled, region: &Region, codes: &[Option<NodeCode>]) -> Vec
     spans
 }
 
-/// The portals that a node sends to, and the latencies where they are known.
+/// The portals that a node sends to, with the latency where it is constant.
 fn sent(codes: &NodeCode) -> Vec<(u32, Option<i32>)> {
     let mut all = Vec::new();
     for code in codes.all() {
@@ -163,7 +164,7 @@ fn sent(codes: &NodeCode) -> Vec<(u32, Option<i32>)> {
     all
 }
 
-/// Whether messages go downstream, and are always there when they are to be handled.
+/// Whether messages go downstream and have always arrived when they are due.
 fn comes_in_time(
     compiled: &Compiled,
     region: &Region,
@@ -181,7 +182,7 @@ fn comes_in_time(
     Wavefront::new(compiled, from, to).first_needing(firings).is_some()
 }
 
-/// Spans that have nodes in common become one, and those of others that they touch are added.
+/// Unites spans that overlap, and widens each by those of `others` that it overlaps.
 fn merge(spans: &mut Vec<(u32, u32)>, others: &[(u32, u32)]) {
     let mut changed = true;
     while std::mem::take(&mut changed) {
@@ -206,7 +207,7 @@ fn merge(spans: &mut Vec<(u32, u32)>, others: &[(u32, u32)]) {
     }
 }
 
-/// Firings of one node that follow one another.
+/// Groups consecutive firings of one node.
 fn runs(sequence: &[u32]) -> Vec<(u32, u64)> {
     let mut runs: Vec<(u32, u64)> = Vec::new();
     for node in sequence {
@@ -218,7 +219,7 @@ fn runs(sequence: &[u32]) -> Vec<(u32, u64)> {
     runs
 }
 
-/// What is repeated is written once.
+/// Folds repeated subsequences into `Repeat`.
 fn fold(runs: &[(u32, u64)]) -> Vec<Phase> {
     let (mut phases, mut at) = (Vec::new(), 0);
     while let Some((node, count)) = runs.get(at) {
@@ -255,7 +256,7 @@ mod tests {
     use super::*;
     use thalweg_lang::Sources;
 
-    /// The spans of a program: names of the first and the last, and how often their turns say who fires.
+    /// The spans of a program: names of the first and the last node, and the number of phases.
     fn spans_of(body: &str) -> Option<Vec<(String, String, usize)>> {
         let text = format!(
             "void->void pipeline Main {{ portal<Hear> p; add Count(); {body} add End(); }}
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_down_in_time_is_free() {
+    fn downstream_messages_in_time_need_no_span() {
         for latency in [0, 1, 7] {
             let body = format!("add Send(p, {latency}); add Two(); add Hear() to p;");
             assert_eq!(spans_of(&body), Some(vec![]), "{latency}");
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_up_or_comes_too_late_takes_turns() {
+    fn upstream_and_late_messages_need_a_span() {
         let up = spans_of("add Hear() to p; add Two(); add Send(p, 3); add Two();");
         assert_eq!(up, Some(vec![span("Hear", "Send", 3)]));
         let late = spans_of("add Two(); add Send(p, -1); add Hear() to p;");
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn several_who_send_to_one_or_print_take_turns() {
+    fn several_senders_to_one_receiver_or_several_printers_need_a_span() {
         let send = spans_of("add Send(p, 0); add Send(p, 1); add Hear() to p;");
         assert_eq!(send, Some(vec![span("Send", "Send.2", 2)]));
         let print = spans_of("add Tell(); add Send(p, 0); add Tell(); add Hear() to p;");
@@ -304,8 +305,8 @@ mod tests {
     }
 
     #[test]
-    fn who_is_ahead_of_the_ends_is_not_fused() {
-        // Nobody takes what comes out of the first, so nothing asks it to fire.
+    fn a_region_with_nodes_ahead_of_the_demand_is_not_fused() {
+        // The first filter's output has no consumer, so no demand makes it fire.
         let body = "add splitjoin { split roundrobin(1, 1); add int->void filter { work pop 1 { pop(); } };
             add Send(p, 0); join roundrobin(0, 1); }; add Hear() to p;";
         assert!(spans_of(body).is_some_and(|spans| spans.is_empty()));

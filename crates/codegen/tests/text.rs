@@ -1,11 +1,11 @@
-//! The C of tiny programs, and what has none.
+//! The C text of small programs, and refusals.
 
 mod common;
 
 use common::compiled;
 use thalweg_codegen::{Level, Refusal, source};
 
-/// The part of a program's text that is its own.
+/// The part of a program's text that is not common to all programs.
 fn own(text: &str, level: Level) -> String {
     let text = source(&compiled(text), level).unwrap();
     let begin = text.find("\nstruct kept_").unwrap();
@@ -14,7 +14,7 @@ fn own(text: &str, level: Level) -> String {
 }
 
 #[test]
-fn state_is_a_variable() {
+fn state_becomes_a_variable() {
     insta::assert_snapshot!(own(
         "void->void pipeline Main { add Count(); add Show(); }
          void->int filter Count() { int n; work push 1 { push(n++); } }
@@ -24,7 +24,7 @@ fn state_is_a_variable() {
 }
 
 #[test]
-fn what_is_known_is_left_out() {
+fn constants_are_folded() {
     insta::assert_snapshot!(own(
         "void->void pipeline Main { add FileReader<float>(\"in\"); add Scale(3, true); add FileWriter<float>(\"out\"); }
          float->float filter Scale(int k, boolean twice) { float[2] by; init { by[0] = 0.5; by[1] = k; }
@@ -34,7 +34,7 @@ fn what_is_known_is_left_out() {
 }
 
 #[test]
-fn a_splitter_is_arithmetic() {
+fn a_splitter_becomes_arithmetic() {
     insta::assert_snapshot!(own(
         "void->void pipeline Main { add FileReader<int>(\"in\"); add Both(); add FileWriter<int>(\"out\"); }
          int->int splitjoin Both { split roundrobin(1, 2); add Negate(); add Sum(); join roundrobin; }
@@ -45,11 +45,11 @@ fn a_splitter_is_arithmetic() {
 }
 
 #[test]
-fn what_cannot_be_native_says_why() {
+fn refusals_have_a_reason() {
     let program = "void->void pipeline Main { add Source(); add Show(); }
         void->int filter Source() { work push 1 { push(1); } }
         int->void filter Show() { work pop 1 { string s = \"\"; s = s + pop(); println(s); } }";
     let refusal = source(&compiled(program), Level::Fused).unwrap_err();
     let Refusal::Unable(why) = refusal else { panic!("{refusal}") };
-    assert_eq!(why, "`Main.Show`: it keeps texts or portals in variables");
+    assert_eq!(why, "`Main.Show`: unsupported local variable of string or portal type");
 }

@@ -2,30 +2,30 @@
 
 use crate::{Item, Port};
 
-/// What a user may say of a channel.
+/// The settings of a channel that a user can make.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Capacity in items; the plan chooses where there is none.
+    /// Capacity in items. The plan chooses it where this is `None`.
     pub capacity: Option<usize>,
-    /// Items already there when the run starts, as feedback channels need.
+    /// Items in the channel when the run starts. Feedback channels need some.
     pub initial: usize,
-    /// Goes back round a cycle: closed by the run when the cycle can do nothing more.
+    /// A feedback channel: the run closes it when its cycle can make no more progress.
     pub feedback: bool,
-    /// The items' bytes are counted, by a weight the user gave.
+    /// The run counts the bytes of the items by the user's weight function.
     pub weighed: bool,
-    /// Its capacity is a limit that the user wants: of the channels of a cycle it grows last.
+    /// The user set the capacity as a limit: of the channels of a deadlocked cycle, this one grows last.
     pub limits: bool,
 }
 
 /// A channel between two ports.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// The output port that feeds it.
+    /// The output port that produces the items.
     pub from: Port,
-    /// The input port that drains it.
+    /// The input port that consumes the items.
     pub to: Port,
     /// Type of the items.
     pub item: Item,
-    /// What the user said of it.
+    /// The user's settings.
     pub link: Link,
 }

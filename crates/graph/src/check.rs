@@ -1,49 +1,49 @@
-//! What makes a graph ill-formed whatever its rates: ports without, or with two, partners.
+//! Errors of a graph, and the checks of its ports. Rates and cycles are checked by `thalweg-analysis`.
 
 use crate::{GraphData, NodeId};
 use std::fmt;
 
-/// A reason to refuse a graph. Each names nodes and ports as `node.port`.
+/// A reason to refuse a graph. Messages name ports as `node.port`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// An output port feeds no channel.
+    /// An output port has no channel.
     DanglingOutput {
         /// The port.
         output: String,
     },
-    /// An input port is fed by no channel.
+    /// An input port has no channel.
     DanglingInput {
         /// The port.
         input: String,
     },
-    /// A second channel was to leave one output port.
+    /// A second channel would begin at an output port.
     SecondConsumer {
         /// The port.
         output: String,
     },
-    /// A second channel was to enter one input port.
+    /// A second channel would end at an input port.
     SecondProducer {
         /// The port.
         input: String,
     },
-    /// The ends of a channel disagree on the type of its items.
+    /// The two ports of a channel have different item types.
     Types {
         /// The output port.
         output: String,
         /// Its item type.
-        gives: &'static str,
+        pushes: &'static str,
         /// The input port.
         input: String,
         /// Its item type.
-        takes: &'static str,
+        pops: &'static str,
     },
-    /// A port's rate is zero where that can never make progress.
+    /// A node with inputs pops no item from any of them, so it would fire without end.
     ZeroRate {
         /// The node.
         node: String,
     },
-    /// Two inputs, or two outputs, of a node have one name.
+    /// Two inputs, or two outputs, of a node have the same name.
     PortName {
         /// The node.
         node: String,
@@ -52,46 +52,47 @@ pub enum Fault {
     },
     /// The graph has no nodes.
     Empty,
-    /// Settings of a node that exclude each other.
+    /// A setting that the node cannot have.
     Setting {
         /// The node.
         node: String,
-        /// The setting, and why the node cannot have it.
+        /// The setting, and the reason.
         detail: String,
     },
-    /// An input was given a stream of another graph.
+    /// An input was connected to a stream of another graph.
     Foreign {
         /// The port.
         input: String,
     },
-    /// A feedback channel is not used, was closed with a stream that cannot close it, or was given settings of a node.
+    /// A feedback channel is unused, was closed with a stream that cannot close it, or has settings that only
+    /// nodes can have.
     Feedback {
-        /// The port at one of the channel's ends, where it has one: ``into input `b.in` ``.
+        /// A port of the channel, if it has one yet: ``into input `b.in` ``.
         port: Option<String>,
-        /// What is wrong.
+        /// The mistake.
         detail: String,
     },
-    /// The graph was built before.
+    /// The graph was already built.
     Built,
-    /// Rates around two paths that meet cannot be made equal.
+    /// The balance equations of a region have no solution: a channel's producer and consumer do not agree.
     Rates {
-        /// The channel where the two disagree.
+        /// The channel where the equations contradict each other.
         channel: String,
-        /// Items a period puts in and takes out, and what to do.
+        /// Items pushed and popped in a period, and what to do.
         detail: String,
     },
-    /// A cycle of static rates with too few initial items: however much comes in from outside, it
-    /// ends up waiting for itself.
+    /// A cycle of static rates with too few initial items: it deadlocks, however many items arrive from
+    /// outside.
     DeadCycle {
-        /// Its nodes, in the order of the items' way.
+        /// The nodes of the cycle, each followed by its consumer.
         nodes: Vec<String>,
-        /// Its channels and what they lack.
+        /// The channels of the cycle and the items they lack.
         detail: String,
     },
 }
 
-/// Nodes of a cycle that a message names.
-const SHOWN: usize = 10;
+/// Nodes of a cycle that a message names at most.
+const MAX_NAMED: usize = 10;
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -99,57 +100,68 @@ impl fmt::Display for Fault {
             Fault::DanglingOutput { output } => {
                 write!(
                     f,
-                    "output `{output}` is connected to nothing: give it a consumer, or `discard` its stream"
+                    "output `{output}` is connected to nothing\n  help: connect a consumer, or `discard` its stream"
                 )
             }
             Fault::DanglingInput { input } => {
                 write!(
                     f,
-                    "input `{input}` is connected to nothing: close its feedback channel, or remove the port"
+                    "input `{input}` is connected to nothing\n  help: close its feedback channel, or remove the port"
                 )
             }
             Fault::SecondConsumer { output } => {
                 write!(
                     f,
-                    "output `{output}` has a consumer already: copy its items with a node of two outputs"
+                    "output `{output}` already has a consumer\n  help: copy its items with a node of two outputs"
                 )
             }
             Fault::SecondProducer { input } => {
-                write!(f, "input `{input}` has a producer already: join the two with `merge` or a zip")
+                write!(
+                    f,
+                    "input `{input}` already has a producer\n  help: join the two producers with `merge` or `zip`"
+                )
             }
-            Fault::Types { output, gives, input, takes } => {
-                write!(f, "output `{output}` gives {gives}, but input `{input}` takes {takes}")
+            Fault::Types { output, pushes, input, pops } => {
+                write!(f, "output `{output}` has items of type {pushes}, input `{input}` expects {pops}")
             }
             Fault::ZeroRate { node } => {
                 write!(
                     f,
-                    "node `{node}` takes no item on any input at a firing, so it would fire for ever: pop at least one"
+                    "node `{node}` pops no item from any input, so it would fire without end\n  \
+                     help: pop at least one item a firing"
                 )
             }
             Fault::PortName { node, port } => {
-                write!(f, "node `{node}` has two ports of the name `{port}` on one side: give each its own")
+                write!(
+                    f,
+                    "node `{node}` has two inputs or two outputs named `{port}`\n  help: rename one of them"
+                )
             }
             Fault::Empty => write!(f, "the graph has no nodes"),
             Fault::Setting { node, detail } => write!(f, "node `{node}` cannot have {detail}"),
             Fault::Foreign { input } => {
-                write!(f, "input `{input}` was given a stream of another graph: make both with one graph")
+                write!(
+                    f,
+                    "input `{input}` is connected to a stream of another graph\n  \
+                     help: make both with the same `Graph`"
+                )
             }
             Fault::Feedback { port: Some(port), detail } => {
                 write!(f, "the feedback channel {port} {detail}")
             }
             Fault::Feedback { port: None, detail } => write!(f, "a feedback channel {detail}"),
-            Fault::Built => write!(f, "the graph was built already, and its nodes taken"),
+            Fault::Built => write!(f, "the graph was already built, which consumed its nodes"),
             Fault::Rates { channel, detail } => {
                 write!(f, "rates of channel `{channel}` are inconsistent: {detail}")
             }
             Fault::DeadCycle { nodes, detail } => {
-                let more = nodes.len().saturating_sub(SHOWN);
-                let mut round: Vec<String> = nodes.iter().take(SHOWN).cloned().collect();
+                let more = nodes.len().saturating_sub(MAX_NAMED);
+                let mut names: Vec<String> = nodes.iter().take(MAX_NAMED).cloned().collect();
                 if more > 0 {
-                    round.push(format!("({more} more nodes)"));
+                    names.push(format!("({more} more nodes)"));
                 }
-                round.extend(nodes.first().cloned());
-                write!(f, "the cycle {} waits for itself: {detail}", round.join(" -> "))
+                names.extend(nodes.first().cloned());
+                write!(f, "the cycle {} deadlocks: {detail}", names.join(" -> "))
             }
         }
     }
@@ -188,14 +200,14 @@ impl GraphData {
         }
         let ins: Vec<&str> = node.inputs.iter().map(|port| &*port.name).collect();
         let outs: Vec<&str> = node.outputs.iter().map(|port| &*port.name).collect();
-        let twice = [ins, outs].into_iter().filter_map(|names| twice(names).map(str::to_owned));
+        let twice = [ins, outs].into_iter().filter_map(|names| duplicate(names).map(str::to_owned));
         faults.extend(twice.map(|port| Fault::PortName { node: node.name.to_string(), port }));
         faults
     }
 }
 
-/// A name that stands twice among these.
-fn twice(mut names: Vec<&str>) -> Option<&str> {
+/// The first name, in alphabetical order, that occurs more than once.
+fn duplicate(mut names: Vec<&str>) -> Option<&str> {
     names.sort_unstable();
     names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }

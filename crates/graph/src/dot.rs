@@ -1,8 +1,9 @@
 //! A graph as a drawing for Graphviz.
 //!
-//! A sequential node is a box, a parallel one a box with depth; a blocking node has a dashed
-//! outline and an unordered one a dotted one, a merge is a trapezium. Rates stand at the ends of an edge, where they apply, with the
-//! port's name where the node has several; initial items and the capacity stand in its middle.
+//! A sequential node is a box, a parallel node a 3D box, a process an ellipse and a merge a trapezium. A
+//! blocking node has a dashed outline, an unordered node a dotted one. An edge is labelled at its ends with
+//! the rates of its ports, preceded by the port's name where the node has several, and in the middle with
+//! its initial items and its capacity.
 
 use crate::text::Peek;
 use crate::{Channel, GraphData, Kind, Node};
@@ -12,7 +13,7 @@ impl GraphData {
     /// The graph in the DOT language of Graphviz.
     pub fn to_dot(&self) -> String {
         let mut dot = String::new();
-        write_graph(self, &mut dot).expect("a String takes all");
+        write_graph(self, &mut dot).expect("writing to a String cannot fail");
         dot
     }
 }
@@ -66,6 +67,7 @@ fn head_label(node: &Node, port: usize) -> String {
     named(&input.name, node.inputs.len(), format!("{}{}", input.pop, Peek(input)))
 }
 
+/// `rates`, preceded by the port's name where the node has several ports on this side.
 fn named(name: &str, ports: usize, rates: String) -> String {
     if ports > 1 { format!("{name} {rates}") } else { rates }
 }
@@ -78,7 +80,7 @@ fn middle_label(channel: &Channel) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// A string as DOT takes it inside a label.
+/// A string quoted and escaped for a DOT label.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -89,7 +91,7 @@ impl fmt::Display for Quoted<'_> {
                 '"' => f.write_str("\\\"")?,
                 '\\' => f.write_str("\\\\")?,
                 '\n' => f.write_str("\\n")?,
-                // Labels know HTML's entities: `&lt;` would be drawn as `<`.
+                // Graphviz expands HTML entities in labels: it would draw `&lt;` as `<`.
                 '&' => f.write_str("&amp;")?,
                 c if c.is_control() => write!(f, "\\\\u{{{:x}}}", u32::from(c))?,
                 c => f.write_char(c)?,

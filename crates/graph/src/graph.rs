@@ -1,4 +1,4 @@
-//! The graph itself: two vectors and how they refer to each other.
+//! The graph itself: a vector of nodes and a vector of channels, which refer to each other by id.
 
 use crate::names::Names;
 use crate::shapes::Shapes;
@@ -19,7 +19,7 @@ impl GraphData {
         GraphData::default()
     }
 
-    /// Adds a node. A name already taken gets the first free suffix `-2`, `-3`, ...
+    /// Adds a node. A name that is already in use gets the first free suffix `-2`, `-3`, ...
     pub fn add(&mut self, mut node: Node) -> NodeId {
         node.name = self.names.take(&node.name);
         self.shapes.share(&mut node);
@@ -27,7 +27,7 @@ impl GraphData {
         NodeId((self.nodes.len() - 1) as u32)
     }
 
-    /// Renames a node, making the name unique as [`GraphData::add`] does.
+    /// Renames a node, with a suffix where [`GraphData::add`] would add one.
     pub fn rename(&mut self, node: NodeId, name: &str) {
         let node = &mut self.nodes[node.index()];
         if node.name != name {
@@ -36,10 +36,10 @@ impl GraphData {
         }
     }
 
-    /// Joins an output port to an input port.
+    /// Connects an output port to an input port.
     ///
     /// # Errors
-    /// Either port has a channel already, or the item types differ.
+    /// One of the ports already has a channel, or the item types differ.
     pub fn connect(&mut self, from: Port, to: Port, link: Link) -> Result<ChannelId, Fault> {
         let output = &self.nodes[from.0.index()].outputs[from.1];
         let input = &self.nodes[to.0.index()].inputs[to.1];
@@ -52,9 +52,9 @@ impl GraphData {
         if output.item != input.item {
             return Err(Fault::Types {
                 output: self.output_name(from),
-                gives: output.item.name,
+                pushes: output.item.name,
                 input: self.input_name(to),
-                takes: input.item.name,
+                pops: input.item.name,
             });
         }
         let id = ChannelId(self.channels.len() as u32);
@@ -65,32 +65,32 @@ impl GraphData {
         Ok(id)
     }
 
-    /// The nodes, by id.
+    /// All nodes, indexed by id.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The channels, by id.
+    /// All channels, indexed by id.
     pub fn channels(&self) -> &[Channel] {
         &self.channels
     }
 
-    /// One node.
+    /// The node with this id.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// One node, to change what the user says of it; its name is for [`GraphData::rename`] to change.
+    /// The node with this id, to change its settings. Use [`GraphData::rename`] to change its name.
     pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id.index()]
     }
 
-    /// One channel.
+    /// The channel with this id.
     pub fn channel(&self, id: ChannelId) -> &Channel {
         &self.channels[id.index()]
     }
 
-    /// One channel, to change what the user says of it.
+    /// The channel with this id, to change its settings.
     pub fn channel_mut(&mut self, id: ChannelId) -> &mut Channel {
         &mut self.channels[id.index()]
     }
@@ -105,19 +105,19 @@ impl GraphData {
         (0..self.channels.len() as u32).map(ChannelId)
     }
 
-    /// `node.port` of an output, for messages.
+    /// The name of an output in messages: `node.port`.
     pub fn output_name(&self, port: Port) -> String {
         let node = self.node(port.0);
         format!("{}.{}", node.name, node.outputs[port.1].name)
     }
 
-    /// `node.port` of an input, for messages.
+    /// The name of an input in messages: `node.port`.
     pub fn input_name(&self, port: Port) -> String {
         let node = self.node(port.0);
         format!("{}.{}", node.name, node.inputs[port.1].name)
     }
 
-    /// `a.out -> b.in` of a channel, for messages.
+    /// The name of a channel in messages: `a.out -> b.in`.
     pub fn channel_name(&self, id: ChannelId) -> String {
         let channel = self.channel(id);
         format!("{} -> {}", self.output_name(channel.from), self.input_name(channel.to))

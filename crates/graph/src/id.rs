@@ -1,16 +1,16 @@
-//! Dense identifiers: indices into the graph's vectors.
+//! Dense ids: indices into the graph's vectors.
 
 use std::fmt;
 
-/// A node of a graph, by its index in order of creation.
+/// A node of a graph: its index in order of creation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
-/// A channel of a graph, by its index in order of creation.
+/// A channel of a graph: its index in order of creation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChannelId(pub u32);
 
-/// A port of a node: the node and the index among its inputs, or among its outputs.
+/// A port of a node: the node, and the port's index among the node's inputs or among its outputs.
 pub type Port = (NodeId, usize);
 
 impl NodeId {

@@ -1,8 +1,8 @@
-//! Stream graphs as data: nodes, ports, rates and channels, and nothing that runs.
+//! Stream graphs as data: nodes, ports, rates and channels, without the code of the nodes.
 //!
-//! A [`GraphData`] is what a user said, in a form every later step can read: analysis derives facts
-//! from it, a plan decides how it is run, the runtime holds the code of its nodes beside it.
-//! Each channel joins exactly one output port to exactly one input port.
+//! A [`GraphData`] is the user's graph in a form that every later step reads: `thalweg-analysis` derives facts
+//! from it, a `Plan` decides how to run it, and the runtime keeps the code of its nodes beside it.
+//! Each channel connects exactly one output port to exactly one input port.
 //!
 //! ```
 //! use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort, Rate};

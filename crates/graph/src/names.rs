@@ -1,5 +1,7 @@
-//! Unique names, found in constant time on average, and kept without an entry for each: a million
-//! nodes may have one name and a number.
+//! Unique node names, found in constant time on average.
+//!
+//! Names `base-2`, `base-3`, ... are stored as a range, not as an entry each, so a million nodes named after
+//! one base take constant memory.
 
 use smol_str::{SmolStr, format_smolstr};
 use std::collections::{BTreeSet, HashMap};
@@ -7,29 +9,29 @@ use std::collections::{BTreeSet, HashMap};
 /// The names of a graph's nodes.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Names {
-    /// By what stands before the number.
-    families: HashMap<SmolStr, Family>,
+    /// The numbers in use, by base name.
+    by_base: HashMap<SmolStr, Suffixes>,
 }
 
-/// The names `base`, `base-2`, `base-3`, ...
+/// Which of the names `base`, `base-2`, `base-3`, ... are in use.
 #[derive(Clone, Debug)]
-struct Family {
-    /// `base` itself is taken.
+struct Suffixes {
+    /// `base` itself is in use.
     base: bool,
-    /// The numbers from 2 to here, exclusively, are taken, but for those in `free`.
+    /// All numbers in `2..next` are in use, except those in `free`. `next` itself is not in use.
     next: u32,
     free: BTreeSet<u32>,
-    /// Numbers beyond that are taken too.
+    /// Numbers above `next` that are in use.
     beyond: BTreeSet<u32>,
 }
 
-impl Default for Family {
-    fn default() -> Family {
-        Family { base: false, next: 2, free: BTreeSet::new(), beyond: BTreeSet::new() }
+impl Default for Suffixes {
+    fn default() -> Suffixes {
+        Suffixes { base: false, next: 2, free: BTreeSet::new(), beyond: BTreeSet::new() }
     }
 }
 
-impl Family {
+impl Suffixes {
     fn has(&self, number: u32) -> bool {
         if number < self.next { !self.free.contains(&number) } else { self.beyond.contains(&number) }
     }
@@ -39,21 +41,22 @@ impl Family {
             self.free.remove(&number);
         } else {
             self.beyond.insert(number);
-            self.close_up();
+            self.absorb_beyond();
         }
     }
 
-    /// Takes the first number that is free.
+    /// Takes the smallest free number.
     fn take_first(&mut self) -> u32 {
         let number = self.free.pop_first().unwrap_or(self.next);
         if number == self.next {
             self.next += 1;
-            self.close_up();
+            self.absorb_beyond();
         }
         number
     }
 
-    fn close_up(&mut self) {
+    /// Restores the invariant that `next` is not in use.
+    fn absorb_beyond(&mut self) {
         while self.beyond.remove(&self.next) {
             self.next += 1;
         }
@@ -69,41 +72,41 @@ impl Family {
 }
 
 impl Names {
-    /// Takes `wanted`, or else the first free of `wanted-2`, `wanted-3`, ...
+    /// Takes `wanted` if it is free, otherwise the first free name of `wanted-2`, `wanted-3`, ...
     pub(crate) fn take(&mut self, wanted: &str) -> SmolStr {
         let (base, number) = parts(wanted);
-        let family = self.family(base);
-        let taken = number.map_or(family.base, |number| family.has(number));
+        let suffixes = self.suffixes(base);
+        let taken = number.map_or(suffixes.base, |number| suffixes.has(number));
         if taken {
-            let first = self.family(wanted).take_first();
+            let first = self.suffixes(wanted).take_first();
             return format_smolstr!("{wanted}-{first}");
         }
         match number {
-            Some(number) => family.take(number),
-            None => family.base = true,
+            Some(number) => suffixes.take(number),
+            None => suffixes.base = true,
         }
         wanted.into()
     }
 
-    /// Gives a name back.
+    /// Makes a name free again.
     pub(crate) fn release(&mut self, name: &str) {
         let (base, number) = parts(name);
-        let family = self.family(base);
+        let suffixes = self.suffixes(base);
         match number {
-            Some(number) => family.release(number),
-            None => family.base = false,
+            Some(number) => suffixes.release(number),
+            None => suffixes.base = false,
         }
     }
 
-    fn family(&mut self, base: &str) -> &mut Family {
-        if !self.families.contains_key(base) {
-            self.families.insert(base.into(), Family::default());
+    fn suffixes(&mut self, base: &str) -> &mut Suffixes {
+        if !self.by_base.contains_key(base) {
+            self.by_base.insert(base.into(), Suffixes::default());
         }
-        self.families.get_mut(base).expect("it was inserted")
+        self.by_base.get_mut(base).expect("inserted above")
     }
 }
 
-/// `base` and `number` of `base-number`, as this module writes it; else the name as it is.
+/// Splits `base-number` as this module writes it. Any other name is a base without a number.
 fn parts(name: &str) -> (&str, Option<u32>) {
     let split = name.rsplit_once('-').and_then(|(base, digits)| {
         let plain = digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
@@ -142,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_suffixes_are_names_like_others() {
+    fn suffixes_in_another_form_are_part_of_the_base() {
         let mut names = Names::default();
         for name in ["a", "a-0", "a-02", "a-x", "-", ""] {
             assert_eq!(names.take(name), name);

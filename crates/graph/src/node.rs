@@ -5,12 +5,12 @@ use smol_str::SmolStr;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// How many items a firing moves through a port.
+/// Items that a firing moves through a port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rate {
     /// The same number at every firing.
     Static(u32),
-    /// A number that each firing decides.
+    /// A number that may differ at each firing.
     Dynamic,
 }
 
@@ -27,32 +27,32 @@ impl Rate {
 /// Whether firings of a node may overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// One firing at a time, with state of its own.
+    /// One firing at a time. The node may keep state.
     Sequential,
-    /// Any number of firings at a time, without state; outputs appear in the order of the inputs.
+    /// Any number of firings at a time, without state. Outputs appear in the order of the inputs.
     Parallel,
-    /// Sequential code that receives and sends one item at a time and waits in between: a Kahn
-    /// process. All its rates are dynamic.
+    /// A Kahn process: sequential code that receives and sends one item at a time, and waits where it cannot.
+    /// All its rates are dynamic.
     Process,
 }
 
-/// The type of the items of a port, for messages and size estimates.
+/// The item type of a port, for messages and size estimates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Item {
-    /// The Rust type's name.
+    /// The name of the Rust type.
     pub name: &'static str,
-    /// Size of one item in bytes, without what it points to.
+    /// Size of one item in bytes, without the heap memory it owns.
     pub bytes: usize,
 }
 
 impl Item {
-    /// Describes `T`.
+    /// The description of `T`.
     pub fn of<T>() -> Item {
         Item { name: std::any::type_name::<T>(), bytes: size_of::<T>() }
     }
 }
 
-/// What there is to say of an input port.
+/// The properties of an input port that many ports can share: all but its channel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct InShape {
@@ -60,17 +60,17 @@ pub struct InShape {
     pub name: SmolStr,
     /// Type of the items.
     pub item: Item,
-    /// Items taken by a firing.
+    /// Items that a firing pops.
     pub pop: Rate,
-    /// Items a firing may look at, those it takes included; at least the static pop rate.
+    /// Items that a firing may read, including those it pops. At least the static pop rate.
     pub peek: u32,
 }
 
-/// An input port: what its [`InShape`] says, which ports of many nodes share, and its channel.
+/// An input port: an [`InShape`], which equal ports share, and its channel.
 #[derive(Clone, Debug)]
 pub struct InPort {
     pub(crate) shape: Arc<InShape>,
-    /// The channel that feeds it, once connected.
+    /// The channel to this port, once connected.
     pub channel: Option<ChannelId>,
 }
 
@@ -83,34 +83,34 @@ impl Deref for InPort {
 }
 
 impl DerefMut for InPort {
-    /// Of this port alone.
+    /// The shape of this port alone: a shared shape is copied first.
     fn deref_mut(&mut self) -> &mut InShape {
         Arc::make_mut(&mut self.shape)
     }
 }
 
 impl InPort {
-    /// A port that takes one item a firing.
+    /// A port that pops one item a firing.
     pub fn new(name: impl Into<SmolStr>, item: Item) -> InPort {
         let shape = InShape { name: name.into(), item, pop: Rate::Static(1), peek: 1 };
         InPort { shape: Arc::new(shape), channel: None }
     }
 
-    /// The same port with another pop rate; peek follows where it would be below it.
+    /// Sets the pop rate. Raises `peek` to it where `peek` is smaller.
     pub fn pop(mut self, pop: Rate) -> InPort {
         self.pop = pop;
         self.peek = self.peek.max(pop.fixed().unwrap_or(0));
         self
     }
 
-    /// The same port, seeing `peek` items at each firing.
+    /// Sets the number of items that a firing may read, at least the static pop rate.
     pub fn peek(mut self, peek: u32) -> InPort {
         self.peek = peek.max(self.pop.fixed().unwrap_or(0));
         self
     }
 }
 
-/// What there is to say of an output port.
+/// The properties of an output port that many ports can share: all but its channel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct OutShape {
@@ -118,15 +118,15 @@ pub struct OutShape {
     pub name: SmolStr,
     /// Type of the items.
     pub item: Item,
-    /// Items given by a firing.
+    /// Items that a firing pushes.
     pub push: Rate,
 }
 
-/// An output port: what its [`OutShape`] says, which ports of many nodes share, and its channel.
+/// An output port: an [`OutShape`], which equal ports share, and its channel.
 #[derive(Clone, Debug)]
 pub struct OutPort {
     pub(crate) shape: Arc<OutShape>,
-    /// The channel it feeds, once connected.
+    /// The channel from this port, once connected.
     pub channel: Option<ChannelId>,
 }
 
@@ -139,27 +139,27 @@ impl Deref for OutPort {
 }
 
 impl DerefMut for OutPort {
-    /// Of this port alone.
+    /// The shape of this port alone: a shared shape is copied first.
     fn deref_mut(&mut self) -> &mut OutShape {
         Arc::make_mut(&mut self.shape)
     }
 }
 
 impl OutPort {
-    /// A port that gives any number of items a firing.
+    /// A port that pushes any number of items a firing.
     pub fn new(name: impl Into<SmolStr>, item: Item) -> OutPort {
         let shape = OutShape { name: name.into(), item, push: Rate::Dynamic };
         OutPort { shape: Arc::new(shape), channel: None }
     }
 
-    /// The same port with another push rate.
+    /// Sets the push rate.
     pub fn push(mut self, push: Rate) -> OutPort {
         self.push = push;
         self
     }
 }
 
-/// A node: a kernel, or an end of the graph that the outside holds.
+/// A node: a kernel, a process, or an end of the graph that code outside the graph holds.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Name, unique in the graph.
@@ -170,20 +170,19 @@ pub struct Node {
     pub inputs: Vec<InPort>,
     /// Output ports.
     pub outputs: Vec<OutPort>,
-    /// Waits for the outside world in its firings, and so has a thread of its own.
+    /// Firings may block, on I/O for example, so the node has a thread of its own.
     pub blocking: bool,
-    /// A worker may begin with it, though it has inputs: policies treat it as a source at the start
-    /// (DANBI, section III-A1).
+    /// Policies treat the node as a source at the start although it has inputs (DANBI, section III-A1).
     pub starting: bool,
-    /// Chooses among its inputs by what has arrived, and so is not determinate.
+    /// Chooses among its inputs by which items have arrived, so its output is not determinate.
     pub merge: bool,
-    /// Gives what a firing has pushed when that firing has ended, and so in an order that is not
-    /// determinate. Of a parallel node.
+    /// For a parallel node: publishes the items of a firing as soon as that firing ends, so their order is not
+    /// determinate.
     pub unordered: bool,
-    /// Returns a value to the caller of the run. Of a process, which then runs to its end even though nothing
+    /// For a process: returns a value to the caller of the run. It then runs to its end even if nothing
     /// reads its outputs.
     pub returns: bool,
-    /// Workers that may fire it at the same time, where not all may. Of a parallel node.
+    /// For a parallel node: the most workers that may fire it at the same time. `None` is no limit.
     pub workers: Option<u32>,
 }
 
@@ -209,7 +208,7 @@ impl Node {
         Node { kind: Kind::Parallel, ..Node::sequential(name) }
     }
 
-    /// The same node as a process: all its rates are dynamic.
+    /// Makes the node a process, with dynamic rates at all ports.
     pub fn into_process(mut self) -> Node {
         self.kind = Kind::Process;
         self.inputs.iter_mut().for_each(|port| (port.pop, port.peek) = (Rate::Dynamic, 1));
@@ -217,21 +216,21 @@ impl Node {
         self
     }
 
-    /// The same node with one more input port.
+    /// Adds an input port.
     pub fn input(mut self, port: InPort) -> Node {
         self.inputs.reserve_exact(1);
         self.inputs.push(port);
         self
     }
 
-    /// The same node with one more output port.
+    /// Adds an output port.
     pub fn output(mut self, port: OutPort) -> Node {
         self.outputs.reserve_exact(1);
         self.outputs.push(port);
         self
     }
 
-    /// Has no inputs: a starting node in the sense of DANBI, section II.
+    /// Whether the node has no inputs: a starting node in the sense of DANBI, section II.
     pub fn is_source(&self) -> bool {
         self.inputs.is_empty()
     }

@@ -1,4 +1,4 @@
-//! A graph as text: a line for each node and each channel, in order of their ids.
+//! A graph as text: one line for each node and each channel, in order of their ids.
 //!
 //! ```text
 //! 2 nodes, 1 channel
@@ -7,7 +7,7 @@
 //! numbers.out -> window.in: u64, initial 3, capacity 64
 //! ```
 //!
-//! `*` is a dynamic rate. A name that is not a plain word stands in quotes, with escapes.
+//! `*` is a dynamic rate. A name with other characters than letters, digits, `_` and `-` is quoted and escaped.
 
 use crate::{Channel, GraphData, InPort, Kind, Node, OutPort, Port, Rate};
 use std::fmt;
@@ -27,7 +27,7 @@ impl fmt::Display for GraphData {
 }
 
 impl fmt::Display for Rate {
-    /// The number of a static rate, `*` for a dynamic one.
+    /// Writes the number of a static rate, `*` for a dynamic one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rate::Static(n) => n.fmt(f),
@@ -99,18 +99,18 @@ fn write_port(graph: &GraphData, port: Port, name: &str, f: &mut fmt::Formatter<
     write!(f, "{}.{}", Name(&graph.node(port.0).name), Name(name))
 }
 
-/// What a port sees beyond what it pops, or nothing.
+/// ` peek N` where a port reads more items than it pops, otherwise nothing.
 pub(crate) struct Peek<'a>(pub(crate) &'a InPort);
 
 impl fmt::Display for Peek<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // With a dynamic pop rate a peek of one says no more than that something must be there.
+        // With a dynamic pop rate, a peek of one only means that a firing needs an item.
         let plain = self.0.pop.fixed().unwrap_or(1);
         if self.0.peek > plain { write!(f, " peek {}", self.0.peek) } else { Ok(()) }
     }
 }
 
-/// A name, in quotes where it could be misread.
+/// A name, quoted and escaped where it is not plain.
 struct Name<'a>(&'a str);
 
 impl fmt::Display for Name<'_> {

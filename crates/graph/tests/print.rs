@@ -1,4 +1,4 @@
-//! How graphs print: text and DOT.
+//! The text and DOT forms of graphs.
 
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort, Rate};
 
@@ -10,8 +10,8 @@ fn output(name: &str) -> OutPort {
     OutPort::new(name, Item::of::<u64>())
 }
 
-/// A source, a loop with initial items, a merge and a sink: everything that prints.
-fn everything() -> GraphData {
+/// A source, a loop with initial items, a merge and a sink.
+fn sample() -> GraphData {
     let mut graph = GraphData::new();
     let mut read = Node::sequential("read").output(output("out").push(Rate::Static(4)));
     read.blocking = true;
@@ -47,7 +47,7 @@ either.out -> window.in: u64
 window.again -> either.back: u64, initial 3, capacity 9
 window.done -> count.in: u64
 ";
-    assert_eq!(everything().to_string(), expected);
+    assert_eq!(sample().to_string(), expected);
 }
 
 #[test]
@@ -64,11 +64,11 @@ fn dot_shows_kinds_rates_and_links() {
   n2 -> n3 [taillabel="done 1", headlabel="*", tooltip="u64"];
 }
 "#;
-    assert_eq!(everything().to_dot(), expected);
+    assert_eq!(sample().to_dot(), expected);
 }
 
 #[test]
-fn odd_names_are_quoted_in_text() {
+fn unusual_names_are_quoted_in_text() {
     let mut graph = GraphData::new();
     let a = graph.add(Node::sequential("say \"hi\"\n").output(output("größe")));
     let b = graph.add(Node::sequential("").input(input("a.b")));
@@ -82,7 +82,7 @@ fn odd_names_are_quoted_in_text() {
 }
 
 #[test]
-fn odd_names_are_escaped_in_dot() {
+fn unusual_names_are_escaped_in_dot() {
     let mut graph = GraphData::new();
     graph.add(Node::sequential("\"q\" \\ &lt; <b>\nline\ttab"));
     let label = graph.to_dot().lines().nth(2).unwrap().to_owned();

@@ -1,7 +1,7 @@
-//! How a graph is to be run: channel capacities, claim lengths, threads, policy.
+//! Decides how to run a graph: channel capacities, claim lengths, threads, policy.
 //!
-//! A [`Plan`] is made from a graph and a user's [`Wishes`], can be printed, edited, read back and
-//! run again. It holds decisions only; how they are carried out is the runtime's matter.
+//! [`Plan::new`] makes a [`Plan`] from a graph and a user's [`Wishes`]. A plan can be printed, edited, read back
+//! and run again. It holds decisions only. The runtime carries them out.
 //!
 //! ```
 //! use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort};
@@ -18,16 +18,16 @@
 //! ```
 
 mod check;
+mod escape;
 mod plan;
 mod read;
 mod show;
 mod size;
 mod threads;
-mod word;
 
-pub use check::Misfit;
+pub use check::PlanError;
 pub use plan::{Plan, Raised, Wishes};
 pub use read::ReadError;
 pub use show::Annotated;
-pub use size::widest;
+pub use size::max_capacity;
 pub use threads::threads;

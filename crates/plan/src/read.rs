@@ -1,20 +1,20 @@
-//! A plan from text.
+//! Parses a plan from text.
 //!
-//! One statement a line; `#` starts a comment; empty lines are skipped. Nodes and channels come in
-//! the order of their ids, so that a line too few or too many is found where it is.
+//! Each line has one statement. `#` starts a comment, and empty lines are skipped. Nodes and channels come in the
+//! order of their ids, so the error for a missing or surplus line names that line.
 
-use crate::{Plan, Raised, show::HEADER, word::unescape};
+use crate::{Plan, Raised, escape::unescape, show::HEADER};
 use std::fmt;
 use std::str::FromStr;
 use thalweg_graph::ChannelId;
 
-/// What is wrong with the text of a plan, and where.
+/// A syntax error in the text of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The error.
     pub what: String,
 }
 
@@ -29,11 +29,11 @@ impl std::error::Error for ReadError {}
 impl FromStr for Plan {
     type Err = ReadError;
 
-    /// Reads what a plan prints.
+    /// Parses the text form that a plan prints.
     ///
     /// # Errors
-    /// A foreign or newer first line, a line that is no statement, a number out of its range, a
-    /// second `threads`, `policy` or `budget`, an id out of order, or no `threads` or `policy`.
+    /// The first line is not the header or has another version, a statement is unknown, a number is out of range,
+    /// `threads`, `policy` or `budget` is repeated, an id is out of order, or `threads` or `policy` is missing.
     fn from_str(text: &str) -> Result<Plan, ReadError> {
         let mut reader = Reader::default();
         let mut last = 0;
@@ -48,7 +48,7 @@ impl FromStr for Plan {
     }
 }
 
-/// What has been read so far.
+/// The statements read so far.
 #[derive(Default)]
 struct Reader {
     header: bool,
@@ -69,13 +69,13 @@ impl Reader {
         match words[..] {
             ["threads", n] => once(&mut self.threads, at_least_one(n)?, "threads"),
             ["policy", name] => once(&mut self.policy, policy(name)?, "policy"),
-            // A name of no characters is a plan's to hold and the policies' to refuse.
+            // A plan may hold an empty name. The registry of policies refuses it.
             ["policy"] => once(&mut self.policy, String::new(), "policy"),
             ["budget", n, "bytes"] => once(&mut self.budget, number(n)?, "budget"),
             ["node", id, "run", n] => next(&mut self.run, id, at_least_one(n)?, "node"),
             ["channel", id, "capacity", n] => next(&mut self.capacities, id, at_least_one(n)?, "channel"),
             ["raised", id, "from", asked, "to", given] => self.raised(id, asked, given),
-            _ => Err(format!("`{line}` is no statement of a plan")),
+            _ => Err(format!("unknown statement `{line}`")),
         }
     }
 
@@ -87,16 +87,16 @@ impl Reader {
         }
         Err(match words {
             ["thalweg-plan", version] => {
-                format!("version {version} of plans is not known here; this reads `{HEADER}`")
+                format!("unsupported version: expected `{HEADER}`, found `thalweg-plan {version}`")
             }
-            _ => format!("not a plan: it would start with `{HEADER}`, this with `{found}`"),
+            _ => format!("not a plan: expected `{HEADER}`, found `{found}`"),
         })
     }
 
     fn raised(&mut self, id: &str, asked: &str, given: &str) -> Result<(), String> {
-        let channel = ChannelId(id.parse().map_err(|_| format!("`{id}` is no channel"))?);
+        let channel = ChannelId(id.parse().map_err(|_| format!("expected a channel number, found `{id}`"))?);
         if channel.index() >= self.capacities.len() {
-            return Err(format!("there is no channel {id} above"));
+            return Err(format!("no channel {id} above"));
         }
         self.raised.push(Raised { channel, asked: number(asked)?, given: number(given)? });
         Ok(())
@@ -104,11 +104,11 @@ impl Reader {
 
     fn finish(self) -> Result<Plan, String> {
         if !self.header {
-            return Err(format!("not a plan: it would start with `{HEADER}`, this is empty"));
+            return Err(format!("not a plan: expected `{HEADER}`, found no statement"));
         }
         Ok(Plan {
-            threads: self.threads.ok_or("the plan ends without `threads`")?,
-            policy: self.policy.ok_or("the plan ends without `policy`")?,
+            threads: self.threads.ok_or("missing `threads`")?,
+            policy: self.policy.ok_or("missing `policy`")?,
             budget: self.budget,
             run: self.run,
             capacities: self.capacities,
@@ -118,23 +118,24 @@ impl Reader {
 }
 
 fn number(word: &str) -> Result<usize, String> {
-    word.parse().map_err(|_| format!("`{word}` is no number from 0 to {}", usize::MAX))
+    word.parse().map_err(|_| format!("expected a number from 0 to {}, found `{word}`", usize::MAX))
 }
 
 fn at_least_one(word: &str) -> Result<usize, String> {
     match number(word)? {
-        0 => Err("0 is too few: at least 1".to_owned()),
+        0 => Err("expected a number from 1, found 0".to_owned()),
         n => Ok(n),
     }
 }
 
 fn policy(word: &str) -> Result<String, String> {
-    unescape(word).ok_or_else(|| format!("`{word}` has a backslash that starts no `\\u{{hex}}`"))
+    unescape(word)
+        .ok_or_else(|| format!("invalid escape in `{word}`: expected `\\u{{hex}}` after a backslash"))
 }
 
 fn once<T>(slot: &mut Option<T>, value: T, name: &str) -> Result<(), String> {
     if slot.is_some() {
-        return Err(format!("`{name}` a second time"));
+        return Err(format!("duplicate `{name}`"));
     }
     *slot = Some(value);
     Ok(())
@@ -142,7 +143,7 @@ fn once<T>(slot: &mut Option<T>, value: T, name: &str) -> Result<(), String> {
 
 fn next(list: &mut Vec<usize>, id: &str, value: usize, name: &str) -> Result<(), String> {
     if number(id)? != list.len() {
-        return Err(format!("{name} {id} where {name} {} should come", list.len()));
+        return Err(format!("expected {name} {}, found {name} {id}", list.len()));
     }
     list.push(value);
     Ok(())

@@ -1,21 +1,21 @@
-//! A plan as text.
+//! Prints a plan as text.
 
-use crate::{Plan, word::escape};
+use crate::{Plan, escape::escape};
 use std::fmt;
 use thalweg_graph::{ChannelId, GraphData};
 
-/// First line of the text form; the number changes when older readers would misread it.
+/// The first line of the text form. The number changes when older readers would misread the text.
 pub(crate) const HEADER: &str = "thalweg-plan 1";
 
 impl fmt::Display for Plan {
-    /// Writes the form that [`str::parse`] reads.
+    /// Writes the text form that [`str::parse`] reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write(self, None, f)
     }
 }
 
-/// A plan that prints with the names of nodes and channels as comments; made by [`Plan::on`].
-/// What it prints reads back as the same plan.
+/// A plan that prints the names of nodes and channels as comments. Made by [`Plan::on`]. The text reads back as
+/// the same plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Annotated<'a> {
     plan: &'a Plan,
@@ -23,7 +23,7 @@ pub struct Annotated<'a> {
 }
 
 impl Plan {
-    /// The plan as it concerns `graph`, to print.
+    /// The plan, to print with the names of nodes and channels of `graph`.
     pub fn on<'a>(&'a self, graph: &'a GraphData) -> Annotated<'a> {
         Annotated { plan: self, graph }
     }
@@ -60,6 +60,6 @@ fn write(plan: &Plan, graph: Option<&GraphData>, f: &mut fmt::Formatter<'_>) -> 
 }
 
 fn comment(name: Option<String>) -> String {
-    // Escaped because a name may hold a newline, which would end the comment.
+    // Escaped because a newline in a name would end the comment.
     name.map_or_else(String::new, |name| format!("  # {}", name.escape_debug()))
 }

@@ -1,10 +1,10 @@
-//! Claim lengths and capacities.
+//! Claim lengths and channel capacities.
 
 use proptest::prelude::*;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort, Rate};
-use thalweg_plan::{Misfit, Plan, Raised, Wishes};
+use thalweg_plan::{Plan, PlanError, Raised, Wishes};
 
-/// One channel of `item` from a source that pushes `push` to a sink that pops `pop`.
+/// A source `a` with push rate `push`, a sink `b` with pop rate `pop` and peek rate `peek`, and a channel of `item`.
 fn pair(item: Item, push: Rate, pop: Rate, peek: u32, link: Link) -> GraphData {
     let mut graph = GraphData::new();
     let source = graph.add(Node::sequential("a").output(OutPort::new("out", item).push(push)));
@@ -22,7 +22,7 @@ fn on(threads: usize) -> Wishes {
 }
 
 #[test]
-fn small_items_move_in_hundreds() {
+fn claims_of_small_items_have_hundreds() {
     let plan = Plan::new(&plain(Item::of::<u64>()), &on(2));
     assert_eq!(plan.run, [512, 512]);
     assert_eq!(plan.capacities, [2048]);
@@ -31,7 +31,7 @@ fn small_items_move_in_hundreds() {
 }
 
 #[test]
-fn large_items_move_a_few_kibibytes_at_once() {
+fn claims_of_large_items_have_a_few_kibibytes() {
     let run = |graph: GraphData| Plan::new(&graph, &on(2)).run[1];
     assert_eq!(run(plain(Item::of::<[u8; 64]>())), 64);
     assert_eq!(run(plain(Item::of::<[u8; 4096]>())), 1);
@@ -39,12 +39,12 @@ fn large_items_move_a_few_kibibytes_at_once() {
 }
 
 #[test]
-fn a_claim_counts_items_and_not_firings() {
+fn claim_length_is_limited_in_items() {
     let item = Item::of::<u64>();
     let graph = pair(item, Rate::Static(64), Rate::Static(1000), 1000, Link::default());
     let plan = Plan::new(&graph, &on(2));
     assert_eq!(plan.run, [8, 1]);
-    // max(P T, C T) with P = 512, C = 1000, T = 2, twice.
+    // Twice max(P T, C T) with P = 512, C = 1000, T = 2.
     assert_eq!(plan.capacities, [4000]);
 }
 
@@ -58,7 +58,7 @@ fn capacity_grows_with_threads_up_to_a_mebibyte() {
 }
 
 #[test]
-fn two_firings_of_either_side_fit_whatever_their_size() {
+fn two_firings_of_each_side_fit_whatever_their_size() {
     let rate = Rate::Static(1 << 20);
     let link = Link { initial: 7, ..Link::default() };
     let graph = pair(Item::of::<u64>(), rate, rate, 1 << 21, link);
@@ -66,14 +66,14 @@ fn two_firings_of_either_side_fit_whatever_their_size() {
 }
 
 #[test]
-fn initial_items_have_room_of_their_own() {
+fn capacity_has_room_for_initial_items() {
     let link = Link { initial: 5, ..Link::default() };
     let graph = pair(Item::of::<u64>(), Rate::Dynamic, Rate::Dynamic, 1, link);
     assert_eq!(Plan::new(&graph, &on(2)).capacities, [2053]);
 }
 
 #[test]
-fn capacities_of_users_stand() {
+fn capacities_set_by_the_user_are_kept() {
     let link = Link { capacity: Some(3), ..Link::default() };
     let graph = pair(Item::of::<u64>(), Rate::Static(2), Rate::Static(3), 3, link);
     let wishes = Wishes { capacity: Some(9), ..on(2) };
@@ -83,7 +83,7 @@ fn capacities_of_users_stand() {
 }
 
 #[test]
-fn channels_of_threads_of_their_own_can_be_widened_where_nothing_was_asked() {
+fn only_channels_of_dedicated_threads_without_settings_can_widen() {
     let item = Item::of::<[u64; 8]>();
     let mut graph = GraphData::new();
     let mut source = Node::sequential("a").output(OutPort::new("out", item));
@@ -92,19 +92,20 @@ fn channels_of_threads_of_their_own_can_be_widened_where_nothing_was_asked() {
     let sink = graph.add(Node::sequential("b").input(InPort::new("in", item)));
     graph.connect((source, 0), (sink, 0), Link::default()).unwrap();
     let id = graph.channel_ids().next().unwrap();
-    let widest =
-        |graph: &GraphData, wishes: &Wishes, capacity| thalweg_plan::widest(graph, id, wishes, capacity);
+    let max = |graph: &GraphData, wishes: &Wishes, capacity| {
+        thalweg_plan::max_capacity(graph, id, wishes, capacity)
+    };
 
-    assert_eq!(widest(&graph, &on(2), 256), 4096);
-    assert_eq!(widest(&graph, &on(2), 1 << 12), 1 << 14, "a mebibyte in all");
-    assert_eq!(widest(&graph, &on(2), 1 << 20), 1 << 20);
-    assert_eq!(widest(&graph, &Wishes { capacity: Some(256), ..on(2) }, 256), 256);
-    assert_eq!(widest(&graph, &Wishes { budget: Some(1 << 30), ..on(2) }, 256), 256);
-    assert_eq!(widest(&plain(item), &on(2), 256), 256, "neither end has a thread of its own");
+    assert_eq!(max(&graph, &on(2), 256), 4096);
+    assert_eq!(max(&graph, &on(2), 1 << 12), 1 << 14, "a channel has at most 1 MiB");
+    assert_eq!(max(&graph, &on(2), 1 << 20), 1 << 20);
+    assert_eq!(max(&graph, &Wishes { capacity: Some(256), ..on(2) }, 256), 256);
+    assert_eq!(max(&graph, &Wishes { budget: Some(1 << 30), ..on(2) }, 256), 256);
+    assert_eq!(max(&plain(item), &on(2), 256), 256, "neither end has a dedicated thread");
 }
 
 #[test]
-fn capacities_too_small_for_a_firing_are_raised_and_noted() {
+fn capacities_too_small_for_a_firing_are_raised_and_reported() {
     let link = |initial| Link { capacity: Some(0), initial, ..Link::default() };
     let given = |push, pop, peek, initial| {
         let (push, pop) = (Rate::Static(push), Rate::Static(pop));
@@ -121,7 +122,7 @@ fn capacities_too_small_for_a_firing_are_raised_and_noted() {
 }
 
 #[test]
-fn wishes_are_kept() {
+fn settings_of_the_user_are_kept() {
     let wishes = Wishes {
         threads: Some(0),
         policy: Some("qes".to_owned()),
@@ -154,7 +155,7 @@ fn chosen_capacities_leave_half_of_a_budget() {
     let small = sized(Some(16 << 10));
     assert_eq!(small, [267, 267, 64, 424]);
     assert!(small.iter().sum::<usize>() * 8 <= 8 << 10);
-    // Single firings fit even where the budget says otherwise.
+    // Single firings fit even if that exceeds the budget.
     assert_eq!(sized(Some(0)), [1, 1, 64, 300]);
 }
 
@@ -163,18 +164,18 @@ fn plans_are_checked_against_graphs() {
     let graph = plain(Item::of::<u64>());
     let mut plan = Plan::new(&graph, &on(2));
     assert_eq!(plan.check(&graph), Ok(()));
-    assert_eq!(plan.check(&GraphData::new()), Err(Misfit::Nodes { plan: 2, graph: 0 }));
+    assert_eq!(plan.check(&GraphData::new()), Err(PlanError::Nodes { plan: 2, graph: 0 }));
     plan.capacities[0] = 0;
     let channel = "a.out -> b.in".to_owned();
-    assert_eq!(plan.check(&graph), Err(Misfit::Capacity { channel, planned: 0, needed: 1 }));
+    assert_eq!(plan.check(&graph), Err(PlanError::Capacity { channel, planned: 0, needed: 1 }));
     plan.capacities.clear();
-    assert_eq!(plan.check(&graph), Err(Misfit::Channels { plan: 0, graph: 1 }));
+    assert_eq!(plan.check(&graph), Err(PlanError::Channels { plan: 0, graph: 1 }));
     plan.run[1] = 0;
-    assert_eq!(plan.check(&graph), Err(Misfit::Channels { plan: 0, graph: 1 }));
+    assert_eq!(plan.check(&graph), Err(PlanError::Channels { plan: 0, graph: 1 }));
     plan.capacities.push(10);
-    assert_eq!(plan.check(&graph), Err(Misfit::Run { node: "b".to_owned() }));
+    assert_eq!(plan.check(&graph), Err(PlanError::Run { node: "b".to_owned() }));
     plan.threads = 0;
-    assert_eq!(plan.check(&graph), Err(Misfit::Threads));
+    assert_eq!(plan.check(&graph), Err(PlanError::Threads));
 }
 
 fn any_rate() -> impl Strategy<Value = Rate> {
@@ -183,7 +184,7 @@ fn any_rate() -> impl Strategy<Value = Rate> {
 
 proptest! {
     #[test]
-    fn every_fresh_plan_suits_its_graph(
+    fn every_new_plan_fits_its_graph(
         (push, pop, peek) in (any_rate(), any_rate(), any::<u32>()),
         (capacity, initial) in (any::<Option<usize>>(), any::<usize>()),
         (threads, budget) in (any::<Option<usize>>(), any::<Option<usize>>()),

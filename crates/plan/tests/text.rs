@@ -1,4 +1,4 @@
-//! Plans as text, there and back.
+//! The text form of plans: printing and parsing.
 
 use proptest::prelude::*;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort};
@@ -23,12 +23,12 @@ fn plan() -> Plan {
     Plan::new(&graph(), &wishes)
 }
 
-fn refusal(text: &str) -> String {
+fn parse_error(text: &str) -> String {
     text.parse::<Plan>().unwrap_err().to_string()
 }
 
 #[test]
-fn prints_a_statement_a_line() {
+fn prints_one_statement_a_line() {
     let expected = "\
 thalweg-plan 1
 threads 2
@@ -44,7 +44,7 @@ raised 0 from 2 to 4
 }
 
 #[test]
-fn names_stand_in_comments_and_do_no_harm() {
+fn names_are_escaped_comments() {
     let expected = r"thalweg-plan 1
 threads 2
 policy qes+pss
@@ -57,12 +57,12 @@ raised 0 from 2 to 4
     let text = plan().on(&graph()).to_string();
     assert_eq!(text, expected);
     assert_eq!(text.parse(), Ok(plan()));
-    // A graph of another shape lends the names it has.
+    // Nodes and channels that the graph lacks have no comment.
     assert!(plan().on(&GraphData::new()).to_string().contains("channel 0 capacity 4\n"));
 }
 
 #[test]
-fn people_may_write_it_their_way() {
+fn comments_and_whitespace_are_ignored() {
     let text = "# mine\r\n\r\n  thalweg-plan   1\r\npolicy auto # the default\r\n\tthreads 3";
     let plan: Plan = text.parse().unwrap();
     assert_eq!((plan.threads, plan.policy.as_str(), plan.budget), (3, "auto", None));
@@ -72,30 +72,30 @@ fn people_may_write_it_their_way() {
 #[test]
 fn errors_name_the_line() {
     let head = "thalweg-plan 1\nthreads 1\npolicy auto\n";
-    let after = |line: &str| refusal(&format!("{head}\n# one comment\n{line}\n"));
-    assert_eq!(after("node 1 run 4"), "plan, line 6: node 1 where node 0 should come");
-    assert_eq!(after("node 0 run 0"), "plan, line 6: 0 is too few: at least 1");
-    assert_eq!(after("nodes 4"), "plan, line 6: `nodes 4` is no statement of a plan");
-    assert_eq!(after("threads 2"), "plan, line 6: `threads` a second time");
-    assert_eq!(after("raised 0 from 1 to 2"), "plan, line 6: there is no channel 0 above");
-    assert!(after("budget -1 bytes").starts_with("plan, line 6: `-1` is no number from 0 to "));
+    let after = |line: &str| parse_error(&format!("{head}\n# one comment\n{line}\n"));
+    assert_eq!(after("node 1 run 4"), "plan, line 6: expected node 0, found node 1");
+    assert_eq!(after("node 0 run 0"), "plan, line 6: expected a number from 1, found 0");
+    assert_eq!(after("nodes 4"), "plan, line 6: unknown statement `nodes 4`");
+    assert_eq!(after("threads 2"), "plan, line 6: duplicate `threads`");
+    assert_eq!(after("raised 0 from 1 to 2"), "plan, line 6: no channel 0 above");
+    assert!(after("budget -1 bytes").starts_with("plan, line 6: expected a number from 0 to "));
     assert!(after("channel 0 capacity 99999999999999999999").contains("line 6"));
-    assert!(refusal("thalweg-plan 1\npolicy \\x").contains("line 2: `\\x` has a backslash"));
+    assert!(parse_error("thalweg-plan 1\npolicy \\x").contains("line 2: invalid escape in `\\x`"));
 }
 
 #[test]
-fn foreign_and_newer_texts_are_refused() {
+fn other_texts_and_newer_versions_are_refused() {
     assert_eq!(
-        refusal("thalweg-plan 2\nthreads 1"),
-        "plan, line 1: version 2 of plans is not known here; this reads `thalweg-plan 1`"
+        parse_error("thalweg-plan 2\nthreads 1"),
+        "plan, line 1: unsupported version: expected `thalweg-plan 1`, found `thalweg-plan 2`"
     );
-    assert!(refusal("#!/bin/sh\necho\n").starts_with("plan, line 2: not a plan"));
-    assert!(refusal("").starts_with("plan, line 1: not a plan"));
-    assert_eq!(refusal("thalweg-plan 1\npolicy auto\n"), "plan, line 3: the plan ends without `threads`");
-    assert_eq!(refusal("thalweg-plan 1\nthreads 1\n"), "plan, line 3: the plan ends without `policy`");
+    assert!(parse_error("#!/bin/sh\necho\n").starts_with("plan, line 2: not a plan"));
+    assert!(parse_error("").starts_with("plan, line 1: not a plan"));
+    assert_eq!(parse_error("thalweg-plan 1\npolicy auto\n"), "plan, line 3: missing `threads`");
+    assert_eq!(parse_error("thalweg-plan 1\nthreads 1\n"), "plan, line 3: missing `policy`");
 }
 
-/// Every plan that the fields allow, from a fresh one.
+/// A random plan, with any values that its fields allow.
 fn any_plan() -> impl Strategy<Value = Plan> {
     let sizes = || proptest::collection::vec(1usize.., 0..8);
     let raised =
@@ -118,7 +118,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
 
 proptest! {
     #[test]
-    fn what_is_printed_reads_back(plan in any_plan()) {
+    fn a_printed_plan_reads_back_as_itself(plan in any_plan()) {
         prop_assert_eq!(plan.to_string().parse::<Plan>(), Ok(plan));
     }
 
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_plan_is_read_or_refused_with_a_line(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn a_damaged_plan_is_read_or_refused_with_a_line_number(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let mut bytes = plan().to_string().into_bytes();
         let at = at.index(bytes.len());
         bytes[at] = byte;

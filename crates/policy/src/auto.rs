@@ -1,51 +1,52 @@
-//! Data-flow order with hysteresis: our own, and the default.
+//! Data-flow order with hysteresis: ours, and the default.
 //!
-//! Graphs that have processes in them are run by [`work_stealing`] instead, in the way that keeps
-//! together who talk to each other ([`Place::Near`]). For kernels:
+//! A graph that contains processes is run by [`work_stealing`] instead, with the placement that keeps communicating
+//! processes together ([`Place::Near`]). For kernels:
 //!
-//! A worker stays where it is while that pays, because a long activation amortises its claim and
-//! keeps the node's state and channel in cache; otherwise it follows the data:
+//! A worker stays at its node while that pays, because a long activation amortises its claim and keeps the
+//! node's state and channels in cache. Otherwise it follows the data:
 //!
-//! - budget spent: to the consumer of an output that is over half full (of a short channel, as soon
-//!   as there is anything), to the producer of a
-//!   parallel node's input that is nearly empty, else stay,
+//! - budget spent: to the consumer of an output that is over half full (of a short channel, as soon as it has an
+//!   item), else to the producer of a parallel node's input that is nearly empty, else stay,
 //! - output full: to the consumer; input empty: to the producer,
-//! - each only where that node is claimable and *ready* by more than a sliver; else to the readiest
-//!   node of all.
+//! - each only if that node is claimable and its *readiness* is more than a sliver; else to the node of the graph
+//!   with the highest readiness.
 //!
-//! *Readiness* is the smaller of a node's input fill and output room, at most one half: a node with
-//! half its input and half its room is as good as any, and of equals the farthest downstream is
-//! taken, so that the graph drains before it fills. Channels so tend to be half full, as with
-//! DANBI's PSS (section III-A3), but without its coin: workers on different nodes part ways by what
-//! they see.
+//! *Readiness* is the smaller of a node's input fill and output room, at most one half: a node with half its input
+//! and half its room is as good as any. Of equally ready nodes the farthest downstream is taken, so that the graph
+//! drains before it fills. Channels thus tend to be half full, as under DANBI's PSS (section III-A3), but without
+//! its randomness: workers at different nodes diverge because they see different fills.
 //!
-//! Of many nodes a worker looks at windows of 64, from a random one on, and stops at the first
-//! window with a claimable node. [`Decision::Idle`] means that none of all nodes was claimable.
+//! A worker examines the nodes in windows of 64, from a random window on, and stops at the first window with a
+//! claimable node. [`Decision::Idle`] means that no node at all was claimable.
 //!
-//! Fair: one decision in [`FAIR_EVERY`] goes to the next claimable node in turn.
+//! Fair: one decision in [`FAIR_EVERY`] goes to the next claimable node in round-robin order.
 
 use crate::pick::{below, consumer, if_claimable, inputs, outputs, producer};
 use crate::work_stealing::{self, Place, WorkStealing};
-use crate::{Decision, Event, Host, Policy, WorkerId};
+use crate::{Decision, Event, Host, Needs, Policy, WorkerId};
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId, Rate};
 
-/// Decisions of a worker from one that is taken in turn to the next. Prime, so that it does not
-/// fall in step with a graph's own rhythm.
+/// Of this many decisions of a worker, one is round-robin. Prime, so that it does not fall into step with a
+/// period of the graph.
 pub const FAIR_EVERY: u32 = 61;
 
-/// Readiness beyond which more is no better.
-const ENOUGH: f64 = 0.5;
+/// The highest readiness: a larger fill or more room is no better.
+const MAX_READINESS: f64 = 0.5;
 
-/// Readiness below which a neighbour is not worth the move while another node is readier.
+/// The least readiness of a neighbour to which a worker moves while another node is readier.
 const SLIVER: f64 = 0.125;
 
-/// Input fill below which a parallel node's producer comes first.
-const LOW: f64 = 0.375;
+/// Output fill above which the consumer comes first.
+const HALF_FULL: f64 = 0.5;
+
+/// Input fill below which the producer of a parallel node comes first.
+const LOW_FILL: f64 = 0.375;
 
 /// Capacity in items up to which a channel is short.
-const SHORT: usize = 32;
+const SHORT_CAPACITY: usize = 32;
 
-/// Nodes looked at together.
+/// Nodes compared with each other.
 const WINDOW: usize = 64;
 
 /// The policy `auto`.
@@ -54,122 +55,116 @@ pub struct Auto;
 
 /// State of one worker.
 #[derive(Clone, Debug)]
-pub struct Local {
-    /// By node: its place in the data-flow order, sources low.
-    depth: Vec<u32>,
-    /// Decisions until one is taken in turn.
-    until_fair: u32,
-    /// The node whose turn is next.
-    turn: usize,
+pub enum Local {
+    /// In a graph of kernels.
+    DataFlow(DataFlow),
+    /// In a graph that contains processes.
+    WorkStealing(work_stealing::Local),
 }
 
-/// State of one worker: of whichever way the graph asks for.
+/// State of one worker in a graph of kernels.
 #[derive(Clone, Debug)]
-pub enum Way {
-    /// Kernels: by the data.
-    Data(Local),
-    /// Processes: by what is ready.
-    Ready(work_stealing::Local),
+pub struct DataFlow {
+    /// By node: its position in the data-flow order, sources low.
+    depth: Vec<u32>,
+    /// Decisions until the next round-robin one.
+    until_fair: u32,
+    /// The index at which the next round-robin decision begins its search.
+    cursor: usize,
 }
 
-/// How processes are run.
-const READY: WorkStealing = WorkStealing::new(Place::Near);
+/// The policy of graphs that contain processes.
+const WORK_STEALING: WorkStealing = WorkStealing::new(Place::Near);
 
 fn has_processes(graph: &GraphData) -> bool {
     graph.nodes().iter().any(|node| node.kind == Kind::Process)
 }
 
 impl Policy for Auto {
-    type Local = Way;
+    type Local = Local;
+    type Shared = ();
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Way {
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
         match has_processes(host.graph()) {
-            true => Way::Ready(READY.start(worker, host)),
-            false => Way::Data(Local::new(worker, host)),
+            true => Local::WorkStealing(WORK_STEALING.start(worker, host)),
+            false => Local::DataFlow(DataFlow::new(worker, host)),
         }
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        has_processes(graph)
+    fn needs(&self, graph: &GraphData) -> Needs {
+        if has_processes(graph) { Needs::NOTIFICATIONS } else { Needs::SCANS }
     }
 
     #[inline(always)]
-    fn ready<H: Host>(&self, me: &mut Way, node: NodeId, host: &mut H) {
-        if let Way::Ready(me) = me {
-            READY.ready(me, node, host);
+    fn ready<H: Host>(&self, me: &mut Local, node: NodeId, host: &mut H) {
+        if let Local::WorkStealing(me) = me {
+            WORK_STEALING.ready(me, node, host);
         }
     }
 
     #[inline(always)]
-    fn relays(&self, me: &Way) -> u32 {
+    fn handoffs(&self, me: &mut Local, followed: u32) -> u32 {
         match me {
-            Way::Ready(me) => READY.relays(me),
-            Way::Data(_) => 0,
+            Local::WorkStealing(me) => WORK_STEALING.handoffs(me, followed),
+            Local::DataFlow(_) => 0,
         }
     }
 
     #[inline(always)]
-    fn relayed(&self, me: &mut Way, count: u32) {
-        if let Way::Ready(me) = me {
-            READY.relayed(me, count);
-        }
-    }
-
-    #[inline(always)]
-    fn next<H: Host>(&self, me: &mut Way, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         match me {
-            Way::Ready(me) => READY.next(me, last, host),
-            Way::Data(me) => me.next(last, host),
+            Local::WorkStealing(me) => WORK_STEALING.next(me, last, host),
+            Local::DataFlow(me) => me.next(last, host),
         }
     }
 }
 
-impl Local {
-    fn new<H: Host>(worker: WorkerId, host: &H) -> Local {
+impl DataFlow {
+    fn new<H: Host>(worker: WorkerId, host: &H) -> DataFlow {
         let nodes = host.graph().nodes().len();
-        Local {
+        DataFlow {
             depth: depths(host.graph()),
             until_fair: FAIR_EVERY,
-            turn: worker * nodes / host.workers().max(1),
+            cursor: worker * nodes / host.workers().max(1),
         }
     }
 
     fn next<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        let pick = self.in_turn(host).or_else(|| follow(last, host)).or_else(|| self.readiest(host));
+        let pick = self.round_robin(host).or_else(|| follow(last, host)).or_else(|| self.readiest(host));
         pick.map_or(Decision::Idle, Decision::Activate)
     }
 }
 
-/// The neighbour that the data leads to, or the node itself, if that is worth while.
+/// The neighbour that the data leads to, or the node itself, if it is claimable and ready by more than a sliver.
 fn follow<H: Host>(last: Option<(NodeId, Event)>, host: &H) -> Option<NodeId> {
     let (node, event) = last?;
-    let worth = |to: NodeId| if_claimable(host, to).filter(|&to| readiness(to, host) >= SLIVER);
+    let ready = |to: NodeId| if_claimable(host, to).filter(|&to| readiness(to, host) >= SLIVER);
     match event {
-        Event::Empty(channel) => worth(producer(host.graph(), channel)),
-        Event::Full(channel) => worth(consumer(host.graph(), channel)),
+        Event::Empty(channel) => ready(producer(host.graph(), channel)),
+        Event::Full(channel) => ready(consumer(host.graph(), channel)),
         Event::Budget => drain(node, host)
-            .and_then(worth)
-            .or_else(|| refill(node, host).and_then(worth))
-            .or_else(|| worth(node)),
+            .and_then(ready)
+            .or_else(|| refill(node, host).and_then(ready))
+            .or_else(|| ready(node)),
         Event::Waiting | Event::Done | Event::Refused => None,
     }
 }
 
-/// The consumer of an output that is over half full; of a short channel, as soon as there is
-/// anything: its items are few and heavy, and are best used while they are in the cache.
+/// The consumer of the fullest output, if that is over half full. Of a short channel one item suffices: the items of
+/// a short channel are few and heavy, and are best used while they are in the cache.
 fn drain<H: Host>(node: NodeId, host: &H) -> Option<NodeId> {
-    let worth = |channel: ChannelId, fill: f64| {
-        fill > ENOUGH || (fill > 0.0 && host.occupancy(channel).capacity <= SHORT)
+    let leads = |channel: ChannelId, fill: f64| {
+        fill > HALF_FULL || (fill > 0.0 && host.occupancy(channel).capacity <= SHORT_CAPACITY)
     };
-    let (channel, _) = fullest_output(node, host).filter(|(channel, fill)| worth(*channel, *fill))?;
+    let (channel, _) = fullest_output(node, host).filter(|(channel, fill)| leads(*channel, *fill))?;
     Some(consumer(host.graph(), channel))
 }
 
-/// The producer of a parallel node's input that is nearly empty: refilled before it is, the other
-/// workers at the node do not run dry while one of them goes to its producer.
+/// The producer of a parallel node's input that is nearly empty. To refill an input before it is empty keeps the
+/// other workers of the node busy while one of them runs the producer.
 fn refill<H: Host>(node: NodeId, host: &H) -> Option<NodeId> {
     let graph = host.graph();
-    let low = |channel: &ChannelId| host.occupancy(*channel).fill() < LOW;
+    let low = |channel: &ChannelId| host.occupancy(*channel).fill() < LOW_FILL;
     let channel = inputs(graph, node).filter(|_| graph.node(node).kind == Kind::Parallel).find(low)?;
     Some(producer(graph, channel))
 }
@@ -179,15 +174,14 @@ fn fullest_output<H: Host>(node: NodeId, host: &H) -> Option<(ChannelId, f64)> {
     fills.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// How much a node could do now: its input fill or output room, whichever is less, up to
-/// [`ENOUGH`].
+/// How much a node could do now: the smaller of its input fill and output room, at most [`MAX_READINESS`].
 fn readiness<H: Host>(node: NodeId, host: &H) -> f64 {
     let room = 1.0 - fullest_output(node, host).map_or(0.0, |(_, fill)| fill);
-    input_fill(node, host).min(room).min(ENOUGH)
+    input_fill(node, host).min(room).min(MAX_READINESS)
 }
 
-/// The emptiest input that every firing takes from. Inputs of dynamic rate may be empty for long
-/// while the others flow, so they count, by the fullest, only where there are no others.
+/// The fill of the emptiest input of static rate. An input of dynamic rate may stay empty while the others flow, so
+/// dynamic inputs count, by the fullest, only where all are dynamic. 1 without inputs.
 fn input_fill<H: Host>(node: NodeId, host: &H) -> f64 {
     let graph = host.graph();
     let fill = |channel: ChannelId| host.occupancy(channel).fill();
@@ -197,22 +191,22 @@ fn input_fill<H: Host>(node: NodeId, host: &H) -> f64 {
     fixed.or_else(any).unwrap_or(1.0)
 }
 
-impl Local {
-    /// Now and then, the next claimable node in turn.
-    fn in_turn<H: Host>(&mut self, host: &H) -> Option<NodeId> {
+impl DataFlow {
+    /// Once in [`FAIR_EVERY`] calls: the next claimable node in round-robin order, of at most a window.
+    fn round_robin<H: Host>(&mut self, host: &H) -> Option<NodeId> {
         self.until_fair -= 1;
         if self.until_fair > 0 {
             return None;
         }
         self.until_fair = FAIR_EVERY;
         let nodes = self.depth.len();
-        let looked = (0..nodes.min(WINDOW)).map(|i| (self.turn + i) % nodes);
-        let found = looked.map(|i| NodeId(i as u32)).find(|&n| host.claimable(n));
-        self.turn = found.map_or(self.turn + WINDOW, |n| n.index() + 1) % nodes;
+        let window = (0..nodes.min(WINDOW)).map(|i| (self.cursor + i) % nodes);
+        let found = window.map(|i| NodeId(i as u32)).find(|&n| host.claimable(n));
+        self.cursor = found.map_or(self.cursor + WINDOW, |n| n.index() + 1) % nodes;
         found
     }
 
-    /// The readiest claimable node of the first window that has any.
+    /// The readiest claimable node of the first window, from a random one on, that contains a claimable node.
     fn readiest<H: Host>(&self, host: &mut H) -> Option<NodeId> {
         let nodes = self.depth.len();
         let windows = nodes.div_ceil(WINDOW);
@@ -228,13 +222,13 @@ impl Local {
     }
 }
 
-/// The place of each node in an order where producers come before consumers, channels that close
-/// a cycle aside: the reverse postorder of a depth-first search from the sources.
+/// The position of each node in an order in which producers precede consumers, except along the back edges of cycles:
+/// the reverse postorder of a depth-first search from the sources.
 fn depths(graph: &GraphData) -> Vec<u32> {
     let nodes = graph.nodes().len();
     let (mut depth, mut seen) = (vec![0; nodes], vec![false; nodes]);
-    let mut place = nodes as u32;
-    // Nodes that no source reaches come last, so that they keep the low places.
+    let mut position = nodes as u32;
+    // Nodes that no source reaches are visited last, so they get the lowest positions.
     let sources = graph.node_ids().filter(|&n| graph.node(n).is_source());
     for root in sources.chain(graph.node_ids()) {
         if std::mem::replace(&mut seen[root.index()], true) {
@@ -243,8 +237,8 @@ fn depths(graph: &GraphData) -> Vec<u32> {
         let mut path = vec![(root, 0)];
         while let Some((node, port)) = path.last_mut() {
             let Some(channel) = outputs(graph, *node).nth(*port) else {
-                place -= 1;
-                depth[node.index()] = place;
+                position -= 1;
+                depth[node.index()] = position;
                 path.pop();
                 continue;
             };
@@ -261,12 +255,12 @@ fn depths(graph: &GraphData) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
 
-    /// What `auto` does on a chain of five with these fills after `event` at node 2.
+    /// The decision of `auto` on a chain of five with these fills after `event` at node 2.
     fn after(event: Event, fills: [usize; 4], claimable: &[u32]) -> Decision {
-        let mut host = Mock::new(shapes::chain(5, 1).graph);
+        let mut host = Mock::new(graphs::chain(5));
         host.items = fills.to_vec();
         host.only(claimable);
         let mut me = Auto.start(0, &mut host);
@@ -292,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_with_a_sliver_of_work_is_passed_over() {
+    fn a_neighbour_with_a_sliver_of_work_is_skipped() {
         assert_eq!(after(Event::Empty(ChannelId(1)), [5, 0, 0, 60], ALL), go(4));
         assert_eq!(after(Event::Empty(ChannelId(1)), [5, 0, 0, 0], &[1]), go(1));
     }
@@ -306,24 +300,25 @@ mod tests {
     }
 
     #[test]
-    fn a_node_without_work_that_is_claimable_is_found() {
-        // It may wait to be ended.
+    fn a_claimable_node_without_input_is_found() {
+        // Its input may have ended, so that an activation would end it.
         assert_eq!(after(Event::Done, [0, 0, 0, 0], &[4]), go(4));
     }
 
     #[test]
     fn inputs_of_dynamic_rate_do_not_hold_back_the_others() {
-        let mut host = Mock::new(shapes::dedup(1, 1).graph);
-        let write = NodeId(5);
-        let ports: Vec<ChannelId> = inputs(host.graph(), write).collect();
-        (host.items[ports[0].index()], host.items[ports[1].index()]) = (40, 0);
-        assert_eq!(input_fill(write, &host), 0.4);
+        let mut graph = graphs::graph("sss", &[(0, 2), (1, 2)]);
+        let join = NodeId(2);
+        graph.node_mut(join).inputs[1].pop = Rate::Dynamic;
+        let mut host = Mock::new(graph);
+        host.items = vec![40, 0];
+        assert_eq!(input_fill(join, &host), 0.4);
         assert_eq!(input_fill(NodeId(0), &host), 1.0);
     }
 
     #[test]
     fn one_node_is_found_among_thousands() {
-        let mut host = Mock::new(shapes::chain(5_000, 1).graph);
+        let mut host = Mock::new(graphs::chain(5_000));
         let mut me = Auto.start(0, &mut host);
         for only in [0, 63, 64, 2_500, 4_999] {
             host.only(&[only]);
@@ -334,8 +329,8 @@ mod tests {
     }
 
     #[test]
-    fn every_node_has_its_turn() {
-        let mut host = Mock::new(shapes::chain(5, 1).graph);
+    fn every_node_is_activated() {
+        let mut host = Mock::new(graphs::chain(5));
         host.items = vec![100, 40, 40, 40];
         let mut me = Auto.start(0, &mut host);
         let mut seen = [false; 5];
@@ -350,14 +345,17 @@ mod tests {
     }
 
     #[test]
-    fn producers_come_before_consumers_save_on_the_way_back() {
-        for model in [shapes::chain(70, 1), shapes::diamond(1), shapes::dedup(1, 1), shapes::two_sources()] {
-            let depth = depths(&model.graph);
-            for channel in model.graph.channels() {
+    fn producers_precede_consumers_except_along_back_edges() {
+        let diamond = graphs::graph("sspss", &[(0, 1), (1, 2), (1, 3), (2, 4), (3, 4)]);
+        let dedup = graphs::graph("sppsps", &[(0, 1), (1, 2), (2, 3), (3, 5), (3, 4), (4, 5)]);
+        for graph in [graphs::chain(70), diamond, dedup, graphs::two_sources()] {
+            let depth = depths(&graph);
+            for channel in graph.channels() {
                 assert!(depth[channel.from.0.index()] < depth[channel.to.0.index()]);
             }
         }
-        assert_eq!(depths(&shapes::feedback(1).graph), [0, 1, 2, 3, 4]);
-        assert_eq!(depths(&shapes::chain(100_000, 1).graph)[99_999], 99_999);
+        let feedback = graphs::graph("sspss", &[(0, 1), (1, 2), (2, 3), (3, 4), (3, 1)]);
+        assert_eq!(depths(&feedback), [0, 1, 2, 3, 4]);
+        assert_eq!(depths(&graphs::chain(100_000))[99_999], 99_999);
     }
 }

@@ -1,27 +1,32 @@
-//! A host whose answers a unit test sets by hand.
+//! A host that returns what a unit test has set.
 
-use crate::partition::Ledger;
 use crate::random::XorShift;
-use crate::{Host, Occupancy, WorkerId};
+use crate::{End, Host, Measurements, Occupancy, WorkerId};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
-pub(crate) struct Mock {
+pub(crate) struct Mock<S = ()> {
     pub(crate) graph: GraphData,
+    /// By node.
     pub(crate) claimable: Vec<bool>,
+    /// By channel.
     pub(crate) items: Vec<usize>,
+    /// By worker.
     pub(crate) queues: Vec<VecDeque<NodeId>>,
-    /// Who activated each node last.
+    /// By node: the worker that activated it last.
     pub(crate) last: Vec<Option<WorkerId>>,
-    /// The worker that asks.
+    /// The worker that calls the policy.
     pub(crate) me: WorkerId,
-    /// By node, for policies whose nodes have homes; the rest of what they ask for as well.
-    pub(crate) homes: Vec<WorkerId>,
+    /// By node.
+    pub(crate) affinity: Vec<WorkerId>,
     pub(crate) now: u64,
-    pub(crate) idle: u64,
-    pub(crate) used: Vec<u64>,
+    pub(crate) idle_time: u64,
+    /// By node.
+    pub(crate) busy_time: Vec<u64>,
+    /// By channel.
     pub(crate) traffic: Vec<u64>,
-    pub(crate) ledger: Option<Ledger>,
+    /// `None` while another worker holds the lock.
+    pub(crate) shared: Option<S>,
     random: XorShift,
 }
 
@@ -29,29 +34,37 @@ pub(crate) struct Mock {
 pub(crate) const CAPACITY: usize = 100;
 
 impl Mock {
-    /// One worker, all nodes claimable, all channels half full.
+    /// One worker, no shared state, all nodes claimable, all channels half full.
     pub(crate) fn new(graph: GraphData) -> Mock {
         Mock::with_workers(graph, 1)
     }
 
     pub(crate) fn with_workers(graph: GraphData, workers: usize) -> Mock {
+        Mock::sharing(graph, workers)
+    }
+}
+
+impl<S: Default> Mock<S> {
+    pub(crate) fn sharing(graph: GraphData, workers: usize) -> Mock<S> {
         Mock {
             claimable: vec![true; graph.nodes().len()],
             items: vec![CAPACITY / 2; graph.channels().len()],
             queues: vec![VecDeque::new(); workers],
             last: vec![None; graph.nodes().len()],
             me: 0,
-            homes: vec![0; graph.nodes().len()],
+            affinity: vec![0; graph.nodes().len()],
             now: 0,
-            idle: 0,
-            used: vec![0; graph.nodes().len()],
+            idle_time: 0,
+            busy_time: vec![0; graph.nodes().len()],
             traffic: vec![0; graph.channels().len()],
-            ledger: Some(Ledger::default()),
+            shared: Some(S::default()),
             random: XorShift::new(11, 0),
             graph,
         }
     }
+}
 
+impl<S> Mock<S> {
     /// Makes these nodes, and no others, claimable.
     pub(crate) fn only(&mut self, nodes: &[u32]) {
         for (i, claimable) in self.claimable.iter_mut().enumerate() {
@@ -60,7 +73,28 @@ impl Mock {
     }
 }
 
-impl Host for Mock {
+impl<S> Measurements for Mock<S> {
+    fn occupancy(&self, channel: ChannelId) -> Occupancy {
+        Occupancy { items: self.items[channel.index()], capacity: CAPACITY }
+    }
+    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
+        self.last[node.index()]
+    }
+    fn now(&self) -> u64 {
+        self.now
+    }
+    fn idle_time(&self) -> u64 {
+        self.idle_time
+    }
+    fn busy_time(&self, node: NodeId) -> u64 {
+        self.busy_time[node.index()]
+    }
+    fn traffic(&self, channel: ChannelId) -> u64 {
+        self.traffic[channel.index()]
+    }
+}
+
+impl<S> Host<S> for Mock<S> {
     fn graph(&self) -> &GraphData {
         &self.graph
     }
@@ -70,50 +104,33 @@ impl Host for Mock {
     fn random(&mut self) -> u64 {
         self.random.number()
     }
-    fn occupancy(&self, channel: ChannelId) -> Occupancy {
-        Occupancy { items: self.items[channel.index()], capacity: CAPACITY }
-    }
     fn claimable(&self, node: NodeId) -> bool {
         self.claimable[node.index()]
     }
     fn push(&mut self, to: WorkerId, node: NodeId) {
         self.queues[to].push_back(node);
     }
-    fn pop(&mut self) -> Option<NodeId> {
-        self.queues[self.me].pop_front()
-    }
-    fn pop_newest(&mut self) -> Option<NodeId> {
-        self.queues[self.me].pop_back()
-    }
-    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
-        self.last[node.index()]
+    fn pop(&mut self, end: End) -> Option<NodeId> {
+        let queue = &mut self.queues[self.me];
+        match end {
+            End::Oldest => queue.pop_front(),
+            End::Newest => queue.pop_back(),
+        }
     }
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         assert_ne!(from, self.me, "a worker steals from others");
         self.queues[from].pop_front()
     }
-    fn home(&self, node: NodeId) -> Option<WorkerId> {
-        (self.graph.node(node).kind != Kind::Parallel).then_some(self.homes[node.index()])
+    fn affinity(&self, node: NodeId) -> Option<WorkerId> {
+        (self.graph.node(node).kind != Kind::Parallel).then_some(self.affinity[node.index()])
     }
-    fn set_home(&mut self, node: NodeId, worker: WorkerId) {
-        self.homes[node.index()] = worker;
+    fn set_affinity(&mut self, node: NodeId, worker: WorkerId) {
+        self.affinity[node.index()] = worker;
     }
-    fn now(&self) -> u64 {
-        self.now
-    }
-    fn idle(&self) -> u64 {
-        self.idle
-    }
-    fn used(&self, node: NodeId) -> u64 {
-        self.used[node.index()]
-    }
-    fn traffic(&self, channel: ChannelId) -> u64 {
-        self.traffic[channel.index()]
-    }
-    fn take_ledger(&mut self) -> Option<Ledger> {
-        self.ledger.take()
-    }
-    fn put_ledger(&mut self, ledger: Ledger) {
-        self.ledger = Some(ledger);
+    fn try_shared<R>(&mut self, act: impl FnOnce(&mut S, &mut Self) -> R) -> Option<R> {
+        let mut shared = self.shared.take()?;
+        let result = act(&mut shared, self);
+        self.shared = Some(shared);
+        Some(result)
     }
 }

@@ -1,12 +1,12 @@
 //! QES with PSS and probabilistic random scheduling (DANBI, section III-A4).
 //!
-//! When a run of firings of a parallel kernel ends and PSS is not taken, a random kernel is chosen
-//! with probability `min(T / C, 1)`. In the paper `T` counts the consecutive waits of the thread
-//! for a commit or a ticket; here, where no worker waits for its turn, it counts the consecutive
-//! claims that ended in [`Event::Refused`] or [`Event::Waiting`] before that run. Any other end
-//! starts the count anew, as a new thread does in the paper.
+//! When a run of firings of a parallel kernel ends and PSS does not move the worker, a random kernel is chosen with
+//! probability `min(T / C, 1)`. In the paper `T` counts the consecutive waits of a thread for a commit or a ticket.
+//! In this engine no worker waits for a ticket, so `T` counts the consecutive claims that ended in
+//! [`Event::Refused`] or [`Event::Waiting`] before that run. Any other end resets the count, as a new thread does
+//! in the paper.
 //!
-//! Not fair, as [`qes`].
+//! Not fair, like [`qes`].
 
 use crate::pick::{chance, reselect};
 use crate::pss::{ran_parallel, speculate};
@@ -14,7 +14,7 @@ use crate::qes::claim;
 use crate::{Decision, Event, Host, Policy, Qes, WorkerId, qes};
 use thalweg_graph::NodeId;
 
-/// The paper's constant: 10,000 "in our experiments".
+/// The paper's constant `C`: 10,000 "in our experiments".
 pub const DEFAULT_C: u64 = 10_000;
 
 /// The policy `prs`.
@@ -48,15 +48,15 @@ impl Default for Prs {
 #[derive(Clone, Debug)]
 pub struct Local {
     qes: qes::Local,
-    /// Consecutive claims that had to wait: the paper's `T`.
+    /// Consecutive refused or waiting claims: the paper's `T`.
     waits: u64,
-    /// The latest decision was an activation, so that its end is not counted twice where the
-    /// policy is asked again after an idle one.
+    /// Whether the latest decision was an activation. A call of `next` after an idle decision repeats the end of an
+    /// earlier activation, which must not be counted twice.
     activated: bool,
 }
 
 impl Local {
-    /// Counts the end of an activation; gives the waits before it.
+    /// Counts the end of an activation. Returns the number of waits before it.
     fn count(&mut self, event: Event) -> u64 {
         let before = self.waits;
         if self.activated {
@@ -69,6 +69,7 @@ impl Local {
 
 impl Policy for Prs {
     type Local = Local;
+    type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
         Local { qes: Qes.start(worker, host), waits: 0, activated: false }
@@ -104,15 +105,15 @@ impl Prs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
 
     const FARM: NodeId = NodeId(1);
 
-    /// How often, of many trials, the parallel kernel is left after `waits` refused claims.
+    /// The frequency with which the worker leaves the parallel kernel after `waits` refused claims.
     fn leaves(policy: Prs, waits: usize) -> f64 {
         const TRIALS: usize = 6_000;
-        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+        let mut host = Mock::new(graphs::farm());
         let mut me = policy.start(0, &mut host);
         let mut left = 0;
         policy.next(&mut me, None, &mut host);
@@ -129,17 +130,17 @@ mod tests {
 
     #[test]
     fn a_random_kernel_is_taken_with_probability_t_over_c() {
-        // Channels are half full, so PSS is never taken; a random pick is one of three nodes.
+        // Channels are half full, so PSS never moves the worker; a random pick is one of three nodes.
         for (c, waits) in [(10, 0), (10, 3), (10, 7), (10, 10), (10, 25), (2, 1)] {
-            let law = (waits as f64 / c as f64).min(1.0) * 2.0 / 3.0;
+            let expected = (waits as f64 / c as f64).min(1.0) * 2.0 / 3.0;
             let seen = leaves(Prs::new(c), waits);
-            assert!((seen - law).abs() < 0.026, "T {waits}, C {c}: {seen} for {law}");
+            assert!((seen - expected).abs() < 0.026, "T {waits}, C {c}: {seen} for {expected}");
         }
     }
 
     #[test]
-    fn other_ends_start_the_count_anew() {
-        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+    fn other_ends_reset_the_count() {
+        let mut host = Mock::new(graphs::farm());
         let policy = Prs::new(10);
         let mut me = policy.start(0, &mut host);
         policy.next(&mut me, None, &mut host);
@@ -152,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn asking_again_after_idle_counts_once() {
-        let mut host = Mock::new(shapes::farm(1, 1, 1).graph);
+    fn an_end_counts_once_when_idle_decisions_follow() {
+        let mut host = Mock::new(graphs::farm());
         let policy = Prs::default();
         let mut me = policy.start(0, &mut host);
         policy.next(&mut me, None, &mut host);

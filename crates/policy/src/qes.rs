@@ -1,15 +1,14 @@
 //! Queue event-based scheduling (DANBI, section III-A2, Algorithm 1).
 //!
-//! An empty input sends the worker to the producer, a full output to the consumer; a thread that
-//! waits for its turn, or has come to its end, keeps the kernel. A kernel that cannot be claimed
-//! is replaced by a random one.
+//! An empty input sends the worker to the producer, a full output to the consumer. Where a thread waits for its
+//! ticket, or has finished its run, the worker stays at the kernel. A kernel that is not claimable is replaced by a
+//! random one.
 //!
-//! Where we differ: the paper schedules user-level threads and finds out by running one that it
-//! is blocked; here [`Host::claimable`] tells before. No worker waits for a ticket in this engine:
-//! [`Event::Waiting`] says that tickets under way must be retired first, and the kernel is taken again only
-//! once that has passed.
+//! Where we differ: the paper schedules user-level threads, and learns that a thread is blocked by running it; here
+//! [`Host::claimable`] tells in advance. No worker of this engine waits for a ticket: [`Event::Waiting`] means that
+//! tickets in flight must retire first, and the kernel is not claimable until they have.
 //!
-//! Not fair: two nodes that feed each other can keep a worker for ever.
+//! Not fair: two nodes that feed each other can keep a worker without end.
 
 use crate::pick::{by_event, if_claimable, initial, reselect};
 use crate::{Decision, Event, Host, Policy, WorkerId};
@@ -22,12 +21,13 @@ pub struct Qes;
 /// State of one worker.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// Its share of the initial schedule.
+    /// The worker's node in the initial schedule.
     first: NodeId,
 }
 
 impl Policy for Qes {
     type Local = Local;
+    type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
         Local { first: initial(worker, host) }
@@ -42,7 +42,7 @@ impl Policy for Qes {
     }
 }
 
-/// The last step of Algorithm 1: `pick` if it is claimable, else a random node that is.
+/// The last step of Algorithm 1: `pick` if it is claimable, else a random claimable node.
 pub(crate) fn claim<H: Host>(pick: Option<NodeId>, host: &mut H) -> Decision {
     let pick = pick.and_then(|node| if_claimable(host, node)).or_else(|| reselect(host));
     pick.map_or(Decision::Idle, Decision::Activate)
@@ -51,14 +51,14 @@ pub(crate) fn claim<H: Host>(pick: Option<NodeId>, host: &mut H) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
     use std::collections::BTreeSet;
     use thalweg_graph::ChannelId;
 
-    /// What QES does on a chain of five after `event` at node 2; channel `i` leaves node `i`.
+    /// The decision of QES on a chain of five after `event` at node 2; channel `i` leaves node `i`.
     fn after(event: Event, claimable: &[u32]) -> Decision {
-        let mut host = Mock::new(shapes::chain(5, 1).graph);
+        let mut host = Mock::new(graphs::chain(5));
         let mut me = Qes.start(0, &mut host);
         host.only(claimable);
         Qes.next(&mut me, Some((NodeId(2), event)), &mut host)
@@ -67,7 +67,7 @@ mod tests {
     const ALL: &[u32] = &[0, 1, 2, 3, 4];
 
     #[test]
-    fn events_point_along_the_channels() {
+    fn events_choose_a_neighbour_along_the_channel() {
         assert_eq!(after(Event::Empty(ChannelId(1)), ALL), Decision::Activate(NodeId(1)));
         assert_eq!(after(Event::Full(ChannelId(2)), ALL), Decision::Activate(NodeId(3)));
         assert_eq!(after(Event::Waiting, ALL), Decision::Activate(NodeId(2)));
@@ -75,21 +75,21 @@ mod tests {
     }
 
     #[test]
-    fn a_pick_that_cannot_run_is_reselected_at_random() {
+    fn a_node_that_is_not_claimable_is_replaced_by_a_random_one() {
         assert_eq!(after(Event::Empty(ChannelId(1)), &[4]), Decision::Activate(NodeId(4)));
         assert_eq!(after(Event::Waiting, &[0]), Decision::Activate(NodeId(0)));
         assert_eq!(after(Event::Budget, &[]), Decision::Idle);
     }
 
     #[test]
-    fn refused_and_done_reselect_among_all() {
-        let mut host = Mock::new(shapes::chain(5, 1).graph);
+    fn refused_and_done_choose_among_all_nodes() {
+        let mut host = Mock::new(graphs::chain(5));
         let mut me = Qes.start(0, &mut host);
         for event in [Event::Refused, Event::Done] {
             let picks: BTreeSet<NodeId> = (0..200)
                 .map(|_| match Qes.next(&mut me, Some((NodeId(2), event)), &mut host) {
                     Decision::Activate(node) => node,
-                    Decision::Idle => panic!("all are claimable"),
+                    Decision::Idle => panic!("all nodes are claimable"),
                 })
                 .collect();
             assert_eq!(picks.len(), 5);
@@ -97,8 +97,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_pick_is_the_initial_schedule() {
-        let mut host = Mock::new(shapes::two_sources().graph);
+    fn the_first_decision_is_the_initial_schedule() {
+        let mut host = Mock::new(graphs::two_sources());
         let mut me = Qes.start(1, &mut host);
         assert_eq!(Qes.next(&mut me, None, &mut host), Decision::Activate(NodeId(1)));
     }

@@ -1,12 +1,12 @@
 //! The random sequence of a worker.
 //!
-//! Every host draws [`Host::random`](crate::Host::random) from this generator, so that one seed
-//! means the same decisions in all of them.
+//! Every host draws [`Host::random`](crate::Host::random) from this generator, so a seed means the same decisions in
+//! each of them.
 
 use crate::WorkerId;
 
-/// Marsaglia's xorshift64 with a multiplied output (`xorshift64*`): eight bytes of state, three
-/// shifts a number, and good enough high bits for scheduling.
+/// Marsaglia's xorshift64 with a multiplied output (`xorshift64*`): eight bytes of state, three shifts a number, and
+/// high bits that are good enough for scheduling.
 #[derive(Clone, Debug)]
 pub struct XorShift(u64);
 
@@ -27,8 +27,8 @@ impl XorShift {
     }
 }
 
-/// SplitMix64's finaliser: neighbouring seeds give unrelated numbers.
-pub(crate) fn mix(seed: u64) -> u64 {
+/// The finaliser of SplitMix64: consecutive seeds yield unrelated numbers.
+pub fn mix(seed: u64) -> u64 {
     let z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_and_a_worker_name_one_sequence() {
+    fn a_seed_and_a_worker_determine_the_sequence() {
         let take = |seed, worker| {
             let mut random = XorShift::new(seed, worker);
             [random.number(), random.number(), random.number()]

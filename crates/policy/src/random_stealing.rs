@@ -1,23 +1,22 @@
-//! Random work stealing: DANBI's baseline (section IV-B), blind to who feeds whom.
+//! Random work stealing: DANBI's baseline (section IV-B), which ignores the graph.
 //!
-//! A *token* is the right to activate a node: one for a sequential node, as many as there are
-//! workers for a parallel one. Tokens are dealt round robin at the start and wander from queue to
-//! queue. A worker takes the first claimable token of its own queue, and puts it back at its own
-//! back when the activation has ended; with none of its own it steals one from the others, victims
-//! in rotation from a random one. The paper says no more than "random work stealing", so the rest
-//! is ours:
+//! This policy scans, and makes its tokens itself: one for a sequential node, one for each worker for a parallel
+//! node, for the whole run. Tokens are dealt round-robin at the start. A worker takes the first token of its own
+//! queue that has a claimable node, and pushes it to the back of its own queue when the activation has ended. If it
+//! finds none there, it steals one from the other workers, in rotation from a random victim on. The paper says no
+//! more than "random work stealing"; the rest is ours:
 //!
-//! - Tokens that were looked at in vain go back to the queue they came from, so only a token that
-//!   is used moves.
-//! - Before it steals, a worker makes sure that some node is claimable at all. Idle workers then
-//!   leave the queues of busy ones alone.
+//! - A token of a node that is not claimable goes back to the queue it came from, so only a token that is used
+//!   changes queues.
+//! - Before it steals, a worker checks that some node is claimable at all. So idle workers do not disturb the queues
+//!   of busy ones.
 //!
-//! Invariant: a token is in exactly one queue or in the hand of exactly one worker; it is dropped
-//! only when its node has ended.
+//! Invariant: a token is in exactly one queue or in the hand of exactly one worker. It is dropped only when its
+//! node has ended.
 //!
-//! Fair: queues are first-in first-out, so no more than all tokens are taken before any other.
+//! Fair: queues are first in, first out, so at most all other tokens are taken before a given one.
 
-use crate::{Decision, Event, Host, Policy, WorkerId, pick};
+use crate::{Decision, End, Event, Host, Policy, WorkerId, pick};
 use thalweg_graph::{GraphData, Kind, NodeId};
 
 /// The policy `random`.
@@ -30,12 +29,13 @@ pub struct Local {
     worker: WorkerId,
     /// The token of the running activation.
     hand: Option<NodeId>,
-    /// Tokens looked at in vain, and whose they are. Empty between decisions.
-    aside: Vec<(WorkerId, NodeId)>,
+    /// Tokens of nodes that were not claimable, with the queues they came from. Empty between decisions.
+    rejected: Vec<(WorkerId, NodeId)>,
 }
 
 impl Policy for RandomStealing {
     type Local = Local;
+    type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
         let workers = host.workers();
@@ -43,29 +43,28 @@ impl Policy for RandomStealing {
         for token in mine {
             host.push(worker, token);
         }
-        Local { worker, hand: None, aside: Vec::new() }
+        Local { worker, hand: None, rejected: Vec::new() }
     }
 
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         me.put_back(last, host);
         me.hand = me.find_own(host).or_else(|| me.find_stolen(host));
-        for (whose, token) in me.aside.drain(..) {
-            host.push(whose, token);
+        for (queue, token) in me.rejected.drain(..) {
+            host.push(queue, token);
         }
         me.hand.map_or(Decision::Idle, Decision::Activate)
     }
 }
 
-/// All tokens of a run, the copies for a parallel node next to each other, so that every worker is
-/// dealt one.
+/// All tokens of a run. Those of a parallel node are consecutive, so round-robin dealing gives one to each worker.
 fn tokens(graph: &GraphData, workers: usize) -> impl Iterator<Item = NodeId> {
     let copies = move |n: NodeId| if graph.node(n).kind == Kind::Parallel { workers } else { 1 };
-    let ours = graph.node_ids().filter(|&n| !graph.node(n).blocking);
-    ours.flat_map(move |n| std::iter::repeat_n(n, copies(n)))
+    let for_workers = graph.node_ids().filter(|&n| !graph.node(n).blocking);
+    for_workers.flat_map(move |n| std::iter::repeat_n(n, copies(n)))
 }
 
 impl Local {
-    /// Returns the token of the activation that has ended, unless its node has.
+    /// Pushes the token of the activation that has ended, unless the node has ended.
     fn put_back<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) {
         if let Some(token) = self.hand.take()
             && last != Some((token, Event::Done))
@@ -74,18 +73,18 @@ impl Local {
         }
     }
 
-    /// One round over the worker's own queue.
+    /// One pass over the worker's own queue.
     fn find_own<H: Host>(&mut self, host: &mut H) -> Option<NodeId> {
-        while let Some(token) = host.pop() {
+        while let Some(token) = host.pop(End::Oldest) {
             if host.claimable(token) {
                 return Some(token);
             }
-            self.aside.push((self.worker, token));
+            self.rejected.push((self.worker, token));
         }
         None
     }
 
-    /// One round over the victims' tokens, one of each victim at a time.
+    /// One pass over the tokens of the other workers, one token of each worker at a time.
     fn find_stolen<H: Host>(&mut self, host: &mut H) -> Option<NodeId> {
         if !host.graph().node_ids().any(|n| host.claimable(n)) {
             return None;
@@ -94,15 +93,15 @@ impl Local {
         let first = pick::below(host, workers);
         let victims = (0..workers).map(|i| (first + i) % workers).filter(|&v| v != self.worker);
         loop {
-            let before = self.aside.len();
+            let before = self.rejected.len();
             for victim in victims.clone() {
                 match host.steal(victim) {
                     Some(token) if host.claimable(token) => return Some(token),
-                    Some(token) => self.aside.push((victim, token)),
+                    Some(token) => self.rejected.push((victim, token)),
                     None => {}
                 }
             }
-            if self.aside.len() == before {
+            if self.rejected.len() == before {
                 return None;
             }
         }
@@ -112,12 +111,12 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
     use crate::random::XorShift;
-    use crate::virtual_host::shapes;
 
     fn started(workers: usize) -> (Mock, Vec<Local>) {
-        let mut host = Mock::with_workers(shapes::two_sources().graph, workers);
+        let mut host = Mock::with_workers(graphs::two_sources(), workers);
         let locals = (0..workers).map(|w| RandomStealing.start(w, &mut host)).collect();
         (host, locals)
     }
@@ -135,15 +134,15 @@ mod tests {
     fn tokens_are_dealt_round_robin() {
         let (host, locals) = started(3);
         let kinds = host.graph.nodes().iter().map(|n| n.kind);
-        let law: Vec<usize> = kinds.map(|k| if k == Kind::Parallel { 3 } else { 1 }).collect();
-        assert_eq!(census(&host, &locals), law);
+        let expected: Vec<usize> = kinds.map(|k| if k == Kind::Parallel { 3 } else { 1 }).collect();
+        assert_eq!(census(&host, &locals), expected);
         let sizes: Vec<usize> = host.queues.iter().map(|q| q.len()).collect();
         assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{sizes:?}");
     }
 
     #[test]
-    fn the_front_is_taken_and_put_back_at_the_back() {
-        let mut host = Mock::new(shapes::chain(3, 1).graph);
+    fn the_oldest_token_is_used_and_pushed_to_the_back() {
+        let mut host = Mock::new(graphs::chain(3));
         let mut me = RandomStealing.start(0, &mut host);
         let mut last = None;
         let mut seen = Vec::new();
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_claimable_token_is_found_wherever_it_is() {
+    fn the_only_claimable_token_is_found_in_any_queue() {
         let (mut host, mut locals) = started(4);
         for node in 0..host.graph.nodes().len() as u32 {
             host.only(&[node]);
@@ -174,7 +173,7 @@ mod tests {
     #[test]
     fn no_token_is_lost_or_duplicated() {
         let (mut host, mut locals) = started(5);
-        let law = census(&host, &locals);
+        let expected = census(&host, &locals);
         let mut random = XorShift::new(3, 0);
         let mut last = [None; 5];
         for _ in 0..5_000 {
@@ -187,13 +186,13 @@ mod tests {
                 assert!(host.claimable[node.index()]);
                 last[host.me] = Some((node, Event::Budget));
             }
-            assert_eq!(census(&host, &locals), law);
+            assert_eq!(census(&host, &locals), expected);
         }
     }
 
     #[test]
     fn the_token_of_an_ended_node_is_dropped() {
-        let mut host = Mock::new(shapes::chain(3, 1).graph);
+        let mut host = Mock::new(graphs::chain(3));
         let mut me = RandomStealing.start(0, &mut host);
         RandomStealing.next(&mut me, None, &mut host);
         RandomStealing.next(&mut me, Some((NodeId(0), Event::Done)), &mut host);

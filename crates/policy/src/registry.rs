@@ -1,9 +1,8 @@
 //! Policies by name.
 //!
-//! A name is a word of [`names`], and after a colon settings `KEY=VALUE` with commas between
-//! them, where the policy has any: `prs:C=1000`.
+//! A name is one of [`names`]. A colon and settings `KEY=VALUE`, separated by commas, may follow it: `prs:C=1000`.
 //!
-//! The choice is made once, at run time, and everything behind it is compiled for that policy:
+//! The name is matched once, at run time; the code that uses the policy is compiled for each policy, because
 //! [`dispatch`] calls a [`Visit`] with the concrete type.
 //!
 //! ```
@@ -18,30 +17,33 @@
 //! }
 //! assert!(registry::dispatch("prs:C=1000", SizeOfLocal).is_ok());
 //! let unknown = registry::dispatch("fifo", SizeOfLocal).unwrap_err();
-//! assert_eq!(unknown.to_string(), "no policy `fifo`: there are random, qes, pss, prs, ws-cur, ws-last, partition, auto");
+//! assert_eq!(
+//!     unknown.to_string(),
+//!     "unknown policy `fifo`\n  help: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
+//! );
 //! ```
 
 use crate::work_stealing::{Place, WorkStealing};
 use crate::{Auto, Partition, Policy, Prs, Pss, Qes, RandomStealing, partition, prs};
 use std::fmt;
 
-/// The policy used where none is named.
+/// The default policy.
 pub const DEFAULT: &str = "auto";
 
-/// What is done with the policy behind a name.
+/// Code that is generic over the policy.
 pub trait Visit {
-    /// What comes of it.
+    /// The result.
     type Out;
 
-    /// Called with the policy.
+    /// Runs the code with a policy.
     fn visit<P: Policy>(self, policy: &P) -> Self::Out;
 }
 
-/// Why a name gives no policy.
+/// Why a name does not denote a policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Unknown {
-    /// There is no policy of this name.
+    /// No policy has this name.
     Policy {
         /// The name.
         name: String,
@@ -52,15 +54,17 @@ pub enum Unknown {
         policy: &'static str,
         /// The setting, as written.
         setting: String,
+        /// The names of the policy's settings.
+        known: &'static [&'static str],
     },
-    /// The setting cannot have this value.
+    /// The setting does not accept this value.
     Value {
         /// The policy.
         policy: &'static str,
         /// The setting, as written.
         setting: String,
-        /// What it may be.
-        wants: &'static str,
+        /// The values that the setting accepts.
+        expected: &'static str,
     },
 }
 
@@ -69,13 +73,17 @@ impl fmt::Display for Unknown {
         match self {
             Unknown::Policy { name } => {
                 let known: Vec<&str> = names().collect();
-                write!(f, "no policy `{name}`: there are {}", known.join(", "))
+                write!(f, "unknown policy `{name}`\n  help: known policies are {}", known.join(", "))
             }
-            Unknown::Setting { policy, setting } => {
-                write!(f, "policy `{policy}` has no setting `{setting}`")
+            Unknown::Setting { policy, setting, known: [] } => {
+                write!(f, "policy `{policy}` has no setting `{setting}`\n  help: it has no settings")
             }
-            Unknown::Value { policy, setting, wants } => {
-                write!(f, "setting `{setting}` of policy `{policy}`: it takes {wants}")
+            Unknown::Setting { policy, setting, known } => {
+                let known = known.join(", ");
+                write!(f, "policy `{policy}` has no setting `{setting}`\n  help: known settings are {known}")
+            }
+            Unknown::Value { policy, setting, expected } => {
+                write!(f, "setting `{setting}` of policy `{policy}`: expected {expected}")
             }
         }
     }
@@ -83,23 +91,23 @@ impl fmt::Display for Unknown {
 
 impl std::error::Error for Unknown {}
 
-/// What is known of a policy without making it.
+/// A policy's row in the registry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct About {
+struct Row {
     name: &'static str,
     describe: &'static str,
     fair: bool,
 }
 
-/// Lists the policies: name, how to make one of its settings, fairness, description.
+/// The table of policies: name, constructor from settings, fairness, description.
 macro_rules! policies {
     ($($name:literal => $make:path, $fair:literal, $describe:literal;)*) => {
-        const POLICIES: &[About] = &[$(About { name: $name, describe: $describe, fair: $fair }),*];
+        const POLICIES: &[Row] = &[$(Row { name: $name, describe: $describe, fair: $fair }),*];
 
         /// Calls `visit` with the policy of this name and its settings.
         ///
         /// # Errors
-        /// There is no such policy, or not with these settings; the message says what there is.
+        /// The name or a setting is unknown; the message lists the known ones.
         pub fn dispatch<V: Visit>(name: &str, visit: V) -> Result<V::Out, Unknown> {
             let (policy, settings) = name.split_once(':').unwrap_or((name, ""));
             match policy {
@@ -112,24 +120,25 @@ macro_rules! policies {
 
 policies! {
     "random" => random, true,
-        "random work stealing, blind to producers and consumers: DANBI's baseline";
+        "random work stealing that ignores the graph: DANBI's baseline";
     "qes" => qes, false,
-        "queue events: empty goes to the producer, full to the consumer (DANBI III-A2)";
+        "queue events: an empty input leads to the producer, a full output to the consumer (DANBI III-A2)";
     "pss" => pss, false,
-        "qes, and moves by chance before queues run empty or full (DANBI III-A3)";
+        "qes, and random moves before queues run empty or full (DANBI III-A3)";
     "prs" => prs, false,
         "pss, and random moves after long waits (DANBI III-A4); C=N, by default 10000";
     "ws-cur" => ws_cur, true,
-        "work stealing; who becomes ready joins the worker that made it so (Nornir 4.2)";
+        "work stealing; a ready node goes to the worker that made it ready (Nornir 4.2)";
     "ws-last" => ws_last, true,
-        "work stealing; who becomes ready joins the worker that ran it last (Nornir 4.2)";
+        "work stealing; a ready node goes to the worker that ran it last (Nornir 4.2)";
     "partition" => partition, true,
-        "nodes have homes by load and traffic, parted anew after idle time (Nornir 4.2); tau=SHARE, by default 0.1, apart=MICROSECONDS";
+        "nodes belong to workers, by load and traffic, repartitioned after idle time (Nornir 4.2); \
+         tau=SHARE, by default 0.1, apart=MICROSECONDS";
     "auto" => auto, true,
-        "data-flow order with hysteresis for kernels; for processes work stealing that keeps pairs together";
+        "data-flow order with hysteresis for kernels; work stealing that keeps communicating processes together";
 }
 
-/// A policy prints as the name, with settings, that [`dispatch`] makes it of again.
+/// A policy prints as the name, with settings, from which [`dispatch`] makes an equal policy.
 macro_rules! named {
     ($Policy:ty as $policy:ident => $($name:tt)*) => {
         impl fmt::Display for $Policy {
@@ -151,90 +160,93 @@ named!(Auto as _policy => "auto");
 impl fmt::Display for Partition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "partition:tau={}", self.tau())?;
-        self.apart().map_or(Ok(()), |apart| write!(f, ",apart={}", apart.div_ceil(1000)))
+        self.min_interval().map_or(Ok(()), |ns| write!(f, ",apart={}", ns.div_ceil(1000)))
     }
 }
 
 /// All names, the baseline first.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    POLICIES.iter().map(|about| about.name)
+    POLICIES.iter().map(|row| row.name)
 }
 
-/// One line on the policy of this name; settings may follow it.
+/// A one-line description of the policy of this name; settings may follow the name.
 pub fn describe(name: &str) -> Option<&'static str> {
-    about(name).map(|about| about.describe)
+    row(name).map(|row| row.describe)
 }
 
-/// Whether the policy of this name claims that no claimable node starves.
+/// Whether the policy of this name is fair: no claimable node starves.
 pub fn is_fair(name: &str) -> Option<bool> {
-    about(name).map(|about| about.fair)
+    row(name).map(|row| row.fair)
 }
 
-fn about(name: &str) -> Option<&'static About> {
+fn row(name: &str) -> Option<&'static Row> {
     let policy = name.split(':').next();
-    POLICIES.iter().find(|about| Some(about.name) == policy)
+    POLICIES.iter().find(|row| Some(row.name) == policy)
 }
 
 fn random(settings: &str) -> Result<RandomStealing, Unknown> {
-    none("random", settings).map(|()| RandomStealing)
+    no_settings("random", settings).map(|()| RandomStealing)
 }
 
 fn qes(settings: &str) -> Result<Qes, Unknown> {
-    none("qes", settings).map(|()| Qes)
+    no_settings("qes", settings).map(|()| Qes)
 }
 
 fn pss(settings: &str) -> Result<Pss, Unknown> {
-    none("pss", settings).map(|()| Pss)
+    no_settings("pss", settings).map(|()| Pss)
 }
 
 fn ws_cur(settings: &str) -> Result<WorkStealing, Unknown> {
-    none("ws-cur", settings).map(|()| WorkStealing::new(Place::Current))
+    no_settings("ws-cur", settings).map(|()| WorkStealing::new(Place::Current))
 }
 
 fn ws_last(settings: &str) -> Result<WorkStealing, Unknown> {
-    none("ws-last", settings).map(|()| WorkStealing::new(Place::Last))
+    no_settings("ws-last", settings).map(|()| WorkStealing::new(Place::Last))
 }
 
 fn auto(settings: &str) -> Result<Auto, Unknown> {
-    none("auto", settings).map(|()| Auto)
+    no_settings("auto", settings).map(|()| Auto)
 }
 
 fn prs(settings: &str) -> Result<Prs, Unknown> {
     let mut c = prs::DEFAULT_C;
     for setting in each(settings) {
-        let unknown = || Unknown::Setting { policy: "prs", setting: setting.to_owned() };
+        let unknown = || Unknown::Setting { policy: "prs", setting: setting.to_owned(), known: &["C"] };
         let value = setting.strip_prefix("C=").ok_or_else(unknown)?;
-        let wants = "a whole number of at least 1, as in `prs:C=1000`";
-        let bad = || Unknown::Value { policy: "prs", setting: setting.to_owned(), wants };
+        let expected = "a whole number of at least 1, as in `prs:C=1000`";
+        let bad = || Unknown::Value { policy: "prs", setting: setting.to_owned(), expected };
         c = value.parse().ok().filter(|&c| c >= 1).ok_or_else(bad)?;
     }
     Ok(Prs::new(c))
 }
 
 fn partition(settings: &str) -> Result<Partition, Unknown> {
-    let (mut tau, mut apart) = (partition::DEFAULT_TAU, None);
+    let (mut tau, mut min_interval) = (partition::DEFAULT_TAU, None);
     for setting in each(settings) {
-        let bad = |wants| Unknown::Value { policy: "partition", setting: setting.to_owned(), wants };
+        let bad = |expected| Unknown::Value { policy: "partition", setting: setting.to_owned(), expected };
         match setting.split_once('=') {
             Some(("tau", value)) => {
                 let share = value.parse().ok().filter(|share| (0.0..=1.0).contains(share));
                 tau = share.ok_or_else(|| bad("a share from 0 to 1, as in `partition:tau=0.1`"))?;
             }
             Some(("apart", value)) => {
-                let wants = "whole microseconds, up to an hour, as in `partition:apart=5000`";
+                let expected = "whole microseconds, up to an hour, as in `partition:apart=5000`";
                 let us = value.parse::<u64>().ok().filter(|us| *us <= 3_600_000_000);
-                apart = Some(1000 * us.ok_or_else(|| bad(wants))?);
+                min_interval = Some(1000 * us.ok_or_else(|| bad(expected))?);
             }
-            _ => return Err(Unknown::Setting { policy: "partition", setting: setting.to_owned() }),
+            _ => {
+                let (setting, known) = (setting.to_owned(), &["tau", "apart"]);
+                return Err(Unknown::Setting { policy: "partition", setting, known });
+            }
         }
     }
     let policy = Partition::new(tau);
-    Ok(apart.map_or(policy, |apart| policy.at_least(apart)))
+    Ok(min_interval.map_or(policy, |ns| policy.with_min_interval(ns)))
 }
 
-fn none(policy: &'static str, settings: &str) -> Result<(), Unknown> {
-    let refuse = |setting: &str| Err(Unknown::Setting { policy, setting: setting.to_owned() });
-    each(settings).next().map_or(Ok(()), refuse)
+fn no_settings(policy: &'static str, settings: &str) -> Result<(), Unknown> {
+    let unknown = |setting: &str| Err(Unknown::Setting { policy, setting: setting.to_owned(), known: &[] });
+    each(settings).next().map_or(Ok(()), unknown)
 }
 
 fn each(settings: &str) -> impl Iterator<Item = &str> {
@@ -243,11 +255,12 @@ fn each(settings: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    /// What a policy prints as makes a policy again.
+    use super::*;
+
     #[test]
-    fn a_policy_prints_as_its_name() {
+    fn a_policy_prints_as_a_name_that_dispatches() {
         assert_eq!(Prs::new(7).to_string(), "prs:C=7");
-        assert_eq!(Partition::new(0.25).at_least(10_000).to_string(), "partition:tau=0.25,apart=10");
+        assert_eq!(Partition::new(0.25).with_min_interval(10_000).to_string(), "partition:tau=0.25,apart=10");
         let all: [&dyn fmt::Display; 8] = [
             &RandomStealing,
             &Qes,
@@ -264,15 +277,13 @@ mod tests {
         }
     }
 
-    use super::*;
-
     struct Exists;
     impl Visit for Exists {
         type Out = ();
         fn visit<P: Policy>(self, _: &P) {}
     }
 
-    fn refusal(name: &str) -> String {
+    fn error(name: &str) -> String {
         dispatch(name, Exists).unwrap_err().to_string()
     }
 
@@ -283,7 +294,7 @@ mod tests {
             assert!(!describe(name).unwrap().is_empty());
         }
         assert!(names().any(|name| name == DEFAULT));
-        assert_eq!(describe("nobody"), None);
+        assert_eq!(describe("fifo"), None);
     }
 
     #[test]
@@ -297,24 +308,29 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_is_wrong() {
+    fn errors_name_the_mistake_and_the_accepted_values() {
         assert_eq!(
-            refusal("fast"),
-            "no policy `fast`: there are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
+            error("fast"),
+            "unknown policy `fast`\n  help: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
         );
-        assert_eq!(refusal("qes:C=3"), "policy `qes` has no setting `C=3`");
-        assert_eq!(refusal("prs:D=3"), "policy `prs` has no setting `D=3`");
-        let value = "it takes a whole number of at least 1, as in `prs:C=1000`";
+        assert_eq!(error("qes:C=3"), "policy `qes` has no setting `C=3`\n  help: it has no settings");
+        assert_eq!(error("prs:D=3"), "policy `prs` has no setting `D=3`\n  help: known settings are C");
+        let value = "expected a whole number of at least 1, as in `prs:C=1000`";
         for bad in ["C=0", "C=-1", "C=", "C=1e4"] {
-            assert_eq!(refusal(&format!("prs:{bad}")), format!("setting `{bad}` of policy `prs`: {value}"));
+            assert_eq!(error(&format!("prs:{bad}")), format!("setting `{bad}` of policy `prs`: {value}"));
         }
-        let value = "it takes a share from 0 to 1, as in `partition:tau=0.1`";
+        let value = "expected a share from 0 to 1, as in `partition:tau=0.1`";
         for bad in ["tau=-0.1", "tau=1.5", "tau=NaN", "tau="] {
-            let said = format!("setting `{bad}` of policy `partition`: {value}");
-            assert_eq!(refusal(&format!("partition:{bad}")), said);
+            let message = format!("setting `{bad}` of policy `partition`: {value}");
+            assert_eq!(error(&format!("partition:{bad}")), message);
         }
-        assert_eq!(refusal("partition:tau"), "policy `partition` has no setting `tau`");
-        let apart = refusal("partition:apart=-1");
-        assert!(apart.ends_with("it takes whole microseconds, up to an hour, as in `partition:apart=5000`"));
+        assert_eq!(
+            error("partition:tau"),
+            "policy `partition` has no setting `tau`\n  help: known settings are tau, apart"
+        );
+        let interval = error("partition:apart=-1");
+        assert!(
+            interval.ends_with("expected whole microseconds, up to an hour, as in `partition:apart=5000`")
+        );
     }
 }

@@ -1,41 +1,42 @@
-//! Work stealing among processes: Nornir's WS-CUR and WS-LAST (section 4.2), and ours between them.
+//! Work stealing among processes: Nornir's WS-CUR and WS-LAST (section 4.2), and a combination of ours.
 //!
-//! A worker runs what became ready last, for its messages are warm, and steals what is oldest from
-//! a random victim. The policies differ in whom a node joins that becomes ready:
+//! A worker runs the node that became ready last, because its messages are in cache, and steals the oldest node of a
+//! random victim. The policies differ in the worker that a ready node is assigned to:
 //!
-//! - `ws-cur`: the worker that made it so,
-//! - `ws-last`: the worker that ran it last, so that what one process wakes by the dozen is spread
-//!   without being stolen one by one,
-//! - and [`Place::Near`], which `auto` uses: the first [`FEW`] that an activation makes ready stay, and
-//!   the others join who ran them last. Neighbours that talk to each other stay on one worker, where
-//!   passing them on costs nobody anything, and a scatter is spread.
+//! - `ws-cur`: the worker that made it ready,
+//! - `ws-last`: the worker that ran it last, so that the dozens of nodes that one process may make ready spread
+//!   over the workers without being stolen one by one,
+//! - [`Place::Near`], which `auto` uses: the worker that made it ready for the first [`NEAR_LIMIT`] nodes of an
+//!   activation, the worker that ran it last for the others. Neighbours that communicate stay on one worker, where a
+//!   message costs no transfer between caches, and a scatter is spread.
 //!
-//! The latest is kept in hand and not in the queue: nobody can steal it, nobody is woken for it,
-//! and it costs no queue operation. It is run next, so it does not wait.
+//! A node that a worker keeps goes to the worker's *LIFO slot* and not to its queue; the previous node of the slot
+//! goes to the queue. No other worker can steal the node in the slot, no worker is woken for it, and it costs no
+//! queue operation. It runs next, so it does not wait.
 //!
-//! Fair: one decision in [`FAIR_EVERY`], and each after a spent budget, goes to the oldest node of
-//! the worker's queue.
+//! Fair: one decision in [`FAIR_EVERY`], and every decision after a spent budget, takes the oldest node of the
+//! worker's queue.
 
 use crate::pick::below;
-use crate::{Decision, Event, Host, Policy, WorkerId};
+use crate::{Decision, End, Event, Host, Needs, Policy, WorkerId};
 use thalweg_graph::{GraphData, NodeId};
 
-/// Decisions of a worker from one that goes to the oldest of its queue to the next.
+/// Of this many decisions of a worker, one takes the oldest node of its queue.
 pub const FAIR_EVERY: u32 = 61;
 
-/// How many that an activation makes ready stay with [`Place::Near`]. More than the neighbours that most
-/// processes have, and little beside what is worth spreading.
-pub const FEW: u32 = 4;
+/// Nodes made ready by one activation that stay on the worker under [`Place::Near`]. More than the neighbours of most
+/// processes, and few compared with a scatter that is worth spreading.
+pub const NEAR_LIMIT: u32 = 4;
 
-/// Whose queue a node joins that has become ready.
+/// The worker that a ready node is assigned to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// Of the worker that made it ready.
+    /// The worker that made it ready.
     Current,
-    /// Of the worker that ran it last.
+    /// The worker that ran it last.
     Last,
-    /// The first few of an activation, of the worker that made them ready; others, of the one that ran
-    /// them last.
+    /// The worker that made it ready for the first [`NEAR_LIMIT`] nodes of an activation, the worker that ran it
+    /// last for the others.
     Near,
 }
 
@@ -49,16 +50,16 @@ pub struct WorkStealing {
 #[derive(Clone, Debug)]
 pub struct Local {
     worker: WorkerId,
-    /// What became ready last, and joins this worker.
-    latest: Option<NodeId>,
-    /// How many have become ready since this worker decided last.
-    made: u32,
-    /// Decisions until one goes to the oldest.
+    /// The node that became ready last, of those that this worker keeps.
+    lifo_slot: Option<NodeId>,
+    /// Ready nodes that this worker has kept since its latest decision.
+    kept: u32,
+    /// Decisions until the next one that takes the oldest node.
     until_fair: u32,
 }
 
 impl WorkStealing {
-    /// Its name in the registry, where it has one.
+    /// The name in the registry; `Place::Near` has none there.
     pub(crate) fn name(&self) -> &'static str {
         match self.place {
             Place::Current => "ws-cur",
@@ -67,65 +68,67 @@ impl WorkStealing {
         }
     }
 
-    /// Work stealing where ready nodes join the queue that `place` says.
+    /// Work stealing that assigns ready nodes by `place`.
     pub const fn new(place: Place) -> WorkStealing {
         WorkStealing { place }
     }
 
-    fn is_mine<H: Host>(&self, me: &Local, node: NodeId, host: &H) -> bool {
+    fn keeps<H: Host>(&self, me: &Local, node: NodeId, host: &H) -> bool {
         let last = || host.last_worker(node).is_none_or(|last| last == me.worker);
         match self.place {
             Place::Current => true,
             Place::Last => last(),
-            Place::Near => me.made < FEW || last(),
+            Place::Near => me.kept < NEAR_LIMIT || last(),
         }
     }
 }
 
-/// Of a worker's run of neighbours, pushes those that can begin to whose they are.
-pub(crate) fn begin_with<H: Host>(worker: WorkerId, host: &mut H, whose: impl Fn(&H, NodeId) -> WorkerId) {
+/// Pushes the claimable nodes among the run of consecutive nodes dealt to `worker`, each to the worker of `assign`.
+/// The runs of all workers cover the graph, so together they push every claimable node once.
+pub(crate) fn push_claimable<S, H: Host<S>>(
+    worker: WorkerId,
+    host: &mut H,
+    assign: impl Fn(&H, NodeId) -> WorkerId,
+) {
     let (nodes, workers) = (host.graph().nodes().len(), host.workers());
     for node in worker * nodes / workers..(worker + 1) * nodes / workers {
         let node = NodeId(node as u32);
         if host.claimable(node) {
-            host.push(whose(host, node), node);
+            host.push(assign(host, node), node);
         }
     }
 }
 
 impl Policy for WorkStealing {
     type Local = Local;
+    type Shared = ();
 
-    /// The nodes that can begin are dealt, in runs of neighbours.
+    /// Deals the claimable nodes, in runs of consecutive nodes.
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        begin_with(worker, host, |_, _| worker);
+        push_claimable(worker, host, |_, _| worker);
         Local::new(worker)
     }
 
-    fn is_told(&self, _graph: &GraphData) -> bool {
-        true
+    fn needs(&self, _graph: &GraphData) -> Needs {
+        Needs::NOTIFICATIONS
     }
 
     #[inline(always)]
     fn ready<H: Host>(&self, me: &mut Local, node: NodeId, host: &mut H) {
-        if !self.is_mine(me, node, host) {
+        if !self.keeps(me, node, host) {
             let last = host.last_worker(node).unwrap_or(me.worker);
             return host.push(last, node);
         }
-        me.made += 1;
+        me.kept += 1;
         me.keep(node, host);
     }
 
-    /// Whoever was run here last is kept in an empty hand, whatever the place, and taken from it until
-    /// it is the oldest's turn.
+    /// While the LIFO slot is empty, a process that this worker ran last would enter the slot under every
+    /// [`Place`], and `next` would take it out again, until the next decision that takes the oldest node.
     #[inline(always)]
-    fn relays(&self, me: &Local) -> u32 {
-        if me.latest.is_none() { me.until_fair.saturating_sub(1) } else { 0 }
-    }
-
-    #[inline(always)]
-    fn relayed(&self, me: &mut Local, count: u32) {
-        me.until_fair -= count;
+    fn handoffs(&self, me: &mut Local, followed: u32) -> u32 {
+        me.until_fair -= followed;
+        if me.lifo_slot.is_none() { me.until_fair.saturating_sub(1) } else { 0 }
     }
 
     #[inline(always)]
@@ -137,50 +140,55 @@ impl Policy for WorkStealing {
 
 impl Local {
     pub(crate) fn new(worker: WorkerId) -> Local {
-        Local { worker, latest: None, made: 0, until_fair: FAIR_EVERY }
+        Local { worker, lifo_slot: None, kept: 0, until_fair: FAIR_EVERY }
     }
 
-    /// Takes a ready node in hand, to be run next; what was there joins the worker's own queue.
+    /// Puts a ready node into the LIFO slot, and the previous node of the slot into the worker's own queue.
     #[inline]
-    pub(crate) fn keep<H: Host>(&mut self, node: NodeId, host: &mut H) {
-        if let Some(before) = self.latest.replace(node) {
+    pub(crate) fn keep<S, H: Host<S>>(&mut self, node: NodeId, host: &mut H) {
+        if let Some(before) = self.lifo_slot.replace(node) {
             host.push(self.worker, before);
         }
     }
 
-    /// What comes next of what this worker has.
+    /// The next node from the slot or the worker's own queue.
     #[inline(always)]
-    pub(crate) fn own<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Option<NodeId> {
+    pub(crate) fn own<S, H: Host<S>>(
+        &mut self,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Option<NodeId> {
         self.until_fair -= 1;
-        self.made = 0;
+        self.kept = 0;
         let spent = last.filter(|(_, event)| matches!(event, Event::Budget)).map(|(node, _)| node);
         if self.until_fair > 0
             && spent.is_none()
-            && let Some(latest) = self.latest.take()
+            && let Some(latest) = self.lifo_slot.take()
         {
             return Some(latest);
         }
-        self.look(spent, host)
+        self.choose(spent, host)
     }
 
-    /// Looks beyond what is in hand; `spent` has just had its time.
-    fn look<H: Host>(&mut self, spent: Option<NodeId>, host: &mut H) -> Option<NodeId> {
-        // Who has had its time is told of last, being ready still: it stands back.
-        let kept = if spent.is_some() && self.latest == spent { self.latest.take() } else { None };
+    /// The general case of [`Local::own`]; `spent` is the node of the latest activation if that spent its budget.
+    fn choose<S, H: Host<S>>(&mut self, spent: Option<NodeId>, host: &mut H) -> Option<NodeId> {
+        // The host notifies of the activated node last, so a spent node that is still ready is in the slot. It
+        // yields to the others.
+        let yielded = if spent.is_some() && self.lifo_slot == spent { self.lifo_slot.take() } else { None };
         let fair = self.until_fair == 0;
         if fair {
             self.until_fair = FAIR_EVERY;
         }
-        let oldest = if fair || kept.is_some() { host.pop() } else { None };
-        let chosen = oldest.or_else(|| self.latest.take()).or_else(|| host.pop_newest());
-        if let (Some(kept), Some(_)) = (kept, chosen) {
-            host.push(self.worker, kept);
+        let oldest = if fair || yielded.is_some() { host.pop(End::Oldest) } else { None };
+        let chosen = oldest.or_else(|| self.lifo_slot.take()).or_else(|| host.pop(End::Newest));
+        if let (Some(yielded), Some(_)) = (yielded, chosen) {
+            host.push(self.worker, yielded);
         }
-        chosen.or(kept)
+        chosen.or(yielded)
     }
 
-    /// The oldest of another worker's queue, victims in rotation from a random one.
-    fn steal<H: Host>(&self, host: &mut H) -> Option<NodeId> {
+    /// The oldest node of another worker's queue, in rotation from a random victim on.
+    fn steal<S, H: Host<S>>(&self, host: &mut H) -> Option<NodeId> {
         let workers = host.workers();
         if workers == 1 {
             return None;
@@ -194,12 +202,12 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphs;
     use crate::mock::Mock;
-    use crate::virtual_host::shapes;
     use thalweg_graph::ChannelId;
 
     fn started(place: Place, workers: usize) -> (WorkStealing, Mock, Vec<Local>) {
-        let mut host = Mock::with_workers(shapes::chain(6, 1).graph, workers);
+        let mut host = Mock::with_workers(graphs::chain(6), workers);
         let policy = WorkStealing::new(place);
         let locals = (0..workers).map(|w| policy.start(w, &mut host)).collect();
         (policy, host, locals)
@@ -230,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spent_budget_gives_way_to_the_oldest() {
+    fn a_node_with_a_spent_budget_yields_to_the_oldest() {
         let (policy, mut host, mut locals) = started(Place::Current, 1);
         let me = &mut locals[0];
         let order: Vec<u32> = (0..8)
@@ -245,17 +253,18 @@ mod tests {
     }
 
     #[test]
-    fn relays_stand_for_the_decisions_that_they_spare() {
-        let fair_at = |relays: bool| {
+    fn handoffs_count_as_the_decisions_that_they_replace() {
+        let fair_at = |handoffs: bool| {
             let (policy, mut host, mut locals) = started(Place::Near, 1);
             let me = &mut locals[0];
             host.last = vec![Some(0); 6];
             for decision in 1.. {
-                if relays && decision == 7 {
-                    policy.relayed(me, policy.relays(me) - 3);
+                if handoffs && decision == 7 {
+                    let bound = policy.handoffs(me, 0);
+                    policy.handoffs(me, bound - 3);
                 }
                 policy.ready(me, NodeId(5), &mut host);
-                assert_eq!(policy.relays(me), 0, "its hand is full");
+                assert_eq!(policy.handoffs(me, 0), 0, "the slot is full");
                 if activate(policy.next(me, Some((NodeId(5), Event::Empty(ChannelId(0)))), &mut host)) != 5 {
                     return decision;
                 }
@@ -263,16 +272,16 @@ mod tests {
             0
         };
         assert_eq!(fair_at(false), FAIR_EVERY);
-        // Six before, three that were left over, and the fair one.
+        // Six before the series, three that the series left, and the fair one.
         assert_eq!(fair_at(true), 6 + 3 + 1);
     }
 
     #[test]
-    fn who_is_ready_joins_whom_the_place_says() {
-        for (place, here) in [(Place::Current, 6), (Place::Last, 0), (Place::Near, FEW)] {
+    fn a_ready_node_is_assigned_by_the_place() {
+        for (place, here) in [(Place::Current, 6), (Place::Last, 0), (Place::Near, NEAR_LIMIT)] {
             let (policy, mut host, mut locals) = started(place, 2);
             host.last = vec![Some(1); 6];
-            // Of each activation anew.
+            // The count begins again with each activation.
             for _ in 0..2 {
                 host.queues.iter_mut().for_each(|queue| queue.clear());
                 for node in 0..6 {
@@ -281,7 +290,7 @@ mod tests {
                     assert_eq!(host.queues[1].len() == before, node < here, "{place:?}");
                 }
                 policy.next(&mut locals[0], None, &mut host);
-                locals[0].latest = None;
+                locals[0].lifo_slot = None;
             }
         }
     }

@@ -22,41 +22,21 @@
 //! # Ok::<(), thalweg_runtime::Error>(())
 //! ```
 
-mod account;
-mod affinity;
 mod build;
 mod channel;
-mod claim;
-mod clock;
 mod coroutine;
-mod dedicated;
 mod error;
-mod growth;
-mod homes;
+mod liveness;
+mod measure;
 mod net;
 mod node;
-mod one;
-mod outlet;
 mod port;
-mod ports;
 mod process;
-mod quiesce;
-mod ready;
-mod relay;
 mod run;
+mod sched;
 mod seal;
-mod search;
-mod sleep;
-mod starve;
-mod suspects;
 mod sync;
-mod team;
-mod tell;
-mod useful;
-mod waits;
-mod window;
-mod words;
-mod worker;
+mod threads;
 
 pub use build::{
     Feedback, Finished, Fork, GiveSpec, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, LookSpec, Network,
@@ -66,12 +46,12 @@ pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 pub use node::{Flow, IntoFlow, IntoResult};
-pub use outlet::Outlet;
-pub use ports::{Many, Takes};
+pub use port::tuple::{Many, Takes};
 pub use process::{Message, Recv, RecvRef, Rx, Send as Sending, Tx};
+pub use run::outlet::Outlet;
 pub use run::{Handle, Options, Prepared};
-pub use team::Team;
 pub use thalweg_trace::Report;
+pub use threads::Team;
 
 #[cfg(all(test, loom))]
 mod models;

@@ -8,38 +8,37 @@ use thalweg_runtime::panic_message;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// An item, or what became of the iterator or function that should have given it.
+/// An item, or the failure of the iterator or function that should have produced it.
 ///
-/// The failure is boxed so that it makes no channel's slots larger than its items do.
+/// The failure is boxed so that a channel's slots stay as small as its items.
 pub(crate) type Caught<T> = Result<T, Box<Failure>>;
 
-/// Why there are no more results.
+/// The reason why no more results follow.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The part of this name has panicked.
+    /// The iterator or function of this name panicked.
     Panic(&'static str, Box<dyn Any + Send>),
-    /// The function of this name has returned an error.
+    /// The function of this name returned an error.
     Error(&'static str, BoxError),
-    /// The run has failed otherwise.
+    /// The run failed for another reason.
     Run(Error),
 }
 
-/// Parallel stages for iterators whose items can be sent to other threads.
+/// Parallel stages for iterators with items that are `Send`.
 ///
 /// The functions run on all cores, at most a bounded number of items ahead of the caller, and the
 /// results come in the order of the items. The bound is [`Options::capacity`] for each channel; by default
-/// channels begin with about a thousand small items and widen to about a millisecond of them, up to 16 times as many and
-/// 1 MiB each.
+/// a channel starts with room for about a thousand small items and widens until it holds about a millisecond
+/// of them, up to 16 times its first capacity and at most 1 MiB.
 ///
-/// **Lazy.** Nothing runs before the first result is asked for; then the iterator is asked, on a thread of
-/// its own, where it may wait, and the functions run until the bound is reached, whether or not the caller
-/// asks for more. Dropping the results stops them (a thread that waits in the iterator stops when it has its
-/// answer: see [`Outlet`]).
+/// **Lazy.** Nothing runs before the first call of `next`. From then on a thread of its own calls the
+/// iterator, which may block, and the functions run until the bound is reached, whether or not the caller
+/// calls `next` again. Dropping the results stops them (a thread blocked in the iterator stops when the
+/// iterator returns: see [`Outlet`]).
 ///
 /// **Panics.** A panic in the iterator or in a function is resumed in the caller, in place of the result it
-/// prevented, after the results before it. [`try_par_map`](ParallelExt::try_par_map) gives it as an error
-/// instead. Options that no run can go by, and a thread that cannot be started, are panics too, and errors
-/// there.
+/// prevented, after the results before it. Options that are refused, and a thread that cannot be started,
+/// panic in the caller too. [`try_par_map`](ParallelExt::try_par_map) returns all of these as errors instead.
 ///
 /// ```
 /// use thalweg::ParallelExt;
@@ -51,7 +50,7 @@ pub trait ParallelExt: Iterator + Sized + Send + 'static
 where
     Self::Item: Send + 'static,
 {
-    /// One result for each item.
+    /// Maps each item to one result.
     fn par_map<U, F>(self, f: F) -> Ordered<'static, U>
     where
         U: Send + 'static,
@@ -60,7 +59,7 @@ where
         Ordered(Results::new(map(self, f)))
     }
 
-    /// One result for each item, or an error, after which there are no more results. A panic is an error.
+    /// Maps each item to one result and stops after the first error. A panic is returned as an error.
     ///
     /// ```
     /// use thalweg::ParallelExt;
@@ -82,7 +81,7 @@ where
         TryOrdered(Results::new(try_map(self, f)))
     }
 
-    /// A result, or none, for each item.
+    /// Maps each item to at most one result.
     fn par_filter_map<U, F>(self, f: F) -> Ordered<'static, U>
     where
         U: Send + 'static,
@@ -91,7 +90,7 @@ where
         Ordered(Results::new(flat_map("par_filter_map", self, f)))
     }
 
-    /// Any number of results for each item.
+    /// Maps each item to any number of results.
     fn par_flat_map<I, F>(self, f: F) -> Ordered<'static, I::Item>
     where
         I: IntoIterator,
@@ -112,8 +111,8 @@ where
     U: Send + 'env,
     F: Fn(I::Item) -> U + Send + Sync + 'env,
 {
-    results("par_map", items, move |item, give| {
-        give(f(item));
+    results("par_map", items, move |item, push| {
+        push(f(item));
         Ok(())
     })
 }
@@ -127,10 +126,10 @@ where
     E: Into<BoxError>,
     F: Fn(I::Item) -> Result<U, E> + Send + Sync + 'env,
 {
-    results("try_par_map", items, move |item, give| f(item).map(give).map_err(E::into))
+    results("try_par_map", items, move |item, push| f(item).map(push).map_err(E::into))
 }
 
-/// The stream of [`ParallelExt::par_flat_map`] and its kin.
+/// The stream of [`ParallelExt::par_flat_map`] and [`ParallelExt::par_filter_map`].
 pub(crate) fn flat_map<'env, I, U, F>(name: &'static str, items: I, f: F) -> Stream<'env, Caught<U::Item>>
 where
     I: Iterator + Send + 'env,
@@ -139,13 +138,13 @@ where
     U::Item: Send + 'env,
     F: Fn(I::Item) -> U + Send + Sync + 'env,
 {
-    results(name, items, move |item, give| {
-        f(item).into_iter().for_each(give);
+    results(name, items, move |item, push| {
+        f(item).into_iter().for_each(push);
         Ok(())
     })
 }
 
-/// A parallel stage over an iterator, of which panics and errors become results, in their place.
+/// A parallel stage over an iterator. A panic or an error becomes a result, at the position of its item.
 fn results<'env, I, U, F>(name: &'static str, items: I, f: F) -> Stream<'env, Caught<U>>
 where
     I: Iterator + Send + 'env,
@@ -170,15 +169,15 @@ where
     })
 }
 
-/// A stream of an iterator whose panic is its last item.
+/// A stream of the items of `items`. If the iterator panics, the panic is the last item.
 fn guarded<'env, I>(mut items: I) -> Stream<'env, Caught<I::Item>>
 where
     I: Iterator + Send + 'env,
     I::Item: Send + 'env,
 {
     let mut over = false;
-    // The iterator may wait for what its caller does with the results: so it has a thread of its
-    // own, and each item goes on at once.
+    // The iterator may block until the caller has used earlier results. So it has a thread of its own, and
+    // each item is published at once.
     let items = std::iter::from_fn(move || {
         if over {
             return None;
@@ -191,24 +190,24 @@ where
     from_iter(items).blocking()
 }
 
-/// How a stream is started: on threads of its own, or of a scope.
+/// Starts a stream, on threads of the pool or of a scope.
 type Start<'scope, U> = Box<
     dyn FnOnce(Stream<'scope, Caught<U>>, &Options) -> Result<Outlet<'scope, Caught<U>>, Error>
         + Send
         + 'scope,
 >;
 
-/// Where an ordered iterator stands.
+/// The state of an ordered iterator.
 enum State<'scope, U: Send> {
-    /// Not asked for anything yet: nothing runs.
+    /// `next` was not called yet: nothing runs.
     Waiting(Box<Stream<'scope, Caught<U>>>, Start<'scope, U>),
     Running(Box<Outlet<'scope, Caught<U>>>),
-    /// It gives no more, and may not have ended.
+    /// No result follows; the run may not have ended.
     Failed(#[expect(dead_code, reason = "kept to be dropped")] Box<Outlet<'scope, Caught<U>>>),
     Over,
 }
 
-/// Results or, last, the reason why there are no more.
+/// Results and, last, the reason why no more follow, if the run failed.
 pub(crate) struct Results<'scope, U: Send> {
     options: Options,
     state: State<'scope, U>,
@@ -221,7 +220,7 @@ impl<U: Send + 'static> Results<'static, U> {
 }
 
 impl<'scope, U: Send> Results<'scope, U> {
-    /// Starts when the first result is asked for.
+    /// Starts at the first call of `next`.
     pub(crate) fn lazy(stream: Stream<'scope, Caught<U>>, start: Start<'scope, U>) -> Self {
         Results { options: Options::new(), state: State::Waiting(Box::new(stream), start) }
     }
@@ -259,8 +258,8 @@ impl<'scope, U: Send> Results<'scope, U> {
         self.next()
     }
 
-    /// No result follows. The outlet is kept, since its drop waits for a thread that may wait in the iterator, and
-    /// the iterator for the caller.
+    /// Cancels the run; no result follows. The outlet is kept: its drop joins a thread that may be blocked in the
+    /// iterator, and the iterator may be waiting for the caller.
     #[cold]
     fn stop(&mut self) {
         if let State::Running(outlet) = std::mem::replace(&mut self.state, State::Over) {
@@ -297,7 +296,7 @@ impl<U: Send> std::fmt::Debug for TryOrdered<'_, U> {
 }
 
 impl<U: Send> Ordered<'_, U> {
-    /// How to run; has an effect before the first result is asked for.
+    /// Sets the options of the run. They have no effect after the first call of `next`.
     pub fn options(mut self, options: Options) -> Self {
         self.0.options = options;
         self
@@ -305,7 +304,7 @@ impl<U: Send> Ordered<'_, U> {
 }
 
 impl<U: Send> TryOrdered<'_, U> {
-    /// How to run; has an effect before the first result is asked for.
+    /// Sets the options of the run. They have no effect after the first call of `next`.
     pub fn options(mut self, options: Options) -> Self {
         self.0.options = options;
         self

@@ -1,8 +1,8 @@
 //! Stream processing on multicore machines: the same answer at any thread count, bounded memory,
 //! and never a hang without a cause.
 //!
-//! Work flows through stages. Say what the stages are; how many threads run them, which thread
-//! runs which, and when idle threads sleep is found while it runs.
+//! Work flows through stages. Declare the stages; the engine decides, while they run, how many threads run
+//! them, which thread runs which stage, and when idle threads sleep.
 //!
 //! **A chain of operators**, where the graph is linear:
 //!
@@ -11,7 +11,7 @@
 //!
 //! let (squares, report) = thalweg::from_iter(1..=5u64)
 //!     .par_map(|x| x * x)                    // any number at a time, results in order
-//!     .filter(|x| x % 2 == 1)                // one at a time, with state if you like
+//!     .filter(|x| x % 2 == 1)                // one at a time, may keep state
 //!     .collect()
 //!     .run(&Options::new().threads(2))?;
 //! assert_eq!(squares, [1, 9, 25]);
@@ -29,7 +29,10 @@
 //! assert_eq!(lengths, [1, 2, 3]);
 //! ```
 //!
-//! **A graph**, where it branches, joins or loops, and nodes return values: see [`Graph`].
+//! **A graph**, where streams branch, join or loop, and nodes return values: see [`Graph`].
+//!
+//! The guide in the repository, `docs/guide`, has a chapter for each need: order and determinism, rates and loops,
+//! processes, memory, failures, policies and reports, and patterns for users of rayon, threads and tokio.
 
 mod iter;
 pub mod prelude;
@@ -55,20 +58,19 @@ pub mod graph {
     };
 }
 
-/// Scheduling policies, and what a policy of your own implements.
+/// Scheduling policies, and the traits that a policy of your own implements or calls.
 pub mod policy {
     pub use thalweg_policy::{
-        Auto, Decision, Event, Host, Occupancy, Partition, Policy, Prs, Pss, Qes, RandomStealing, Recorded,
-        WorkStealing, WorkerId, auto, dealt, partition, record, registry, virtual_host, work_stealing,
+        Auto, Decision, End, Event, Host, Measurements, Needs, Occupancy, Partition, Policy, Prs, Pss, Qes,
+        RandomStealing, Recorded, Shared, WorkStealing, WorkerId, auto, dealt, partition, record, registry,
+        work_stealing,
     };
 }
 
-/// What a run reports.
+/// The report of a run.
 pub mod trace {
     pub use thalweg_trace::{ChannelReport, Growth, Limit, NodeReport, Report, WorkerReport};
 }
 
-/// The README's programs, compiled and run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod doctests;

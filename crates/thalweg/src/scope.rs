@@ -1,15 +1,15 @@
-//! Running graphs beside the caller that borrow from it.
+//! Scopes: graphs that borrow from the caller and run while it goes on.
 
 use crate::iter::{Caught, Ordered, Results, TryOrdered, flat_map, map, try_map};
 use crate::{Options, Outlet, Stream};
 
-/// Threads that end before the scope does.
+/// A scope in which graphs are started. Their threads end before the scope does.
 #[derive(Debug)]
 pub struct Scope<'scope, 'env> {
     threads: &'scope std::thread::Scope<'scope, 'env>,
 }
 
-/// Runs `f` with a scope; every graph started in it has ended when this returns.
+/// Calls `f` with a scope. Every graph started in the scope has ended when `scope` returns.
 ///
 /// ```
 /// let text = String::from("to be or not to be");
@@ -22,10 +22,10 @@ pub fn scope<'env, R>(f: impl for<'scope> FnOnce(&Scope<'scope, 'env>) -> R) -> 
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// Runs a stream's graph on threads of the scope, with the stream's items as an iterator.
+    /// Runs a stream's graph on threads of the scope and returns the stream's items as an iterator.
     ///
     /// # Errors
-    /// The graph or the options are refused, or no thread can be started.
+    /// If the graph or the options are refused, or no thread can be started.
     pub fn start<T: Send + 'scope>(
         &self,
         stream: Stream<'scope, T>,
@@ -34,7 +34,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         stream.start_in(self.threads, options)
     }
 
-    /// [`crate::ParallelExt::par_map`] for what borrows.
+    /// [`crate::ParallelExt::par_map`] for items and functions that borrow.
     pub fn par_map<I, U, F>(&self, items: I, f: F) -> Ordered<'scope, U>
     where
         I: IntoIterator,
@@ -46,7 +46,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         Ordered(self.results(map(items.into_iter(), f)))
     }
 
-    /// [`crate::ParallelExt::try_par_map`] for what borrows.
+    /// [`crate::ParallelExt::try_par_map`] for items and functions that borrow.
     pub fn try_par_map<I, U, E, F>(&self, items: I, f: F) -> TryOrdered<'scope, U>
     where
         I: IntoIterator,
@@ -59,7 +59,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         TryOrdered(self.results(try_map(items.into_iter(), f)))
     }
 
-    /// [`crate::ParallelExt::par_filter_map`] for what borrows.
+    /// [`crate::ParallelExt::par_filter_map`] for items and functions that borrow.
     pub fn par_filter_map<I, U, F>(&self, items: I, f: F) -> Ordered<'scope, U>
     where
         I: IntoIterator,
@@ -71,7 +71,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         Ordered(self.results(flat_map("par_filter_map", items.into_iter(), f)))
     }
 
-    /// [`crate::ParallelExt::par_flat_map`] for what borrows.
+    /// [`crate::ParallelExt::par_flat_map`] for items and functions that borrow.
     pub fn par_flat_map<I, U, F>(&self, items: I, f: F) -> Ordered<'scope, U::Item>
     where
         I: IntoIterator,

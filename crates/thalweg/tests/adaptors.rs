@@ -1,4 +1,4 @@
-//! The iterator adaptor: order, laziness, bounds, failures, and what happens to what is left.
+//! The iterator adaptor: order, laziness, bounds, failures, and the drop of unread results.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use support::inject::{PLANTED, silence};
+use support::inject::{INJECTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::spec::mix;
 use support::watchdog::watch;
@@ -17,20 +17,20 @@ fn options(threads: usize) -> Options {
     Options::new().threads(threads)
 }
 
-/// The results before the panic that ends them, and what it carries.
+/// The results before the panic that ends them, and the payload of the panic.
 fn until_panic<U: Send>(ordered: &mut Ordered<'_, U>) -> (Vec<U>, Box<dyn Any + Send>) {
-    let mut given = Vec::new();
-    let panic = catch_unwind(AssertUnwindSafe(|| ordered.by_ref().for_each(|item| given.push(item))));
-    (given, panic.expect_err("the results end with a panic"))
+    let mut results = Vec::new();
+    let panic = catch_unwind(AssertUnwindSafe(|| ordered.by_ref().for_each(|item| results.push(item))));
+    (results, panic.expect_err("the results end with a panic"))
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn text(panic: &(dyn Any + Send)) -> &str {
     let literal = panic.downcast_ref::<&str>().copied();
-    literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).expect("a text")
+    literal.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).expect("the payload is a string")
 }
 
-/// Now and then long, so that later items overtake earlier ones.
+/// Takes long for one item in 64, so that later items finish before earlier ones.
 fn work(item: u64) -> u64 {
     if mix(3, item).is_multiple_of(64) {
         std::thread::sleep(Duration::from_micros(200));
@@ -38,8 +38,8 @@ fn work(item: u64) -> u64 {
     mix(1, item)
 }
 
-/// Threads at work for a graph: workers, and the source's.
-fn threads_at_work() -> usize {
+/// The number of threads that run a graph: workers and the thread of the source.
+fn busy_threads() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let name =
         |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
@@ -72,23 +72,23 @@ fn results_are_the_same_under_every_policy() {
     }
 }
 
-/// Items pulled from an iterator.
-fn pulled() -> (Arc<AtomicUsize>, impl Iterator<Item = u64> + Send + 'static) {
+/// An endless iterator, and the count of items pulled from it.
+fn count_pulls() -> (Arc<AtomicUsize>, impl Iterator<Item = u64> + Send + 'static) {
     let count = Arc::new(AtomicUsize::new(0));
     let pulls = count.clone();
     (count, (0..).inspect(move |_| _ = pulls.fetch_add(1, Ordering::Relaxed)))
 }
 
 #[test]
-fn nothing_runs_before_the_first_result_is_asked_for() {
-    let (count, numbers) = pulled();
+fn nothing_runs_before_the_first_call_of_next() {
+    let (count, numbers) = count_pulls();
     let mut ordered = numbers.par_map(|item| item + 1);
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(count.load(Ordering::Relaxed), 0);
     assert_eq!(ordered.next().unwrap(), 1);
 }
 
-/// The capacities of the channels after a run of that many short items.
+/// The capacities of the channels after a run of `items` short items.
 fn capacities(items: u64, options: &Options) -> Vec<usize> {
     let mut outlet = from_iter(0..items).blocking().par_map(|item| item).start(options).unwrap();
     assert_eq!(outlet.by_ref().count() as u64, items);
@@ -96,9 +96,9 @@ fn capacities(items: u64, options: &Options) -> Vec<usize> {
 }
 
 #[test]
-fn channels_are_widened_for_short_items_unless_a_capacity_is_given() {
+fn channels_are_widened_for_short_items_unless_a_capacity_is_set() {
     let planned = capacities(1, &options(2))[0];
-    // Whether an end sleeps is a matter of timing; that none does in twenty runs is not.
+    // A channel widens when one of its ends sleeps, which depends on timing; in twenty runs it happens.
     let widened = (0..20).any(|_| {
         let found = capacities(1_000_000, &options(2));
         assert!(found.iter().all(|capacity| (planned..=16 * planned).contains(capacity)), "{found:?}");
@@ -110,34 +110,34 @@ fn channels_are_widened_for_short_items_unless_a_capacity_is_given() {
     assert!(bounded.iter().all(|capacity| *capacity <= planned), "{bounded:?}");
 }
 
-/// Both channels full, a claim at every worker, and a firing's worth in hand: that is how far ahead
-/// the iterator is pulled when the caller stops asking.
+/// When the caller stops calling `next`, the iterator is at most two full channels, one claim for each worker and
+/// one firing ahead.
 #[test]
 fn the_iterator_is_pulled_a_bounded_number_of_items_ahead() {
     for (threads, capacity) in [(1, 8), (2, 8), (4, 32)] {
-        let (count, numbers) = pulled();
+        let (count, numbers) = count_pulls();
         let mut ordered = numbers.par_map(|item| item).options(options(threads).capacity(capacity));
-        for asked in [1, 10, 100] {
-            assert_eq!(ordered.by_ref().take(asked).count(), asked);
+        for count in [1, 10, 100] {
+            assert_eq!(ordered.by_ref().take(count).count(), count);
             std::thread::sleep(Duration::from_millis(30));
         }
         let ahead = count.load(Ordering::Relaxed) - 111;
-        // Two channels, and tickets of results that had no room: as many claims as fit the first.
+        // Two channels, and claims that wait for room for their results: as many as fit the first channel.
         assert!(ahead <= 3 * capacity + threads, "{threads} threads: {ahead} ahead");
         drop(ordered);
         let after = count.load(Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(10));
-        assert_eq!(count.load(Ordering::Relaxed), after, "something still runs");
+        assert_eq!(count.load(Ordering::Relaxed), after, "the iterator is still pulled");
     }
 }
 
 #[test]
-fn a_panic_comes_in_its_place_and_nothing_after() {
+fn a_panic_comes_at_its_position_and_ends_the_results() {
     silence();
     for threads in [1, 2, 4] {
         for at in [0, 1, 57, 499] {
             let check = move |item: u64| {
-                assert!(item != at, "{PLANTED} {item}");
+                assert!(item != at, "{INJECTED} {item}");
                 work(item)
             };
             let mut ordered = (0..500).par_map(check).options(options(threads));
@@ -146,7 +146,7 @@ fn a_panic_comes_in_its_place_and_nothing_after() {
             }
             let (more, panic) = until_panic(&mut ordered);
             assert_eq!(more, []);
-            assert_eq!(text(&*panic), format!("{PLANTED} {at}"));
+            assert_eq!(text(&*panic), format!("{INJECTED} {at}"));
             assert!(ordered.next().is_none());
             assert!(ordered.next().is_none());
 
@@ -156,42 +156,42 @@ fn a_panic_comes_in_its_place_and_nothing_after() {
                 assert_eq!(tried.next().unwrap().unwrap(), work(item));
             }
             let Err(Error::Panic { message, .. }) = tried.next().unwrap() else { panic!("no panic") };
-            assert_eq!(message, format!("{PLANTED} {at}"));
+            assert_eq!(message, format!("{INJECTED} {at}"));
             assert!(tried.next().is_none());
             assert!(tried.next().is_none());
         }
     }
 }
 
-/// Of an item whose results were half given, the first half comes.
+/// If a function panics after some of an item's results, those results come before the panic.
 #[test]
 fn a_panic_in_the_middle_of_an_item_comes_after_its_first_results() {
     silence();
     let many = |item: u64| {
-        (0..4).map(move |i| if item == 2 && i == 3 { panic!("{PLANTED}") } else { 10 * item + i })
+        (0..4).map(move |i| if item == 2 && i == 3 { panic!("{INJECTED}") } else { 10 * item + i })
     };
     let mut ordered = (0..10).par_flat_map(many).options(options(2));
-    let (given, panic) = until_panic(&mut ordered);
-    assert_eq!(given, [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22]);
-    assert_eq!(text(&*panic), PLANTED);
+    let (results, panic) = until_panic(&mut ordered);
+    assert_eq!(results, [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22]);
+    assert_eq!(text(&*panic), INJECTED);
     assert!(ordered.next().is_none());
 }
 
 #[test]
 fn a_panic_of_the_iterator_comes_after_its_items() {
     silence();
-    let numbers = (0..100u64).inspect(|item| assert!(*item != 40, "{PLANTED}"));
+    let numbers = (0..100u64).inspect(|item| assert!(*item != 40, "{INJECTED}"));
     let mut ordered = numbers.par_map(|item| item).options(options(2));
-    let (given, panic) = until_panic(&mut ordered);
-    assert!(given.into_iter().eq(0..40));
-    assert_eq!(text(&*panic), PLANTED);
+    let (results, panic) = until_panic(&mut ordered);
+    assert!(results.into_iter().eq(0..40));
+    assert_eq!(text(&*panic), INJECTED);
     assert!(ordered.next().is_none());
 
-    let numbers = (0..100u64).inspect(|item| assert!(*item != 40, "{PLANTED}"));
+    let numbers = (0..100u64).inspect(|item| assert!(*item != 40, "{INJECTED}"));
     let mut tried = numbers.try_par_map(Ok::<u64, Error>).options(options(2));
     assert!(tried.by_ref().take(40).map(Result::unwrap).eq(0..40));
     let Some(Err(Error::Panic { node, message })) = tried.next() else { panic!("no panic") };
-    assert_eq!((node.as_str(), message.as_str()), ("iterator", PLANTED));
+    assert_eq!((node.as_str(), message.as_str()), ("iterator", INJECTED));
     assert!(tried.next().is_none());
 }
 
@@ -202,47 +202,47 @@ fn refused_options_are_the_only_result() {
     assert!(tried.next().is_none());
 
     let mut ordered = (0..3).par_map(|item: u64| item).options(Options::new().policy("fifo"));
-    let (given, panic) = until_panic(&mut ordered);
-    assert_eq!(given, []);
+    let (results, panic) = until_panic(&mut ordered);
+    assert_eq!(results, []);
     assert_eq!(text(&*panic), refused);
     assert!(ordered.next().is_none());
 }
 
 #[test]
-fn dropping_it_early_stops_its_threads_and_drops_its_items() {
-    for asked in [0, 1, 100] {
+fn an_early_drop_stops_the_threads_and_drops_the_items() {
+    for count in [0, 1, 100] {
         let ledger = Ledger::new();
         let (make, again) = (ledger.clone(), ledger.clone());
         let numbers = (0..).map(move |item| Counted::make(item, &make));
         let mut ordered =
             numbers.par_map(move |item| Counted::make(item.value() + 1, &again)).options(options(3));
         watch("dropped early", || {
-            ordered.by_ref().take(asked).for_each(drop);
+            ordered.by_ref().take(count).for_each(drop);
             drop(ordered);
         });
         assert_eq!(ledger.live(), 0);
     }
 }
 
-/// Counts threads of the process by name, so it must not run beside other tests that have some:
-/// it waits until none but its own can be left. Idle threads of the pool have another name.
+/// Counts the threads of the process by name, which includes threads of concurrent tests. So it waits until the
+/// count is zero. Idle threads of the pool have another name.
 #[test]
 fn threads_are_named_and_idle_after_the_drop() {
     let started = Instant::now();
     let mut ordered = (0u64..).par_map(|item| item).options(options(3));
     assert!(ordered.next().is_some());
     if cfg!(target_os = "linux") {
-        assert!(threads_at_work() >= 1);
+        assert!(busy_threads() >= 1);
     }
     drop(ordered);
-    while threads_at_work() > 0 {
-        assert!(started.elapsed() < Duration::from_secs(60), "threads are still at work");
+    while busy_threads() > 0 {
+        assert!(started.elapsed() < Duration::from_secs(60), "threads are still running a graph");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 #[test]
-fn a_scope_lends_what_outlives_it() {
+fn functions_in_a_scope_may_borrow() {
     let text: Vec<String> = (0..300).map(|i| format!("word {i}")).collect();
     let longest = AtomicUsize::new(0);
     let lengths: Vec<usize> = thalweg::scope(|scope| {
@@ -263,7 +263,7 @@ fn a_scope_lends_what_outlives_it() {
 }
 
 #[test]
-fn a_scope_stops_what_was_not_asked_for() {
+fn a_scope_stops_unread_results() {
     let ledger = Ledger::new();
     watch("scope", || {
         thalweg::scope(|scope| {
@@ -277,30 +277,30 @@ fn a_scope_stops_what_was_not_asked_for() {
 }
 
 #[test]
-fn a_scope_tells_of_panics_like_the_adaptor() {
+fn a_scope_propagates_panics_like_the_adaptor() {
     silence();
     let limit = 5;
     let results: Vec<Result<u64, Error>> = thalweg::scope(|scope| {
-        let check = |item: u64| if item < limit { Ok::<_, Error>(item) } else { panic!("{PLANTED}") };
+        let check = |item: u64| if item < limit { Ok::<_, Error>(item) } else { panic!("{INJECTED}") };
         scope.try_par_map(0..100, check).collect()
     });
     assert_eq!(results.len(), 6);
     assert!(matches!(results.last(), Some(Err(Error::Panic { .. }))));
-    let check = |item: u64| if item < limit { item } else { panic!("{PLANTED}") };
-    let (given, panic) = thalweg::scope(|scope| until_panic(&mut scope.par_map(0..100, check)));
-    assert!(given.into_iter().eq(0..limit));
-    assert_eq!(text(&*panic), PLANTED);
-    // A panic that is not caught leaves the scope after the scope's threads have ended.
+    let check = |item: u64| if item < limit { item } else { panic!("{INJECTED}") };
+    let (results, panic) = thalweg::scope(|scope| until_panic(&mut scope.par_map(0..100, check)));
+    assert!(results.into_iter().eq(0..limit));
+    assert_eq!(text(&*panic), INJECTED);
+    // An uncaught panic leaves the scope after the scope's threads have ended.
     let leaves = || thalweg::scope(|scope| scope.par_map(0..100, check).count());
-    assert_eq!(text(&*catch_unwind(AssertUnwindSafe(leaves)).unwrap_err()), PLANTED);
+    assert_eq!(text(&*catch_unwind(AssertUnwindSafe(leaves)).unwrap_err()), INJECTED);
 }
 
-/// What a panic carries where it is no text.
+/// A panic payload that is not a string.
 #[derive(Debug, PartialEq)]
 struct Payload(Vec<u64>);
 
 #[test]
-fn a_resumed_panic_carries_what_was_thrown() {
+fn a_resumed_panic_keeps_its_payload() {
     for threads in [1, 2, 4] {
         for at in [0, 1, 57] {
             let check = move |item: u64| match item == at {
@@ -308,8 +308,8 @@ fn a_resumed_panic_carries_what_was_thrown() {
                 false => work(item),
             };
             let caught = |mut ordered: Ordered<'_, u64>, many: usize| {
-                let (given, panic) = until_panic(&mut ordered);
-                assert_eq!(given, (0..at).flat_map(|item| vec![work(item); many]).collect::<Vec<_>>());
+                let (results, panic) = until_panic(&mut ordered);
+                assert_eq!(results, (0..at).flat_map(|item| vec![work(item); many]).collect::<Vec<_>>());
                 assert_eq!(*panic.downcast::<Payload>().unwrap(), Payload(vec![at, threads]));
                 assert!(ordered.next().is_none());
             };
@@ -319,7 +319,7 @@ fn a_resumed_panic_carries_what_was_thrown() {
             caught((0..500).par_flat_map(move |item| [check(item); 3]).options(options.clone()), 3);
             caught((0..500).map(check).par_map(|item| item).options(options.clone()), 1);
             thalweg::scope(|scope| caught(scope.par_map(0..500, check).options(options.clone()), 1));
-            // Through two adaptors: the second finds it in its iterator.
+            // Two adaptors: the iterator of the second panics.
             caught((0..500).par_map(check).par_map(|item| item).options(options), 1);
             let mut tried = (0..500).try_par_map(move |item| Ok::<u64, Error>(check(item)));
             assert!(tried.by_ref().take(at as usize).map(Result::unwrap).eq((0..at).map(work)));
@@ -330,9 +330,9 @@ fn a_resumed_panic_carries_what_was_thrown() {
     }
 }
 
-/// An error of the function's comes with its type, in its place, and ends the results.
+/// An error of the function keeps its type, comes at the position of its item, and ends the results.
 #[test]
-fn an_error_comes_in_its_place_and_nothing_after() {
+fn an_error_comes_at_its_position_and_ends_the_results() {
     #[derive(Debug, PartialEq)]
     struct TooLarge(u64);
     impl std::fmt::Display for TooLarge {
@@ -344,7 +344,7 @@ fn an_error_comes_in_its_place_and_nothing_after() {
 
     for threads in [1, 2, 4] {
         for at in [0, 1, 57, 499] {
-            // Those after it fail as well, some of them earlier.
+            // Later items fail too, some of them at an earlier time.
             let check = move |item: u64| if item < at { Ok(work(item)) } else { Err(TooLarge(item)) };
             let mut tried = (0..500).try_par_map(check).options(options(threads));
             assert!(tried.by_ref().take(at as usize).map(Result::unwrap).eq((0..at).map(work)));
@@ -360,58 +360,59 @@ fn an_error_comes_in_its_place_and_nothing_after() {
     }
 }
 
-/// `next` gives a failure although the iterator waits for the caller.
+/// `next` resumes the panic although the iterator waits for the caller.
 #[test]
-fn a_panic_is_resumed_though_the_iterator_waits() {
+fn a_panic_is_resumed_while_the_iterator_waits() {
     silence();
-    let fail = |item: u64| if item == 2 { panic!("{PLANTED}") } else { item };
+    let fail = |item: u64| if item == 2 { panic!("{INJECTED}") } else { item };
     watch("waits", || {
-        let (ask, asked) = std::sync::mpsc::channel();
-        (0..3).for_each(|item| ask.send(item).unwrap());
-        let mut ordered = asked.into_iter().par_map(fail);
-        let (given, panic) = until_panic(&mut ordered);
-        assert_eq!((given, text(&*panic)), (vec![0, 1], PLANTED));
+        let (requester, requests) = std::sync::mpsc::channel();
+        (0..3).for_each(|item| requester.send(item).unwrap());
+        let mut ordered = requests.into_iter().par_map(fail);
+        let (results, panic) = until_panic(&mut ordered);
+        assert_eq!((results, text(&*panic)), (vec![0, 1], INJECTED));
         assert!(ordered.next().is_none());
-        drop(ask);
+        drop(requester);
     });
 }
 
 #[test]
-fn a_panic_is_resumed_in_a_scope_though_the_iterator_waits() {
+fn a_panic_is_resumed_in_a_scope_while_the_iterator_waits() {
     silence();
-    let fail = |item: u64| if item == 2 { panic!("{PLANTED}") } else { item };
+    let fail = |item: u64| if item == 2 { panic!("{INJECTED}") } else { item };
     watch("waits in a scope", || {
         thalweg::scope(|scope| {
-            let (ask, asked) = std::sync::mpsc::channel();
-            (0..3).for_each(|item| ask.send(item).unwrap());
-            let mut ordered = scope.par_map(asked, fail);
-            let (given, panic) = until_panic(&mut ordered);
-            assert_eq!((given, text(&*panic)), (vec![0, 1], PLANTED));
+            let (requester, requests) = std::sync::mpsc::channel();
+            (0..3).for_each(|item| requester.send(item).unwrap());
+            let mut ordered = scope.par_map(requests, fail);
+            let (results, panic) = until_panic(&mut ordered);
+            assert_eq!((results, text(&*panic)), (vec![0, 1], INJECTED));
             assert!(ordered.next().is_none());
-            drop(ask);
+            drop(requester);
         });
     });
 }
 
-/// Why a run fails otherwise is the last result, or a panic with its text.
+/// Any other failure of the run is the last result, or a panic with the error's text.
 #[test]
 fn a_failure_of_the_run_is_the_last_result() {
     let late = || options(2).deadline(Duration::from_millis(30));
     let mut tried = (0u64..).try_par_map(Ok::<u64, Error>).options(late());
-    let error = watch("deadline", || tried.find_map(Result::err)).expect("it does not end by itself");
+    let error =
+        watch("deadline", || tried.find_map(Result::err)).expect("an endless iterator ends with an error");
     assert!(matches!(error, Error::Deadline(_)), "{error}");
     assert!(tried.next().is_none());
     let mut ordered = (0u64..).par_map(|item| item).options(late());
-    let (given, panic) = watch("deadline", || until_panic(&mut ordered));
-    assert!(given.iter().copied().eq(0..given.len() as u64));
+    let (results, panic) = watch("deadline", || until_panic(&mut ordered));
+    assert!(results.iter().copied().eq(0..results.len() as u64));
     assert_eq!(text(&*panic), error.to_string());
     assert!(ordered.next().is_none());
 }
 
 #[test]
-fn adaptors_follow_each_other() {
+fn adaptors_can_be_chained() {
     for threads in [1, 2, 4] {
-        let (count, numbers) = pulled();
+        let (count, numbers) = count_pulls();
         let mut twice = numbers.par_map(work).options(options(threads)).par_map(|item| item ^ 1);
         assert_eq!(count.load(Ordering::Relaxed), 0);
         assert!(twice.by_ref().take(500).eq((0..500).map(|item| work(item) ^ 1)));
@@ -421,14 +422,14 @@ fn adaptors_follow_each_other() {
         });
         let sums: Vec<Result<u64, Error>> = sums.options(options(threads)).collect();
         let expected: Vec<u64> = (0..499).flat_map(|item| [item, work(item) % 1000]).collect();
-        let (last, given) = sums.split_last().unwrap();
-        assert!(given.iter().map(|sum| sum.as_ref().unwrap()).eq(&expected));
+        let (last, results) = sums.split_last().unwrap();
+        assert!(results.iter().map(|sum| sum.as_ref().unwrap()).eq(&expected));
         assert!(last.as_ref().is_err_and(|error| error.to_string().contains("the last but one")));
     }
 }
 
 #[test]
-fn handles_may_go_to_other_threads() {
+fn handles_are_send() {
     fn assert_send<T: Send>() {}
     assert_send::<Ordered<'static, u64>>();
     assert_send::<TryOrdered<'static, u64>>();
@@ -437,31 +438,31 @@ fn handles_may_go_to_other_threads() {
     assert_send::<Output<'static, u64>>();
 }
 
-/// Who asks several things at once and waits for all the answers is not made to wait for more, as
-/// threads that nap would if they took the answers for a stream.
+/// A caller that sends several requests and then waits for all answers gets them without delay. A thread that took
+/// the answers for a steady stream would nap and delay them.
 #[test]
 fn several_requests_at_a_time_are_answered_at_once() {
     let round_of = |window: u64| {
-        let (ask, asked) = std::sync::mpsc::channel::<u64>();
-        let mut answers = asked.into_iter().par_map(|x| x + 1);
+        let (requester, requests) = std::sync::mpsc::channel::<u64>();
+        let mut answers = requests.into_iter().par_map(|x| x + 1);
         let start = Instant::now();
         for round in 0..200 {
-            (0..window).for_each(|i| ask.send(round * window + i).unwrap());
+            (0..window).for_each(|i| requester.send(round * window + i).unwrap());
             (0..window).for_each(|i| assert_eq!(answers.next().unwrap(), round * window + i + 1));
         }
         start.elapsed() / 200
-        // The answers are dropped first, while their iterator waits for who asks.
+        // `answers` is dropped before `requester`, while its iterator waits for `requester`.
     };
-    // 1100 us where naps went wrong, 70 where they do not; the machine may be busy.
+    // Measured: 1100 us with naps, 70 us without; the bound leaves room for other load.
     for window in [1, 2, 8, 32] {
         let best = (0..5).map(|_| round_of(window)).min().unwrap();
         assert!(best < Duration::from_micros(500), "{window} at a time: {best:?}");
     }
 }
 
-/// The iterator waits for the caller, which waits for a run that has failed.
+/// The iterator waits for the caller. `next` returns the run's failure without waiting for the iterator.
 #[test]
-fn a_failed_run_is_not_waited_for() {
+fn a_failed_run_does_not_wait_for_its_iterator() {
     let (send, items) = std::sync::mpsc::channel::<u64>();
     send.send(1).unwrap();
     let options = Options::new().deadline(Duration::from_millis(30));

@@ -1,8 +1,8 @@
-//! Ends of channels, and messages lent out, that are used or dropped elsewhere than in the process they
-//! belong to: on other threads, in other processes and runs, in kernels.
+//! Ends of channels and borrowed messages that are used or dropped outside the process that owns them: on other
+//! threads, in other processes and runs, in kernels.
 //!
-//! In all of these graphs some process awaits a [`Gate`] that only a process opens which such a drop
-//! sets going: whoever is not told of the drop waits for ever.
+//! In each of these graphs a process awaits a [`Gate`], and the process that opens the gate can only run after
+//! such a drop. A drop that does not notify that process makes the run hang.
 
 mod support;
 
@@ -17,14 +17,16 @@ use support::inject::silence;
 use support::watchdog::watch;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::{
-    Decision, Event, Host, Policy, WorkerId,
+    Decision, Event, Host, Needs, Policy, WorkerId,
     work_stealing::{Place, WorkStealing},
 };
 use thalweg::{Error, Finished, Graph, Message, Options, Report, Rx, Stream, Tx, input, output};
 
-type Gift = Box<dyn Any + Send>;
+/// An end or a message that leaves its process.
+type Moved = Box<dyn Any + Send>;
 
-/// Fair policies that look and such that are told, with one worker and two, and threads of their own.
+/// Fair policies that scan and fair policies that want notifications, with one and two workers and with one
+/// thread for each process.
 fn everywhere(what: &str, make: impl Fn(&Gate) -> Graph<'static>) {
     for policy in ["auto", "random", "partition", "ws-last"] {
         for threads in [1, 2] {
@@ -40,7 +42,7 @@ fn run(what: &str, options: &Options, make: impl Fn(&Gate) -> Graph<'static>) ->
     watch(format!("{what}: {options:?}"), || make(&Gate::default()).run(options).map(Finished::into_report))
 }
 
-/// Drops something on a thread of its own, when its owner surely waits.
+/// Drops a value on a thread of its own, after a pause in which its owner starts to wait.
 fn drop_later(what: impl Send + 'static) -> JoinHandle<()> {
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(3));
@@ -48,7 +50,7 @@ fn drop_later(what: impl Send + 'static) -> JoinHandle<()> {
     })
 }
 
-/// Until the others have done all they can.
+/// Waits until the other processes can be expected to wait too.
 async fn pause() {
     let gate = Gate::default();
     let open = gate.clone();
@@ -59,8 +61,8 @@ async fn pause() {
     gate.await;
 }
 
-/// A process that has something to do until the gate is open: while it has, nobody looks at the resting
-/// graph, and finds there what he was not told of.
+/// A process that is ready until the gate is open. While it is, the graph is not quiescent, so no worker scans
+/// it and finds a drop that raised no notification.
 fn busy(graph: &Graph<'static>, gate: &Gate) {
     let gate = gate.clone();
     graph.process("busy", (), (), |(), ()| {
@@ -71,18 +73,18 @@ fn busy(graph: &Graph<'static>, gate: &Gate) {
     });
 }
 
-/// Opens a gate when it is dropped: with a process that ends, or is cancelled because nobody hears it.
-struct Opens(Gate);
+/// Opens a gate when it is dropped: its process ended, or was cancelled because it has no receiver.
+struct OpenOnDrop(Gate);
 
-impl Drop for Opens {
+impl Drop for OpenOnDrop {
     fn drop(&mut self) {
         self.0.open();
     }
 }
 
-/// A process that sends ten messages; its end opens the gate.
-fn ten(graph: &Graph<'static>, gate: &Gate) -> Stream<'static, u64> {
-    let opens = Opens(gate.clone());
+/// A process that sends ten messages and opens the gate when it ends.
+fn send_ten(graph: &Graph<'static>, gate: &Gate) -> Stream<'static, u64> {
+    let opens = OpenOnDrop(gate.clone());
     graph.process("ten", (), output("out"), |(), mut tx| async move {
         let _opens = opens;
         for i in 0..10 {
@@ -91,7 +93,7 @@ fn ten(graph: &Graph<'static>, gate: &Gate) -> Stream<'static, u64> {
     })
 }
 
-/// A process that receives all there is and then opens the gate.
+/// A process that receives until its stream ends and then opens the gate.
 fn listen(graph: &Graph<'static>, stream: Stream<'static, u64>, gate: &Gate) {
     let gate = gate.clone();
     graph.process("listen", input("in", stream), (), |mut rx, ()| async move {
@@ -100,9 +102,9 @@ fn listen(graph: &Graph<'static>, stream: Stream<'static, u64>, gate: &Gate) {
     });
 }
 
-/// The first message of an end that lives as long as the program.
-async fn lent(rx: Rx<u64>) -> Message<'static, u64> {
-    Box::leak(Box::new(rx)).recv_ref().await.expect("there is one")
+/// The first message of an end, borrowed for the rest of the program: the end is leaked.
+async fn leak_first(rx: Rx<u64>) -> Message<'static, u64> {
+    Box::leak(Box::new(rx)).recv_ref().await.expect("the stream has a message")
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn a_sending_end_dropped_on_another_thread_ends_its_stream() {
 fn a_receiving_end_dropped_on_another_thread_frees_its_sender() {
     everywhere("receiving end", |gate| {
         let (graph, open) = (Graph::new(), gate.clone());
-        let stream = ten(&graph, gate);
+        let stream = send_ten(&graph, gate);
         graph.process("owner", input("in", stream), (), |mut rx, ()| async move {
             rx.recv().await;
             drop_later(rx);
@@ -133,8 +135,8 @@ fn a_receiving_end_dropped_on_another_thread_frees_its_sender() {
     });
 }
 
-/// Two messages: the second finds room when the first, which was lent out, is taken.
-fn two(graph: &Graph<'static>, gate: &Gate) -> Stream<'static, u64> {
+/// A process that sends two messages. The second has room only after the first, which is borrowed, is dropped.
+fn send_two(graph: &Graph<'static>, gate: &Gate) -> Stream<'static, u64> {
     let gate = gate.clone();
     graph.process("two", (), output("out"), |(), mut tx| async move {
         tx.send(1).await;
@@ -148,10 +150,10 @@ fn a_message_dropped_on_another_thread_makes_room() {
     for weighed in [false, true] {
         everywhere("message", |gate| {
             let (graph, open) = (Graph::new(), gate.clone());
-            let stream = two(&graph, gate);
+            let stream = send_two(&graph, gate);
             let stream = if weighed { stream.weigh(|_| 100) } else { stream };
             graph.process("owner", input("in", stream), (), |rx, ()| async move {
-                drop_later(lent(rx).await);
+                drop_later(leak_first(rx).await);
                 open.await;
             });
             graph
@@ -159,15 +161,15 @@ fn a_message_dropped_on_another_thread_makes_room() {
     }
 }
 
-/// By weight alone: there are places enough.
+/// The channel has enough slots; only the byte budget is short.
 #[test]
 fn a_weighed_message_dropped_on_another_thread_makes_room() {
     let options = Options::new().threads(2).capacity(8).budget(2000);
     let report = run("by weight", &options, |gate| {
         let (graph, open) = (Graph::new(), gate.clone());
-        let stream = two(&graph, gate).weigh(|_| 1 << 20);
+        let stream = send_two(&graph, gate).weigh(|_| 1 << 20);
         graph.process("owner", input("in", stream), (), |rx, ()| async move {
-            drop_later(lent(rx).await);
+            drop_later(leak_first(rx).await);
             open.await;
         });
         graph
@@ -175,42 +177,44 @@ fn a_weighed_message_dropped_on_another_thread_makes_room() {
     assert_eq!(report.unwrap().channels[0].items, 2);
 }
 
-/// An owner that gives away what it has to `taker`, and waits at the gate.
-fn give_away(graph: &Graph<'static>, gate: &Gate, kind: usize) -> Stream<'static, Gift> {
-    let (open, stream) = (gate.clone(), if kind == 2 { two(graph, gate) } else { ten(graph, gate) });
-    let (out, gifts) = graph.process(
+/// A process that sends its sending end (kind 0), its receiving end (1) or a message (2) to `taker`, and waits at the
+/// gate.
+fn move_away(graph: &Graph<'static>, gate: &Gate, kind: usize) -> Stream<'static, Moved> {
+    let (open, stream) =
+        (gate.clone(), if kind == 2 { send_two(graph, gate) } else { send_ten(graph, gate) });
+    let (out, moved) = graph.process(
         "owner",
         input("in", stream),
-        (output("out"), output("gifts")),
-        move |rx, (tx, mut gifts): (Tx<u64>, Tx<Gift>)| async move {
-            let (mut kept, mut others): (Vec<Gift>, Vec<Gift>) = (Vec::new(), Vec::new());
+        (output("out"), output("moved")),
+        move |rx, (tx, mut moved): (Tx<u64>, Tx<Moved>)| async move {
+            let (mut kept, mut others): (Vec<Moved>, Vec<Moved>) = (Vec::new(), Vec::new());
             match kind {
                 0 => _ = (others.push(Box::new(tx)), kept.push(Box::new(rx))),
                 1 => _ = (others.push(Box::new(rx)), kept.push(Box::new(tx))),
-                _ => _ = (others.push(Box::new(lent(rx).await)), kept.push(Box::new(tx))),
+                _ => _ = (others.push(Box::new(leak_first(rx).await)), kept.push(Box::new(tx))),
             }
             pause().await;
-            for gift in others {
-                gifts.send(gift).await;
+            for other in others {
+                moved.send(other).await;
             }
             open.await;
             drop(kept);
         },
     );
-    // For the sending end the listener opens the gate; else it just listens.
-    let heard = if kind == 0 { gate.clone() } else { Gate::default() };
-    listen(graph, out, &heard);
-    gifts
+    // If the sending end is moved, the listener opens the gate; otherwise it opens a gate of no use.
+    let opened = if kind == 0 { gate.clone() } else { Gate::default() };
+    listen(graph, out, &opened);
+    moved
 }
 
 #[test]
-fn what_another_process_drops_is_told_of() {
+fn a_drop_in_another_process_is_notified() {
     for kind in 0..3 {
-        everywhere(&format!("gift {kind}"), |gate| {
+        everywhere(&format!("moved {kind}"), |gate| {
             let (graph, open) = (Graph::new(), gate.clone());
             busy(&graph, gate);
-            let gifts = give_away(&graph, gate, kind);
-            graph.process("taker", input("in", gifts), (), |mut rx, ()| async move {
+            let moved = move_away(&graph, gate, kind);
+            graph.process("taker", input("in", moved), (), |mut rx, ()| async move {
                 drop(rx.recv().await);
                 open.await;
             });
@@ -220,23 +224,23 @@ fn what_another_process_drops_is_told_of() {
 }
 
 #[test]
-fn what_a_kernel_drops_is_told_of() {
+fn a_drop_in_a_kernel_is_notified() {
     for kind in 0..3 {
-        everywhere(&format!("gift {kind} to a kernel"), |gate| {
+        everywhere(&format!("moved {kind} to a kernel"), |gate| {
             let graph = Graph::new();
             busy(&graph, gate);
-            let gifts = give_away(&graph, gate, kind);
-            gifts.for_each(drop).named("taker");
+            let moved = move_away(&graph, gate, kind);
+            moved.for_each(drop).named("taker");
             graph
         });
     }
 }
 
-/// An end that the closure takes and the future does not: it is dropped before the run begins.
+/// The closure drops an end that its future does not capture, before the run begins.
 #[test]
-fn what_is_dropped_before_the_run_begins_is_told_of() {
+fn a_drop_before_the_run_begins_is_notified() {
     everywhere("before", |gate| {
-        let (graph, open, opens) = (Graph::new(), gate.clone(), Opens(gate.clone()));
+        let (graph, open, opens) = (Graph::new(), gate.clone(), OpenOnDrop(gate.clone()));
         let stream = graph.process("endless", (), output("out"), |(), mut tx| async move {
             let _opens = opens;
             for i in 0.. {
@@ -250,14 +254,14 @@ fn what_is_dropped_before_the_run_begins_is_told_of() {
     });
 }
 
-/// A process that ends leaves nothing open: what is still somewhere is of no use to anybody.
+/// A process that ends closes its ends, also those that were leaked.
 #[test]
 fn ends_that_outlive_their_process_end_with_it() {
     for sending in [true, false] {
         everywhere("forgotten", |gate| {
             let (graph, open) = (Graph::new(), gate.clone());
             let never = Gate::default();
-            let stream = ten(&graph, if sending { &never } else { gate });
+            let stream = send_ten(&graph, if sending { &never } else { gate });
             let out = graph.process("owner", input("in", stream), output("out"), move |rx, tx| async move {
                 std::mem::forget((rx, tx));
             });
@@ -268,9 +272,9 @@ fn ends_that_outlive_their_process_end_with_it() {
     }
 }
 
-/// A message whose guard is forgotten is dropped with its end, once, wherever that is.
+/// If the guard of a message is forgotten, the message is dropped with its end, once, on the thread that drops the end.
 #[test]
-fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
+fn a_forgotten_message_is_dropped_with_its_end_on_another_thread() {
     let (made, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     struct Counts(Arc<AtomicUsize>);
     impl Drop for Counts {
@@ -279,9 +283,9 @@ fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
         }
     }
     let (counts, counted) = (dropped.clone(), made.clone());
-    let (begun, elsewhere) = mpsc::channel();
+    let (begun, threads) = mpsc::channel();
     let report = run("forgotten message", &Options::new().threads(2).capacity(1), |gate| {
-        let (graph, open, opens) = (Graph::new(), gate.clone(), Opens(gate.clone()));
+        let (graph, open, opens) = (Graph::new(), gate.clone(), OpenOnDrop(gate.clone()));
         let (counts, counted, begun) = (counts.clone(), counted.clone(), begun.clone());
         let out = graph.process("three", (), output("out"), |(), mut tx| async move {
             let _opens = opens;
@@ -298,27 +302,27 @@ fn a_forgotten_message_is_dropped_with_its_end_elsewhere() {
         graph
     });
     report.unwrap();
-    // The others learn that the end is gone before all that was in it is.
-    elsewhere.recv().unwrap().join().unwrap();
-    // The third may never have been made.
+    // The run can end before the other thread has dropped everything that the end held.
+    threads.recv().unwrap().join().unwrap();
+    // The run may end before the third item is created.
     let made = made.load(Ordering::Relaxed);
     assert_eq!((made >= 2, dropped.load(Ordering::Relaxed)), (true, made));
 }
 
-/// The process that gets an end by a message, and uses it, fails with the end's name.
+/// A process that receives another's end in a message and uses it fails, with the end's name.
 #[test]
 fn an_end_used_in_another_process_is_refused_by_name() {
     silence();
     let error = run("another's", &Options::new(), |_| {
         let graph = Graph::new();
-        let (out, gifts) = graph.process(
+        let (out, ends) = graph.process(
             "owner",
             (),
-            (output("out"), output("gifts")),
-            |(), (tx, mut gifts): (Tx<u64>, Tx<Tx<u64>>)| async move { gifts.send(tx).await },
+            (output("out"), output("ends")),
+            |(), (tx, mut ends): (Tx<u64>, Tx<Tx<u64>>)| async move { ends.send(tx).await },
         );
-        graph.process("taker", input("in", gifts), (), |mut rx, ()| async move {
-            rx.recv().await.expect("one").send(1).await;
+        graph.process("taker", input("in", ends), (), |mut rx, ()| async move {
+            rx.recv().await.expect("an end").send(1).await;
         });
         out.for_each(drop).named("sink");
         graph
@@ -329,20 +333,20 @@ fn an_end_used_in_another_process_is_refused_by_name() {
     }
 }
 
-/// Processes of two runs may have the same place in their graphs.
+/// The two processes have the same node id, in the graphs of two runs.
 #[test]
 fn an_end_used_in_another_run_is_refused() {
     silence();
     let open = Gate::default();
-    let (give, take) = mpsc::channel();
+    let (send, receive) = mpsc::channel();
     let one = Graph::new();
     let out = one.process("owner", (), output("out"), move |(), tx| async move {
-        give.send(tx).unwrap();
+        send.send(tx).unwrap();
         open.await;
     });
     out.for_each(drop).named("sink");
     let one = std::thread::spawn(move || one.run(&Options::new()));
-    let mut tx = take.recv().unwrap();
+    let mut tx = receive.recv().unwrap();
     let two = Graph::new();
     let out = two.process("thief", (), output::<u64>("out"), move |(), own| async move {
         tx.send(1).await;
@@ -351,18 +355,18 @@ fn an_end_used_in_another_run_is_refused() {
     out.for_each(drop).named("sink");
     let error = watch("another run", || two.run(&Options::new())).unwrap_err().to_string();
     assert!(error.contains("node `thief`") && error.contains("another run"), "{error}");
-    // And what the thief's panic has dropped is not the end of a stream.
+    // The end that the thief's panic dropped does not count as the end of its stream.
     let error = watch("its own run", || one.join().unwrap()).unwrap_err().to_string();
     assert!(error.contains("node `owner`") && error.contains("owner.out -> sink.in"), "{error}");
 }
 
-/// An operation on another thread is refused there; what its panic drops is no end of a stream.
+/// An operation on another thread panics there. The end that this panic drops does not end its stream.
 #[test]
 fn a_thread_that_panics_with_an_end_fails_the_run() {
     silence();
     for round in 0..20 {
-        let heard = Arc::new(AtomicU64::new(0));
-        let ends = heard.clone();
+        let observed = Arc::new(AtomicU64::new(0));
+        let ends = observed.clone();
         let error = run("panics", &Options::new().threads(1 + round % 2), |gate| {
             let (graph, open, ends) = (Graph::new(), gate.clone(), ends.clone());
             let out = graph.process("owner", (), output("out"), |(), mut tx| async move {
@@ -384,11 +388,11 @@ fn a_thread_that_panics_with_an_end_fails_the_run() {
         for part in ["node `owner`", "sending end", "owner.out -> listen.in"] {
             assert!(error.contains(part), "{error}: {part}");
         }
-        assert_eq!(heard.load(Ordering::Relaxed), 0);
+        assert_eq!(observed.load(Ordering::Relaxed), 0);
     }
 }
 
-/// What a run gives that is made inside of a poll.
+/// The result of a run that is nested in a poll.
 fn inner() -> u64 {
     let (sum, inner) = (Mutex::new(0), Graph::new());
     let out = inner.process("inner", (), output("out"), |(), mut tx| async move {
@@ -399,12 +403,12 @@ fn inner() -> u64 {
     sum.into_inner().unwrap()
 }
 
-/// A process drops its end, makes a run, and fails: nobody has heard an end meanwhile.
+/// A process drops its end, executes a nested run, and fails: no process observes the end of the stream.
 #[test]
-fn a_run_inside_of_a_poll_ends_no_stream_of_the_outer_one() {
+fn a_run_nested_in_a_poll_ends_no_stream_of_the_outer_run() {
     silence();
-    let heard = Arc::new(AtomicU64::new(0));
-    let ends = heard.clone();
+    let observed = Arc::new(AtomicU64::new(0));
+    let ends = observed.clone();
     let error = run("nested", &Options::new().threads(2).policy("random"), |_| {
         let (graph, ends) = (Graph::new(), ends.clone());
         let out = graph.process("owner", (), output::<u64>("out"), |(), tx| async move {
@@ -422,30 +426,31 @@ fn a_run_inside_of_a_poll_ends_no_stream_of_the_outer_one() {
     });
     let error = error.unwrap_err().to_string();
     assert!(error.contains("on purpose"), "{error}");
-    assert_eq!(heard.load(Ordering::Relaxed), 0);
+    assert_eq!(observed.load(Ordering::Relaxed), 0);
 }
 
-/// Work stealing, at whose start something is dropped elsewhere: when the tokens are made, and before the
+/// Work stealing; when it starts, an end is dropped on another thread, after the tokens are created and before the
 /// policy has looked for them.
-struct Late(WorkStealing, Mutex<Option<Gift>>);
+struct DropAtStart(WorkStealing, Mutex<Option<Moved>>);
 
-impl Policy for Late {
+impl Policy for DropAtStart {
     type Local = <WorkStealing as Policy>::Local;
+    type Shared = ();
+
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.0.needs(graph)
+    }
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         let claimable = |host: &H| -> Vec<NodeId> {
             host.graph().node_ids().filter(|node| host.claimable(*node)).collect()
         };
-        if let Some(gift) = self.1.lock().unwrap().take() {
+        if let Some(end) = self.1.lock().unwrap().take() {
             let with_tokens = claimable(host);
-            std::thread::spawn(|| drop(gift)).join().unwrap();
-            assert_eq!(claimable(host), with_tokens, "what has no token yet is told of after the start");
+            std::thread::spawn(|| drop(end)).join().unwrap();
+            assert_eq!(claimable(host), with_tokens, "a node without a token is notified after the start");
         }
         self.0.start(worker, host)
-    }
-
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.0.is_told(graph)
     }
 
     fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
@@ -458,12 +463,12 @@ impl Policy for Late {
 }
 
 #[test]
-fn what_is_dropped_while_a_policy_begins_is_told_once() {
+fn a_drop_while_a_policy_starts_is_notified_once() {
     for threads in [1, 2, 4] {
-        let (graph, given) = (Graph::new(), Arc::new(Mutex::new(None)));
-        let give = given.clone();
+        let (graph, taken) = (Graph::new(), Arc::new(Mutex::new(None)));
+        let take = taken.clone();
         let out = graph.process("owner", (), output::<u64>("out"), move |(), tx| {
-            *give.lock().unwrap() = Some(Box::new(tx) as Gift);
+            *take.lock().unwrap() = Some(Box::new(tx) as Moved);
             async {}
         });
         let doubled = graph.kernel("double", input("in", out), output("out")).parallel(|items, doubled| {
@@ -474,9 +479,9 @@ fn what_is_dropped_while_a_policy_begins_is_told_once() {
         doubled.for_each(|_| ()).named("count");
         let options = Options::new().threads(threads);
         let prepared = graph.build().unwrap().prepare(&options).unwrap();
-        let gift = given.lock().unwrap().take();
-        assert!(gift.is_some(), "the end is there before the run");
-        let policy = Late(WorkStealing::new(Place::Last), Mutex::new(gift));
+        let end = taken.lock().unwrap().take();
+        assert!(end.is_some(), "the closure runs before the run begins");
+        let policy = DropAtStart(WorkStealing::new(Place::Last), Mutex::new(end));
         watch(format!("{threads} threads"), || prepared.run_under(&policy).unwrap());
     }
 }

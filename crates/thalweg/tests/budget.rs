@@ -1,9 +1,8 @@
 //! Bounded memory: a run with a byte budget keeps it while its last stage stalls.
 //!
-//! Items enter their bytes in a ledger when they are made and take them out when they are dropped,
-//! so the ledger's peak is what the run really held, wherever it was: in channels, in reorder
-//! windows, in firings. It may be more than the budget by what firings hold that had begun: for
-//! each node what one firing takes and gives, for a parallel node that for each worker.
+//! A ledger counts the bytes of live items, so its peak is the memory that the items of the run held: in
+//! channels, in reorder windows, in firings. The peak may exceed the budget by the items of the firings in
+//! progress: one firing of each sequential node, and for each worker one of each parallel node.
 
 mod support;
 
@@ -19,7 +18,7 @@ use thalweg::{Error, Options, Report, Stream, from_iter, input, output};
 /// Bytes of the largest item.
 const MOST: usize = 4000;
 
-/// An item that stands for so many bytes.
+/// An item that counts as `bytes` bytes.
 struct Heavy {
     bytes: usize,
     ledger: Arc<Ledger>,
@@ -49,13 +48,13 @@ fn heavy(count: u64, ledger: &Arc<Ledger>) -> Stream<'static, Heavy> {
     from_iter((0..count).map(move |item| Heavy::new(bytes(item), &ledger))).weigh(weight)
 }
 
-/// The same item again, as a new one.
-fn again(ledger: &Arc<Ledger>) -> impl Fn(Heavy) -> Heavy + Send + Sync + Clone + 'static {
+/// Replaces an item by a new one of the same weight.
+fn renew(ledger: &Arc<Ledger>) -> impl Fn(Heavy) -> Heavy + Send + Sync + Clone + 'static {
     let ledger = ledger.clone();
     move |item| Heavy::new(item.bytes, &ledger)
 }
 
-/// Runs a chain whose last stage stalls at its first item until nothing moves any more.
+/// Runs a chain. Its last stage blocks at the first item until the ledger does not change any more.
 fn stall(chain: Stream<'static, Heavy>, ledger: &Arc<Ledger>, options: &Options) -> Report {
     let (seen, mut stalled) = (ledger.clone(), false);
     let flow = chain.for_each(move |item| {
@@ -71,10 +70,10 @@ fn stall(chain: Stream<'static, Heavy>, ledger: &Arc<Ledger>, options: &Options)
     watch(format!("{options:?}"), || flow.blocking().run(options).unwrap().1)
 }
 
-/// What may come on top of the budget: a firing of each sequential node and, for each worker, one
-/// of each parallel node. A firing takes `takes` items and gives `gives`.
-fn on_top(sequential: usize, parallel: usize, threads: usize, takes: usize, gives: usize) -> usize {
-    (sequential + parallel * threads) * (takes + gives) * MOST
+/// The bytes by which a run may exceed its budget: a firing of each sequential node and, for each worker, one of each
+/// parallel node. A firing pops `pops` items and pushes `pushes`.
+fn excess(sequential: usize, parallel: usize, threads: usize, pops: usize, pushes: usize) -> usize {
+    (sequential + parallel * threads) * (pops + pushes) * MOST
 }
 
 fn everywhere(check: impl Fn(&Options, usize)) {
@@ -91,10 +90,10 @@ const BUDGET: usize = 200_000;
 fn a_chain_of_sequential_stages_keeps_its_budget() {
     everywhere(|options, _| {
         let ledger = Ledger::new();
-        let (f, g) = (again(&ledger), again(&ledger));
+        let (f, g) = (renew(&ledger), renew(&ledger));
         let chain = heavy(600, &ledger).map(f).weigh(weight).flat_map(move |item| [g(item)]).weigh(weight);
         stall(chain, &ledger, &options.clone().budget(BUDGET));
-        let most = BUDGET + on_top(4, 0, 1, 1, 1);
+        let most = BUDGET + excess(4, 0, 1, 1, 1);
         assert!(ledger.most() as usize <= most, "{} bytes of {most}", ledger.most());
         assert_eq!(ledger.live(), 0);
     });
@@ -104,40 +103,39 @@ fn a_chain_of_sequential_stages_keeps_its_budget() {
 fn a_farm_keeps_its_budget() {
     everywhere(|options, threads| {
         let ledger = Ledger::new();
-        let (f, g) = (again(&ledger), again(&ledger));
+        let (f, g) = (renew(&ledger), renew(&ledger));
         let chain =
             heavy(600, &ledger).par_map(f).weigh(weight).par_flat_map(move |item| [g(item)]).weigh(weight);
         stall(chain, &ledger, &options.clone().budget(BUDGET));
-        let most = BUDGET + on_top(2, 2, threads, 1, 1);
+        let most = BUDGET + excess(2, 2, threads, 1, 1);
         assert!(ledger.most() as usize <= most, "{} bytes of {most}", ledger.most());
         assert_eq!(ledger.live(), 0);
     });
 }
 
-/// Results that are larger than their items, by a factor nobody was told.
+/// Results that are larger than their items, by an undeclared factor.
 #[test]
 fn a_farm_whose_results_grow_keeps_its_budget() {
     everywhere(|options, threads| {
         let ledger = Ledger::new();
-        let f = again(&ledger);
+        let f = renew(&ledger);
         let chain = heavy(400, &ledger).par_flat_map(move |item| {
             let item = f(item);
-            let again = |ledger: &Arc<Ledger>| Heavy::new(item.bytes, ledger);
-            (0..4).map(|_| again(&item.ledger)).collect::<Vec<_>>()
+            (0..4).map(|_| Heavy::new(item.bytes, &item.ledger)).collect::<Vec<_>>()
         });
         stall(chain.weigh(weight), &ledger, &options.clone().budget(BUDGET));
-        let most = BUDGET + on_top(2, 1, threads, 2, 4);
+        let most = BUDGET + excess(2, 1, threads, 2, 4);
         assert!(ledger.most() as usize <= most, "{} bytes of {most}", ledger.most());
         assert_eq!(ledger.live(), 0);
     });
 }
 
-/// A budget bounds what waits, not what works: with room for all, all workers have work.
+/// A budget that has room for all items does not reduce parallelism.
 #[test]
-fn a_farm_with_a_budget_is_still_a_farm() {
+fn a_farm_with_a_budget_stays_parallel() {
     let ledger = Ledger::new();
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (f, peak) = (again(&ledger), most.clone());
+    let (f, peak) = (renew(&ledger), most.clone());
     let chain = heavy(200, &ledger).par_map(move |item| {
         peak.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_micros(500));
@@ -149,8 +147,8 @@ fn a_farm_with_a_budget_is_still_a_farm() {
     assert!(most.load(Ordering::Relaxed) >= 3, "{most:?} firings at a time");
 }
 
-/// Growth is paid from the same budget: a split whose one side hoards gets as much room on the
-/// other as the budget has, and then a cause.
+/// Channels grow within the same budget. If one side of a split holds back its items, the other side's channel
+/// grows as far as the budget allows; then the run fails with a cause.
 #[test]
 fn growth_keeps_the_budget() {
     everywhere(|options, _| {
@@ -158,7 +156,7 @@ fn growth_keeps_the_budget() {
             let ledger = Ledger::new();
             let items = heavy(400, &ledger);
             let graph = items.graph();
-            let make = again(&ledger);
+            let make = renew(&ledger);
             let (a, b) = graph.kernel("fan", input("in", items), (output("a"), output("b"))).sequential(
                 move |items, (a, b)| {
                     let item = items.pop();
@@ -180,13 +178,13 @@ fn growth_keeps_the_budget() {
             );
             let options = options.clone().budget(BUDGET);
             let end = watch(format!("{options:?}"), || graph.run(&options));
-            let most = BUDGET + on_top(4, 0, 1, 1, 1);
+            let most = BUDGET + excess(4, 0, 1, 1, 1);
             assert!(ledger.most() as usize <= most, "{hoard}: {} bytes of {most}", ledger.most());
             assert_eq!(ledger.live(), 0);
             match end {
                 Ok(run) => {
-                    assert!(hoard < 400, "400 items are a million bytes");
-                    // What grew is in the report, by its own measure.
+                    assert!(hoard < 400, "400 items exceed the budget: they weigh about 800,000 bytes");
+                    // The report lists the growth, with the limit that was raised.
                     let grew = run.report().growths.iter().map(|growth| growth.limit);
                     assert!(hoard < 80 || grew.into_iter().any(|limit| limit == Limit::Bytes));
                 }

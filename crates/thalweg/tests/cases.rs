@@ -1,4 +1,4 @@
-//! Programs in safe code that once corrupted memory, or had an answer that depended on timing.
+//! Regression tests: safe programs that once corrupted memory, or had a result that depended on timing.
 
 mod support;
 
@@ -22,14 +22,14 @@ impl Drops {
         Item { number, drops: self.clone(), made: true }
     }
 
-    /// Items of which the count of drops is not the one expected.
-    fn wrong(&self, expected: impl Fn(usize) -> bool) -> BTreeMap<usize, u32> {
+    /// The items that were not dropped exactly once, with their counts. `optional` items may not have been created.
+    fn wrong(&self, optional: impl Fn(usize) -> bool) -> BTreeMap<usize, u32> {
         let counts = self.0.iter().enumerate().map(|(number, count)| (number, count.load(Ordering::SeqCst)));
-        counts.filter(|(number, count)| !(*count == 1 || *count == 0 && expected(*number))).collect()
+        counts.filter(|(number, count)| !(*count == 1 || *count == 0 && optional(*number))).collect()
     }
 }
 
-/// An item whose drop is counted; that of number 500 panics.
+/// An item with counted drops; the first drop of number 500 panics.
 struct Item {
     number: usize,
     drops: Drops,
@@ -43,7 +43,7 @@ impl Drop for Item {
     }
 }
 
-/// What a node does to hand its item to a consumer that has left.
+/// The kind of node that sends items to a consumer that has left.
 #[derive(Clone, Copy, Debug)]
 enum Producer {
     Sequential {
@@ -52,7 +52,7 @@ enum Producer {
     Parallel {
         push: bool,
     },
-    /// Two items at a time where there is room for one.
+    /// Pushes two items at a time into a channel with room for one.
     Overflow,
     Process,
 }
@@ -66,7 +66,7 @@ const PRODUCERS: [Producer; 6] = [
     Producer::Process,
 ];
 
-/// A node that gives each item to a consumer that leaves after three, and its number to another.
+/// A node that sends each item to a consumer that leaves after three, and the item's number to another.
 fn split(
     graph: &Graph<'static>,
     numbers: Stream<'static, usize>,
@@ -127,7 +127,7 @@ fn an_item_whose_drop_panics_after_its_consumer_has_left_is_dropped_once() {
             let end = watch(what.clone(), || graph.run(&options));
             let error = end.expect_err(&what).to_string();
             assert!(error.contains("`split` panicked: a drop that fails"), "{what}: {error}");
-            // Those that the failed run has not come to were never made.
+            // The failed run may not have created the items after number 4.
             assert_eq!(drops.wrong(|number| number > 4), BTreeMap::new(), "{what}");
         }
     }
@@ -147,22 +147,22 @@ fn items_whose_weighing_panics_are_dropped_once() {
             let end = watch(format!("{producer:?}"), || graph.run(&Options::new().threads(threads)));
             let error = end.unwrap_err().to_string();
             assert!(error.contains("no scale"), "{producer:?}: {error}");
-            let given = |number| number >= 300;
-            assert_eq!(drops.wrong(given), BTreeMap::new(), "{producer:?}, {threads} threads");
+            let optional = |number| number >= 300;
+            assert_eq!(drops.wrong(optional), BTreeMap::new(), "{producer:?}, {threads} threads");
         }
     }
 }
 
-/// A value without a size, which safe code must not be able to multiply.
+/// A value that is not `Clone`: each must be dropped once.
 struct Token(Arc<AtomicU32>);
 
-/// The same without even that: its drops are counted by a static.
-struct Nothing;
-static NOTHINGS: AtomicU32 = AtomicU32::new(0);
+/// A zero-sized value; a static counts its drops.
+struct ZeroSized;
+static ZERO_SIZED_DROPS: AtomicU32 = AtomicU32::new(0);
 
-impl Drop for Nothing {
+impl Drop for ZeroSized {
     fn drop(&mut self) {
-        NOTHINGS.fetch_add(1, Ordering::SeqCst);
+        ZERO_SIZED_DROPS.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -172,18 +172,18 @@ impl Drop for Token {
     }
 }
 
-/// A firing of any kernel below; the fifth exchanges the cursors of two ports.
+/// Whether this is a kernel's fifth firing, which exchanges the cursors of two ports.
 fn is_fifth(count: &AtomicU32) -> bool {
     count.fetch_add(1, Ordering::Relaxed) == 4
 }
 
-/// The fifth, or the one after it.
+/// Whether this is a kernel's fifth or sixth firing.
 fn is_fifth_or_sixth(count: &AtomicU32) -> bool {
     matches!(count.fetch_add(1, Ordering::Relaxed), 4 | 5)
 }
 
-/// Runs a kernel with two equal inputs and two equal outputs that exchanges two of them once: it must
-/// fail, and each of 2000 items must be dropped once.
+/// Runs a kernel with two inputs and two outputs of one type that exchanges two of its cursors once: the run must
+/// fail, and each item must be dropped once.
 fn assert_exchange_fails<T: Send + 'static>(
     what: &str,
     make: impl Fn() -> T + Send + Clone + 'static,
@@ -217,7 +217,7 @@ fn assert_exchange_fails<T: Send + 'static>(
     }
 }
 
-/// Each kind of kernel and of port.
+/// Exchanges the cursors of each kind of kernel and of port.
 fn exchanges<T: Send + Sync + 'static>(
     make: impl Fn() -> T + Send + Sync + Clone + 'static,
     drops: impl Fn() -> u32 + Clone,
@@ -305,7 +305,7 @@ fn exchanges<T: Send + Sync + 'static>(
             });
         Vec::new()
     });
-    // Swapped, and swapped back in the next firing: what differs then is where the cursors stand.
+    // Swapped, and swapped back in the next firing: then only the positions of the cursors differ.
     assert_exchange_fails("framed inputs, and back", make.clone(), drops.clone(), |graph, a, b| {
         let count = fresh();
         let kernel = graph.kernel("k", (input("a", a), input("b", b)), ());
@@ -366,19 +366,20 @@ fn two_ports_of_one_firing_cannot_be_exchanged() {
 }
 
 #[test]
-fn nor_can_they_where_items_have_no_size() {
-    exchanges(|| Nothing, || NOTHINGS.load(Ordering::SeqCst));
+fn two_ports_of_zero_sized_items_cannot_be_exchanged() {
+    exchanges(|| ZeroSized, || ZERO_SIZED_DROPS.load(Ordering::SeqCst));
 }
 
-/// What `send_with` was given it must give back, also where all values seem to lie in one place.
+/// The closure of `send_with` must return the slot that it was called with, also for zero-sized values, which may
+/// all have the same address.
 #[test]
-fn a_value_without_a_size_is_not_sent_from_elsewhere() {
+fn a_zero_sized_value_of_another_place_is_not_sent() {
     #[derive(Clone, Copy)]
     struct Empty;
     let graph = Graph::new();
     let items = graph.process("send", (), output("out"), |(), mut tx| async move {
-        let elsewhere: &'static mut [Empty] = Box::leak(Box::new([Empty; 2]));
-        let mut places = elsewhere.iter_mut();
+        let others: &'static mut [Empty] = Box::leak(Box::new([Empty; 2]));
+        let mut places = others.iter_mut();
         tx.send_with(|place| place.write(Empty)).await;
         tx.send_with(move |_| places.next().unwrap()).await;
     });
@@ -387,7 +388,7 @@ fn a_value_without_a_size_is_not_sent_from_elsewhere() {
     assert!(error.contains("another place"), "{error}");
 }
 
-/// A loop of a process that gives up when its feedback ends, which it never does; a sink that leaves.
+/// A loop with a process that panics if its feedback ends, and a sink that leaves. The feedback must never end.
 fn abandoned_loop(kind: usize, options: &Options, leave_after: u64) -> Result<Report, Error> {
     const EARLY: &str = "the loop ended";
     let graph = Graph::new();
@@ -404,7 +405,7 @@ fn abandoned_loop(kind: usize, options: &Options, leave_after: u64) -> Result<Re
         }),
         1 => graph.coroutine("add", ins, outs, |(a, mut b), (mut o, mut l)| {
             for x in a {
-                // While it is unwound its ends are dead, and it does not come by here.
+                // While the coroutine is unwound its ends return `None`, but this line does not run then.
                 let y = b.recv().expect(EARLY);
                 o.send(x + y);
                 l.send(y);
@@ -456,7 +457,7 @@ fn a_cancelled_node_does_not_observe_that_another_has_ended() {
     }
 }
 
-/// A loop that lets an item go by and waits for it to come back, and loses its seventeenth.
+/// A loop with one item in flight. Its second process drops the seventeenth item.
 fn swallowing(items: u64, capacity: usize, options: &Options) -> (u64, Result<Report, Error>) {
     let got = Arc::new(Mutex::new(0));
     let graph = Graph::new();
@@ -510,7 +511,7 @@ fn a_loop_that_loses_an_item_fails_at_any_budget() {
                     error.contains("node `gate` waits for items on `swallow.out -> gate.back`"),
                     "{error}"
                 );
-                // And where it is wanted so, the loop ends instead.
+                // With `close_starved_loops` the loop ends instead.
                 let (got, end) = swallowing(items, capacity, &options.close_starved_loops());
                 end.unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert_eq!(got, 16, "{what}");
@@ -527,7 +528,7 @@ fn a_loop_that_loses_its_last_item_ends() {
     }
 }
 
-/// A kernel that pairs two items from outside with one that goes round, and keeps that the third time.
+/// A kernel that pops two items from outside and one of its feedback, and drops the feedback item the third time.
 fn pairing(items: u64, options: &Options) -> Result<Report, Error> {
     let graph = Graph::new();
     let source = graph.source(0..items).named("source");
@@ -548,7 +549,7 @@ fn pairing(items: u64, options: &Options) -> Result<Report, Error> {
 }
 
 #[test]
-fn what_is_too_little_for_a_firing_is_left_over() {
+fn items_too_few_for_a_firing_are_left_over() {
     for (items, left) in [(6, Some(0)), (7, Some(1)), (8, None), (100, None)] {
         for budget in [1000, 100_000] {
             let end = pairing(items, &Options::new().threads(2).budget(budget));

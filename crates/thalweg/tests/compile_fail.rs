@@ -1,7 +1,7 @@
-//! What the types forbid: each file of `compile_fail/` must be refused, with the error beside it.
+//! Programs that the types forbid: the compiler must refuse each file of `compile_fail/` with the error beside it.
 //!
-//! After a change of the compiler's wording: `TRYBUILD=overwrite cargo test -p thalweg --test
-//! compile_fail`, and read what has changed.
+//! After a change of the compiler's wording, run `TRYBUILD=overwrite cargo test -p thalweg --test compile_fail` and
+//! review the diff.
 
 #[test]
 fn these_do_not_compile() {

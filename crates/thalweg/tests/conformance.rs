@@ -1,5 +1,5 @@
-//! The laws of policies in the engine: the suite of `crates/policy/tests/conformance.rs`, in which
-//! real threads run the same models.
+//! Conformance of the policies in the engine: the suite of `crates/sim/tests/conformance.rs` on the same models,
+//! run by real threads.
 
 mod support;
 
@@ -7,38 +7,40 @@ use support::realised;
 use support::watchdog::watch;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::record::{Entry, Log};
-use thalweg::policy::virtual_host::{self, Model, Settings, shapes};
-use thalweg::policy::{Decision, Event, Host, Policy, Recorded, WorkerId, registry};
+use thalweg::policy::{Decision, Event, Host, Needs, Policy, Recorded, WorkerId, registry};
 use thalweg::{Options, Report};
+use thalweg_sim::{Model, Settings, shapes};
 
-/// Every registered policy, and settings of theirs that change what they do.
+/// Every registered policy, and some with settings that change their decisions.
 fn policies() -> impl Iterator<Item = &'static str> {
     registry::names().chain(["prs:C=1", "partition:tau=0,apart=1"])
 }
 
-/// Counts, for each node, the decisions in a row that passed it over though it was claimable.
-struct Watchful<'a, P>(&'a P, &'a std::sync::atomic::AtomicU64);
+/// Counts, for each node, the consecutive decisions that did not activate it although it was claimable.
+struct CountWaits<'a, P>(&'a P, &'a std::sync::atomic::AtomicU64);
 
-impl<P: Policy> Policy for Watchful<'_, P> {
+impl<P: Policy> Policy for CountWaits<'_, P> {
     type Local = (P::Local, Vec<u64>);
+    type Shared = P::Shared;
 
-    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
+    fn needs(&self, graph: &GraphData) -> Needs {
+        self.0.needs(graph)
+    }
+
+    fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         (self.0.start(worker, host), vec![0; host.graph().nodes().len()])
     }
 
-    fn is_told(&self, graph: &GraphData) -> bool {
-        self.0.is_told(graph)
-    }
-
-    fn has_homes(&self, graph: &GraphData) -> bool {
-        self.0.has_homes(graph)
-    }
-
-    fn ready<H: Host>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
+    fn ready<H: Host<P::Shared>>(&self, me: &mut Self::Local, node: NodeId, host: &mut H) {
         self.0.ready(&mut me.0, node, host);
     }
 
-    fn next<H: Host>(&self, me: &mut Self::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+    fn next<H: Host<P::Shared>>(
+        &self,
+        me: &mut Self::Local,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
         let decision = self.0.next(&mut me.0, last, host);
         for node in host.graph().node_ids() {
             let waits = host.claimable(node) && decision != Decision::Activate(node);
@@ -50,32 +52,32 @@ impl<P: Policy> Policy for Watchful<'_, P> {
     }
 }
 
-/// What a run in the engine leaves: the report, and what was decided.
-struct Played {
+/// The outcome of a run in the engine.
+struct Outcome {
     report: Report,
     decisions: Vec<Entry>,
     longest_wait: u64,
 }
 
-/// A run in the engine as a visit of the registry.
-struct Play<'a> {
+/// Runs the engine with the policy that the registry dispatches to.
+struct EngineRun<'a> {
     model: &'a Model,
     options: Options,
     what: String,
     recorded: bool,
 }
 
-impl registry::Visit for Play<'_> {
-    type Out = Played;
+impl registry::Visit for EngineRun<'_> {
+    type Out = Outcome;
 
-    fn visit<P: Policy>(self, policy: &P) -> Played {
+    fn visit<P: Policy>(self, policy: &P) -> Outcome {
         let prepared = realised::build(self.model).build().unwrap().prepare(&self.options).unwrap();
         let (log, longest) = (Log::new(), std::sync::atomic::AtomicU64::new(0));
         let report = watch(self.what, || match self.recorded {
-            true => prepared.run_under(&Recorded::new(Watchful(policy, &longest), &log)),
+            true => prepared.run_under(&Recorded::new(CountWaits(policy, &longest), &log)),
             false => prepared.run_under(&policy),
         });
-        Played {
+        Outcome {
             report: report.unwrap().into_report(),
             decisions: log.take(),
             longest_wait: longest.into_inner(),
@@ -83,19 +85,19 @@ impl registry::Visit for Play<'_> {
     }
 }
 
-fn play(name: &str, model: &Model, options: &Options, recorded: bool) -> Played {
+fn run(name: &str, model: &Model, options: &Options, recorded: bool) -> Outcome {
     let what = format!("{name}: {options:?} on\n{}", model.graph);
-    registry::dispatch(name, Play { model, options: options.clone(), what, recorded }).unwrap()
+    registry::dispatch(name, EngineRun { model, options: options.clone(), what, recorded }).unwrap()
 }
 
-/// The firings that the graph and its input make, by the virtual host.
-struct Law<'a>(&'a Model);
+/// The number of firings of each node, which graph and input determine: counted in the virtual host.
+struct VirtualFirings<'a>(&'a Model);
 
-impl registry::Visit for Law<'_> {
+impl registry::Visit for VirtualFirings<'_> {
     type Out = Vec<u64>;
 
     fn visit<P: Policy>(self, policy: &P) -> Vec<u64> {
-        virtual_host::run(policy, self.0, &Settings::default()).unwrap().firings
+        thalweg_sim::run(policy, self.0, &Settings::default()).unwrap().firings
     }
 }
 
@@ -104,16 +106,16 @@ fn firings(report: &Report) -> Vec<u64> {
 }
 
 #[test]
-fn everything_fires_under_every_policy() {
+fn every_node_fires_as_often_under_every_policy() {
     for (shape, model) in shapes::all() {
-        let law = registry::dispatch("random", Law(&model)).unwrap();
+        let expected = registry::dispatch("random", VirtualFirings(&model)).unwrap();
         for name in policies() {
             for capacity in [12, 256] {
                 let model = model.clone().capacity(capacity);
                 for (threads, seed) in [(1, 1), (2, 1), (2, 2), (3, 1), (5, 2), (8, 1), (16, 1)] {
                     let options = Options::new().threads(threads).seed(seed);
-                    let report = play(name, &model, &options, false).report;
-                    assert_eq!(firings(&report), law, "{name} on {shape}, {threads} threads");
+                    let report = run(name, &model, &options, false).report;
+                    assert_eq!(firings(&report), expected, "{name} on {shape}, {threads} threads");
                 }
             }
         }
@@ -124,13 +126,13 @@ fn everything_fires_under_every_policy() {
 #[test]
 fn runs_of_tiny_claims_end() {
     for (shape, model) in shapes::all() {
-        let law = registry::dispatch("random", Law(&model)).unwrap();
+        let expected = registry::dispatch("random", VirtualFirings(&model)).unwrap();
         let model = model.capacity(1);
         for name in policies() {
             for threads in [2, 7, 16] {
                 let options = Options::new().threads(threads).run_length(2).counted();
-                let report = play(name, &model, &options, false).report;
-                assert_eq!(firings(&report), law, "{name} on {shape}, {threads} threads");
+                let report = run(name, &model, &options, false).report;
+                assert_eq!(firings(&report), expected, "{name} on {shape}, {threads} threads");
             }
         }
     }
@@ -141,19 +143,19 @@ fn the_same_seed_makes_the_same_decisions() {
     for name in policies() {
         for (shape, model) in shapes::all() {
             let options = Options::new().threads(1).run_length(8).counted().seed(9);
-            let decisions = || play(name, &model, &options, true).decisions;
+            let decisions = || run(name, &model, &options, true).decisions;
             assert_eq!(decisions(), decisions(), "{name} on {shape}");
         }
     }
 }
 
-/// One worker's decisions can be repeated; where it alone has nothing to draw for, as under
-/// `random`, whose draws choose victims, seeds make no difference to it.
+/// The seed changes the decisions of a single worker, for policies that draw random numbers with one worker.
+/// `random` is not among them: it draws only to choose a victim.
 #[test]
-fn seeds_matter_where_a_worker_alone_draws() {
+fn seeds_change_the_decisions_of_a_single_worker() {
     let options = |seed| Options::new().threads(1).run_length(8).counted().seed(seed);
     for name in ["pss", "prs", "prs:C=1"] {
-        let decisions = |model: &Model, seed| play(name, model, &options(seed), true).decisions;
+        let decisions = |model: &Model, seed| run(name, model, &options(seed), true).decisions;
         let differs = |model: &Model| (2..5).any(|seed| decisions(model, 1) != decisions(model, seed));
         assert!(shapes::all().iter().any(|(_, model)| differs(model)), "{name}");
     }
@@ -164,7 +166,7 @@ fn one_worker_never_idles_while_it_runs() {
     for name in policies() {
         for (shape, model) in shapes::all() {
             let options = Options::new().threads(1).run_length(8).counted();
-            let decisions = play(name, &model, &options, true).decisions;
+            let decisions = run(name, &model, &options, true).decisions;
             let last = decisions.iter().rposition(|e| matches!(e.decision, Decision::Activate(_))).unwrap();
             let idle = decisions[..last].iter().filter(|e| e.decision == Decision::Idle);
             assert_eq!(idle.count(), 0, "{name} on {shape}");
@@ -172,17 +174,17 @@ fn one_worker_never_idles_while_it_runs() {
     }
 }
 
-/// The bound of the suite in virtual time, for one worker.
+/// The same bound as in the suite in virtual time, for one worker.
 #[test]
 fn fair_policies_starve_no_node() {
     for name in registry::names().filter(|name| registry::is_fair(name) == Some(true)) {
         let mut models = shapes::all();
-        models.push(("long strangers", shapes::strangers(60_000, 100)));
+        models.push(("long strangers", shapes::two_chains(60_000, 100)));
         for (shape, model) in models {
             let options = Options::new().threads(1).run_length(16).counted();
             let nodes = model.graph.nodes().len();
             let bound = (nodes * thalweg::policy::auto::FAIR_EVERY as usize) as u64;
-            let longest = play(name, &model, &options, true).longest_wait;
+            let longest = run(name, &model, &options, true).longest_wait;
             assert!(longest <= bound, "{name} on {shape}: {longest} > {bound}");
         }
     }
@@ -190,10 +192,10 @@ fn fair_policies_starve_no_node() {
 
 #[test]
 fn queue_events_alone_can_starve_a_stranger() {
-    let model = shapes::strangers(60_000, 100);
+    let model = shapes::two_chains(60_000, 100);
     // Budgets longer than the channels, so that every activation ends with a queue event.
     let options = Options::new().threads(1).run_length(128).counted();
     let nodes = model.graph.nodes().len() as u64;
-    let longest = play("qes", &model, &options, true).longest_wait;
+    let longest = run("qes", &model, &options, true).longest_wait;
     assert!(longest > nodes * u64::from(thalweg::policy::auto::FAIR_EVERY), "{longest}");
 }

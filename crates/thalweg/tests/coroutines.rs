@@ -1,5 +1,5 @@
-//! Coroutines: processes written as plain closures do what those written as futures do, keep what
-//! they have on their stacks on one thread, and are unwound where the run ends before them.
+//! Coroutines: processes written as plain closures behave as processes written as futures, are pinned to one
+//! worker, and are unwound if the run ends before they do.
 
 mod support;
 
@@ -13,10 +13,10 @@ use support::inject::silence;
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
 use thalweg::graph::{GraphData, Kind, NodeId};
-use thalweg::policy::{Decision, Event, Host, Policy, WorkerId};
+use thalweg::policy::{Decision, End, Event, Host, Needs, Policy, WorkerId};
 use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Stream, input, output};
 
-/// Every policy, 1 to 4 workers and a thread for each process, tiny and usual channels.
+/// Every policy, 1 to 4 workers or one thread for each process, tiny and default channels.
 fn everywhere(check: impl Fn(&Options)) {
     for policy in thalweg::policy::registry::names() {
         for threads in [1, 2, 3, 4] {
@@ -40,7 +40,7 @@ fn count(graph: &Graph<'static>, name: &str, to: u64) -> Stream<'static, u64> {
 }
 
 #[test]
-fn both_ways_to_write_a_process_mix_with_kernels() {
+fn processes_coroutines_and_kernels_mix() {
     everywhere(|options| {
         let graph = Graph::new();
         let numbers = count(&graph, "numbers", 600);
@@ -94,7 +94,7 @@ fn a_ring_passes_its_token() {
 }
 
 #[test]
-fn large_messages_stay_where_they_lie() {
+fn messages_are_written_and_read_in_place() {
     everywhere(|options| {
         let graph = Graph::new();
         let blocks = graph.coroutine("fill", (), output("out"), |(), mut tx| {
@@ -114,12 +114,12 @@ fn large_messages_stay_where_they_lie() {
     });
 }
 
-/// Panics where it is touched by another thread than the one that made it.
-struct Bound(Rc<Cell<u64>>, ThreadId);
+/// Panics if another thread than its creator uses or drops it.
+struct Pinned(Rc<Cell<u64>>, ThreadId);
 
-impl Bound {
-    fn new() -> Bound {
-        Bound(Rc::new(Cell::new(0)), current().id())
+impl Pinned {
+    fn new() -> Pinned {
+        Pinned(Rc::new(Cell::new(0)), current().id())
     }
 
     fn add(&self, item: u64) -> u64 {
@@ -129,7 +129,7 @@ impl Bound {
     }
 }
 
-impl Drop for Bound {
+impl Drop for Pinned {
     fn drop(&mut self) {
         assert_eq!(self.1, current().id());
     }
@@ -138,8 +138,8 @@ impl Drop for Bound {
 const STAGES: usize = 8;
 const ITEMS: u64 = 300;
 
-/// Sums of sums. Each stage has what is not `Send`, and what is between stages is run by anybody.
-fn bound(graph: &Graph<'static>) -> Stream<'static, u64> {
+/// A chain of running sums. Each coroutine holds a value that is not `Send`; any worker may run the kernels between.
+fn pinned_sums(graph: &Graph<'static>) -> Stream<'static, u64> {
     let mut stream = count(graph, "numbers", ITEMS);
     for stage in 0..STAGES {
         let passed = graph
@@ -147,7 +147,7 @@ fn bound(graph: &Graph<'static>) -> Stream<'static, u64> {
             .parallel(|items, out| out.push(items.pop() % 1000));
         let name = format!("sum{stage}");
         stream = graph.coroutine(&name, input("in", passed), output("out"), |rx, mut tx| {
-            let sum = Bound::new();
+            let sum = Pinned::new();
             for item in rx {
                 tx.send(sum.add(item));
             }
@@ -156,7 +156,7 @@ fn bound(graph: &Graph<'static>) -> Stream<'static, u64> {
     stream
 }
 
-fn sums() -> Vec<u64> {
+fn expected_sums() -> Vec<u64> {
     let mut items: Vec<u64> = (0..ITEMS).collect();
     for _ in 0..STAGES {
         let mut sum = 0;
@@ -168,26 +168,31 @@ fn sums() -> Vec<u64> {
     items
 }
 
-/// What is on a stack while it waits is used and dropped by the thread that has put it there,
-/// whichever workers run what comes before and after.
+/// A value on the stack of a waiting coroutine is used and dropped by the thread that created it, whichever workers
+/// run the nodes around it.
 #[test]
-fn what_is_not_send_stays_on_its_thread() {
+fn a_value_that_is_not_send_stays_on_its_thread() {
     everywhere(|options| {
         let graph = Graph::new();
-        let stream = bound(&graph);
-        assert_eq!(stream.start(options).unwrap().collect::<Vec<_>>(), sums());
+        let stream = pinned_sums(&graph);
+        assert_eq!(stream.start(options).unwrap().collect::<Vec<_>>(), expected_sums());
     });
 }
 
-/// A policy of somebody's own that knows nothing of homes: processes go to whoever is first.
+/// A user-defined policy that ignores affinity: the first free worker takes a process.
 #[derive(Default)]
-struct Anybody {
+struct IgnoresAffinity {
     processes: Mutex<VecDeque<NodeId>>,
     wrong: AtomicUsize,
 }
 
-impl Policy for Anybody {
+impl Policy for IgnoresAffinity {
     type Local = WorkerId;
+    type Shared = ();
+
+    fn needs(&self, _graph: &GraphData) -> Needs {
+        Needs::NOTIFICATIONS
+    }
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> WorkerId {
         if worker == 0 {
@@ -195,10 +200,6 @@ impl Policy for Anybody {
             self.processes.lock().unwrap().extend(nodes);
         }
         worker
-    }
-
-    fn is_told(&self, _graph: &GraphData) -> bool {
-        true
     }
 
     fn ready<H: Host>(&self, me: &mut WorkerId, node: NodeId, host: &mut H) {
@@ -214,33 +215,33 @@ impl Policy for Anybody {
             self.wrong.fetch_add(usize::from(last != *me), Ordering::Relaxed);
         }
         let stolen = |host: &mut H| (0..host.workers()).find_map(|worker| host.steal(worker));
-        let node = process.or_else(|| host.pop()).or_else(|| stolen(host));
+        let node = process.or_else(|| host.pop(End::Oldest)).or_else(|| stolen(host));
         node.map_or(Decision::Idle, Decision::Activate)
     }
 }
 
 #[test]
-fn a_policy_need_not_know_of_homes() {
-    // Who is given what depends on timing: until somebody was given what stays elsewhere, and on a
-    // machine that is busy not for ever.
+fn a_policy_may_ignore_affinity() {
+    // Whether a worker is handed a process that is pinned to another one depends on timing. So the runs are
+    // repeated until it happens, at most 500 times.
     let wrong = |_| {
         [(1, 3), (2, 1), (2, 64), (4, 1), (4, 64)].map(|(threads, capacity)| {
             let (graph, seen) = (Graph::new(), Arc::new(Mutex::new(Vec::new())));
-            let (stream, items) = (bound(&graph), seen.clone());
+            let (stream, items) = (pinned_sums(&graph), seen.clone());
             stream.for_each(move |item| items.lock().unwrap().push(item)).named("collect");
             let options = Options::new().threads(threads).capacity(capacity);
             let prepared = graph.build().unwrap().prepare(&options).unwrap();
-            let policy = Anybody::default();
+            let policy = IgnoresAffinity::default();
             watch(format!("{options:?}"), || prepared.run_under(&policy).unwrap());
-            assert_eq!(*seen.lock().unwrap(), sums());
+            assert_eq!(*seen.lock().unwrap(), expected_sums());
             policy.wrong.load(Ordering::Relaxed)
         })
     };
-    assert!((0..500).flat_map(wrong).any(|wrong| wrong > 0), "nobody was given what stays elsewhere");
+    assert!((0..500).flat_map(wrong).any(|wrong| wrong > 0), "no worker was handed a process of another one");
 }
 
 #[test]
-fn a_receiver_that_leaves_is_not_noticed() {
+fn a_sender_does_not_observe_that_its_receiver_left() {
     everywhere(|options| {
         let (ledger, graph) = (Ledger::new(), Graph::new());
         let make = ledger.clone();
@@ -264,7 +265,7 @@ fn a_receiver_that_leaves_is_not_noticed() {
     });
 }
 
-/// What can reach nobody any more is cancelled in the middle of its loop, and all it has is dropped.
+/// A coroutine that no receiver depends on any more is cancelled inside its loop, and its values are dropped.
 #[test]
 fn an_endless_closure_ends_with_its_last_receiver() {
     everywhere(|options| {
@@ -291,7 +292,7 @@ fn echo(graph: &Graph<'static>, name: &str, stream: Stream<'static, u64>) -> Str
 }
 
 #[test]
-fn those_that_wait_for_each_other_are_named() {
+fn a_deadlock_names_the_processes_of_its_cycle() {
     everywhere(|options| {
         let graph = Graph::new();
         let (end, back) = graph.feedback([]);
@@ -330,7 +331,7 @@ fn an_artificial_deadlock_is_resolved() {
     });
 }
 
-/// Receives and sends when it is dropped, as long as there is anything.
+/// Its drop receives until the stream ends, and sends each item on.
 struct Last(BlockingRx<Counted>, BlockingTx<Counted>);
 
 impl Drop for Last {
@@ -341,8 +342,8 @@ impl Drop for Last {
     }
 }
 
-/// An endless stream of items that are counted, through a stage that would have to wait when it is
-/// dropped. Both have something to drop.
+/// An endless stream of counted items, through a stage that would have to wait in a drop. Both coroutines hold a
+/// counted item of their own.
 fn endless(graph: &Graph<'static>, ledger: &Arc<Ledger>) -> Stream<'static, Counted> {
     let (make, own, kept) = (ledger.clone(), ledger.clone(), ledger.clone());
     let items = graph.coroutine("make", (), output("out"), move |(), mut tx| {
@@ -360,7 +361,7 @@ fn endless(graph: &Graph<'static>, ledger: &Arc<Ledger>) -> Stream<'static, Coun
     graph.coroutine("pass", input("in", items), output("out"), pass)
 }
 
-/// Runs it into a process that ends as `end` does after some items, and gives the error.
+/// Connects [`endless`] to a process that returns `end()` after some items, and returns the run's error.
 fn failing(options: &Options, end: fn() -> Result<(), String>) -> Error {
     silence();
     let (ledger, graph) = (Ledger::new(), Graph::new());
@@ -370,13 +371,13 @@ fn failing(options: &Options, end: fn() -> Result<(), String>) -> Error {
         assert_eq!(kept.len(), 10);
         end()
     });
-    let error = graph.run(options).expect_err("it fails");
+    let error = graph.run(options).expect_err("the run fails");
     assert_eq!(ledger.live(), 0, "after {error}");
     error
 }
 
 #[test]
-fn a_failure_unwinds_the_others() {
+fn a_failure_unwinds_the_other_coroutines() {
     everywhere(|options| {
         let error = failing(options, || Err("enough".into()));
         assert!(matches!(&error, Error::Node { node, .. } if node == "culprit"), "{error}");
@@ -386,30 +387,30 @@ fn a_failure_unwinds_the_others() {
     });
 }
 
-/// A panic that is caught goes no further, and a process's own panic unwinds what would wait.
+/// A caught panic is not reported. An uncaught one drops a value that would have to wait in its drop.
 #[test]
-fn a_panic_with_ends_to_drop_is_told_once() {
+fn a_panic_is_reported_once_although_drops_use_ends() {
     silence();
     for options in [Options::new().threads(1), Options::new().threads(2)] {
         let (ledger, graph) = (Ledger::new(), Graph::new());
         let items = endless(&graph, &ledger);
         let passed = graph.coroutine("culprit", input("in", items), output("out"), |rx, tx| {
             let mut last = Last(rx, tx);
-            let caught = std::panic::catch_unwind(|| panic!("nobody hears this"));
+            let caught = std::panic::catch_unwind(|| panic!("caught"));
             assert!(caught.is_err() && last.0.recv().is_some());
             if caught.is_err() {
-                panic!("this one is heard");
+                panic!("uncaught");
             }
         });
         passed.for_each(drop).named("sink");
         let error = watch("a panic", || graph.run(&options)).unwrap_err();
-        assert!(matches!(&error, Error::Panic { message, .. } if message.contains("heard")), "{error}");
+        assert!(matches!(&error, Error::Panic { message, .. } if message == "uncaught"), "{error}");
         assert_eq!(ledger.live(), 0);
     }
 }
 
 #[test]
-fn a_cancelled_run_drops_all() {
+fn a_cancelled_run_drops_all_items() {
     everywhere(|options| {
         let (ledger, graph) = (Ledger::new(), Graph::new());
         let items = endless(&graph, &ledger);
@@ -422,7 +423,7 @@ fn a_cancelled_run_drops_all() {
 }
 
 #[test]
-fn what_never_ran_is_dropped() {
+fn a_coroutine_that_never_ran_is_dropped() {
     let (ledger, graph) = (Ledger::new(), Graph::new());
     let kept = Counted::make(0, &ledger);
     graph.coroutine("idle", (), (), move |(), ()| drop(kept));
@@ -432,9 +433,9 @@ fn what_never_ran_is_dropped() {
     assert_eq!(ledger.live(), 0);
 }
 
-/// One that catches its own unwinding is unwound again.
+/// A coroutine that catches its own unwinding is unwound again at its next operation.
 #[test]
-fn who_catches_the_end_meets_it_again() {
+fn a_caught_unwinding_is_repeated() {
     silence();
     let (ledger, graph, caught) = (Ledger::new(), Graph::new(), Arc::new(AtomicUsize::new(0)));
     let items = endless(&graph, &ledger);
@@ -453,9 +454,9 @@ fn who_catches_the_end_meets_it_again() {
     assert_eq!((caught.load(Ordering::Relaxed), ledger.live()), (1, 0));
 }
 
-/// An end that has got out of its coroutine says so, and is dropped all the same.
+/// An end used outside its coroutine panics with a message, and is dropped.
 #[test]
-fn ends_are_of_use_in_their_own_coroutine_alone() {
+fn ends_work_only_in_their_own_coroutine() {
     thread_local!(static LOST: Cell<Option<BlockingRx<u64>>> = const { Cell::new(None) });
     silence();
     let graph = Graph::new();
@@ -467,7 +468,7 @@ fn ends_are_of_use_in_their_own_coroutine_alone() {
     let ends = (input("in", two), input("when", done));
     graph.coroutine("finds", ends, (), |(_rx, mut when): (BlockingRx<u64>, BlockingRx<()>), ()| {
         when.recv();
-        LOST.take().expect("on the same thread").recv();
+        LOST.take().expect("both coroutines run on one thread").recv();
     });
     let error = watch("lost", || graph.run(&Options::new().threads(1))).unwrap_err();
     assert!(error.to_string().contains("another process"), "{error}");
@@ -475,8 +476,8 @@ fn ends_are_of_use_in_their_own_coroutine_alone() {
     let one = count(&graph, "one", 3);
     graph.coroutine("loses", input("in", one), (), |rx, ()| LOST.set(Some(rx)));
     graph.run(&Options::new().threads(1)).unwrap();
-    let outside = std::panic::catch_unwind(|| LOST.take().expect("on this thread").recv());
-    let message = text(outside.expect_err("there is no coroutine here"));
+    let outside = std::panic::catch_unwind(|| LOST.take().expect("the run used this thread").recv());
+    let message = text(outside.expect_err("an end outside of all coroutines panics"));
     assert!(message.contains("outside"), "{message}");
 }
 
@@ -484,9 +485,9 @@ fn text(panic: Box<dyn std::any::Any + Send>) -> String {
     panic.downcast_ref::<&str>().map_or_else(String::new, |text| (*text).to_owned())
 }
 
-/// A run inside of a coroutine, on its stack: the inner one's coroutines are others.
+/// A run nested in a coroutine, on the coroutine's stack, has coroutines of its own.
 #[test]
-fn a_run_within_a_coroutine() {
+fn a_run_can_be_nested_in_a_coroutine() {
     let graph = Graph::new();
     let numbers = count(&graph, "numbers", 20);
     let sums =
@@ -507,7 +508,7 @@ fn a_run_within_a_coroutine() {
 
 /// Ten thousand stacks at once.
 #[test]
-fn ten_thousand_wait_at_once() {
+fn ten_thousand_coroutines_wait_at_once() {
     for threads in [1, 2] {
         let graph = Graph::new();
         let mut stream = count(&graph, "numbers", 5);

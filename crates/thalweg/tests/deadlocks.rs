@@ -1,8 +1,8 @@
-//! Never stuck in silence, on cycles: what can go on with more room gets it, and what truly waits for itself ends
-//! in an error that names the nodes of the circle and no others.
+//! Deadlocks that the last thread awake finds: a channel that is too small grows, and a true deadlock ends the run in
+//! an error that names the nodes of the cycle and no others.
 //!
-//! Each graph is run under every policy, with one to four workers, by itself and with the test's
-//! own thread at one end: whichever thread is the last to fall asleep finds the deadlock.
+//! Each graph is run under every policy, with one to four workers, with and without the test's own thread as the
+//! reader. The thread that falls asleep last finds the deadlock; the tests vary which thread that is.
 
 mod support;
 
@@ -23,9 +23,9 @@ fn everywhere(check: impl Fn(&Options)) {
     }
 }
 
-/// The names in the circle, in alphabetical order.
-fn circle(end: Result<Finished, Error>) -> (Vec<String>, Deadlock, String) {
-    let error = end.expect_err("the graph waits for itself");
+/// The names in the cycle, in alphabetical order, the deadlock and its text.
+fn cycle(end: Result<Finished, Error>) -> (Vec<String>, Deadlock, String) {
+    let error = end.expect_err("the run ends in a deadlock");
     let text = error.to_string();
     let Error::Deadlock(deadlock) = error else { panic!("not a deadlock: {text}") };
     let mut names: Vec<String> = deadlock.waits.iter().map(|wait| wait.node.clone()).collect();
@@ -33,20 +33,20 @@ fn circle(end: Result<Finished, Error>) -> (Vec<String>, Deadlock, String) {
     (names, deadlock, text)
 }
 
-/// The deadlock is between these, and its text speaks of nobody else.
+/// The deadlock is between `names`, and its text names none of `others`.
 fn assert_between(end: Result<Finished, Error>, names: &[&str], others: &[&str]) {
-    let (found, deadlock, text) = circle(end);
+    let (found, deadlock, text) = cycle(end);
     assert_eq!(found, names, "{text}");
     assert_eq!(deadlock.over_budget, None);
     assert!(names.iter().all(|name| text.contains(&format!("`{name}`"))), "{text}");
     assert!(!others.iter().any(|name| text.contains(&format!("`{name}`"))), "{text}");
 }
 
-/// Bytes that are enough for every graph here but for one that wants no end of them.
+/// A byte budget that suffices for every graph here except the one with channels that grow without end.
 const BUDGET: usize = 1 << 16;
 
-/// A loop that gives back only what is even: it starves after two items. Its outside may go on
-/// without end, so channels into the loop grow as far as the budget goes before that is sure.
+/// A loop that feeds back only even items: it starves after two items. The input from outside may be endless, so
+/// channels into the loop grow up to the budget before the run is a deadlock.
 fn starving(
     graph: &Graph<'static>,
     numbers: impl Iterator<Item = u64> + Send + 'static,
@@ -79,7 +79,7 @@ fn a_starving_loop_is_named() {
 }
 
 #[test]
-fn a_starving_loop_is_named_to_a_reader_who_is_late() {
+fn a_starving_loop_is_named_to_a_late_reader() {
     everywhere(|options| {
         let graph = Graph::new();
         let out = starving(&graph, 0..);
@@ -104,10 +104,10 @@ fn a_starving_loop_is_named_where_a_blocking_node_is_the_last_to_sleep() {
     });
 }
 
-/// Whether a loop starves does not depend on how far its source could run ahead: the loop ends where
-/// it has taken all that comes from outside, and waits for itself where something is left.
+/// The outcome of a starved loop does not depend on channel capacities: the loop ends if it has consumed all items
+/// from outside, and is a deadlock if some are left.
 #[test]
-fn a_starving_loop_ends_where_it_has_taken_all_from_outside() {
+fn a_starving_loop_ends_if_it_has_consumed_all_items_from_outside() {
     everywhere(|options| {
         for (capacity, items) in [(1, 2), (3, 2), (100, 2), (1, 3), (3, 3), (100, 3), (1, 50), (100, 50)] {
             let graph = Graph::new();
@@ -118,7 +118,7 @@ fn a_starving_loop_ends_where_it_has_taken_all_from_outside() {
                 Ok(_) => assert_eq!(items, 2),
                 end => {
                     assert_ne!(items, 2);
-                    let (found, deadlock, text) = circle(end);
+                    let (found, deadlock, text) = cycle(end);
                     assert_eq!(found, ["meet", "part"], "{text}");
                     assert_eq!(deadlock.unread.unwrap().channel, "numbers.out -> meet.in", "{text}");
                 }
@@ -127,8 +127,7 @@ fn a_starving_loop_ends_where_it_has_taken_all_from_outside() {
     });
 }
 
-/// Two nodes that feed each other one item and want two, with nothing from outside; beside them a
-/// chain that comes to its end.
+/// Two nodes in a cycle with one item; one of them needs two. Beside them runs a chain that ends.
 #[test]
 fn a_cycle_without_a_source_is_named() {
     everywhere(|options| {
@@ -152,8 +151,8 @@ fn a_cycle_without_a_source_is_named() {
     });
 }
 
-/// One of two branches keeps its items until it has a hundred, while the other has room for four.
-/// Numbers are given to both and meet again.
+/// Two branches that are joined again. One holds its items back until it has a hundred, while the other's channel has
+/// room for four.
 fn skewed(items: u64) -> (Graph<'static>, Stream<'static, u64>) {
     let graph = Graph::new();
     let numbers = graph.source(0..items).named("numbers");
@@ -177,7 +176,7 @@ fn skewed(items: u64) -> (Graph<'static>, Stream<'static, u64>) {
     (graph, sums)
 }
 
-/// The channel that had to grow did, to what was needed and not to more than twice that.
+/// The channel that had to grow has grown to at most about twice the capacity it needs.
 fn assert_grown(report: &Report) {
     let names = |channel| report.graph.channel_name(channel);
     let last = report.growths.last().expect("four items of room are too few");
@@ -205,7 +204,7 @@ fn a_channel_that_is_too_small_grows_and_is_reported() {
 }
 
 #[test]
-fn a_channel_grows_for_a_reader_who_is_late() {
+fn a_channel_grows_for_a_late_reader() {
     everywhere(|options| {
         let (_graph, stream) = skewed(500);
         let mut outlet = stream.start(&options.clone().capacity(4)).unwrap();
@@ -240,7 +239,7 @@ fn a_channel_grows_after_the_reader_has_left() {
     });
 }
 
-/// A blocking source that is the last to sleep must wake the others when a channel has grown.
+/// A blocking source that falls asleep last must wake the workers when a channel has grown.
 #[test]
 fn a_channel_grows_where_the_source_is_the_last_to_sleep() {
     everywhere(|options| {
@@ -270,7 +269,7 @@ fn a_channel_grows_where_the_source_is_the_last_to_sleep() {
     });
 }
 
-/// A node that gives to two, each of which wants three items at once, where channels have two places.
+/// A node that sends to two others, each of which needs three items at once, over channels with room for two.
 fn two_hoards(graph: &Graph<'static>, numbers: Stream<'static, u64>) -> [Stream<'static, u64>; 2] {
     let (a, b) = graph
         .kernel("fan", input("in", numbers), (output("a").push(1), output("b").push(1)))
@@ -286,8 +285,8 @@ fn two_hoards(graph: &Graph<'static>, numbers: Stream<'static, u64>) -> [Stream<
     })
 }
 
-/// Who is the last and leaves for good must not leave the others in need of growth still: one channel
-/// more is not enough for anybody to go on.
+/// The last thread awake is a source that ends. It must grow both channels before it leaves: one alone lets no node
+/// fire.
 #[test]
 fn two_channels_grow_where_the_source_ends_last() {
     everywhere(|options| {
@@ -327,7 +326,7 @@ fn two_channels_grow_where_the_reader_leaves_last() {
         }
         let mut outlet = own.start(&options.clone().capacity(2)).unwrap();
         assert_eq!(outlet.next(), Some(0));
-        // By now the others wait.
+        // By now the workers are expected to sleep.
         std::thread::sleep(Duration::from_millis(3));
         outlet.finish().unwrap();
         assert_eq!(count.load(std::sync::atomic::Ordering::Relaxed), 2 * 33);
@@ -340,16 +339,16 @@ fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
         let (graph, stream) = skewed(500);
         stream.for_each(|_| {}).named("sums");
         let end = graph.run(&options.clone().capacity(4).budget(400));
-        let (names, deadlock, text) = circle(end);
+        let (names, deadlock, text) = cycle(end);
         assert_eq!(names, ["fan", "hoard", "meet"], "{text}");
         assert_eq!(deadlock.over_budget, Some(400));
         assert!(text.contains("byte budget of 400"), "{text}");
     });
 }
 
-/// A loop ends when its outside has ended and nothing is in flight, though it waits for itself.
+/// A loop ends when its input from outside has ended and no item is in flight, although its nodes wait for each other.
 #[test]
-fn a_loop_whose_outside_has_ended_is_no_deadlock() {
+fn a_loop_whose_input_has_ended_is_no_deadlock() {
     everywhere(|options| {
         let graph = Graph::new();
         let numbers = graph.source(0..50u64).named("numbers");
@@ -381,8 +380,8 @@ fn a_loop_whose_outside_has_ended_is_no_deadlock() {
     });
 }
 
-/// Two loops rest at once, and only the later one in the graph can be opened: its outside has ended,
-/// and what its last node then gives sets all the rest going. The first waits for its outside.
+/// Two loops starve at once, and only the later one in the graph can end: its input from outside has ended. The items
+/// that its last node then pushes let the rest go on. The first loop waits for its input.
 #[test]
 fn a_loop_that_waits_for_another_is_no_deadlock() {
     everywhere(|options| {
@@ -412,7 +411,7 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
             .sequential(|(few, back), out| {
                 out.extend(few.try_pop().or_else(|| back.try_pop()));
             });
-        // Nothing goes back, and the word to go on comes when the loop has ended.
+        // No item is fed back; `go` receives its items when the loop has ended.
         let (go, round) = graph
             .kernel("leave", input("in", entered), (output("go"), output("back")))
             .finish(|(go, _)| go.extend(0..50))
@@ -430,7 +429,7 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
     });
 }
 
-/// Whoever can no longer reach a reader ends, loops included, however much would still come.
+/// Nodes that reach no reader any more are cancelled, also in loops and with endless sources.
 #[test]
 fn endless_sources_end_with_their_last_reader() {
     everywhere(|options| {
@@ -445,7 +444,7 @@ fn endless_sources_end_with_their_last_reader() {
     });
 }
 
-/// The same for a loop made by hand whose own nodes keep each other's channels open.
+/// An endless loop, built by hand, is cancelled too, although its nodes keep each other's channels open.
 #[test]
 fn an_endless_loop_ends_with_its_last_reader() {
     everywhere(|options| {
@@ -466,9 +465,9 @@ fn an_endless_loop_ends_with_its_last_reader() {
     });
 }
 
-/// The run is for `reader` alone, which returns a value and has outputs. It leaves a loop that then starves.
+/// Only `reader` is live: it returns a value, and it has outputs. It drops its input from a loop, which then starves.
 #[test]
-fn a_loop_starves_beside_what_returns_a_value() {
+fn a_loop_starves_beside_a_process_that_returns_a_value() {
     for rounds in [0u64, 10, 100_000] {
         for threads in 1..=2 {
             let graph = Graph::new();
@@ -499,7 +498,7 @@ fn a_loop_starves_beside_what_returns_a_value() {
                     }
                     drop(numbers);
                     for _ in 0..rounds {
-                        let token = round.recv().await.expect("its own loop goes on");
+                        let token = round.recv().await.expect("the reader's own loop never ends");
                         next.send(token).await;
                     }
                     Value(sum)

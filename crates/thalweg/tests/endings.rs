@@ -1,18 +1,18 @@
-//! How runs end, one case at a time: what the random tests cannot aim at.
+//! How runs end: single cases that the random tests do not reach on purpose.
 
 mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::inject::{PLANTED, silence};
+use support::inject::{INJECTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
 use thalweg::{Error, Graph, In, Options, Out, from_iter, input, output};
 
-/// The end of a run and the last items come at the same time: no item may be missed.
+/// The run ends while its last items are still unread: the outlet must return all of them.
 #[test]
-fn an_outlet_gives_the_last_items_of_a_run_that_has_ended() {
+fn an_outlet_returns_the_last_items_of_a_run_that_has_ended() {
     for round in 0..2000u64 {
         let options = Options::new().threads(1 + round as usize % 3);
         let outlet = watch("last items", || from_iter(0..round % 5).par_map(|x| x).start(&options).unwrap());
@@ -40,7 +40,7 @@ fn a_deadline_ends_workers_that_sleep() {
 }
 
 #[test]
-fn a_deadline_that_never_comes_is_none() {
+fn a_deadline_of_any_length_is_accepted() {
     let options = Options::new().deadline(Duration::MAX);
     from_iter(0..10).for_each(|_: u64| {}).run(&options).unwrap();
 }
@@ -56,14 +56,14 @@ fn a_run_cancelled_before_it_begins_fires_nothing() {
     assert!(!fired.load(Ordering::Relaxed));
 }
 
-/// Sums what it gets and gives the sum at the end.
-fn summed(graph: &Graph<'static>, fails_at: Option<u64>) -> thalweg::Stream<'static, u64> {
+/// Passes its items on and, at the end, pushes 1000. Fails at the item `fails_at`.
+fn pass_and_finish(graph: &Graph<'static>, fails_at: Option<u64>) -> thalweg::Stream<'static, u64> {
     let numbers = graph.source(0..10u64).named("numbers");
     graph.kernel("sum", input("in", numbers), output("out")).finish(|out| out.push(1000)).sequential(
         move |items, out| {
             let item = items.pop();
             if fails_at == Some(item) {
-                return Err(format!("{PLANTED} error"));
+                return Err(format!("{INJECTED} error"));
             }
             out.push(item);
             Ok(())
@@ -74,7 +74,7 @@ fn summed(graph: &Graph<'static>, fails_at: Option<u64>) -> thalweg::Stream<'sta
 #[test]
 fn a_finishing_function_is_called_after_the_last_firing() {
     let graph = Graph::new();
-    let stream = summed(&graph, None);
+    let stream = pass_and_finish(&graph, None);
     let items: Vec<u64> = stream.start(&Options::new()).unwrap().collect();
     assert_eq!(items, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1000]);
 }
@@ -83,7 +83,7 @@ fn a_finishing_function_is_called_after_the_last_firing() {
 fn a_finishing_function_is_not_called_after_a_failure() {
     for _ in 0..200 {
         let graph = Graph::new();
-        let stream = summed(&graph, Some(5));
+        let stream = pass_and_finish(&graph, Some(5));
         let items: Vec<u64> = stream.start(&Options::new().threads(2)).unwrap().collect();
         assert!(items.iter().copied().eq(0..items.len() as u64), "{items:?}");
     }
@@ -109,9 +109,9 @@ fn a_drained_source_is_finished() {
     outlet.finish().unwrap();
 }
 
-/// A frame that asks for more than the stream still holds ends its node; what is left is left.
+/// A framing function that returns more items than the stream still has ends its node; these items are left over.
 #[test]
-fn a_group_that_the_end_cuts_short_is_left_alone() {
+fn an_incomplete_last_group_is_left_over() {
     for parallel in [false, true] {
         let ledger = Ledger::new();
         let graph = Graph::new();
@@ -134,16 +134,16 @@ fn a_group_that_the_end_cuts_short_is_left_alone() {
     }
 }
 
-/// Rates are static or dynamic by port, under a framing function, too: what was said of a port holds.
+/// A framing function must respect the static rates of its ports: a port with a declared rate keeps it.
 #[test]
-fn a_framing_function_keeps_to_static_rates() {
+fn a_framing_function_keeps_static_rates() {
     silence();
-    for (parallel, takes) in [(false, 2), (true, 2), (false, 1), (true, 1)] {
+    for (parallel, pops) in [(false, 2), (true, 2), (false, 1), (true, 1)] {
         let graph = Graph::new();
         let (sizes, items) = (graph.source(0..10u64).named("sizes"), graph.source(0..100u64).named("items"));
         let kernel = graph
             .kernel("groups", (input("size", sizes).pop(1), input("item", items)), output("out").push(1))
-            .framed(move |(sizes, _)| Ok(sizes.peek(0)?.map(|size| [takes, *size as usize])));
+            .framed(move |(sizes, _)| Ok(sizes.peek(0)?.map(|size| [pops, *size as usize])));
         let sum = |(_, items): &mut (In<u64>, In<u64>), out: &mut Out<u64>| {
             out.push(std::iter::from_fn(|| items.try_pop()).sum::<u64>());
         };
@@ -153,30 +153,30 @@ fn a_framing_function_keeps_to_static_rates() {
         let network = graph.build().unwrap();
         assert!(network.graph().to_string().contains("size pop 1, item pop *"), "{}", network.graph());
         match watch("static", || network.run(&Options::new())) {
-            Ok(_) => assert_eq!((takes, all), (1, (0..45).sum())),
+            Ok(_) => assert_eq!((pops, all), (1, (0..45).sum())),
             Err(error) => {
-                assert_eq!(takes, 2);
+                assert_eq!(pops, 2);
                 assert!(error.to_string().contains("node `groups` panicked"), "{error}");
             }
         }
     }
 }
 
-/// Whichever thread a panic happens on, and with work on all others.
+/// The panic happens on a thread of its own while all workers are busy.
 #[test]
 fn a_panic_in_a_blocking_node_is_named() {
     silence();
     let error = watch("panic", || {
-        let counted = from_iter(0u64..).blocking().map(|x| x).for_each(|x| assert!(x < 100, "{PLANTED}"));
+        let counted = from_iter(0u64..).blocking().map(|x| x).for_each(|x| assert!(x < 100, "{INJECTED}"));
         counted.named("reader").blocking().run(&Options::new().threads(2)).unwrap_err()
     });
     let Error::Panic { node, message } = error else { panic!("{error}") };
-    assert_eq!((node.as_str(), message.as_str()), ("reader", PLANTED));
+    assert_eq!((node.as_str(), message.as_str()), ("reader", INJECTED));
 }
 
-/// Items left in channels, in kernels' own state and under way are all dropped with the run.
+/// A failed run drops all items: in channels, in the state of kernels and in firings in progress.
 #[test]
-fn nothing_outlives_a_run_that_failed() {
+fn no_item_outlives_a_failed_run() {
     for round in 0..300 {
         let ledger = Ledger::new();
         let make = ledger.clone();
@@ -191,74 +191,74 @@ fn nothing_outlives_a_run_that_failed() {
     }
 }
 
-/// Panics where it is dropped.
-struct Grenade;
+/// Its drop panics.
+struct PanicOnDrop;
 
-impl Drop for Grenade {
+impl Drop for PanicOnDrop {
     fn drop(&mut self) {
-        panic!("{PLANTED} drop");
+        panic!("{INJECTED} drop");
     }
 }
 
-fn is_planted(ended: Result<(), Error>, at: &str) {
+fn assert_injected(ended: Result<(), Error>, at: &str) {
     match ended {
         Err(Error::Panic { node, message }) => {
-            assert!(node == at && message.contains(PLANTED), "{node}: {message}");
+            assert!(node == at && message.contains(INJECTED), "{node}: {message}");
         }
         other => panic!("{other:?}"),
     }
 }
 
-/// What is dropped after the last firing is dropped by the run, which fails by it.
+/// A node's state is dropped within the run. If that panics, the run fails with the node's name.
 #[test]
-fn a_drop_that_panics_is_its_nodes_failure() {
+fn a_drop_that_panics_is_a_failure_of_its_node() {
     silence();
-    // A source's state.
-    let held = Grenade;
+    // The state of a source.
+    let held = PanicOnDrop;
     let numbers = (0..3u64).inspect(move |_| _ = &held);
-    is_planted(from_iter(numbers).for_each(|_| {}).run(&Options::new()).map(drop), "source");
+    assert_injected(from_iter(numbers).for_each(|_| {}).run(&Options::new()).map(drop), "source");
 
-    // The same where the caller holds an end.
-    let held = Grenade;
+    // The state of a source, in a run with an outlet.
+    let held = PanicOnDrop;
     let numbers = (0..3u64).inspect(move |_| _ = &held);
     let mut outlet = from_iter(numbers).start(&Options::new()).unwrap();
     assert_eq!(outlet.by_ref().count(), 3);
-    is_planted(outlet.finish().map(drop), "source");
+    assert_injected(outlet.finish().map(drop), "source");
 
-    // What channels hold when a run fails; and the first failure stays.
-    let ended = from_iter((0..3).map(|_| Grenade))
-        .for_each(|item: Grenade| {
+    // The items in channels when a run fails: the first failure is the one reported.
+    let ended = from_iter((0..3).map(|_| PanicOnDrop))
+        .for_each(|item: PanicOnDrop| {
             std::mem::forget(item);
-            Err::<(), _>(PLANTED)
+            Err::<(), _>(INJECTED)
         })
         .run(&Options::new().threads(1).capacity(8));
     assert!(matches!(ended, Err(Error::Node { .. })), "{ended:?}");
 }
 
 #[test]
-fn none_of_what_must_be_is_refused() {
-    for none in [Options::new().threads(0), Options::new().capacity(0), Options::new().run_length(0)] {
-        let error = from_iter(0..3u64).collect().run(&none).unwrap_err();
+fn options_of_zero_are_refused() {
+    for options in [Options::new().threads(0), Options::new().capacity(0), Options::new().run_length(0)] {
+        let error = from_iter(0..3u64).collect().run(&options).unwrap_err();
         assert!(matches!(error, Error::Options(_)) && error.to_string().contains("at least 1"), "{error}");
     }
 }
 
 #[test]
-fn a_weight_beyond_all_numbers_stops_nothing() {
+fn the_largest_weight_blocks_no_channel() {
     let heavy = from_iter(0..3u64).weigh(|_| usize::MAX).par_map(|x| x);
     assert_eq!(heavy.collect().run(&Options::new().budget(1000)).unwrap().0, [0, 1, 2]);
 }
 
 #[test]
-fn a_loop_without_bound_is_refused_by_name() {
+fn an_unbounded_loop_is_refused_by_name() {
     let all = from_iter(0..3u64).par_round(usize::MAX, std::ops::ControlFlow::<u64, u64>::Break);
     let error = all.collect().run(&Options::new()).unwrap_err();
     assert!(matches!(error, Error::Options(_)) && error.to_string().contains("par_round"), "{error}");
 }
 
-/// The message ends in what caused it and all that caused that, each said once.
+/// The text of an error ends with its chain of causes, each of them once.
 #[test]
-fn an_error_says_its_causes_once() {
+fn an_error_names_each_cause_once() {
     #[derive(Debug)]
     struct Outer(std::io::Error);
     impl std::fmt::Display for Outer {

@@ -1,11 +1,11 @@
-//! Never hangs and never silently wrong: random graphs that are ended before their time.
+//! Runs of random graphs that end early: no run hangs, and no result is silently wrong.
 //!
-//! A firing panics or fails, somebody cancels or drains, a deadline passes, the reader leaves.
-//! Every run ends (a watchdog sees to it), says why and names the node at fault; what the sinks
-//! had received is the beginning of what the reference gives; every item is dropped exactly once.
+//! A firing panics or fails, the test cancels or drains the run, a deadline passes, a sink or the reader leaves.
+//! Every run ends (a watchdog checks it) with an error that states the cause and the node; the items that each sink
+//! received are a prefix of the reference's; every item is dropped exactly once.
 //!
-//! After a drain the result is more than a beginning: it is all of what the reference gives for
-//! sources that end where these did. After a reader has left in peace, the others get everything.
+//! After a drain the result is complete: it is the reference's result for sources that end where these did. After a
+//! sink or the reader has left, the other sinks receive all of their items.
 
 mod support;
 
@@ -13,22 +13,22 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::time::Duration;
 use support::build::name;
-use support::case::{Case, Fate, Leave, Outcome, case, run};
-use support::inject::{Fault, Kind, PLANTED, silence};
+use support::case::{Case, Disturbance, Leave, Outcome, case, run};
+use support::inject::{Fault, INJECTED, Kind, silence};
 use support::item::Counted;
 use support::reference::reference;
 use support::runner::for_each;
 use support::watchdog::watch;
 use thalweg::{Error, Handle, Options};
 
-/// Runs a case to its fate.
-fn play(case: &Case, fate: Fate, options: &Options) -> Result<Outcome, TestCaseError> {
-    let outcome = watch(format!("{fate:?} {case:#?}"), || run::<Counted>(case, fate, options));
+/// Runs a case with a disturbance and checks that every item was dropped exactly once.
+fn run_disturbed(case: &Case, disturbance: Disturbance, options: &Options) -> Result<Outcome, TestCaseError> {
+    let outcome = watch(format!("{disturbance:?} {case:#?}"), || run::<Counted>(case, disturbance, options));
     prop_assert_eq!(outcome.lost, 0, "items that were not dropped exactly once");
     Ok(outcome)
 }
 
-/// Every sink got the beginning of what it should get.
+/// Every sink received a prefix of the expected items.
 fn is_prefix(outcome: &Outcome, expected: &[Vec<u64>]) -> Result<(), TestCaseError> {
     for (sink, (got, expected)) in outcome.got.iter().zip(expected).enumerate() {
         prop_assert!(expected.starts_with(got), "sink {}: {} items, not a prefix", sink, got.len());
@@ -36,13 +36,13 @@ fn is_prefix(outcome: &Outcome, expected: &[Vec<u64>]) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// The run ended well, and every sink got all; or the graph needed more than its byte budget.
+/// The run succeeded and every sink received all items; or the graph needed more than its byte budget.
 fn is_complete(outcome: &Outcome, expected: &[Vec<u64>]) -> Result<(), TestCaseError> {
     if outcome.is_over_budget() {
         return is_prefix(outcome, expected);
     }
     prop_assert!(outcome.end.is_ok(), "the run failed: {:?}", outcome.end);
-    prop_assert!(outcome.got == expected, "not what the reference gives");
+    prop_assert!(outcome.got == expected, "the result differs from the reference");
     Ok(())
 }
 
@@ -51,7 +51,7 @@ fn fault() -> impl Strategy<Value = (usize, u64, Kind)> {
         .prop_map(|(node, after, kind)| (usize::from(node), after, kind))
 }
 
-/// The error is the planted one, of the node it was planted in.
+/// The error is the injected one and names its node.
 fn names(error: &Error, fault: Fault) -> bool {
     let (node, text) = match error {
         Error::Panic { node, message } => (node, message.clone()),
@@ -59,7 +59,7 @@ fn names(error: &Error, fault: Fault) -> bool {
         _ => return false,
     };
     let name = name(fault.node);
-    text.starts_with(PLANTED) && (*node == name || node.starts_with(&format!("{name}.")))
+    text.starts_with(INJECTED) && (*node == name || node.starts_with(&format!("{name}.")))
 }
 
 #[test]
@@ -67,21 +67,21 @@ fn a_failing_firing_stops_the_run_and_is_named() {
     for_each(25, (case(), fault()), |(case, (node, after, kind))| {
         let Some(expected) = reference(&case.spec) else { return Ok(()) };
         let fault = Fault { node: node % case.spec.nodes(), after, kind };
-        let fate = Fate { fault: Some(fault), ..Fate::default() };
-        let outcome = play(&case, fate, &case.way.options())?;
+        let disturbance = Disturbance { fault: Some(fault), ..Disturbance::default() };
+        let outcome = run_disturbed(&case, disturbance, &case.config.options())?;
         if !outcome.failed {
             return is_complete(&outcome, &expected);
         }
         match &outcome.end {
             Err(_) if outcome.is_over_budget() => {}
-            Err(error) => prop_assert!(names(error, fault), "not the planted fault: {error}"),
+            Err(error) => prop_assert!(names(error, fault), "not the injected fault: {error}"),
             Ok(_) => prop_assert!(false, "a firing failed and the run did not"),
         }
         is_prefix(&outcome, &expected)
     });
 }
 
-/// Some moment of a run of a millisecond, mostly.
+/// A random delay of up to a millisecond: most runs take longer.
 fn moment(seed: u64) -> Duration {
     Duration::from_micros(seed >> 32 & 1023)
 }
@@ -95,8 +95,8 @@ fn cancel(handle: Handle, seed: u64) {
 fn a_cancelled_run_ends_with_a_prefix() {
     for_each(15, case(), |case| {
         let Some(expected) = reference(&case.spec) else { return Ok(()) };
-        let fate = Fate { meddle: Some(cancel), ..Fate::default() };
-        let outcome = play(&case, fate, &case.way.options())?;
+        let disturbance = Disturbance { interfere: Some(cancel), ..Disturbance::default() };
+        let outcome = run_disturbed(&case, disturbance, &case.config.options())?;
         match &outcome.end {
             Ok(_) => is_complete(&outcome, &expected),
             Err(Error::Cancelled) => is_prefix(&outcome, &expected),
@@ -110,8 +110,8 @@ fn a_cancelled_run_ends_with_a_prefix() {
 fn a_deadline_ends_the_run_with_a_prefix() {
     for_each(15, case(), |case| {
         let Some(expected) = reference(&case.spec) else { return Ok(()) };
-        let options = case.way.options().deadline(moment(case.way.seed));
-        let outcome = play(&case, Fate::default(), &options)?;
+        let options = case.config.options().deadline(moment(case.config.seed));
+        let outcome = run_disturbed(&case, Disturbance::default(), &options)?;
         match &outcome.end {
             Ok(_) => is_complete(&outcome, &expected),
             Err(Error::Deadline(_)) => is_prefix(&outcome, &expected),
@@ -127,34 +127,34 @@ fn drain(handle: Handle, seed: u64) {
 }
 
 #[test]
-fn a_drained_run_finishes_what_its_sources_gave() {
+fn a_drained_run_finishes_the_items_of_its_sources() {
     for_each(15, case(), |case| {
         if reference(&case.spec).is_none() {
             return Ok(());
         }
-        let fate = Fate { meddle: Some(drain), ..Fate::default() };
-        let outcome = play(&case, fate, &case.way.options())?;
+        let disturbance = Disturbance { interfere: Some(drain), ..Disturbance::default() };
+        let outcome = run_disturbed(&case, disturbance, &case.config.options())?;
         let mut drained = case.spec.clone();
-        drained.sources.iter_mut().zip(outcome.given).for_each(|(source, given)| source.items = given);
-        let expected = reference(&drained).expect("no more than without the drain");
+        drained.sources.iter_mut().zip(outcome.pushed).for_each(|(source, pushed)| source.items = pushed);
+        let expected = reference(&drained).expect("fewer items than without the drain");
         is_complete(&outcome, &expected)
     });
 }
 
-/// A sink, and the items after which it leaves.
+/// A sink, and the number of items after which it leaves.
 fn departure() -> impl Strategy<Value = (usize, usize)> {
     (any::<u8>(), 1..60usize).prop_map(|(sink, after)| (usize::from(sink), after))
 }
 
 #[test]
-fn a_sink_that_leaves_takes_nothing_from_the_others() {
+fn a_sink_that_leaves_does_not_affect_the_others() {
     for_each(15, (case(), departure()), |(mut case, (sink, after))| {
         let Some(mut expected) = reference(&case.spec) else { return Ok(()) };
-        case.way.outlet = false;
+        case.config.outlet = false;
         let sink = sink % expected.len();
         expected[sink].truncate(after);
-        let fate = Fate { depart: Some((sink, after)), ..Fate::default() };
-        is_complete(&play(&case, fate, &case.way.options())?, &expected)
+        let disturbance = Disturbance { break_after: Some((sink, after)), ..Disturbance::default() };
+        is_complete(&run_disturbed(&case, disturbance, &case.config.options())?, &expected)
     });
 }
 
@@ -163,15 +163,15 @@ fn an_item_whose_drop_panics_fails_the_run_and_every_item_is_dropped_once() {
     silence();
     for_each(15, (case(), departure(), any::<bool>(), 0..200u32), |(mut case, leaves, departs, drops)| {
         let Some(expected) = reference(&case.spec) else { return Ok(()) };
-        case.way.outlet = false;
-        let depart = departs.then_some((leaves.0 % expected.len(), leaves.1));
-        let fate = Fate { depart, fuse: Some(drops), ..Fate::default() };
-        let outcome = play(&case, fate, &case.way.options())?;
+        case.config.outlet = false;
+        let break_after = departs.then_some((leaves.0 % expected.len(), leaves.1));
+        let disturbance = Disturbance { break_after, fuse: Some(drops), ..Disturbance::default() };
+        let outcome = run_disturbed(&case, disturbance, &case.config.options())?;
         match &outcome.end {
             Ok(_) => {}
-            Err(Error::Panic { message, .. }) if message.starts_with(PLANTED) => {}
+            Err(Error::Panic { message, .. }) if message.starts_with(INJECTED) => {}
             Err(_) if outcome.is_over_budget() => {}
-            Err(error) => prop_assert!(false, "not the planted panic: {error}"),
+            Err(error) => prop_assert!(false, "not the injected panic: {error}"),
         }
         is_prefix(&outcome, &expected)
     });
@@ -181,19 +181,19 @@ fn an_item_whose_drop_panics_fails_the_run_and_every_item_is_dropped_once() {
 fn a_dropped_outlet_cancels_the_run() {
     for_each(15, (case(), 0..40usize), |(mut case, items)| {
         let Some(expected) = reference(&case.spec) else { return Ok(()) };
-        case.way.outlet = true;
-        let fate = Fate { leave: Some(Leave::Drop(items)), ..Fate::default() };
-        is_prefix(&play(&case, fate, &case.way.options())?, &expected)
+        case.config.outlet = true;
+        let disturbance = Disturbance { leave: Some(Leave::Drop(items)), ..Disturbance::default() };
+        is_prefix(&run_disturbed(&case, disturbance, &case.config.options())?, &expected)
     });
 }
 
 #[test]
-fn a_reader_that_leaves_takes_nothing_from_the_others() {
+fn a_reader_that_leaves_does_not_affect_the_sinks() {
     for_each(15, (case(), 0..40usize), |(mut case, items)| {
         let Some(mut expected) = reference(&case.spec) else { return Ok(()) };
-        case.way.outlet = true;
+        case.config.outlet = true;
         expected.last_mut().expect("a graph has an open stream").truncate(items);
-        let fate = Fate { leave: Some(Leave::Finish(items)), ..Fate::default() };
-        is_complete(&play(&case, fate, &case.way.options())?, &expected)
+        let disturbance = Disturbance { leave: Some(Leave::Finish(items)), ..Disturbance::default() };
+        is_complete(&run_disturbed(&case, disturbance, &case.config.options())?, &expected)
     });
 }

@@ -1,10 +1,11 @@
-//! Operators and kernels give the same graph, and so the same text, plan and result; and what is refused.
+//! The ways to build a graph: operators and kernels build the same graph, with the same text, plan and result, and
+//! mistakes are refused.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg::{Graph, Options, from_iter, input, output, window};
 
 #[test]
-fn operators_and_kernels_give_the_same_graph() {
+fn operators_and_kernels_build_the_same_graph() {
     let chain = from_iter(0..100u64)
         .named("numbers")
         .capacity(32)
@@ -40,9 +41,9 @@ fn operators_and_kernels_give_the_same_graph() {
     assert_eq!(items(chain.run().unwrap()), items(built.run().unwrap()));
 }
 
-/// What cannot be made is refused, with its name, and not tried.
+/// A capacity that no machine can allocate is refused, with the name of its channel, before anything is allocated.
 #[test]
-fn sizes_beyond_all_machines_are_refused() {
+fn impossible_sizes_are_refused() {
     for (flow, options) in [
         (from_iter(0..10u64).capacity(usize::MAX).for_each(drop), Options::new()),
         (from_iter(0..10u64).capacity(1 << 60).for_each(drop), Options::new()),
@@ -55,8 +56,8 @@ fn sizes_beyond_all_machines_are_refused() {
     assert!(error.to_string().contains("100000 threads"), "{error}");
 }
 
-/// A framing function that asks for what never comes is asked again at the end, and one that gives
-/// back an old answer fails.
+/// A framing function that peeks beyond the end of its stream is called once more at the end; one that returns a
+/// stale `NotYet` fails.
 #[test]
 fn a_framing_function_cannot_spin() {
     let graph = Graph::new();
@@ -83,7 +84,7 @@ fn a_framing_function_cannot_spin() {
     assert!(error.to_string().contains("node `stale` panicked"), "{error}");
 }
 
-/// An iterator that waits for what its caller does with the results.
+/// An iterator that waits until its caller has used the previous result.
 #[test]
 fn requests_may_follow_responses() {
     use thalweg::ParallelExt;
@@ -97,8 +98,8 @@ fn requests_may_follow_responses() {
     assert!(results.next().is_none());
 }
 
-/// A failure carries the name of what failed: the stage that was called, or the iterator. A stage that gives
-/// no errors says its name where its run is refused.
+/// A failure names its stage or the iterator. The panic of a stage that returns no errors names the stage if its run
+/// is refused.
 #[test]
 fn adaptors_name_what_panicked() {
     use thalweg::ParallelExt;
@@ -122,7 +123,7 @@ fn adaptors_name_what_panicked() {
     refused((0..9).par_flat_map(move |x| Some(fail(x))), "par_flat_map");
 }
 
-/// Options count in a scope, too: nothing starts before the first result is asked for.
+/// Options have an effect in a scope too: no run starts before the first call of `next`.
 #[test]
 fn scoped_adaptors_take_options() {
     let numbers = [1u64, 2, 3];
@@ -150,14 +151,14 @@ fn a_parallel_kernel_is_not_blocking() {
 }
 
 #[test]
-fn ports_of_one_name_are_refused() {
+fn two_ports_with_one_name_are_refused() {
     let graph = Graph::new();
     let (a, b) = (graph.source(0..10u64).named("a"), graph.source(0..10u64).named("b"));
     graph
         .kernel("zip", (input("in", a), input("in", b)), ())
         .sequential(|(a, b), ()| assert_eq!(a.pop(), b.pop()));
     let error = graph.build().unwrap_err().to_string();
-    assert!(error.contains("node `zip` has two ports of the name `in`"), "{error}");
+    assert!(error.contains("node `zip` has two inputs or two outputs named `in`"), "{error}");
 }
 
 #[test]
@@ -166,11 +167,11 @@ fn a_stream_of_another_graph_is_refused() {
     let items = other.source(0..10u64).named("items");
     graph.kernel("end", input("in", items), ()).sequential(|items, ()| _ = items.pop());
     let error = graph.build().unwrap_err().to_string();
-    assert!(error.contains("input `end.in` was given a stream of another graph"), "{error}");
+    assert!(error.contains("input `end.in` is connected to a stream of another graph"), "{error}");
 }
 
 #[test]
-fn a_feedback_channel_is_not_closed_with_another() {
+fn a_feedback_channel_cannot_be_closed_with_another() {
     let graph = Graph::new();
     let ((one, _first), (_two, second)) = (graph.feedback([1u64]), graph.feedback([2]));
     second.feed(one);

@@ -1,6 +1,6 @@
-//! A run that waits for its input costs nothing: workers sleep, and nothing wakes them but need.
+//! A run that waits for its input uses no processor time: idle workers sleep until there is work.
 //!
-//! Alone in its file, because it measures the whole process.
+//! The only test of its file, because it measures the whole process.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;

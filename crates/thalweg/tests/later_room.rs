@@ -1,12 +1,12 @@
-//! Room that comes in another turn than the receive, or elsewhere: the sender is told all the same, beside
-//! something that never rests.
+//! Room that appears in a later activation than the receive, or on another thread: the sender is woken, also while
+//! other processes never rest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use thalweg::{Graph, Options, Rx, input, output};
 
-/// Two processes that answer each other until the flag is set.
+/// Two processes that send a message to and fro until the flag is set.
 fn chatter(graph: &Graph<'static>, flag: &Arc<AtomicBool>) {
     let f = flag.clone();
     let (loop_, back) = graph.feedback::<u64>([]);
@@ -25,14 +25,14 @@ fn chatter(graph: &Graph<'static>, flag: &Arc<AtomicBool>) {
     here.feed(loop_);
 }
 
-/// A deadline ends what would starve beside something that runs.
+/// With a deadline: a sender that is not woken would starve while other processes run.
 fn options() -> Options {
     Options::new().policy("ws-cur").threads(1).deadline(Duration::from_secs(5))
 }
 
-/// It waits until the channel is light, which may take more than the next message.
+/// The sender waits until the channel holds few enough bytes, which may take more than one receive.
 #[test]
-fn a_sender_that_waits_for_bytes_is_told_when_there_are_enough() {
+fn a_sender_that_waits_for_bytes_is_woken_when_there_are_enough() {
     let flag = Arc::new(AtomicBool::new(false));
     let graph = Graph::new();
     chatter(&graph, &flag);
@@ -72,7 +72,7 @@ fn a_sender_that_waits_for_bytes_is_told_when_there_are_enough() {
 }
 
 #[test]
-fn a_sender_is_told_of_a_message_whose_guard_was_forgotten() {
+fn a_message_whose_guard_was_forgotten_wakes_the_sender() {
     [1, 2].into_iter().for_each(forgotten_with);
 }
 
@@ -112,9 +112,10 @@ fn forgotten_with(threads: usize) {
     end.unwrap();
 }
 
-/// A run within a poll, that fails by a panic while a message is lent.
+/// A run nested in a poll fails by a panic while one of its processes has borrowed a message. The outer process goes
+/// on receiving.
 #[test]
-fn a_run_that_fails_in_a_poll_leaves_the_poll_its_own() {
+fn a_nested_run_that_fails_does_not_affect_the_outer_process() {
     let graph = Graph::new();
     let t = graph.process("t", (), output("out"), |(), mut tx| async move {
         for i in 0..10 {
@@ -150,7 +151,7 @@ fn a_run_that_fails_in_a_poll_leaves_the_poll_its_own() {
     end.unwrap();
 }
 
-/// The process ends while its message is lent to another thread, which drops it just then.
+/// The process ends while another thread still holds its borrowed message.
 #[test]
 fn a_process_may_end_while_another_thread_has_its_message() {
     let flag = Arc::new(AtomicBool::new(false));

@@ -1,7 +1,6 @@
-//! The tree is the architecture: this test keeps it so.
+//! Checks the architecture: dependencies between crates, and where unsafe code and printing are allowed.
 //!
-//! Which crate may know which is written down once, in [`MAY_USE`]. A crate that is not in the
-//! table has no place yet; giving it one is part of adding it.
+//! [`MAY_USE`] lists every crate with the crates it may depend on. A new crate needs a row in this table.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,13 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every crate of the workspace, and the crates of the workspace that it may depend on, be it to
-/// build or to test. Each row uses rows above it only, so the arrows run one way.
+/// Every crate of the workspace, and the crates of the workspace that it may depend on, also to build or to test.
+/// Each row uses only rows above it, so there are no cycles.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-graph", &[]),
     ("thalweg-analysis", &["thalweg-graph"]),
     ("thalweg-plan", &["thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
+    ("thalweg-sim", &["thalweg-graph", "thalweg-policy"]),
     ("thalweg-trace", &["thalweg-graph"]),
     (
         "thalweg-runtime",
@@ -30,6 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-policy",
             "thalweg-trace",
             "thalweg-runtime",
+            "thalweg-sim",
         ],
     ),
     ("thalweg-dedup", &["thalweg"]),
@@ -59,30 +60,30 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Where unsafe code may stand.
+/// The folders in which unsafe code is allowed.
 const MAY_BE_UNSAFE: &[&str] =
     &["crates/runtime/", "crates/codegen/src/build/", "crates/codegen/src/run/parallel/", "bench/src/peers/"];
 
-/// Where something may be printed.
+/// The folders in which printing is allowed.
 const MAY_PRINT: &[&str] = &["crates/cli/", "bench/"];
 
-/// What a policy must not touch: it decides and never acts.
+/// The modules that a policy must not use: it decides and never acts.
 const NOT_IN_A_POLICY: &[&str] =
     &["std::thread", "std::time", "std::sync::atomic", "std::fs", "std::io", "std::net", "std::process"];
 
 #[test]
-fn the_table_itself_runs_one_way() {
+fn the_table_has_no_cycles() {
     let mut above = BTreeSet::new();
     for (name, uses) in MAY_USE {
         for used in *uses {
-            assert!(above.contains(used), "{name} may use {used}, which is not above it");
+            assert!(above.contains(used), "{name} may use {used}, which is not above it in MAY_USE");
         }
-        assert!(above.insert(*name), "{name} stands twice in the table");
+        assert!(above.insert(*name), "{name} has two rows in MAY_USE");
     }
 }
 
 #[test]
-fn nobody_may_use_the_command_or_the_bench() {
+fn no_crate_may_use_the_command_or_the_bench() {
     for (name, uses) in MAY_USE {
         for end in ["thalweg-cli", "thalweg-bench"] {
             assert!(!uses.contains(&end), "{name} may use {end}");
@@ -91,11 +92,11 @@ fn nobody_may_use_the_command_or_the_bench() {
 }
 
 #[test]
-fn dependencies_run_one_way() {
+fn dependencies_follow_the_table() {
     let allowed: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
     for (name, dependencies) in workspace() {
         let Some(allowed) = allowed.get(name.as_str()) else {
-            panic!("{name} has no row in MAY_USE: say which crates it may use");
+            panic!("{name} has no row in MAY_USE\nhelp: add one with the crates that it may use");
         };
         for dependency in dependencies {
             assert!(
@@ -107,9 +108,23 @@ fn dependencies_run_one_way() {
 }
 
 #[test]
-fn unsafe_code_stays_where_it_is_argued_for() {
-    let elsewhere = sources().filter(|(path, _)| !lies_in(path, MAY_BE_UNSAFE));
-    let found: Vec<String> = elsewhere.filter(|(_, code)| has_unsafe(code)).map(|(path, _)| path).collect();
+fn only_tests_depend_on_the_simulator() {
+    for package in packages() {
+        for dependency in dependencies_of(&package) {
+            let for_tests = dependency["kind"] == "dev";
+            assert!(
+                dependency["name"] != "thalweg-sim" || for_tests,
+                "{} uses the simulator",
+                package["name"]
+            );
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stays_in_its_folders() {
+    let others = sources().filter(|(path, _)| !lies_in(path, MAY_BE_UNSAFE));
+    let found: Vec<String> = others.filter(|(_, code)| has_unsafe(code)).map(|(path, _)| path).collect();
     assert!(found.is_empty(), "unsafe code outside {MAY_BE_UNSAFE:?}: {found:?}");
 }
 
@@ -154,8 +169,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace's folder")
 }
 
-/// The crates of the workspace by name, each with its dependencies of any kind on others of them.
+/// The crates of the workspace by name, each with the crates of the workspace it depends on in any way.
 fn workspace() -> BTreeMap<String, BTreeSet<String>> {
+    packages().iter().map(|package| (text(&package["name"]), local_dependencies(package))).collect()
+}
+
+/// The crates of the workspace, as cargo describes them.
+fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .current_dir(root())
@@ -163,14 +183,16 @@ fn workspace() -> BTreeMap<String, BTreeSet<String>> {
         .expect("cargo can be run");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
-    let packages = metadata["packages"].as_array().expect("a list of packages");
-    packages.iter().map(|package| (text(&package["name"]), local_dependencies(package))).collect()
+    metadata["packages"].as_array().expect("a list of packages").clone()
 }
 
-/// A dependency with a path is on a crate of the workspace.
+fn dependencies_of(package: &Value) -> &[Value] {
+    package["dependencies"].as_array().expect("a list of dependencies")
+}
+
+/// The dependencies with a path, which are crates of the workspace.
 fn local_dependencies(package: &Value) -> BTreeSet<String> {
-    let dependencies = package["dependencies"].as_array().expect("a list of dependencies");
-    let local = dependencies.iter().filter(|dependency| dependency["path"].is_string());
+    let local = dependencies_of(package).iter().filter(|dependency| dependency["path"].is_string());
     local.map(|dependency| text(&dependency["name"])).collect()
 }
 
@@ -182,8 +204,7 @@ fn lies_in(path: &str, folders: &[&str]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Every Rust file of the project, this one excepted: its path from the root, with `/`, and its
-/// code without comments.
+/// Every Rust file of the project except this one: its path from the root, with `/`, and its code without comments.
 fn sources() -> impl Iterator<Item = (String, String)> {
     let mut files = Vec::new();
     for folder in ["crates", "apps", "bench", "fuzz"] {
@@ -212,13 +233,14 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<String>) {
     }
 }
 
-/// Drops line comments. (`//` inside a string drops the rest of that line too, which a search of
-/// this kind can bear; block comments are not used here.)
+/// Removes line comments. `//` inside a string removes the rest of that line too, which can only hide code from the
+/// search; the project uses no block comments.
 fn without_comments(code: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The keyword in front of what it can stand before; so prose in a string does not count.
+/// Whether the code contains the keyword `unsafe` in front of a token that can follow it. Prose in a string does not
+/// count.
 fn has_unsafe(code: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let keyword = |at: usize| !code[..at].ends_with(is_word);

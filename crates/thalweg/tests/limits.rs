@@ -1,4 +1,4 @@
-//! Limits on items in flight in sections with dynamic rates: what holds, what grows, what is refused.
+//! Limits on items in flight, in sections with dynamic rates: the bound, its growth, and the sections that are refused.
 
 mod support;
 
@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use support::runner::for_each;
-use support::section::{Found, Step, run, slack, steps, takes_one_by_one};
+use support::section::{Measured, Step, needs_one_item_a_firing, run, slack, steps};
 use support::watchdog::watch;
 use thalweg::{Error, Graph, Options, Stream, input, output};
 
-/// Longer than a test without a fault takes.
+/// Longer than any part of a passing test takes.
 const WAIT: Duration = Duration::from_secs(20);
 
 fn options(threads: usize) -> Options {
@@ -20,7 +20,7 @@ fn options(threads: usize) -> Options {
 }
 
 /// Every policy at several thread counts.
-fn ways() -> impl Iterator<Item = (String, Options)> {
+fn configs() -> impl Iterator<Item = (String, Options)> {
     thalweg::policy::registry::names().flat_map(|policy| {
         [1, 2, 4]
             .into_iter()
@@ -31,14 +31,14 @@ fn ways() -> impl Iterator<Item = (String, Options)> {
 const MANY: Step = Step::Many { most: 3, workers: None };
 const TWO_TO_THREE: Step = Step::Fixed { parallel: false, pop: 2, peek: 2, push: 3 };
 
-/// Runs a section every way, with long channels and with short ones.
-fn every_way(steps: &[Step], most: usize, check: impl Fn(&Found)) {
-    for (way, options) in ways() {
+/// Runs a section with every configuration, with long channels and with short ones.
+fn for_every_config(steps: &[Step], most: usize, check: impl Fn(&Measured)) {
+    for (config, options) in configs() {
         for capacity in [Some(1), Some(200)] {
-            let what = format!("{steps:?}, limit {most}, channels of {capacity:?} items, {way}");
-            let found = watch(what.clone(), || run(steps, (500, 7), most, capacity, &options));
-            assert_eq!(found.results, found.expected, "{what}");
-            check(&found);
+            let what = format!("{steps:?}, limit {most}, channels of {capacity:?} items, {config}");
+            let run = watch(what.clone(), || run(steps, (500, 7), most, capacity, &options));
+            assert_eq!(run.results, run.expected, "{what}");
+            check(&run);
         }
     }
 }
@@ -46,48 +46,48 @@ fn every_way(steps: &[Step], most: usize, check: impl Fn(&Found)) {
 #[test]
 fn no_more_than_the_limit_are_in_flight() {
     for most in [1, 5] {
-        every_way(&[MANY], most, |found| {
-            assert!(found.most <= most, "{} in flight", found.most);
-            assert!(!found.has_grown());
+        for_every_config(&[MANY], most, |run| {
+            assert!(run.most <= most, "{} in flight", run.most);
+            assert!(!run.has_grown());
         });
     }
-    let found = run(&[MANY], (500, 7), 1000, Some(200), &options(1));
-    assert!(found.most > 5, "the test sees items in flight");
+    let run = run(&[MANY], (500, 7), 1000, Some(200), &options(1));
+    assert!(run.most > 5, "the test must observe items in flight");
 }
 
 #[test]
-fn several_nodes_may_give_any_number() {
+fn several_nodes_may_have_dynamic_rates() {
     let two = [MANY, Step::Map { parallel: true }, MANY, Step::Paths, MANY];
-    every_way(&two, 4, |found| {
-        assert!(found.most <= 4, "{} in flight", found.most);
-        assert!(!found.has_grown());
+    for_every_config(&two, 4, |run| {
+        assert!(run.most <= 4, "{} in flight", run.most);
+        assert!(!run.has_grown());
     });
 }
 
 #[test]
-fn rates_between_nodes_that_give_any_number_are_counted() {
-    every_way(&[MANY, TWO_TO_THREE, MANY], 4, |found| {
-        let limit = found.limit("limit");
-        assert!(found.most <= limit + 2, "{} in flight, limit {limit}", found.most);
+fn static_rates_between_dynamic_ones_are_counted() {
+    for_every_config(&[MANY, TWO_TO_THREE, MANY], 4, |run| {
+        let limit = run.limit("limit");
+        assert!(run.most <= limit + 2, "{} in flight, limit {limit}", run.most);
     });
 }
 
 #[test]
-fn sections_with_any_number_can_be_nested() {
+fn sections_with_dynamic_rates_can_be_nested() {
     let inner = Step::Inner { most: 2, steps: vec![MANY] };
-    every_way(&[inner.clone(), MANY], 5, |found| {
-        assert!(found.most <= 5, "{} in flight", found.most);
-        assert!(!found.has_grown());
-        let graph = &found.report.graph;
+    for_every_config(&[inner.clone(), MANY], 5, |run| {
+        assert!(run.most <= 5, "{} in flight", run.most);
+        assert!(!run.has_grown());
+        let graph = &run.report.graph;
         let node = graph.nodes().iter().find(|node| node.name == "par_flat_map").unwrap();
         let ports: Vec<&str> = node.outputs.iter().map(|port| port.name.as_str()).collect();
         assert_eq!(ports, ["out", "tally", "tally-2"]);
     });
-    every_way(&[Step::Inner { most: 7, steps: vec![inner] }], 3, |found| assert!(found.most <= 3));
+    for_every_config(&[Step::Inner { most: 7, steps: vec![inner] }], 3, |run| assert!(run.most <= 3));
 }
 
-/// The channels of counts do not stop a section before its tokens do: the first item waits until as many as the limit
-/// allows are behind the parallel node, of one number for each or of two.
+/// The tally channels do not stop a section before its tokens do: the last stage holds the first item back until as
+/// many items as the limit allows have passed the parallel nodes, one of them or two.
 #[test]
 fn the_limit_is_reached() {
     let reached = |most: usize, twice: bool, options: &Options| {
@@ -119,10 +119,10 @@ fn the_limit_is_reached() {
     }
 }
 
-/// An item without results has left when its firing has ended.
+/// An item without results leaves at the end of its firing.
 #[test]
-fn what_is_dropped_has_left() {
-    for (way, options) in ways() {
+fn an_item_without_results_leaves() {
+    for (config, options) in configs() {
         let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (begun, ended) = (&begun, &ended);
         let nothing = thalweg::from_iter(0..2000usize).in_flight(3, |items| {
@@ -136,26 +136,26 @@ fn what_is_dropped_has_left() {
                 None::<u64>
             })
         });
-        let (nothing, report) = watch(way, || nothing.collect().run(&options).unwrap());
+        let (nothing, report) = watch(config, || nothing.collect().run(&options).unwrap());
         assert_eq!(nothing, []);
         assert_eq!(report.nodes[2].firings, 2000);
     }
 }
 
 #[test]
-fn a_limit_grows_where_a_node_after_any_number_needs_more() {
+fn a_limit_grows_where_a_node_after_a_dynamic_rate_needs_more() {
     let windows = Step::Fixed { parallel: false, pop: 10, peek: 10, push: 1 };
-    every_way(&[Step::Many { most: 1, workers: None }, windows.clone()], 3, |found| {
-        assert!(found.has_grown());
-        assert!(found.limit("limit") < 100);
+    for_every_config(&[Step::Many { most: 1, workers: None }, windows.clone()], 3, |run| {
+        assert!(run.has_grown());
+        assert!(run.limit("limit") < 100);
     });
-    every_way(&[MANY, windows, MANY], 1, |found| assert!(found.has_grown()));
+    for_every_config(&[MANY, windows, MANY], 1, |run| assert!(run.has_grown()));
 }
 
-/// The section waits for a stream that a channel before its entry keeps back.
+/// The section waits for a stream that a full channel before the section's entry holds back.
 #[test]
 fn other_channels_grow_before_a_limit_does() {
-    for (way, options) in ways() {
+    for (config, options) in configs() {
         let graph = Graph::new();
         let copy = graph.source(0..3000u64).kernel("copy", (output("a").push(1), output("b").push(1)));
         let (a, b) = copy.sequential(|items, (a, b)| {
@@ -165,12 +165,12 @@ fn other_channels_grow_before_a_limit_does() {
         });
         let late = b.capacity(8).filter(|x| *x >= 1000);
         let pairs = a.capacity(8).in_flight(5, |a| a.par_flat_map(|x| [x]).zip(late)).collect();
-        let run = watch(way.clone(), || graph.run(&options).unwrap());
+        let run = watch(config.clone(), || graph.run(&options).unwrap());
         let growths = &run.report().growths;
-        assert!(!growths.is_empty(), "{way}");
+        assert!(!growths.is_empty(), "{config}");
         assert!(
             !growths.iter().any(|growth| run.report().graph.channel(growth.channel).link.limits),
-            "{way}"
+            "{config}"
         );
         assert_eq!(run.take(pairs).unwrap().len(), 2000);
     }
@@ -178,10 +178,10 @@ fn other_channels_grow_before_a_limit_does() {
 
 #[test]
 fn the_section_may_end_before_its_input() {
-    for (way, options) in ways() {
+    for (config, options) in configs() {
         let many = |items: Stream<'static, u64>| items.par_flat_map(|x| 0..x % 4);
         let first = thalweg::from_iter(0u64..).in_flight(4, many).take(50).collect();
-        let (first, _) = watch(format!("after, {way}"), || first.run(&options).unwrap());
+        let (first, _) = watch(format!("after, {config}"), || first.run(&options).unwrap());
         assert_eq!(first, (0..).flat_map(|x| 0..x % 4).take(50).collect::<Vec<u64>>());
         let mut left = 20;
         let first = thalweg::from_iter(0u64..).in_flight(4, |items| {
@@ -192,7 +192,7 @@ fn the_section_may_end_before_its_input() {
             })
         });
         let first = first.collect();
-        let (first, _) = watch(format!("inside, {way}"), || first.run(&options).unwrap());
+        let (first, _) = watch(format!("inside, {config}"), || first.run(&options).unwrap());
         assert_eq!(first, (0..).flat_map(|x| 0..x % 4).take(20).collect::<Vec<u64>>());
     }
 }
@@ -217,7 +217,7 @@ fn a_failure_in_a_section_drops_every_item_once() {
     }
 }
 
-/// Three sums go round: each meets the next number, in a section of the loop.
+/// Three sums circulate in a loop; a section in the loop adds the next number to each.
 #[test]
 fn a_section_may_lie_in_a_loop() {
     let mut sums = [1, 2, 3];
@@ -228,7 +228,7 @@ fn a_section_may_lie_in_a_loop() {
             sums[at]
         })
         .collect();
-    for (way, options) in ways() {
+    for (config, options) in configs() {
         let graph = Graph::new();
         let (back, before) = graph.feedback([1, 2, 3u64]);
         let halves = |(sum, i): (u64, u64)| [sum + i, i];
@@ -244,14 +244,14 @@ fn a_section_may_lie_in_a_loop() {
         );
         round.feed(back);
         let out = out.collect();
-        let run = watch(way, || graph.run(&options).unwrap());
+        let run = watch(config, || graph.run(&options).unwrap());
         assert_eq!(run.take(out).unwrap(), expected);
     }
 }
 
 #[test]
 fn a_loop_whose_section_drops_an_item_is_a_deadlock() {
-    for (way, options) in ways() {
+    for (config, options) in configs() {
         let graph = Graph::new();
         let (back, before) = graph.feedback([0u64]);
         let sums = before
@@ -266,17 +266,17 @@ fn a_loop_whose_section_drops_an_item_is_a_deadlock() {
         );
         round.feed(back);
         out.discard();
-        let failed = watch(way.clone(), || graph.run(&options).unwrap_err());
-        let Error::Deadlock(deadlock) = &failed else { panic!("{way}: {failed}") };
+        let failed = watch(config.clone(), || graph.run(&options).unwrap_err());
+        let Error::Deadlock(deadlock) = &failed else { panic!("{config}: {failed}") };
         let unread = deadlock.unread.as_ref().map(|unread| unread.channel.as_str());
-        assert_eq!(unread, Some("source.out -> zip.in1"), "{way}: {failed}");
+        assert_eq!(unread, Some("source.out -> zip.in1"), "{config}: {failed}");
     }
 }
 
-/// Items split until they are 0; that the loop is over shows only when nothing more can happen.
+/// Items split until they are 0. Only a starved loop shows that no more items will come.
 #[test]
 fn a_loop_with_a_section_ends_when_it_starves() {
-    for (way, options) in ways() {
+    for (config, options) in configs() {
         let graph = Graph::new();
         let (back, again) = graph.feedback([]);
         let ins = (input("new", graph.source(0..40u64)), input("again", again));
@@ -287,7 +287,7 @@ fn a_loop_with_a_section_ends_when_it_starves() {
             })
         });
         let all = all.sequential(|(new, again), out| {
-            out.push(new.try_pop().unwrap_or_else(|| again.try_pop().expect("one of them")));
+            out.push(new.try_pop().unwrap_or_else(|| again.try_pop().expect("one of the two has an item")));
         });
         let parts = all
             .in_flight(3, |items| items.par_flat_map(|x: u64| [x / 2, x / 3].into_iter().take(x as usize)));
@@ -300,7 +300,7 @@ fn a_loop_with_a_section_ends_when_it_starves() {
             });
         round.feed(back);
         let zeros = out.fold(0, |zeros, ()| zeros + 1);
-        let run = watch(way, || graph.run(&options).unwrap());
+        let run = watch(config, || graph.run(&options).unwrap());
         fn count(x: u64) -> u64 {
             [x / 2, x / 3].into_iter().take(x as usize).map(|x| if x == 0 { 1 } else { count(x) }).sum()
         }
@@ -322,10 +322,10 @@ struct Case {
 
 fn case() -> impl Strategy<Value = Case> {
     let policies: Vec<_> = thalweg::policy::registry::names().collect();
-    let way = (1..=4usize, prop::sample::select(policies), prop::bool::weighted(0.1), any::<u64>());
+    let config = (1..=4usize, prop::sample::select(policies), prop::bool::weighted(0.1), any::<u64>());
     let items = (0..=120u32, any::<u64>());
     let capacity = prop_oneof![Just(None), (1..=6usize).prop_map(Some)];
-    (steps(), items, 1..=8usize, capacity, way).prop_map(
+    (steps(), items, 1..=8usize, capacity, config).prop_map(
         |(steps, items, most, capacity, (threads, policy, one_to_one, seed))| Case {
             steps,
             items,
@@ -344,17 +344,17 @@ fn random_sections_keep_their_limits() {
     for_each(20, case(), |case| {
         let options = options(case.threads).policy(case.policy).seed(case.seed);
         let options = if case.one_to_one { options.one_to_one() } else { options };
-        let found =
+        let run =
             watch(format!("{case:#?}"), || run(&case.steps, case.items, case.most, case.capacity, &options));
-        prop_assert_eq!(&found.results, &found.expected);
-        let (most, limit) = (found.most, found.limit("limit") + slack(&case.steps));
+        prop_assert_eq!(&run.results, &run.expected);
+        let (most, limit) = (run.most, run.limit("limit") + slack(&case.steps));
         prop_assert!(most <= limit, "{} in flight, limit {}", most, limit);
-        prop_assert!(!found.has_grown() || !takes_one_by_one(&case.steps), "a limit has grown");
+        prop_assert!(!run.has_grown() || !needs_one_item_a_firing(&case.steps), "a limit grew");
         Ok(())
     });
 }
 
-/// What a section is refused with.
+/// The message with which a section is refused.
 fn refused<U: Send + 'static>(section: impl FnOnce(Stream<'static, u64>) -> Stream<'static, U>) -> String {
     let limited = thalweg::from_iter(0..10u64).in_flight(3, section).named("limit");
     let refused = limited.discard_and_run();
@@ -372,9 +372,9 @@ impl<T: Send + 'static> Refused for Stream<'static, T> {
     }
 }
 
-fn why(port: &str, why: &str, help: &str) -> String {
+fn dynamic_rate(port: &str, detail: &str, help: &str) -> String {
     format!(
-        "`{port}` between its entry and it has a dynamic rate{why}, so that an item's descendants cannot be \
+        "`{port}` between its entry and it has a dynamic rate{detail}, so that an item's descendants cannot be \
          counted\n  help: {help}"
     )
 }
@@ -385,9 +385,9 @@ const POP: &str = "declare how many items it pops, or end the section before it"
 
 #[test]
 fn dynamic_rates_of_other_nodes_are_refused() {
-    let said = refused(|items| items.par_flat_map(|x| [x]).filter(|x| x % 2 == 0).named("even"));
-    assert_eq!(said, why("even.out", " and its node is not parallel", PARALLEL));
-    let said = refused(|items| {
+    let error = refused(|items| items.par_flat_map(|x| [x]).filter(|x| x % 2 == 0).named("even"));
+    assert_eq!(error, dynamic_rate("even.out", " and its node is not parallel", PARALLEL));
+    let error = refused(|items| {
         items.kernel("process", output("out")).process(|mut rx, mut tx| async move {
             while let Some(item) = rx.recv().await {
                 tx.send(item).await;
@@ -395,16 +395,19 @@ fn dynamic_rates_of_other_nodes_are_refused() {
         })
     });
     let kernel = "write its node as a kernel with declared rates, or end the section before it";
-    assert_eq!(said, why("process.in", "", kernel));
-    let said = refused(|items| items.par_flat_map(|x| [x]).chunks(3));
-    assert_eq!(said, why("chunks.in", "", POP));
-    let said = refused(|items| {
+    assert_eq!(error, dynamic_rate("process.in", "", kernel));
+    let error = refused(|items| items.par_flat_map(|x| [x]).chunks(3));
+    assert_eq!(error, dynamic_rate("chunks.in", "", POP));
+    let error = refused(|items| {
         let framed = items.kernel("framed", output("out")).framed(|items| Ok(items.peek(0)?.map(|_| 1)));
         framed.parallel(|items, out| out.push(items.pop()))
     });
-    assert_eq!(said, why("framed.in", "", POP));
-    let said = refused(|items| items.par_flat_map(|x| [x]).unordered());
-    assert_eq!(said, why("par_flat_map.out", " and its node is unordered", "leave out `unordered`"));
+    assert_eq!(error, dynamic_rate("framed.in", "", POP));
+    let error = refused(|items| items.par_flat_map(|x| [x]).unordered());
+    assert_eq!(
+        error,
+        dynamic_rate("par_flat_map.out", " and its node is unordered", "leave out `unordered`")
+    );
 }
 
 const PATHS: &str = "let the section begin after the paths have parted, or end before";
@@ -418,12 +421,12 @@ fn a_dynamic_rate_on_one_of_several_paths_is_refused() {
             b.push(item);
         })
     };
-    let said = refused(|items| {
+    let error = refused(|items| {
         let (a, b) = copy(items);
         a.par_flat_map(|x| [x]).zip(b)
     });
-    assert_eq!(said, why("par_flat_map.out", " and another path leads past it", PATHS));
-    let said = refused(|items| {
+    assert_eq!(error, dynamic_rate("par_flat_map.out", " and another path leads past it", PATHS));
+    let error = refused(|items| {
         let split = items.kernel("split", (output("even"), output("odd")));
         let (even, odd) = split.parallel(|items, (even, odd)| {
             let item = items.pop();
@@ -431,12 +434,12 @@ fn a_dynamic_rate_on_one_of_several_paths_is_refused() {
         });
         even.zip(odd)
     });
-    assert_eq!(said, why("split.even", " and another path leads past it", PATHS));
+    assert_eq!(error, dynamic_rate("split.even", " and another path leads past it", PATHS));
 }
 
 #[test]
 fn a_dynamic_rate_on_a_cycle_is_refused() {
-    let said = refused(|items| {
+    let error = refused(|items| {
         let (back, before) = items.graph().feedback([0]);
         let (out, round) = items
             .zip(before)
@@ -451,10 +454,13 @@ fn a_dynamic_rate_on_a_cycle_is_refused() {
         round.feed(back);
         out
     });
-    assert_eq!(said, why("many.out", " and lies on a cycle", "let the cycle be outside of the section"));
+    assert_eq!(
+        error,
+        dynamic_rate("many.out", " and lies on a cycle", "let the cycle be outside of the section")
+    );
 }
 
-/// The other stream of the node is at hand when the section is complete.
+/// The node's other stream is still available after the section is built.
 #[test]
 fn a_node_with_a_tally_cannot_be_made_unordered_later() {
     let mut other = None;
@@ -469,14 +475,14 @@ fn a_node_with_a_tally_cannot_be_made_unordered_later() {
         all
     });
     other.unwrap().unordered().discard();
-    let said = "node `split` cannot have `unordered`: `in_flight` counts its items in order";
-    assert_eq!(limited.discard_and_run(), format!("the graph cannot be run\n  {said}"));
+    let error = "node `split` cannot have `unordered`: `in_flight` counts its items in order";
+    assert_eq!(limited.discard_and_run(), format!("the graph cannot be run\n  {error}"));
 }
 
-/// A node that the limit counts by gives items elsewhere too.
+/// A node counted by the limit has an output that leads out of the section.
 #[test]
-fn an_output_that_leads_elsewhere_is_not_counted() {
-    for (way, options) in ways() {
+fn an_output_that_leaves_the_section_is_not_counted() {
+    for (config, options) in configs() {
         let graph = Graph::new();
         let mut other = None;
         let limited = graph.source(0..1000u64).in_flight(3, |items| {
@@ -490,7 +496,7 @@ fn an_output_that_leads_elsewhere_is_not_counted() {
             all
         });
         let (all, thirds) = (limited.collect(), other.unwrap().collect());
-        let run = watch(way, || graph.run(&options).unwrap());
+        let run = watch(config, || graph.run(&options).unwrap());
         assert_eq!(run.take(all).unwrap(), (0..1000).flat_map(|x| 0..x % 3).collect::<Vec<u64>>());
         assert_eq!(run.take(thirds).unwrap(), (0..1000).step_by(3).collect::<Vec<u64>>());
     }

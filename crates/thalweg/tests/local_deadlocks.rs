@@ -1,7 +1,7 @@
-//! Circles that wait while the rest of the graph runs on: opened or named, without a rest of the whole.
+//! Local deadlocks: cycles of waiting nodes that are opened or named while the rest of the graph runs.
 //!
-//! Beside each circle something runs that ends only once the circle's end has been heard of, so a
-//! circle that is found by the whole's rest alone is not found.
+//! Beside each cycle a load runs that ends only after the cycle was opened. So an engine that finds deadlocks only
+//! when all threads sleep would not find these.
 
 mod support;
 
@@ -11,50 +11,50 @@ use std::time::{Duration, Instant};
 use support::watchdog::watch;
 use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, input, output};
 
-/// Every policy with one, two and four workers, and a thread for each node; and what runs beside,
-/// which is nothing that keeps a worker busy where the policy may give that all its time.
-fn everywhere(check: impl Fn(&Options, Beside)) {
+/// Every policy with one, two and four workers, and one thread for each node; with each kind of load. An unfair
+/// policy may run a busy load for ever, so it has only the waiting one.
+fn everywhere(check: impl Fn(&Options, Load)) {
     for policy in thalweg::policy::registry::names() {
         let fair = thalweg::policy::registry::is_fair(policy) == Some(true);
-        for (threads, beside) in [1, 2, 4].into_iter().flat_map(|n| [(n, Beside::Busy), (n, Beside::Waiting)])
-        {
-            if fair || beside == Beside::Waiting {
+        for (threads, load) in [1, 2, 4].into_iter().flat_map(|n| [(n, Load::Busy), (n, Load::Waiting)]) {
+            if fair || load == Load::Waiting {
                 let options = Options::new().policy(policy).threads(threads);
-                watch(format!("{beside:?} {options:?}"), || check(&options, beside));
+                watch(format!("{load:?} {options:?}"), || check(&options, load));
             }
         }
     }
     let options = Options::new().threads(1).one_to_one();
-    watch(format!("{options:?}"), || check(&options, Beside::Busy));
+    watch(format!("{options:?}"), || check(&options, Load::Busy));
 }
 
-/// What runs beside: a worker's whole time, or a thread that waits for the world outside.
+/// The load beside the cycle: it keeps a worker busy, or it is a thread that sleeps most of the time.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Beside {
+enum Load {
     Busy,
     Waiting,
 }
 
-fn run_beside(graph: &Graph<'static>, beside: Beside, over: Arc<AtomicBool>) {
+/// Adds a load that runs until `over` is set.
+fn add_load(graph: &Graph<'static>, load: Load, over: Arc<AtomicBool>) {
     let numbers = (0u64..).take_while(move |_| {
-        if beside == Beside::Waiting {
+        if load == Load::Waiting {
             std::thread::sleep(Duration::from_micros(200));
         }
         !over.load(Ordering::Relaxed)
     });
-    let numbers = match beside {
-        Beside::Busy => graph.source(numbers).named("beside"),
-        Beside::Waiting => graph.source(numbers).blocking().named("beside"),
+    let numbers = match load {
+        Load::Busy => graph.source(numbers).named("load"),
+        Load::Waiting => graph.source(numbers).blocking().named("load"),
     };
-    numbers.for_each(|_| ()).named("beside.sink");
+    numbers.for_each(|_| ()).named("load.sink");
 }
 
-/// Gives `MANY` on one channel and then one on another; who reads wants the one first.
+/// `sender` sends `MANY` items on one channel and then one item on another; `receiver` needs the one item first.
 const MANY: u64 = 100;
 
 fn crossed_processes(graph: &Graph<'static>) -> Stream<'static, u64> {
     let (many, one) = graph.process(
-        "giver",
+        "sender",
         (),
         (output("many"), output("one")),
         |(), (mut many, mut one): (Tx<u64>, Tx<u64>)| async move {
@@ -66,7 +66,7 @@ fn crossed_processes(graph: &Graph<'static>) -> Stream<'static, u64> {
     );
 
     graph.process(
-        "taker",
+        "receiver",
         (input("many", many), input("one", one)),
         output("sum"),
         |(mut many, mut one): (Rx<u64>, Rx<u64>), mut out| async move {
@@ -81,7 +81,7 @@ fn crossed_processes(graph: &Graph<'static>) -> Stream<'static, u64> {
 
 fn crossed_kernels(graph: &Graph<'static>) -> Stream<'static, u64> {
     let numbers = graph.source(0..=MANY).named("numbers");
-    let (many, one) = graph.kernel("giver", input("in", numbers), (output("many"), output("one"))).parallel(
+    let (many, one) = graph.kernel("sender", input("in", numbers), (output("many"), output("one"))).parallel(
         |items, (many, one)| match items.pop() {
             MANY => one.push(MANY),
             item => many.push(item),
@@ -89,7 +89,7 @@ fn crossed_kernels(graph: &Graph<'static>) -> Stream<'static, u64> {
     );
     let ins = (input("many", many).pop(MANY as u32), input("one", one).pop(1));
 
-    graph.kernel("taker", ins, output("sum").push(1)).sequential(|(many, one), out| {
+    graph.kernel("receiver", ins, output("sum").push(1)).sequential(|(many, one), out| {
         let mut sum = one.pop();
         while let Some(item) = many.try_pop() {
             sum += item;
@@ -98,33 +98,38 @@ fn crossed_kernels(graph: &Graph<'static>) -> Stream<'static, u64> {
     })
 }
 
-fn opened(beside: Beside, crossed: fn(&Graph<'static>) -> Stream<'static, u64>, options: &Options) -> Report {
+/// Runs a cycle beside a load that ends when the cycle's sum has arrived.
+fn run_beside_load(
+    load: Load,
+    cycle: fn(&Graph<'static>) -> Stream<'static, u64>,
+    options: &Options,
+) -> Report {
     let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
-    run_beside(&graph, beside, over.clone());
-    let sum = crossed(&graph);
+    add_load(&graph, load, over.clone());
+    let sum = cycle(&graph);
     sum.for_each(move |sum| {
         assert_eq!(sum, MANY * (MANY + 1) / 2);
         over.store(true, Ordering::Relaxed);
     })
-    .named("heard");
+    .named("sink");
     graph.run(options).unwrap().into_report()
 }
 
 #[test]
-fn a_full_circle_of_processes_is_opened_beside_what_runs() {
-    everywhere(|options, beside| {
+fn a_full_cycle_of_processes_is_opened_beside_a_load() {
+    everywhere(|options, load| {
         let start = Instant::now();
-        let report = opened(beside, crossed_processes, &options.clone().capacity(2));
-        // 2, 4, .. 128: each within the promised 50 ms, and a slow machine's pauses.
+        let report = run_beside_load(load, crossed_processes, &options.clone().capacity(2));
+        // 2, 4, .. 128: six growths of at most 50 ms each, and room for a slow machine.
         assert_eq!(report.growths.len(), 6, "{:?}", report.growths);
         assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     });
 }
 
-/// Its middle holds each message where it lies until it has sent it on, so it gives the place back in
-/// another turn than it received in.
+/// The middle process borrows each message until it has sent its value on, so it frees the slot in a later activation
+/// than the one in which it received the message.
 fn held_messages(graph: &Graph<'static>) -> Stream<'static, u64> {
-    let numbers = graph.process("giver", (), output("out"), |(), mut tx| async move {
+    let numbers = graph.process("sender", (), output("out"), |(), mut tx| async move {
         for i in 0..=MANY {
             tx.send(i).await;
         }
@@ -148,16 +153,16 @@ fn held_messages(graph: &Graph<'static>) -> Stream<'static, u64> {
 }
 
 #[test]
-fn a_place_given_back_in_a_later_turn_is_told_of() {
-    everywhere(|options, beside| {
-        let report = opened(beside, held_messages, options);
+fn a_slot_freed_in_a_later_activation_wakes_the_sender() {
+    everywhere(|options, load| {
+        let report = run_beside_load(load, held_messages, options);
         assert!(report.growths.is_empty(), "{:?}", report.growths);
     });
 }
 
-/// A token that goes round a ring: everybody there waits for somebody who waits, all but one, so the
-/// way from each is long and leads to no circle that waits.
-fn run_ring_beside(graph: &Graph<'static>, nodes: usize, over: Arc<AtomicBool>) {
+/// A ring of processes with one token. All processes but one wait for their predecessor, so the chain of waits from
+/// each is long, but it is not a cycle.
+fn add_ring(graph: &Graph<'static>, nodes: usize, over: Arc<AtomicBool>) {
     let (back, mut ring) = graph.feedback([]);
     for _ in 0..nodes {
         let (ins, outs) = (input("in", ring), output("out"));
@@ -180,14 +185,14 @@ fn run_ring_beside(graph: &Graph<'static>, nodes: usize, over: Arc<AtomicBool>) 
 }
 
 #[test]
-fn a_full_circle_is_opened_beside_a_long_ring() {
+fn a_full_cycle_is_opened_beside_a_long_ring() {
     for (policy, threads) in [("auto", 1), ("auto", 2), ("ws-last", 4)] {
         let options = Options::new().policy(policy).threads(threads).capacity(2);
         watch(format!("{options:?}"), || {
             let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
-            run_ring_beside(&graph, 20_000, over.clone());
+            add_ring(&graph, 20_000, over.clone());
             let sum = crossed_processes(&graph);
-            sum.for_each(move |_| over.store(true, Ordering::Relaxed)).named("heard");
+            sum.for_each(move |_| over.store(true, Ordering::Relaxed)).named("sink");
             let network = graph.build().unwrap();
             let start = Instant::now();
             let report = network.run(&options).unwrap().into_report();
@@ -198,21 +203,21 @@ fn a_full_circle_is_opened_beside_a_long_ring() {
 }
 
 #[test]
-fn a_full_circle_of_kernels_is_opened_beside_what_runs() {
-    everywhere(|options, beside| {
-        let report = opened(beside, crossed_kernels, &options.clone().capacity(2));
+fn a_full_cycle_of_kernels_is_opened_beside_a_load() {
+    everywhere(|options, load| {
+        let report = run_beside_load(load, crossed_kernels, &options.clone().capacity(2));
         assert!(report.growths.iter().all(|growth| growth.to <= 256), "{:?}", report.growths);
     });
 }
 
-/// One channel is a circle by itself where a firing wants more than it holds.
+/// A node that needs more items for a firing than its channel holds: a cycle of one channel.
 fn hoard(graph: &Graph<'static>, name: &str, numbers: Stream<'static, u64>) -> Stream<'static, u64> {
     let kernel = graph.kernel(name, input("in", numbers), output("sum").push(1));
     let kernel = kernel.framed(|items| Ok(items.peek(MANY as usize)?.map(|_| MANY as usize + 1)));
     kernel.sequential(|items, out| out.push(std::iter::from_fn(|| items.try_pop()).sum::<u64>()))
 }
 
-/// Who gives to both needs room on both.
+/// A node with two outputs needs room on both.
 fn two_hoards(graph: &Graph<'static>) -> Stream<'static, u64> {
     let numbers = graph.source(0..=MANY).named("numbers");
     let outs = (output("a").push(1), output("b").push(1));
@@ -227,18 +232,18 @@ fn two_hoards(graph: &Graph<'static>) -> Stream<'static, u64> {
 }
 
 #[test]
-fn channels_that_hold_less_than_a_firing_wants_grow_beside_what_runs() {
-    everywhere(|options, beside| {
-        let report = opened(beside, two_hoards, &options.clone().capacity(2));
+fn channels_smaller_than_a_firing_grow_beside_a_load() {
+    everywhere(|options, load| {
+        let report = run_beside_load(load, two_hoards, &options.clone().capacity(2));
         assert_eq!(report.growths.len(), 12, "{:?}", report.growths);
     });
 }
 
 #[test]
-fn nothing_grows_without_a_circle() {
+fn nothing_grows_without_a_cycle() {
     everywhere(|options, _| {
         let graph = Graph::new();
-        // A slow end of a long line, and a ladder whose rungs are all full most of the time.
+        // Two channels between two processes, and a slow sink: all channels are full most of the time.
         let (a, b) = graph.process(
             "fork",
             (),
@@ -267,23 +272,24 @@ fn nothing_grows_without_a_circle() {
 }
 
 #[test]
-fn growth_beyond_the_budget_names_the_circle() {
-    everywhere(|options, beside| {
+fn growth_beyond_the_budget_names_the_cycle() {
+    everywhere(|options, load| {
         let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
-        run_beside(&graph, beside, over);
+        add_load(&graph, load, over);
         let sum = crossed_processes(&graph);
-        sum.for_each(|_| ()).named("heard");
+        sum.for_each(|_| ()).named("sink");
         let options = options.clone().capacity(2).budget(256);
         let error = graph.run(&options).unwrap_err();
         let Error::Deadlock(deadlock) = &error else { panic!("{error}") };
         assert_eq!(deadlock.over_budget, Some(256));
         assert_eq!(deadlock.waits.len(), 2, "{error}");
-        assert!(deadlock.waits.iter().all(|wait| ["giver", "taker"].contains(&&*wait.node)), "{error}");
+        assert!(deadlock.waits.iter().all(|wait| ["sender", "receiver"].contains(&&*wait.node)), "{error}");
     });
 }
 
-/// Two that wait for each other's first message; `wanted` messages are taken of what they give.
-fn shy_pair(graph: &Graph<'static>, wanted: bool, over: Option<Arc<AtomicBool>>) {
+/// Two processes that wait for each other's first message, and a listener that ends after 300 ticks. If `wanted`, the
+/// listener then waits for a message of the two.
+fn deadlocked_pair(graph: &Graph<'static>, wanted: bool, over: Option<Arc<AtomicBool>>) {
     let (end, back) = graph.feedback([]);
     let (there, out) = graph.process(
         "ping",
@@ -325,11 +331,11 @@ fn shy_pair(graph: &Graph<'static>, wanted: bool, over: Option<Arc<AtomicBool>>)
 }
 
 #[test]
-fn a_true_deadlock_beside_what_runs_is_named() {
-    everywhere(|options, beside| {
+fn a_true_deadlock_beside_a_load_is_named() {
+    everywhere(|options, load| {
         let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
-        run_beside(&graph, beside, over.clone());
-        shy_pair(&graph, true, None);
+        add_load(&graph, load, over.clone());
+        deadlocked_pair(&graph, true, None);
         let error = graph.run(options).unwrap_err();
         let Error::Deadlock(deadlock) = &error else { panic!("{error}") };
         let mut names: Vec<&str> = deadlock.waits.iter().map(|wait| &*wait.node).collect();
@@ -338,26 +344,26 @@ fn a_true_deadlock_beside_what_runs_is_named() {
     });
 }
 
-/// What nobody waits for any more is cancelled, and that must not depend on who was first.
+/// Processes that no live node waits for are cancelled, whether the deadlock or the end of the listener comes first.
 #[test]
-fn a_deadlock_that_nobody_waits_for_is_none() {
-    everywhere(|options, beside| {
+fn a_deadlock_of_dead_nodes_is_not_reported() {
+    everywhere(|options, load| {
         let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
-        run_beside(&graph, beside, over.clone());
-        shy_pair(&graph, false, Some(over));
+        add_load(&graph, load, over.clone());
+        deadlocked_pair(&graph, false, Some(over));
         graph.run(options).unwrap();
     });
 }
 
-/// A message that a process has in hand stays where it is while its channel grows.
+/// A borrowed message stays valid while its channel grows.
 #[test]
-fn a_message_in_hand_outlives_the_growth_of_its_channel() {
-    everywhere(|options, beside| {
+fn a_borrowed_message_outlives_the_growth_of_its_channel() {
+    everywhere(|options, load| {
         let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
-        run_beside(&graph, beside, over.clone());
+        add_load(&graph, load, over.clone());
         let (end, back) = graph.feedback([]);
         let (lists, echoed) = graph.process(
-            "giver",
+            "sender",
             input("in", back),
             (output("lists"), output("echoed")),
             |mut rx, (mut lists, mut echoed): (Tx<[u64; 21]>, Tx<u64>)| async move {
@@ -371,12 +377,12 @@ fn a_message_in_hand_outlives_the_growth_of_its_channel() {
             },
         );
         let back = graph.process(
-            "taker",
+            "receiver",
             input("lists", lists.capacity(2)),
             output("out"),
             |mut rx, mut tx| async move {
                 while let Some(mut list) = rx.recv_ref().await {
-                    // Into the channel's own storage, across awaits.
+                    // Writes to the channel's storage, across awaits.
                     for item in list.iter_mut() {
                         *item += 1;
                         tx.send(*item).await;

@@ -1,4 +1,4 @@
-//! Bytes that a run really takes from the allocator, whatever the size of a firing.
+//! Bytes that a run takes from the allocator when a single firing pushes many items.
 
 mod support;
 
@@ -9,13 +9,14 @@ use thalweg::{Options, from_iter};
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// Items of one firing.
+/// Items that one firing pushes.
 const ITEMS: u64 = 1_000_000;
-/// Its bytes: 8 MB of items, in a chunk that has doubled to the next power of two, the last time from half.
+/// The peak bytes of one firing: 8 MB of items in a buffer that grows by doubling to the next power of two. During the
+/// last doubling the old half is still allocated.
 const FIRING: usize = 8 * ITEMS.next_power_of_two() as usize * 3 / 2;
 
 #[test]
-fn large_firings_keep_the_budget_but_for_one_of_each_worker() {
+fn large_firings_exceed_the_budget_by_at_most_one_per_worker() {
     for threads in [1, 2, 4] {
         for unordered in [false, true] {
             let options = Options::new().threads(threads).budget(1 << 20);
@@ -28,7 +29,7 @@ fn large_firings_keep_the_budget_but_for_one_of_each_worker() {
             watch(format!("{options:?}"), || flow.run(&options)).unwrap();
             assert_eq!(count, 40 * ITEMS);
             let (peak, most) = (ALLOCATOR.peak_usage() - before, (1 << 20) + threads * FIRING + (1 << 20));
-            assert!(peak <= most, "{threads} threads, unordered {unordered}: {peak} bytes, not {most}");
+            assert!(peak <= most, "{threads} threads, unordered {unordered}: {peak} bytes, limit {most}");
         }
     }
 }

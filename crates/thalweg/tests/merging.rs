@@ -1,4 +1,4 @@
-//! A merge keeps all items and each stream's order; which stream is next is anybody's guess.
+//! A merge keeps all items and the order of each stream; the order between streams is not determined.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn everywhere(check: impl Fn(&Options)) {
     }
 }
 
-/// Streams of 0, 1, 2, ... items, each item with its stream's number.
+/// Merges streams of 0, 7, 14, ... items; each item carries the number of its stream.
 fn merged(streams: u64, options: &Options) -> Vec<(u64, u64)> {
     let graph = Graph::new();
     let inputs = (0..streams).map(|stream| {
@@ -31,7 +31,7 @@ fn merged(streams: u64, options: &Options) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn all_items_come_each_stream_in_its_order() {
+fn all_items_arrive_in_the_order_of_their_stream() {
     everywhere(|options| {
         for streams in [1, 2, 10, 64] {
             let items = merged(streams, options);
@@ -45,24 +45,24 @@ fn all_items_come_each_stream_in_its_order() {
     });
 }
 
-/// A stream that waits for ever keeps none of the others from coming through.
+/// A stream that waits does not delay the others.
 #[test]
-fn a_stream_that_waits_holds_nobody_up() {
+fn a_stream_that_waits_does_not_delay_the_others() {
     everywhere(|options| {
-        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let (release, released) = std::sync::mpsc::channel::<()>();
         let graph = Graph::new();
         let waits = graph
-            .source(std::iter::from_fn(move || told.recv().ok().map(|()| 1000u64)))
+            .source(std::iter::from_fn(move || released.recv().ok().map(|()| 1000u64)))
             .blocking()
             .named("waits");
         let goes = graph.source(0..100u64).named("goes");
         let all = graph.merge(vec![waits, goes]).named("merge");
-        let (mut tell, mut seen) = (Some(tell), 0);
-        // Only when all of the others have come is the waiting one let go.
+        let (mut release, mut seen) = (Some(release), 0);
+        // The waiting source ends only after all items of the other have arrived.
         all.for_each(move |_| {
             seen += 1;
             if seen == 100 {
-                tell.take();
+                release.take();
             }
         })
         .named("sink");
@@ -71,7 +71,7 @@ fn a_stream_that_waits_holds_nobody_up() {
 }
 
 #[test]
-fn what_is_merged_is_dropped_once() {
+fn merged_items_are_dropped_once() {
     let ledger = Ledger::new();
     everywhere(|options| {
         let graph = Graph::new();
@@ -85,7 +85,7 @@ fn what_is_merged_is_dropped_once() {
             .collect::<Vec<_>>();
         let all = graph.merge(streams).named("merge");
         let mut left = 30;
-        // The sink ends early: what is under way is nobody's.
+        // The sink ends early: the run drops the items in flight.
         all.for_each(move |item| {
             drop(item);
             left -= 1;

@@ -1,4 +1,4 @@
-//! Mistakes in building graphs: errors that name nodes and ports, and what becomes of the graphs.
+//! Mistakes in building graphs: errors that name nodes and ports, and the drop of refused graphs.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::watchdog::watch;
 use thalweg::graph::Fault;
 use thalweg::{BuildError, Error, Graph, Options, Output, Stream, Value, input, output, window};
 
-/// Says whether anything has run.
+/// Numbers that set `ran` when they are pulled.
 fn noted(ran: &Arc<AtomicBool>) -> impl Iterator<Item = u64> + Send + 'static {
     let ran = ran.clone();
     (0..10u64).inspect(move |_| ran.store(true, Ordering::Relaxed))
@@ -60,7 +60,7 @@ fn a_stream_without_a_consumer_is_refused_before_anything_runs() {
     _ = graph.source(noted(&ran)).named("alone");
     refused(graph.build().map(drop).map_err(Error::from), &["part.even", "part.odd", "alone.out"]);
 
-    // The mend.
+    // The correct graph runs.
     let (_graph, even, odd) = make();
     odd.discard();
     assert_eq!(even.collect().run(&options).unwrap().0, [0, 2, 4, 6, 8]);
@@ -73,7 +73,10 @@ fn a_feedback_channel_that_is_left_open_is_refused() {
     let (_back, items) = graph.feedback([1u64]);
     items.for_each(drop).named("end");
     let error = graph.run(&Options::new()).unwrap_err().to_string();
-    assert!(error.contains("input `end.in` is connected to nothing: close its feedback channel"), "{error}");
+    assert!(
+        error.contains("input `end.in` is connected to nothing\n  help: close its feedback channel"),
+        "{error}"
+    );
 }
 
 fn faults<T>(built: Result<T, BuildError>) -> Vec<Fault> {
@@ -90,12 +93,12 @@ fn a_graph_is_built_once() {
     let run = graph.run(&options).unwrap();
     assert_eq!(faults(again.build()), [Fault::Built]);
     let error = last.run(&options).unwrap_err();
-    assert!(error.to_string().contains("the graph was built already"), "{error}");
-    // What is done with its handles has no effect.
+    assert!(error.to_string().contains("the graph was already built"), "{error}");
+    // Operations on handles of a built graph have no effect.
     assert_eq!(run.take(all.named("late").blocking()).unwrap().len(), 10);
     assert_eq!(run.report().graph.nodes()[1].name, "collect");
 
-    // By an output's handle, by a stream's, and after a build that failed.
+    // Through the handle of an output, of a stream, and after a failed build.
     let graph = Graph::new();
     let (all, sum) = (graph.source(0..10u64).collect(), graph.source(0..10u64).fold(0, |sum, x| sum + x));
     assert!(all.run(&options).is_ok());
@@ -109,9 +112,9 @@ fn a_graph_is_built_once() {
     );
 }
 
-/// Nodes that were added to a graph that had been built do not run, whatever they are.
+/// Nodes of any kind that are added to a built graph do not run.
 #[test]
-fn a_graph_that_was_built_takes_no_more_nodes() {
+fn a_built_graph_accepts_no_more_nodes() {
     let ran = Arc::new(AtomicBool::new(false));
     let graph = Graph::new();
     let (numbers, late) = (graph.source(0..10u64), graph.source(noted(&ran)));
@@ -137,7 +140,7 @@ fn setting(node: &str, detail: &str) -> Fault {
 const NOT_PARALLEL: &str = "it is not parallel";
 const PARALLEL: &str = "`blocking`: it is parallel, and its firings share the workers";
 
-/// Each mistake by itself: the setting, the node's name, and nothing else.
+/// Each mistake alone: the error names the setting and the node, and nothing else.
 #[test]
 fn a_setting_of_the_wrong_node_is_refused_by_name() {
     type Make = fn(&Graph<'static>) -> Stream<'static, u64>;
@@ -220,7 +223,7 @@ fn a_setting_of_the_wrong_node_is_refused_by_name() {
     assert_eq!(faults(graph.build()), [setting("many", detail)]);
 }
 
-/// All mistakes are reported, and not what follows from them; each with the name that its node has at last.
+/// All mistakes are reported, without follow-up errors; each with the final name of its node.
 #[test]
 fn mistakes_are_reported_together_with_final_names() {
     let graph = Graph::new();
@@ -228,7 +231,7 @@ fn mistakes_are_reported_together_with_final_names() {
     let middle = early.map(|x| x).workers(3).unordered().named("first").named("middle");
     let late = middle.par_round(4, ControlFlow::Break).blocking().named("late");
     let end = late.collect();
-    // Settings that are right, and a stream without a consumer, which is only found where all else is well.
+    // Valid settings, and a stream without a consumer, which is only reported if there is no other mistake.
     let end = end.blocking().named("end");
     let _open = graph.source(0..9u64).named("open").blocking();
     let expected = [
@@ -245,7 +248,7 @@ fn mistakes_are_reported_together_with_final_names() {
     assert_eq!(faults(graph.build()), [Fault::Foreign { input: "pairs.in1".to_owned() }]);
 }
 
-/// A name that is taken gets a suffix, and one that its node has already none.
+/// A name that another node has gets a suffix; naming a node by its own name again adds none.
 #[test]
 fn names_are_unique() {
     let graph = Graph::new();
@@ -257,9 +260,9 @@ fn names_are_unique() {
     assert_eq!(names, ["x", "x-2", "zip", "x.gate", "x-3", "x-4"]);
 }
 
-/// Settings of a node that consists of two are the parallel one's.
+/// Settings of an operator that consists of two nodes apply to the parallel one.
 #[test]
-fn settings_of_a_round_are_its_steps() {
+fn settings_of_a_round_apply_to_its_step() {
     let graph = Graph::new();
     let rounds = graph.source(0..100u64).par_round(8, |item| match item % 7 {
         0 => ControlFlow::Break(item),
@@ -274,11 +277,11 @@ fn settings_of_a_round_are_its_steps() {
     assert!(run.take(all).unwrap().into_iter().eq((0..100u64).map(|item| item.next_multiple_of(7))));
 }
 
-/// Streams of two graphs meet in neither, by whichever way they were brought together.
+/// Every way to join streams of two graphs is refused, in both graphs.
 #[test]
 fn streams_of_two_graphs_are_refused() {
     type Join = fn(&Graph<'static>, Stream<'static, u64>, Stream<'static, u64>);
-    let ways: [(Join, &str); 6] = [
+    let joins: [(Join, &str); 6] = [
         (|_, own, other| own.zip(other).discard(), "zip.in1"),
         (|graph, own, other| graph.merge([own, other]).discard(), "merge.in1"),
         (
@@ -308,7 +311,7 @@ fn streams_of_two_graphs_are_refused() {
             "read.in1",
         ),
     ];
-    for (join, port) in ways {
+    for (join, port) in joins {
         let ran = Arc::new(AtomicBool::new(false));
         let (graph, foreign) = (Graph::new(), Graph::new());
         let own = graph.source(noted(&ran)).named("own");
@@ -316,17 +319,20 @@ fn streams_of_two_graphs_are_refused() {
         join(&graph, own, other);
         let expected = Fault::Foreign { input: port.to_owned() };
         let text = expected.to_string();
-        assert!(text.contains(&format!("input `{port}` was given a stream of another graph")), "{text}");
+        assert!(
+            text.contains(&format!("input `{port}` is connected to a stream of another graph")),
+            "{text}"
+        );
         assert_eq!(faults(graph.build()), [expected]);
-        // The other graph has lost the stream: it is not run without.
+        // The other graph has lost its stream, so it is refused too.
         let Err(error) = foreign.run(&Options::new()) else { panic!("not refused") };
         assert!(error.to_string().contains("output `other.out`"), "{error}");
         assert!(!ran.load(Ordering::Relaxed));
     }
 }
 
-/// Two graphs with streams of each other, and what their sources hold.
-fn mixed_up() -> (Arc<Ledger>, Graph<'static>, Graph<'static>) {
+/// Two graphs with streams of each other, and a ledger of the items that their sources hold.
+fn mixed_graphs() -> (Arc<Ledger>, Graph<'static>, Graph<'static>) {
     let ledger = Ledger::new();
     let (one, two) = (Graph::new(), Graph::new());
     let source = |graph: &Graph<'static>| {
@@ -340,36 +346,36 @@ fn mixed_up() -> (Arc<Ledger>, Graph<'static>, Graph<'static>) {
 }
 
 #[test]
-fn graphs_that_were_mixed_up_are_dropped_when_they_are_built() {
-    let (ledger, one, two) = mixed_up();
+fn mixed_graphs_are_dropped_when_they_are_built() {
+    let (ledger, one, two) = mixed_graphs();
     assert!(one.build().is_err() && two.build().is_err());
     assert_eq!(ledger.live(), 0);
 }
 
 #[test]
-fn graphs_that_were_mixed_up_are_dropped_without_being_built() {
-    let (ledger, one, two) = mixed_up();
+fn mixed_graphs_are_dropped_without_being_built() {
+    let (ledger, one, two) = mixed_graphs();
     drop((one, two));
     assert_eq!(ledger.live(), 0);
 }
 
-/// What a function that weighs holds is dropped where its drop may use the graph.
+/// The values captured by a weight function are dropped while the graph is not locked: their drop may use the graph.
 #[test]
-fn a_weight_that_is_replaced_is_dropped_without_the_graphs_lock() {
-    struct Looks(Graph<'static>, Arc<AtomicBool>);
-    impl Drop for Looks {
+fn a_replaced_weight_is_dropped_without_the_lock_of_the_graph() {
+    struct ReadOnDrop(Graph<'static>, Arc<AtomicBool>);
+    impl Drop for ReadOnDrop {
         fn drop(&mut self) {
             self.1.store(self.0.data().nodes().len() == 2, Ordering::Relaxed);
         }
     }
 
-    let (graph, looked) = (Graph::new(), Arc::new(AtomicBool::new(false)));
-    let looks = Looks(graph.source(0..1u64).graph(), looked.clone());
+    let (graph, dropped) = (Graph::new(), Arc::new(AtomicBool::new(false)));
+    let captured = ReadOnDrop(graph.source(0..1u64).graph(), dropped.clone());
     let (back, round) = graph.feedback([1u64]);
     let round = round.weigh(|_| 1);
-    let next = round.map(|item| item).weigh(move |_| looks.1.load(Ordering::Relaxed).into());
+    let next = round.map(|item| item).weigh(move |_| captured.1.load(Ordering::Relaxed).into());
     watch("feed", || next.feed(back));
-    assert!(looked.load(Ordering::Relaxed));
+    assert!(dropped.load(Ordering::Relaxed));
 }
 
 #[test]
@@ -383,8 +389,8 @@ fn a_feedback_channel_is_closed_with_a_stream_of_its_graph() {
         let (_open, stream) = if own_graph { graph.feedback([2]) } else { Graph::new().feedback([2]) };
         stream.feed(back);
         let Err(Error::Build(error)) = graph.run(&Options::new()) else { panic!("not refused") };
-        let [Fault::Feedback { detail: said, .. }, ..] = &*error.faults else { panic!("{error}") };
-        assert_eq!(said, detail);
+        let [Fault::Feedback { detail: found, .. }, ..] = &*error.faults else { panic!("{error}") };
+        assert_eq!(found, detail);
         assert!(
             error.to_string().contains(&format!("the feedback channel into input `for_each.in` {detail}")),
             "{error}"
@@ -406,7 +412,7 @@ fn a_setting_of_a_feedback_channels_missing_producer_is_refused() {
     );
 }
 
-/// Handles may be used from several threads: a graph is built from all of them.
+/// Several threads build one graph through its handles.
 #[test]
 fn a_graph_is_built_by_several_threads() {
     for _ in 0..50 {
@@ -428,9 +434,9 @@ fn a_graph_is_built_by_several_threads() {
     }
 }
 
-/// A source that is polled while the graph is under construction would be under its lock: it is not.
+/// Iterators passed to `merge` and `feedback` may add nodes to the same graph: they are not polled under its lock.
 #[test]
-fn what_builds_a_graph_may_build_it_meanwhile() {
+fn iterators_passed_to_a_graph_may_add_nodes_to_it() {
     let graph = Graph::new();
     let merged =
         graph.merge((0..4u64).map(|i| graph.source(i * 10..i * 10 + 10).named(&format!("from {i}"))));

@@ -1,4 +1,4 @@
-//! Operators that consist of several nodes: divide and conquer, loops, limits on items in flight.
+//! Operators that consist of several nodes: fork-join, loops, limits on items in flight.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ fn options(threads: usize) -> Options {
     Options::new().threads(threads)
 }
 
-/// Numbers without a pattern.
+/// Numbers in no order.
 fn scattered(count: u64) -> Vec<u64> {
     (0..count).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40).collect()
 }
@@ -43,7 +43,7 @@ fn merge_sort_sorts_at_any_thread_count() {
     }
 }
 
-/// Reports the order in which parts are joined: a tree written out.
+/// The results spell out the tree, so they show the order in which parts are joined.
 #[test]
 fn parts_are_joined_in_their_order() {
     let step = |(depth, name): (u32, String)| match depth {
@@ -64,7 +64,7 @@ fn parts_are_joined_in_their_order() {
 }
 
 #[test]
-fn nothing_is_joined_too() {
+fn a_split_into_no_parts_is_joined() {
     let step = |n: u32| if n == 0 { Fork::Split(Vec::new()) } else { Fork::Done(n) };
     let (sums, _) = thalweg::from_iter([0, 1, 0, 2])
         .par_fork_join(3, step, |parts: Vec<u32>| parts.iter().sum::<u32>() + 100)
@@ -107,7 +107,7 @@ fn weights_count_against_the_budget() {
     assert!(run(1 << 20).is_err());
 }
 
-/// A tree of 2^20 leaves, of which only a path for each task under way is unfolded.
+/// A tree of 2^18 leaves, of which only one path for each task in progress is unfolded.
 #[test]
 fn a_deep_tree_takes_little_memory() {
     let step = |depth: u32| if depth == 0 { Fork::Done(1u64) } else { Fork::Split(vec![depth - 1; 2]) };
@@ -144,7 +144,7 @@ fn a_round_and_its_gate_take_the_name() {
     assert_eq!(graph.run(&options(2)).unwrap().take(halves).unwrap(), [5, 7]);
 }
 
-/// Item 0 is done when the others have gone all their rounds.
+/// The step of item 0 ends after the others have made all their rounds.
 #[test]
 fn a_long_step_that_is_unordered_does_not_delay_the_rounds_of_others() {
     const OTHERS: usize = 3;
@@ -166,13 +166,13 @@ fn a_long_step_that_is_unordered_does_not_delay_the_rounds_of_others() {
         }
     };
     let items = thalweg::from_iter((0..=OTHERS).map(|item| (item, 0)));
-    // Each call by itself, so that no other item is behind item 0 in a claim.
+    // One item in a claim, so that no other item waits behind item 0.
     let (results, _) =
         items.par_round(OTHERS + 1, step).unordered().collect().run(&options(2).run_length(1)).unwrap();
     assert_eq!(results, [(0, 0), (1, ROUNDS), (2, ROUNDS), (3, ROUNDS)]);
 }
 
-/// Counts the items between two points, and the most there were.
+/// Counts the items between two points, and their maximum.
 #[derive(Default)]
 struct Between {
     now: AtomicUsize,
@@ -190,7 +190,7 @@ impl Between {
     }
 }
 
-/// What is between the entry and the exit of a section, seen from inside: what has entered and not left.
+/// The maximum number of items between two maps at the entry and the exit of a section.
 fn most_in_flight(threads: usize, most: usize, capacity: usize) -> usize {
     let between = Between::default();
     let (count, _) = thalweg::from_iter(0..20_000u64)
@@ -218,12 +218,12 @@ fn no_more_than_the_limit_are_in_flight() {
         assert!(most_in_flight(threads, 5, 1000) <= 5);
         assert!(most_in_flight(threads, 1, 1000) <= 1);
     }
-    assert!(most_in_flight(1, 1_000_000, 1000) > 5, "the test sees items in flight");
+    assert!(most_in_flight(1, 1_000_000, 1000) > 5, "the test must observe items in flight");
 }
 
 /// Three results for each two items.
 #[test]
-fn rates_between_are_counted() {
+fn static_rates_in_a_section_are_counted() {
     for threads in 1..=3 {
         let between = Between::default();
         let graph = Graph::new();
@@ -250,7 +250,7 @@ fn rates_between_are_counted() {
 }
 
 trait Chunked<'env> {
-    /// Sums of `size` items; every third one means that two items have left.
+    /// Sums of `size` items; with every third one, two items leave the section.
     fn chunked(self, size: u32, between: &'env Between) -> Stream<'env, u64>;
 }
 
@@ -282,7 +282,7 @@ fn a_limit_grows_where_the_section_needs_more() {
 }
 
 #[test]
-fn dynamic_rates_between_are_refused() {
+fn dynamic_rates_in_a_section_are_refused() {
     let failed = thalweg::from_iter(0..10u64)
         .in_flight(3, |items| items.filter(|x| x % 2 == 0).named("even").map(|x| x + 1))
         .named("limit")
@@ -323,7 +323,7 @@ fn limits_can_be_nested() {
 }
 
 #[test]
-fn a_limit_of_any_size_will_do() {
+fn a_limit_of_any_size_is_accepted() {
     for most in [1, 2, usize::MAX] {
         let (items, _) = thalweg::from_iter(0..100u64)
             .in_flight(most, |items| items.windows(2, 1, |items| items[1]))
@@ -335,7 +335,7 @@ fn a_limit_of_any_size_will_do() {
 }
 
 #[test]
-fn nothing_at_a_time_is_refused() {
+fn settings_of_zero_are_refused() {
     let items = || thalweg::from_iter(0..10u64);
     let refused = [
         items().in_flight(0, |items| items.map(|x| x)).collect().run(&options(1)).unwrap_err(),
@@ -343,12 +343,12 @@ fn nothing_at_a_time_is_refused() {
         items().par_map(|x| x).workers(0).collect().run(&options(1)).unwrap_err(),
         items().chunks(0).collect().run(&options(1)).map(drop).unwrap_err(),
     ];
-    let said = refused.map(|error| error.to_string());
+    let errors = refused.map(|error| error.to_string());
     let node = |name: &str, what: &str| {
         format!("the graph cannot be run\n  node `{name}` cannot have `{what}` 0: at least 1 is needed")
     };
     assert_eq!(
-        said,
+        errors,
         [
             node("in_flight", "in_flight"),
             node("par_round", "in_flight"),
@@ -370,7 +370,7 @@ fn a_section_that_builds_the_graph_is_refused() {
     assert!(refused.contains("built already"), "{refused}");
 }
 
-/// The limited section waits for a stream that another channel before the entry keeps back.
+/// The section waits for a stream that a full channel before the section's entry holds back.
 #[test]
 fn other_channels_grow_before_a_limit_does() {
     let graph = Graph::new();
@@ -390,14 +390,13 @@ fn other_channels_grow_before_a_limit_does() {
 }
 
 #[test]
-fn weights_that_change_their_mind_do_no_harm() {
-    let calls = AtomicUsize::new(0);
-    let calls: &'static AtomicUsize = Box::leak(Box::new(calls));
+fn inconsistent_weights_do_no_harm() {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
     let step = |n: u64| if n == 0 { Fork::Done(1u64) } else { Fork::Split(vec![n - 1; 3]) };
     let (leaves, _) = thalweg::from_iter([5u64, 3])
-        .weigh(|_| calls.fetch_add(1, Ordering::Relaxed) * 7919 % 100)
+        .weigh(|_| CALLS.fetch_add(1, Ordering::Relaxed) * 7919 % 100)
         .par_fork_join(4, step, |parts| parts.iter().sum())
-        .weigh(|_| calls.fetch_add(1, Ordering::Relaxed) * 104_729 % 100)
+        .weigh(|_| CALLS.fetch_add(1, Ordering::Relaxed) * 104_729 % 100)
         .collect()
         .run(&options(2))
         .unwrap();
@@ -409,7 +408,7 @@ fn weights_that_change_their_mind_do_no_harm() {
 }
 
 #[test]
-fn parts_without_a_size_count_too() {
+fn parts_of_weight_zero_count_too() {
     let step = |n: u64| if n == 0 { Fork::Done(1u64) } else { Fork::Split(vec![0; 1 << 24]) };
     let refused = thalweg::from_iter([1u64])
         .weigh(|_| 0)
@@ -435,13 +434,13 @@ fn the_budget_is_shared_by_the_gates() {
 }
 
 #[test]
-fn nothing_is_taken() {
+fn zero_items_can_be_taken() {
     let (taken, report) = thalweg::from_iter(0u64..).take(0).collect().run(&options(2)).unwrap();
     assert_eq!(taken, Vec::<u64>::new());
     assert_eq!(report.nodes[1].firings, 0);
 }
 
-/// Both of these feedback channels are consumed after one was closed.
+/// `back_b` is closed before its stream has a consumer.
 #[test]
 fn settings_of_feedback_channels_stay() {
     let graph = Graph::new();

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
-use support::inject::{PLANTED, silence};
+use support::inject::{INJECTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
 use thalweg::{Error, Finished, Graph, Options, Output, Stream, Value, from_iter, input, output};
@@ -21,7 +21,7 @@ fn everywhere(check: impl Fn(&Options)) {
     }
 }
 
-/// A hundred times with one, two and three workers, with tiny and usual channels.
+/// A hundred times with one, two and three workers, with tiny and default channels.
 fn repeatedly(check: impl Fn(&Options)) {
     for threads in [1, 2, 3] {
         for round in 0..100 {
@@ -33,7 +33,7 @@ fn repeatedly(check: impl Fn(&Options)) {
 }
 
 #[test]
-fn sinks_give_their_values() {
+fn sinks_return_their_values() {
     everywhere(|options| {
         let graph = Graph::new();
         let numbers = graph.source(0..300u64);
@@ -52,7 +52,7 @@ fn sinks_give_their_values() {
             c.par_map(|item| 2 * item).try_fold(1, |sum: u64, item| sum.checked_add(item).ok_or("many"));
         let all = d.collect();
         let run = graph.run(options).unwrap();
-        // In another order than they were made in.
+        // In another order than the one in which the sinks were built.
         assert_eq!(run.take(sum).unwrap(), 1 + 299 * 300);
         assert_eq!(run.take(text).unwrap(), "012345678910");
         assert!(run.take(all).unwrap().into_iter().eq(0..300));
@@ -61,20 +61,20 @@ fn sinks_give_their_values() {
 }
 
 #[test]
-fn what_gives_nothing_leaves_the_first_value() {
+fn an_empty_stream_leaves_the_initial_value() {
     everywhere(|options| {
         let none = || from_iter(0..0u64);
         assert_eq!(none().fold(7, |sum, item| sum + item).run(options).unwrap().0, 7);
-        assert_eq!(none().try_fold(8, |_, _| Err::<u64, _>(PLANTED)).run(options).unwrap().0, 8);
+        assert_eq!(none().try_fold(8, |_, _| Err::<u64, _>(INJECTED)).run(options).unwrap().0, 8);
         assert_eq!(none().collect().run(options).unwrap().0, []);
         let ((), report) = none().for_each(drop).run(options).unwrap();
         assert_eq!(report.nodes.len(), 2);
     });
 }
 
-/// A sink that ends early has its value all the same.
+/// A sink that ends early counts as ended.
 #[test]
-fn a_sink_that_ends_early_is_done() {
+fn a_sink_that_ends_early_ends_the_run() {
     let mut seen = 0;
     let sink = from_iter(0u64..).for_each(|item| {
         seen += 1;
@@ -110,12 +110,12 @@ fn an_error_of_a_fold_fails_the_run() {
 fn a_panic_in_a_fold_fails_the_run() {
     silence();
     let sum =
-        from_iter(0..9u64).fold(0, |sum, item| if item == 5 { panic!("{PLANTED}") } else { sum + item });
+        from_iter(0..9u64).fold(0, |sum, item| if item == 5 { panic!("{INJECTED}") } else { sum + item });
     let error = sum.run(&Options::new()).unwrap_err();
-    assert_eq!(error.to_string(), format!("node `fold` panicked: {PLANTED}"));
+    assert_eq!(error.to_string(), format!("node `fold` panicked: {INJECTED}"));
 }
 
-/// Items that were collected belong to the caller; those of an output that was dropped go with the run.
+/// Collected items belong to the caller; the items of a dropped output are dropped by the run.
 #[test]
 fn values_are_dropped_once() {
     everywhere(|options| {
@@ -137,7 +137,7 @@ fn values_are_dropped_once() {
     });
 }
 
-/// The same with processes and coroutines, which have their values before they are dropped.
+/// Values of processes and coroutines are dropped once too.
 #[test]
 fn values_of_processes_are_dropped_once() {
     everywhere(|options| {
@@ -156,7 +156,7 @@ fn values_of_processes_are_dropped_once() {
     });
 }
 
-/// All kinds of ends of a process, with streams and without.
+/// Processes with every kind of return value, with outputs and without.
 #[test]
 fn processes_return_values() {
     everywhere(|options| {
@@ -245,11 +245,11 @@ fn coroutines_return_values() {
     });
 }
 
-/// A process or coroutine that may fail, and has a value only where it does not.
+/// A process or coroutine returns a value or an error.
 #[test]
-fn an_error_of_what_returns_a_value_fails_the_run() {
+fn an_error_instead_of_a_value_fails_the_run() {
     fn ending(fails: bool, sum: u64) -> Result<Value<u64>, String> {
-        if fails { Err(format!("{PLANTED} error")) } else { Ok(Value(sum)) }
+        if fails { Err(format!("{INJECTED} error")) } else { Ok(Value(sum)) }
     }
 
     everywhere(|options| {
@@ -284,7 +284,7 @@ fn an_error_of_what_returns_a_value_fails_the_run() {
                 }
                 Err(error) => {
                     assert!(fails);
-                    assert_eq!(error.to_string(), format!("node `pass` failed: {PLANTED} error"));
+                    assert_eq!(error.to_string(), format!("node `pass` failed: {INJECTED} error"));
                 }
             }
         }
@@ -306,7 +306,7 @@ fn longer<'a>(longest: &'a str, word: &'a str) -> &'a str {
     if word.len() > longest.len() { word } else { longest }
 }
 
-/// Values, streams and functions borrow from what outlives the graph.
+/// Values, streams and functions may borrow from data that outlives the graph.
 #[test]
 fn values_may_borrow() {
     let text = String::from("a graph is what its nodes are");
@@ -351,13 +351,13 @@ fn an_output_of_another_graph_is_an_error() {
     assert!(matches!(error, Error::ForeignOutput));
     assert!(error.to_string().contains("an output of another graph"), "{error}");
     assert!(run.take(third).unwrap_err().to_string().contains("an output of another graph"));
-    // The run is as it was.
+    // The failed calls have not changed the run.
     assert_eq!(run.take(first).unwrap(), [0, 1, 2]);
 }
 
-/// The other ways to a finished run.
+/// The other functions that return a finished run.
 #[test]
-fn every_way_to_run_gives_the_values() {
+fn every_way_to_run_returns_the_values() {
     let take = |run: Finished, sum| assert_eq!(run.take(sum).unwrap(), 45);
     let options = Options::new().threads(2);
     let make = || {
@@ -377,7 +377,7 @@ fn every_way_to_run_gives_the_values() {
     let mut outlet = graph.source(0..100u64).start(&options).unwrap();
     assert!(outlet.by_ref().eq(0..100));
     take(outlet.finish().unwrap(), sum);
-    // And where the outlet has not read all.
+    // An outlet that has not read all items.
     let (graph, sum) = make();
     let mut outlet = graph.source(0u64..).start(&options).unwrap();
     assert_eq!(outlet.next(), Some(0));
@@ -395,15 +395,15 @@ fn every_way_to_run_gives_the_values() {
     assert_eq!((longest, run.report().nodes.len()), ("bb", 4));
 }
 
-/// Items that the processes below pass on: far more than the channels behind them hold.
+/// The number of items that the processes below pass on: far more than their output channels hold.
 const MANY: u64 = 500;
 
-/// Takes three items and leaves.
+/// A sink that ends after three items.
 fn three(stream: Stream<'static, u64>) {
     three_of(0, stream);
 }
 
-/// Takes the three items from `first` and leaves.
+/// A sink that ends after three items, of which `first` is the first.
 fn three_of(first: u64, stream: Stream<'static, u64>) {
     let mut seen = first;
     stream
@@ -415,9 +415,9 @@ fn three_of(first: u64, stream: Stream<'static, u64>) {
         .named("three");
 }
 
-/// A consumer that leaves, and the process before it, which has a value to return, has not.
+/// A process with a value to return is not cancelled when the consumer of its stream has left.
 #[test]
-fn a_process_with_an_output_goes_on_unheard() {
+fn a_process_with_a_value_outlives_its_consumer() {
     repeatedly(|options| {
         let (graph, ended) = (Graph::new(), Arc::new(AtomicU64::new(0)));
         let numbers = graph.source(0..MANY);
@@ -453,9 +453,9 @@ fn a_process_with_an_output_goes_on_unheard() {
     });
 }
 
-/// An output that was dropped is one all the same.
+/// A process goes on for its value, although the output for the value was dropped.
 #[test]
-fn a_process_goes_on_for_an_output_that_was_dropped() {
+fn a_process_goes_on_for_a_dropped_output() {
     repeatedly(|options| {
         let (graph, sent) = (Graph::new(), Arc::new(AtomicU64::new(0)));
         let count = sent.clone();
@@ -473,9 +473,9 @@ fn a_process_goes_on_for_an_output_that_was_dropped() {
     });
 }
 
-/// What gives to such a process goes on for it, and ends with it.
+/// The nodes before a process with a value to return go on until it ends.
 #[test]
-fn what_a_process_with_an_output_reads_is_needed() {
+fn the_producers_of_a_process_with_a_value_are_live() {
     repeatedly(|options| {
         let graph = Graph::new();
         let passed = graph.source(0u64..).par_map(|item| item).map(|item| item);
@@ -494,9 +494,9 @@ fn what_a_process_with_an_output_reads_is_needed() {
     });
 }
 
-/// A loop of a gate and two members whose results leave the loop to a sink that ends early. It is cancelled
-/// there, in the middle of its rounds, unless its gate, or another member, has a value to return. Gives the
-/// rounds that were gone and the value, if one is returned.
+/// A loop of a gate and two other nodes, with a sink outside the loop that ends early. Then the loop is cancelled in
+/// the middle of its rounds, unless the gate or another member has a value to return. Returns the number of rounds and
+/// the value, if there is one.
 fn ring(options: &Options, returning: Returning) -> (u64, Option<u64>) {
     let graph = Graph::new();
     let (rounds, ledger) = (Arc::new(AtomicU64::new(0)), Ledger::new());
@@ -507,7 +507,7 @@ fn ring(options: &Options, returning: Returning) -> (u64, Option<u64>) {
                 (mut out, mut round): (thalweg::Tx<u64>, thalweg::Tx<Counted>)| async move {
         let mut sum = 0;
         for expected in 0..MANY {
-            let Some(item) = rx.recv().await else { panic!("the loop has ended in round {expected}") };
+            let Some(item) = rx.recv().await else { panic!("the loop ended in round {expected}") };
             assert_eq!(item.value(), expected);
             out.send(expected).await;
             round.send(Counted::make(expected + 1, &make)).await;
@@ -556,27 +556,27 @@ enum Returning {
 }
 
 #[test]
-fn a_loop_is_not_cancelled_before_its_value_is_there() {
+fn a_loop_with_a_value_is_not_cancelled() {
     repeatedly(|options| {
         assert_eq!(ring(options, Returning::Gate), (MANY, Some(MANY * (MANY - 1) / 2)));
         assert_eq!(ring(options, Returning::Coroutine), (MANY, Some(MANY * (MANY + 1) / 2)));
     });
 }
 
-/// The same loop without a value, for which it need not go on.
+/// The same loop without a value.
 #[test]
 fn a_loop_without_a_value_is_cancelled() {
     let least = AtomicU64::new(MANY);
     repeatedly(|options| {
         let (rounds, _) = ring(options, Returning::None);
-        // The third round may be cancelled at its end: the sink has left when it has sent its item.
+        // The third round may be cancelled at its end: the sink leaves after the third item.
         assert!((2..=MANY).contains(&rounds), "{rounds}");
         least.fetch_min(rounds, Ordering::Relaxed);
     });
-    assert!(least.into_inner() < MANY, "it was never cancelled");
+    assert!(least.into_inner() < MANY, "the loop was never cancelled");
 }
 
-/// A process that a drain has ended returns no value.
+/// A process that was ended by a drain returns no value.
 #[test]
 fn a_process_that_ended_early_has_no_value() {
     let graph = Graph::new();
@@ -595,9 +595,9 @@ fn a_process_that_ended_early_has_no_value() {
     assert_eq!(error.to_string(), "node `endless` has ended without a value");
 }
 
-/// A loop that lost its item and was closed: its processes find their inputs ended, and return what they have.
+/// A loop that lost its item is closed: its processes observe the end of their inputs and return their values.
 #[test]
-fn a_process_of_a_closed_loop_has_its_value() {
+fn the_processes_of_a_closed_loop_return_their_values() {
     everywhere(|options| {
         let graph = Graph::new();
         let (end, back) = graph.feedback([1u64]);
@@ -635,9 +635,9 @@ fn a_process_of_a_closed_loop_has_its_value() {
     });
 }
 
-/// Gives the worker to others so often.
-async fn pause(turns: usize) {
-    for _ in 0..turns {
+/// Yields the worker `times` times.
+async fn pause(times: usize) {
+    for _ in 0..times {
         let mut waited = false;
         std::future::poll_fn(|cx| {
             if std::mem::replace(&mut waited, true) {
@@ -650,7 +650,7 @@ async fn pause(turns: usize) {
     }
 }
 
-/// A process that has dropped all its ends, beside a loop and as a member of it, has its value to return still.
+/// A process that has dropped all its ends still returns its value, inside a loop and outside.
 #[test]
 fn a_process_without_ends_goes_on_for_its_value() {
     repeatedly(|options| {
@@ -660,7 +660,7 @@ fn a_process_without_ends_goes_on_for_its_value() {
         let ((a, b, round), member) =
             graph.process("member", back, outs, |mut rx, (mut a, mut b, mut round)| async move {
                 for _ in 0..20 {
-                    let token = rx.recv().await.expect("it goes round");
+                    let token = rx.recv().await.expect("the loop goes on");
                     a.send(token).await;
                     b.send(token).await;
                     round.send(token + 1).await;
@@ -682,7 +682,7 @@ fn a_process_without_ends_goes_on_for_its_value() {
     });
 }
 
-/// What is added after a graph was built is not part of its run.
+/// A node that is added after the graph was built is not part of its run.
 #[test]
 fn an_output_made_after_the_graph_was_built_has_no_value() {
     for nodes in [0, 20] {
@@ -698,9 +698,9 @@ fn an_output_made_after_the_graph_was_built_has_no_value() {
     }
 }
 
-/// What is discarded is still made.
+/// `discard` drops items, which are still produced.
 #[test]
-fn what_is_discarded_is_made_and_dropped() {
+fn discarded_items_are_produced_and_dropped() {
     everywhere(|options| {
         let (ledger, made) = (Ledger::new(), Arc::new(AtomicU64::new(0)));
         let (graph, make, count) = (Graph::new(), ledger.clone(), made.clone());

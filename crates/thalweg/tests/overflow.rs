@@ -1,12 +1,12 @@
-//! A stack that overflows ends the program, and says whose it was. Each case is a child process: this
-//! test program, asked for one test by name.
+//! A stack overflow aborts the program with a message that names the process. Each case runs in a child process: this
+//! test program, started with the name of one test.
 #![cfg(target_os = "linux")]
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 use thalweg::{Graph, Options, input, output};
 
-/// Tells a child that it is one.
+/// The environment variable that is set in a child.
 const CHILD: &str = "THALWEG_OVERFLOWS";
 const ABORTED: i32 = 6;
 
@@ -22,7 +22,7 @@ fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the test `name` in a process of its own.
+/// Runs the test `name` in a child process.
 fn child(name: &str) -> Output {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
@@ -30,7 +30,7 @@ fn child(name: &str) -> Output {
     command.output().unwrap()
 }
 
-/// A network in which the coroutine `greedy` goes so deep, on so large a stack.
+/// A network in which the coroutine `greedy` recurses `levels` deep, on a stack of `bytes` or of the default size.
 fn run(levels: u64, bytes: Option<usize>, options: &Options) -> u64 {
     let graph = Graph::new();
     let numbers = graph.coroutine("modest", (), output("out"), |(), mut tx| {
@@ -48,7 +48,7 @@ fn run(levels: u64, bytes: Option<usize>, options: &Options) -> u64 {
 fn an_overflow_names_the_process() {
     if is_child() {
         run(1_000_000, None, &Options::new().threads(2));
-        unreachable!("it has overflowed");
+        unreachable!("the stack overflowed");
     }
     let output = child("an_overflow_names_the_process");
     let error = String::from_utf8_lossy(&output.stderr);
@@ -57,29 +57,29 @@ fn an_overflow_names_the_process() {
 }
 
 #[test]
-fn a_thread_of_its_own_is_named_too() {
+fn an_overflow_on_a_thread_of_its_own_names_the_process() {
     if is_child() {
         run(1_000_000, Some(100_000), &Options::new().one_to_one());
-        unreachable!("it has overflowed");
+        unreachable!("the stack overflowed");
     }
-    let output = child("a_thread_of_its_own_is_named_too");
+    let output = child("an_overflow_on_a_thread_of_its_own_names_the_process");
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.signal(), Some(ABORTED), "{error}");
     assert!(error.contains("process `greedy` has overflowed its stack of 102400 bytes"), "{error}");
 }
 
 #[test]
-fn more_stack_is_enough() {
+fn a_larger_stack_does_not_overflow() {
     assert_eq!(run(5_000, Some(8 << 20), &Options::new().threads(2)), 9 + 5_000);
 }
 
-/// The report of `std` is still there, for what is its own.
+/// `std` still reports overflows of thread stacks.
 #[test]
 fn a_thread_that_overflows_is_still_reported() {
     if is_child() {
         run(1, None, &Options::new().threads(1));
         std::hint::black_box(deep(100_000_000));
-        unreachable!("it has overflowed");
+        unreachable!("the stack overflowed");
     }
     let output = child("a_thread_that_overflows_is_still_reported");
     let error = String::from_utf8_lossy(&output.stderr);
@@ -87,7 +87,7 @@ fn a_thread_that_overflows_is_still_reported() {
     assert!(error.contains("has overflowed its stack") && !error.contains("process `"), "{error}");
 }
 
-/// A panic is reported on the stack that it happens on, with what called what: there is room for it.
+/// A panic prints its backtrace on the coroutine's stack, which has room for it.
 #[test]
 fn a_panic_with_its_backtrace_fits() {
     if is_child() {

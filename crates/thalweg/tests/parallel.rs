@@ -17,7 +17,7 @@ fn everywhere(check: impl Fn(&Options)) {
 }
 
 #[test]
-fn an_unordered_kernel_gives_every_result_once() {
+fn an_unordered_kernel_pushes_every_result_once() {
     everywhere(|options| {
         for capacity in [1, 3, 1000] {
             let options = options.clone().capacity(capacity);
@@ -34,9 +34,9 @@ fn an_unordered_kernel_gives_every_result_once() {
     });
 }
 
-/// The first firing ends when twenty others have. What they give exceeds the budget, until it is out.
+/// The first firing ends after twenty others. Their results exceed the budget until they are published.
 #[test]
-fn bytes_that_are_out_keep_no_firing_of_an_unordered_kernel_back() {
+fn published_bytes_delay_no_firing_of_an_unordered_kernel() {
     const WAIT: Duration = Duration::from_secs(20);
     for seed in 0..30 {
         let (done, start) = (&AtomicUsize::new(0), Instant::now());
@@ -59,7 +59,7 @@ fn bytes_that_are_out_keep_no_firing_of_an_unordered_kernel_back() {
     }
 }
 
-/// Two outputs of one kernel, one with a static rate above 1.
+/// A kernel with two outputs, one of them with a static rate of 2. For item 1000 it pushes `wrong` items, if set.
 fn two(graph: &Graph<'static>, wrong: Option<u64>) -> (Stream<'static, u64>, Stream<'static, u64>) {
     let numbers = graph.source(0..2000u64).named("numbers");
     graph.kernel("two", input("in", numbers), (output("twice").push(2), output("odd"))).unordered().parallel(
@@ -113,11 +113,11 @@ fn a_slow_firing_of_an_unordered_kernel_delays_no_other() {
     let at = got.iter().position(|n| *n == 0).unwrap();
     assert!(at > 10, "the slow result came as number {at}");
     let (got, _) = from_iter(0..1000u64).par_map(slow).collect().run(&options).unwrap();
-    assert_eq!(got[0], 0, "ordered unless said otherwise");
+    assert_eq!(got[0], 0, "ordered by default");
 }
 
 #[test]
-fn no_more_workers_than_said_fire_a_kernel() {
+fn at_most_the_set_number_of_workers_fire_a_kernel() {
     everywhere(|options| {
         for most in [1, 2] {
             let (now, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -1,5 +1,5 @@
-//! Kahn processes: they run beside kernels over the same channels, give the same answer under every
-//! policy and capacity, and fail where they ask what no Kahn process may ask.
+//! Kahn processes: they share channels with kernels, compute the same result under every policy and capacity, and fail
+//! if they try to find out whether a channel is empty.
 
 mod support;
 
@@ -14,7 +14,7 @@ use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
 use thalweg::{Error, Graph, Options, Rx, Stream, Tx, input, output};
 
-/// Every policy, 1 to 4 workers, tiny and usual channels.
+/// Every policy, 1 to 4 workers, tiny and default channels.
 fn everywhere(check: impl Fn(&Options)) {
     for policy in thalweg::policy::registry::names() {
         for threads in [1, 2, 4] {
@@ -116,7 +116,7 @@ fn a_ring_passes_its_token() {
 }
 
 #[test]
-fn large_messages_stay_where_they_lie() {
+fn messages_are_written_and_read_in_place() {
     everywhere(|options| {
         let graph = Graph::new();
         let blocks = graph.process("fill", (), output("out"), |(), mut tx| async move {
@@ -136,9 +136,9 @@ fn large_messages_stay_where_they_lie() {
     });
 }
 
-/// A receiver that leaves early cannot be observed: sends succeed, and every message is dropped.
+/// A sender cannot observe that its receiver left: sends succeed, and every message is dropped.
 #[test]
-fn a_receiver_that_leaves_is_not_noticed() {
+fn a_sender_does_not_observe_that_its_receiver_left() {
     everywhere(|options| {
         let (ledger, graph) = (Ledger::new(), Graph::new());
         let make = ledger.clone();
@@ -164,7 +164,7 @@ fn a_receiver_that_leaves_is_not_noticed() {
     });
 }
 
-/// What can reach nobody any more is cancelled, or it would go on for ever.
+/// An endless process that no receiver depends on any more is cancelled.
 #[test]
 fn an_endless_process_ends_with_its_last_receiver() {
     everywhere(|options| {
@@ -185,32 +185,32 @@ fn an_endless_process_ends_with_its_last_receiver() {
     });
 }
 
-/// A future is dropped where it lies: what it has may point into it.
+/// A future is dropped in place: its locals may point to each other.
 #[test]
-fn a_cancelled_process_is_dropped_in_its_place() {
-    /// Tells how often it was noted by others.
-    struct Noted(AtomicUsize, Arc<AtomicUsize>);
+fn a_cancelled_process_is_dropped_in_place() {
+    /// Counts drops of its borrowers; its own drop adds the count to the total.
+    struct Counter(AtomicUsize, Arc<AtomicUsize>);
 
-    impl Drop for Noted {
+    impl Drop for Counter {
         fn drop(&mut self) {
             self.1.fetch_add(self.0.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
 
-    struct Notes<'a>(&'a Noted);
+    struct Borrower<'a>(&'a Counter);
 
-    impl Drop for Notes<'_> {
+    impl Drop for Borrower<'_> {
         fn drop(&mut self) {
             self.0.0.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     everywhere(|options| {
-        let (noted, graph) = (Arc::new(AtomicUsize::new(0)), Graph::new());
-        let told = noted.clone();
+        let (drops, graph) = (Arc::new(AtomicUsize::new(0)), Graph::new());
+        let total = drops.clone();
         let endless = graph.process("endless", (), output("out"), move |(), mut tx| async move {
-            let noted = Noted(AtomicUsize::new(0), told);
-            let _notes = Notes(&noted);
+            let counter = Counter(AtomicUsize::new(0), total);
+            let _borrower = Borrower(&counter);
             for i in 0u64.. {
                 tx.send(i).await;
             }
@@ -221,14 +221,13 @@ fn a_cancelled_process_is_dropped_in_its_place() {
             }
         });
         graph.run(options).unwrap();
-        assert_eq!(noted.load(Ordering::Relaxed), 1);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
     });
 }
 
-/// A network that never had an end is run for what its processes do besides, and all of them are run
-/// to theirs.
+/// A network without sinks is run for its side effects: all of its processes run to their ends.
 #[test]
-fn a_ring_without_an_end_is_not_cancelled() {
+fn a_ring_without_a_sink_is_not_cancelled() {
     everywhere(|options| {
         let graph = Graph::new();
         let (end, back) = graph.feedback([]);
@@ -254,7 +253,7 @@ fn a_ring_without_an_end_is_not_cancelled() {
 }
 
 #[test]
-fn a_process_that_waits_for_itself_is_named() {
+fn a_deadlock_names_the_processes_of_its_cycle() {
     everywhere(|options| {
         let graph = Graph::new();
         let (end, back) = graph.feedback::<u64>([]);
@@ -280,7 +279,7 @@ fn a_process_that_waits_for_itself_is_named() {
     });
 }
 
-/// A network that needs more room than it was given gets it.
+/// A channel that is too small for the network grows.
 #[test]
 fn an_artificial_deadlock_is_resolved() {
     everywhere(|options| {
@@ -313,7 +312,7 @@ fn an_artificial_deadlock_is_resolved() {
     });
 }
 
-/// Runs a process with two inputs and one output, and gives the message it panicked with.
+/// Runs a process with two inputs and one output that panics, and returns the run's error.
 fn failure<P>(body: impl FnOnce(Rx<u64>, Rx<u64>) -> P + Send + 'static) -> String
 where
     P: Future<Output = ()> + Send + 'static,
@@ -342,7 +341,7 @@ where
     );
     out.for_each(drop).named("sink");
     let end = watch("failure", || graph.run(&Options::new().threads(2)));
-    let error = end.expect_err("the process asks what it may not").to_string();
+    let error = end.expect_err("the process is refused its operation").to_string();
     assert!(error.contains("node `culprit` panicked"), "{error}");
     error
 }
@@ -366,9 +365,9 @@ fn once<F: Future>(future: F) -> Once<F> {
 }
 
 #[test]
-fn a_process_cannot_ask_whether_a_channel_is_empty() {
+fn a_process_cannot_find_out_whether_a_channel_is_empty() {
     let error = failure(|mut a, mut late| async move {
-        // Nothing is there yet: the answer would say so.
+        // No item has arrived yet, which the result of the poll would show.
         if once(late.recv()).await.is_none() {
             a.recv().await;
         }
@@ -390,15 +389,15 @@ fn an_operation_needs_the_waker_of_its_process() {
 }
 
 #[test]
-fn what_never_wakes_is_found_out() {
+fn a_future_that_registers_no_waker_is_detected() {
     let error = failure(|_a, _late| std::future::pending());
     assert!(error.contains("never wake"), "{error}");
 }
 
-/// A wake in the middle of a poll is not lost where an operation waits after it. What it waits for
-/// here never comes, and only the second poll can find something else to complain of.
+/// A wake in the middle of a poll is not lost if a channel operation then waits. The receive here never completes; only
+/// the second poll drops it, which is the expected error.
 #[test]
-fn who_wakes_itself_is_polled_again() {
+fn a_process_that_wakes_itself_is_polled_again() {
     silence();
     let graph = Graph::new();
     let (end, back) = graph.feedback::<u64>([]);
@@ -417,7 +416,7 @@ fn who_wakes_itself_is_polled_again() {
     assert!(error.contains("was dropped"), "{error}");
 }
 
-/// Ready after a while: another thread wakes whoever waits.
+/// Ready after some milliseconds: another thread wakes the task.
 struct Timer {
     ready: Arc<AtomicUsize>,
     started: bool,
@@ -460,7 +459,7 @@ fn foreign_futures_are_waited_for() {
     }
 }
 
-/// The name by which the system's tools know this thread, where there is a way to ask.
+/// The name of this thread as the operating system reports it; "own" where that is not available.
 fn thread_name() -> String {
     std::fs::read_to_string("/proc/thread-self/comm").map_or("own".into(), |name| name.trim_end().into())
 }
@@ -501,9 +500,10 @@ fn a_process_fails_with_its_error() {
     });
 }
 
-/// Who hears the end of a stream may take what it has for all there is: a file that is complete, say.
+/// A process that fails must not end its stream: the receiver would take the items so far for all of them, and
+/// complete a file, for example.
 #[test]
-fn a_failure_is_not_heard_as_the_end_of_a_stream() {
+fn a_failure_does_not_end_a_stream() {
     for round in 0..400 {
         let panics = round % 2 == 0;
         let graph = Graph::new();
@@ -516,8 +516,8 @@ fn a_failure_is_not_heard_as_the_end_of_a_stream() {
             Err::<(), _>("on purpose")
         };
         let numbers = graph.process("fails", (), output("out"), fail);
-        let heard = Arc::new(AtomicUsize::new(0));
-        let end = heard.clone();
+        let observed = Arc::new(AtomicUsize::new(0));
+        let end = observed.clone();
         let listen = move |mut rx: Rx<u64>, ()| async move {
             while rx.recv().await.is_some() {}
             end.fetch_add(1, Ordering::Relaxed);
@@ -527,7 +527,7 @@ fn a_failure_is_not_heard_as_the_end_of_a_stream() {
         let options = Options::new().threads(threads);
         let options = if round % 5 == 0 { options.one_to_one() } else { options };
         graph.build().unwrap().run(&options).unwrap_err();
-        assert_eq!(heard.load(Ordering::Relaxed), 0, "round {round}");
+        assert_eq!(observed.load(Ordering::Relaxed), 0, "round {round}");
     }
 }
 

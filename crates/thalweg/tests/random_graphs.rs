@@ -1,10 +1,10 @@
-//! The same answer: random graphs, run in random ways, give at every sink exactly what a
-//! sequential interpreter with unbounded channels gives.
+//! The same result in every run: random graphs with random options produce, at every sink, exactly the items of a
+//! sequential interpreter with unbounded channels.
 //!
-//! Graphs have fan-out and fan-in, static and dynamic rates, windows, framing functions, feedback
-//! and early ends; ways to run them are every policy, 1 to 16 threads, tiny and default channels,
-//! with yields and slow nodes. Some runs have a byte budget; one that it is too small for says so,
-//! after the beginning of the right result. Whatever a run does, no item is lost or dropped twice.
+//! Graphs have fan-out and fan-in, static and dynamic rates, windows, framing functions, feedback and early ends.
+//! Runs use every policy, 1 to 16 threads, tiny and default channels, yields and slow nodes. Some runs have a byte
+//! budget; if it is too small, the run fails with that cause, after a prefix of the right result. In every run, no
+//! item is lost or dropped twice.
 //!
 //! ```text
 //! THALWEG_CASES=100000 cargo test -p thalweg --release --test random_graphs
@@ -15,7 +15,7 @@ mod support;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use support::case::{Case, Fate, case, run};
+use support::case::{Case, Disturbance, case, run};
 use support::item::{Counted, Item};
 use support::reference::reference;
 use support::runner::for_each;
@@ -23,18 +23,22 @@ use support::watchdog::watch;
 
 fn check<T: Item>(case: Case) -> Result<(), TestCaseError> {
     let Some(expected) = reference(&case.spec) else { return Ok(()) };
-    let outcome = watch(format!("{case:#?}"), || run::<T>(&case, Fate::default(), &case.way.options()));
+    let outcome =
+        watch(format!("{case:#?}"), || run::<T>(&case, Disturbance::default(), &case.config.options()));
     match &outcome.end {
-        // More room than there was: what came is right as far as it goes.
+        // The budget was too small: the items so far are checked below.
         Err(_) if outcome.is_over_budget() => {}
         Err(error) => return Err(TestCaseError::fail(format!("the run failed: {error}"))),
         Ok(_) => {
-            prop_assert!(outcome.got.iter().map(Vec::len).eq(expected.iter().map(Vec::len)), "cut short")
+            prop_assert!(
+                outcome.got.iter().map(Vec::len).eq(expected.iter().map(Vec::len)),
+                "items are missing"
+            )
         }
     }
     for (sink, (got, expected)) in outcome.got.iter().zip(&expected).enumerate() {
         let same = got.iter().zip(expected).take_while(|(a, b)| a == b).count();
-        prop_assert_eq!(same, got.len(), "sink {}: items right, of {} that came", sink, got.len());
+        prop_assert_eq!(same, got.len(), "sink {}: correct items, of {} received", sink, got.len());
     }
     if outcome.lost != 0 {
         return Err(TestCaseError::fail(format!("{} items were not dropped exactly once", outcome.lost)));
@@ -43,11 +47,11 @@ fn check<T: Item>(case: Case) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn numbers_come_out_as_the_reference_says() {
+fn numbers_agree_with_the_reference() {
     for_each(60, case(), check::<u64>);
 }
 
 #[test]
-fn boxes_come_out_as_the_reference_says_and_are_dropped_once() {
+fn boxes_agree_with_the_reference_and_are_dropped_once() {
     for_each(40, case(), check::<Counted>);
 }

@@ -1,5 +1,5 @@
-//! Processes that hand the worker on to each other, without the policy between: the rest has its turn
-//! beside them, and the order is the one in which the policy would have run them.
+//! Direct handoff: a process hands the worker to the process that it woke, without a decision of the policy. Other
+//! nodes still run, and the order is the one in which the policy would have run the processes.
 
 mod support;
 
@@ -13,12 +13,12 @@ use thalweg::policy::record::Log;
 use thalweg::policy::{Policy, Recorded, registry};
 use thalweg::{Error, Graph, Options, Prepared, Rx, Stream, Tx, input, output};
 
-/// The policies that say for how long they are not to be asked.
-const RELAYED: [&str; 3] = ["ws-cur", "ws-last", "auto"];
+/// The policies that allow direct handoff, up to a number of activations.
+const WITH_HANDOFF: [&str; 3] = ["ws-cur", "ws-last", "auto"];
 
-/// Each of them with one worker and two, read clocks and none.
+/// Each of these policies with one worker and two, accounted and not.
 fn everywhere(check: impl Fn(&Options)) {
-    for policy in RELAYED {
+    for policy in WITH_HANDOFF {
         for threads in [1, 2] {
             let options = Options::new().policy(policy).threads(threads).capacity(1);
             for options in [options.clone(), options.unaccounted()] {
@@ -28,7 +28,7 @@ fn everywhere(check: impl Fn(&Options)) {
     }
 }
 
-/// Two processes that send a message to and fro until they are told to stop.
+/// Two processes that send a message to and fro until `stop` is set.
 fn pair(graph: &Graph<'static>, name: &str, stop: &Arc<AtomicBool>) {
     let (back, answers) = graph.feedback([]);
     let stop = stop.clone();
@@ -66,7 +66,7 @@ fn source(graph: &Graph<'static>, messages: u64) -> Stream<'static, u64> {
 }
 
 #[test]
-fn a_pipeline_has_its_turn_beside_pairs_that_never_rest() {
+fn a_pipeline_runs_beside_pairs_that_never_rest() {
     everywhere(|options| {
         let (graph, stop) = (Graph::new(), Arc::new(AtomicBool::new(false)));
         pair(&graph, "one", &stop);
@@ -83,7 +83,7 @@ fn a_pipeline_has_its_turn_beside_pairs_that_never_rest() {
 }
 
 #[test]
-fn who_is_woken_from_outside_has_its_turn_beside_a_pair_that_never_rests() {
+fn a_process_woken_from_outside_runs_beside_a_pair_that_never_rests() {
     everywhere(|options| {
         let (graph, stop) = (Graph::new(), Arc::new(AtomicBool::new(false)));
         pair(&graph, "pair", &stop);
@@ -121,22 +121,21 @@ fn a_pair_that_never_rests_ends_at_the_deadline() {
     });
 }
 
-/// Who was run, turn by turn.
-type Turns = Arc<Mutex<Vec<usize>>>;
+/// The number of the stage that ran, for each message.
+type Order = Arc<Mutex<Vec<usize>>>;
 
-/// Pipelines of several lengths that meet, a ring that goes round beside them, and a note of each message.
-fn network(turns: &Turns) -> Graph<'static> {
+/// Pipelines of several lengths that are joined, and a ring. Each stage records its number for each message.
+fn network(order: &Order) -> Graph<'static> {
     let graph = Graph::new();
     let stage = |graph: &Graph<'static>, number: usize, stream: Stream<'static, u64>| {
-        let turns = turns.clone();
-
+        let order = order.clone();
         graph.process(
             &format!("stage {number}"),
             input("in", stream),
             output("out"),
             move |mut rx, mut tx| async move {
                 while let Some(value) = rx.recv().await {
-                    turns.lock().unwrap().push(number);
+                    order.lock().unwrap().push(number);
                     tx.send(value).await;
                 }
             },
@@ -173,7 +172,7 @@ fn network(turns: &Turns) -> Graph<'static> {
     graph
 }
 
-/// Runs a network twice: by a policy, and by the same policy asked each time.
+/// Runs a network twice: under a policy, and under the same policy without direct handoff, which `Recorded` disables.
 struct Twice<'a>(&'a dyn Fn() -> Prepared<'static>);
 
 impl registry::Visit for Twice<'_> {
@@ -189,19 +188,19 @@ impl registry::Visit for Twice<'_> {
 
 #[test]
 fn the_order_is_the_one_that_the_policy_would_have_chosen() {
-    for policy in RELAYED {
-        let turns = Turns::default();
+    for policy in WITH_HANDOFF {
+        let order = Order::default();
         let options = Options::new().threads(1).capacity(1).counted();
         let prepare = || {
-            turns.lock().unwrap().push(0); // a run begins
-            network(&turns).build().unwrap().prepare(&options).unwrap()
+            order.lock().unwrap().push(0); // separates the runs
+            network(&order).build().unwrap().prepare(&options).unwrap()
         };
         let decisions = watch(policy, || registry::dispatch(policy, Twice(&prepare)).unwrap());
         assert!(decisions > 1_000, "{decisions}");
-        let turns = turns.lock().unwrap();
-        let mut runs = turns[1..].split(|turn| *turn == 0);
-        let (relayed, asked) = (runs.next().unwrap(), runs.next().unwrap());
-        assert!(asked.len() > 1_000, "{}", asked.len());
-        assert_eq!(relayed, asked, "{policy}");
+        let order = order.lock().unwrap();
+        let mut runs = order[1..].split(|stage| *stage == 0);
+        let (handed_off, decided) = (runs.next().unwrap(), runs.next().unwrap());
+        assert!(decided.len() > 1_000, "{}", decided.len());
+        assert_eq!(handed_off, decided, "{policy}");
     }
 }

@@ -1,5 +1,5 @@
-//! Runs that last microseconds, one after the other, at once and inside of each other: all take their threads from
-//! one pool, and most end before a summoned thread has started.
+//! Runs that last microseconds, one after the other, at once and nested: all take their threads from one pool, and
+//! most end before a requested thread has started.
 
 mod support;
 
@@ -12,7 +12,7 @@ fn options(threads: usize) -> Options {
     Options::new().threads(threads)
 }
 
-/// The sum of the numbers below `items`, by a run that borrows where it goes.
+/// The sum of the numbers below `items`, by a run that borrows from this function.
 fn sum(items: u64, options: &Options) -> u64 {
     let mut sum = 0;
     from_iter(0..items).par_map(|i| i + 1).for_each(|i| sum += i - 1).run(options).unwrap();
@@ -20,7 +20,7 @@ fn sum(items: u64, options: &Options) -> u64 {
 }
 
 #[test]
-fn thousands_in_a_row() {
+fn thousands_of_runs_in_a_row() {
     watch("in a row", || {
         for round in 0..3000u64 {
             let (items, threads) = (round % 40, 1 + round as usize % 5);
@@ -30,7 +30,7 @@ fn thousands_in_a_row() {
 }
 
 #[test]
-fn every_policy_starts_those_that_have_something_to_do() {
+fn every_policy_completes_small_runs() {
     watch("policies", || {
         for policy in thalweg::policy::registry::names() {
             for round in 0..100 {
@@ -41,7 +41,7 @@ fn every_policy_starts_those_that_have_something_to_do() {
 }
 
 #[test]
-fn adaptors_in_a_row_and_dropped_early() {
+fn adaptors_in_a_row_some_dropped_early() {
     watch("adaptors", || {
         for round in 0..1500u64 {
             let (items, threads) = (round % 30, 1 + round as usize % 4);
@@ -70,9 +70,9 @@ fn many_callers_at_once() {
     });
 }
 
-/// A run inside of a firing, so deep that a pool of fixed size would be used up.
+/// Runs nested in firings, so deep that they would exhaust a pool of fixed size.
 #[test]
-fn runs_inside_of_runs() {
+fn runs_can_be_nested() {
     fn nested(depth: u64) -> u64 {
         if depth == 0 {
             return 1;
@@ -85,8 +85,8 @@ fn runs_inside_of_runs() {
     watch("nested", || assert_eq!(nested(8), 256));
 }
 
-/// A function that waits for another item to be worked on has the second worker, though the first never asks for
-/// anything again.
+/// A function that waits until another item is in progress: the second worker comes although the first, blocked in its
+/// firing, requests no worker.
 #[test]
 fn a_second_worker_comes_while_the_first_is_in_a_firing() {
     watch("meeting", || {
@@ -100,9 +100,9 @@ fn a_second_worker_comes_while_the_first_is_in_a_firing() {
     });
 }
 
-/// The deadline is seen although the only worker that has been needed is in a firing.
+/// The deadline ends the run although the only worker needed so far is in a firing.
 #[test]
-fn a_deadline_is_seen_in_a_long_firing() {
+fn a_deadline_passes_during_a_long_firing() {
     watch("deadline", || {
         let flow = from_iter(0..1u64).map(|_| std::thread::sleep(Duration::from_millis(300)));
         let error = flow.for_each(|()| ()).run(&options(2).deadline(Duration::from_millis(20))).unwrap_err();
@@ -111,20 +111,20 @@ fn a_deadline_is_seen_in_a_long_firing() {
 }
 
 #[test]
-fn a_worker_that_never_came_was_idle_all_the_time() {
+fn a_worker_that_never_started_counts_as_idle() {
     let ((), report) = from_iter(0..1u64).par_map(|i| i).for_each(|_| ()).run(&options(8)).unwrap();
     assert_eq!(report.workers.len(), 8);
     let of = |worker: &thalweg::trace::WorkerReport| {
         worker.app + worker.queue + worker.scheduler + worker.stall + worker.os
     };
-    // The last of eight has not been needed for one item.
+    // One item does not need the last of eight workers.
     let (last, wall) = (&report.workers[7], report.wall);
     assert_eq!((last.activations, last.app), (0, Duration::ZERO));
     assert_eq!(last.stall, of(last));
     assert!(last.stall <= wall + wall / 10 && last.stall >= wall / 4, "{:?} of {wall:?}", last.stall);
 }
 
-/// Threads of the pool keep nothing of the run before, and have the cores of the caller.
+/// A pool thread keeps no pinning of an earlier run: it may use the cores of the caller.
 #[test]
 #[cfg(target_os = "linux")]
 fn pinning_ends_with_the_run() {

@@ -1,8 +1,8 @@
-//! The report of a run, whoever ran it: plain data about where time and items went.
+//! The report of a run: plain data about where time and items went.
 //!
-//! Whoever runs a plan makes a [`Report`] with [`Report::new`], fills in what it measured and
-//! hands it over. Printing it gives three tables (workers, nodes, channels) and one line that says
-//! what bounded the run.
+//! The runtime, or any other executor of a plan, makes a [`Report`] with [`Report::new`] and fills in its
+//! measurements. A report prints as three tables (workers, nodes, channels) and one line of advice about what
+//! bounded the run.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,108 +1,109 @@
-//! What is known of one worker, one node, one channel.
+//! The measurements of one worker, one node and one channel.
 
 use std::time::Duration;
 use thalweg_graph::ChannelId;
 
-/// One worker thread over the whole run.
+/// The measurements of one worker over the whole run.
 ///
-/// The five durations are the categories of DANBI's Figure 4 and do not overlap; together they are
-/// the worker's life, [`WorkerReport::total`].
+/// The five durations are the categories of DANBI's Figure 4. They do not overlap, and their sum
+/// ([`WorkerReport::total`]) is the worker's lifetime.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerReport {
     /// Time in the code of nodes.
     pub app: Duration,
-    /// Time moving items: claims and publications.
+    /// Time in claims and publications of items.
     pub queue: Duration,
-    /// Time deciding what to do next.
+    /// Time in the policy, choosing the next node.
     pub scheduler: Duration,
-    /// Time with nothing to do, spinning or parked. (DANBI's stall is a wait for a turn to commit;
-    /// no worker waits for its turn here, so what is left is having no work.)
+    /// Time without work, spinning or parked. (DANBI's stall is the wait for a turn to commit. No worker waits
+    /// for a turn here, so only time without work remains.)
     pub stall: Duration,
-    /// Time the operating system kept the worker off its core though it wanted to run. (Time in
-    /// the kernel on the worker's behalf counts where it was spent.)
+    /// Time in which the worker was runnable but the operating system did not run it. (Time in system calls counts
+    /// in the category that made the call.)
     pub os: Duration,
-    /// Activations of nodes, refused ones included.
+    /// Activations of nodes, including refused ones.
     pub activations: u64,
     /// Activations that ended at once because another worker held the node.
     pub refused: u64,
-    /// Nodes taken from the queues of other workers.
+    /// Nodes stolen from the queues of other workers.
     pub steals: u64,
-    /// Times the worker had nothing to do and looked for something for a while.
+    /// Times that the worker had no work and began to spin.
     pub spins: u64,
-    /// Times it then went to sleep.
+    /// Times that the worker found no work while spinning and parked.
     pub parks: u64,
 }
 
 impl WorkerReport {
-    /// All five categories in the order of DANBI's Figure 4: application, queue operations,
-    /// scheduler, stall, operating system.
+    /// The five categories in the order of DANBI's Figure 4: application, queue operations, scheduler, stall,
+    /// operating system.
     pub fn categories(&self) -> [Duration; 5] {
         [self.app, self.queue, self.scheduler, self.stall, self.os]
     }
 
-    /// The worker's whole life: the sum of the five categories.
+    /// The worker's lifetime: the sum of the five categories.
     pub fn total(&self) -> Duration {
         self.categories().iter().sum()
     }
 }
 
-/// One node over the whole run.
+/// The measurements of one node over the whole run.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeReport {
     /// Firings done.
     pub firings: u64,
-    /// Activations, each of which did any number of firings.
+    /// Activations. One activation does any number of firings.
     pub activations: u64,
-    /// Time in the node's code, summed over all workers. For a `blocking` node this includes the
-    /// time it waited for the outside world.
+    /// Time in the node's code, summed over all workers. For a `blocking` node this includes the time in which it
+    /// was blocked.
     pub busy: Duration,
-    /// Activations by another worker than the one before, of a node that is one worker's at a time.
-    /// Counted by policies that are told (`ws-cur`, `ws-last`, `partition`, and `auto` where there are processes).
+    /// Migrations of a sequential node or process: activations by another worker than the previous one. Counted
+    /// only under policies that use notifications (`ws-cur`, `ws-last`, `partition`, and `auto` for graphs with
+    /// processes).
     pub moves: u64,
 }
 
-/// One channel over the whole run.
+/// The measurements of one channel over the whole run.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChannelReport {
-    /// Items put into the channel, initial items not included.
+    /// Items pushed to the channel, without initial items.
     pub items: u64,
-    /// Bytes of these items: by the user's weight where there is one, else by the size of the type.
+    /// Bytes of these items, by the user's weight function if there is one, otherwise by the size of the type.
     pub bytes: u64,
-    /// Capacity at the end, in items.
+    /// Capacity at the end of the run, in items.
     pub capacity: usize,
-    /// Highest occupancy seen, in items. Sampled, so a lower bound of the true peak.
+    /// Highest occupancy sampled, in items: a lower bound of the true peak.
     pub peak: f64,
     /// Mean occupancy over the samples, in items.
     pub mean: f64,
-    /// Items still there at the end, never consumed.
+    /// Items that were still in the channel at the end of the run.
     pub leftover: u64,
-    /// Items sent by a process to a node that another worker had run last: traffic between cores.
-    /// Counted as [`NodeReport::moves`] is.
+    /// Items that a process sent to a node that another worker had activated last: traffic between cores.
+    /// Counted under the same policies as [`NodeReport::moves`].
     pub remote: u64,
 }
 
-/// A channel that was given more room because a waiting cycle went through it.
+/// A limit of a channel that the runtime raised to resolve a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// The channel.
     pub channel: ChannelId,
-    /// Which of its limits grew.
+    /// The limit that was raised.
     pub limit: Limit,
-    /// The limit before, in its own unit.
+    /// The old limit, in its unit.
     pub from: usize,
-    /// The limit after.
+    /// The new limit, in its unit.
     pub to: usize,
 }
 
-/// What a channel holds only so much of.
+/// A limit on the contents of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Its capacity in items.
+    /// The capacity in items.
     Items,
-    /// The bytes that its items weigh.
+    /// The limit on the bytes of the items, by the user's weight function.
     Bytes,
 }
 

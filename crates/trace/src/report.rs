@@ -1,10 +1,10 @@
-//! The whole of a run.
+//! The report of a run.
 
 use crate::{ChannelReport, Growth, NodeReport, WorkerReport};
 use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId};
 
-/// What one run did and where its time went.
+/// The measurements of one run.
 #[derive(Clone, Default, Debug)]
 #[non_exhaustive]
 pub struct Report {
@@ -14,7 +14,7 @@ pub struct Report {
     pub policy: String,
     /// Number of workers.
     pub threads: usize,
-    /// Time from start to end of the run, as a clock on the wall shows it.
+    /// Wall time from start to end of the run.
     pub wall: Duration,
     /// The workers, by index.
     pub workers: Vec<WorkerReport>,
@@ -22,11 +22,11 @@ pub struct Report {
     pub nodes: Vec<NodeReport>,
     /// The channels, by id.
     pub channels: Vec<ChannelReport>,
-    /// Channels that grew, in order of time.
+    /// Channels that grew, in chronological order.
     pub growths: Vec<Growth>,
-    /// Sets of nodes that looked as if they waited for each other only, and were looked at closely.
+    /// Candidate deadlocks examined.
     pub searches: u64,
-    /// How often the graph was parted anew, under a policy that does so (`partition`).
+    /// Times that the policy partitioned the graph. Only `partition` does so.
     pub partitions: u64,
 }
 
@@ -47,22 +47,21 @@ impl Report {
         }
     }
 
-    /// The node with the most busy time; none if no node was ever busy. The first of equals.
+    /// The node with the most busy time, the first one if several have the same. `None` if no node was busy.
     pub fn busiest_node(&self) -> Option<NodeId> {
         self.busiest(|_| true)
     }
 
-    /// The busiest of the nodes that `counts`, if any was busy.
+    /// The busiest of the nodes for which `counts` returns true, if one was busy.
     pub(crate) fn busiest(&self, counts: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let busy = |id: &NodeId| self.nodes.get(id.index()).map_or(Duration::ZERO, |n| n.busy);
         let ids = self.graph.node_ids().filter(|id| counts(*id) && !busy(id).is_zero());
-        // `max_by_key` gives the last of equals, so look from the end.
+        // Reversed, because `max_by_key` returns the last of several maxima.
         ids.collect::<Vec<_>>().into_iter().rev().max_by_key(busy)
     }
 
-    /// Fractions of all workers' time in the order of DANBI's Figure 4: application, queue
-    /// operations, scheduler, stall, operating system. They add up to 1, or are all 0 where no
-    /// time was measured.
+    /// Fractions of the time of all workers in the order of DANBI's Figure 4: application, queue operations,
+    /// scheduler, stall, operating system. Their sum is 1, or 0 if no time was measured.
     pub fn breakdown(&self) -> [f64; 5] {
         let mut parts = [0.0; 5];
         let all: Duration = self.workers.iter().map(WorkerReport::total).sum();
@@ -76,7 +75,7 @@ impl Report {
         parts
     }
 
-    /// Items never consumed, over all channels.
+    /// Items that were never consumed, over all channels.
     pub fn leftover(&self) -> u64 {
         self.channels.iter().map(|c| c.leftover).sum()
     }

@@ -1,4 +1,4 @@
-//! A report as text.
+//! Prints a report as text.
 
 use crate::{Report, WorkerReport, table::Table, units};
 use std::fmt;
@@ -50,32 +50,32 @@ impl Report {
     fn node_table(&self) -> Table {
         let mut table =
             Table::new(&["node", "kind", "firings", "activations", "moves", "busy", "per firing", "of wall"]);
-        for (node, told) in self.graph.nodes().iter().zip(&self.nodes) {
+        for (node, stats) in self.graph.nodes().iter().zip(&self.nodes) {
             let kind = match node.kind {
                 _ if node.blocking => "blocking",
                 Kind::Sequential => "sequential",
                 Kind::Parallel => "parallel",
                 Kind::Process => "process",
             };
-            let each = match told.firings {
+            let each = match stats.firings {
                 0 => "-".to_owned(),
-                firings => units::time(told.busy.div_f64(firings as f64)),
+                firings => units::time(stats.busy.div_f64(firings as f64)),
             };
             table.row(vec![
                 node.name.escape_debug().to_string(),
                 kind.to_owned(),
-                told.firings.to_string(),
-                told.activations.to_string(),
-                told.moves.to_string(),
-                units::time(told.busy),
+                stats.firings.to_string(),
+                stats.activations.to_string(),
+                stats.moves.to_string(),
+                units::time(stats.busy),
                 each,
-                self.of_wall(told.busy),
+                self.of_wall(stats.busy),
             ]);
         }
         table
     }
 
-    /// A busy time as a share of the wall time; a parallel node may have more than all of it.
+    /// A busy time as a share of the wall time. It exceeds 100 % if several workers were in a parallel node.
     fn of_wall(&self, busy: std::time::Duration) -> String {
         if self.wall.is_zero() {
             return "-".to_owned();
@@ -86,16 +86,16 @@ impl Report {
     fn channel_table(&self) -> Table {
         let mut table =
             Table::new(&["channel", "items", "remote", "bytes", "capacity", "peak", "mean", "left over"]);
-        for (id, told) in self.graph.channel_ids().zip(&self.channels) {
+        for (id, stats) in self.graph.channel_ids().zip(&self.channels) {
             table.row(vec![
                 self.graph.channel_name(id).escape_debug().to_string(),
-                told.items.to_string(),
-                told.remote.to_string(),
-                units::bytes(told.bytes),
-                told.capacity.to_string(),
-                units::items(told.peak),
-                units::items(told.mean),
-                told.leftover.to_string(),
+                stats.items.to_string(),
+                stats.remote.to_string(),
+                units::bytes(stats.bytes),
+                stats.capacity.to_string(),
+                units::items(stats.peak),
+                units::items(stats.mean),
+                stats.leftover.to_string(),
             ]);
         }
         table

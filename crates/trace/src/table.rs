@@ -1,19 +1,19 @@
-//! Aligned columns.
+//! A table with aligned columns.
 
 use std::fmt;
 
-/// Rows of cells under a head; the first column is aligned left, the others right.
+/// A header row and rows of cells. The first column is aligned left, the others right.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with only its head.
+    /// A table with only its header row.
     pub(crate) fn new(head: &[&str]) -> Table {
         Table { rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()] }
     }
 
-    /// Adds a row of as many cells as the head has.
+    /// Adds a row. It must have as many cells as the header.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.rows[0].len());
         self.rows.push(cells);

@@ -1,23 +1,23 @@
-//! Quantities for people: three digits or so, and a unit.
+//! Human-readable quantities: about three significant digits and a unit.
 
 use std::time::Duration;
 
-/// A duration in ns, us, ms or s.
+/// Formats a duration in ns, us, ms or s.
 pub(crate) fn time(duration: Duration) -> String {
     scaled(duration.as_nanos() as f64, 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// A number of bytes in B, KiB, MiB, GiB or TiB.
+/// Formats a number of bytes in B, KiB, MiB, GiB or TiB.
 pub(crate) fn bytes(count: u64) -> String {
     scaled(count as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// A fraction as a percentage.
+/// Formats a fraction as a percentage.
 pub(crate) fn percent(fraction: f64) -> String {
     format!("{:.1} %", 100.0 * fraction)
 }
 
-/// A number of items that may be a mean.
+/// Formats a number of items, which may be a mean, with one decimal place.
 pub(crate) fn items(count: f64) -> String {
     format!("{count:.1}")
 }

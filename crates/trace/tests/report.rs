@@ -1,10 +1,10 @@
-//! What a report says of a run, and how it looks.
+//! The text form of reports, and their derived figures.
 
 use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort, Rate};
 use thalweg_trace::{Growth, Limit, Report};
 
-/// `read -> squeeze -> write`, the middle one parallel.
+/// `read -> squeeze -> write`, where `squeeze` is parallel.
 fn graph() -> GraphData {
     let bytes = Item::of::<u64>();
     let one = |name: &str| OutPort::new(name, bytes).push(Rate::Static(1));
@@ -73,15 +73,15 @@ squeeze.out -> write.in  10000     300  78.1 KiB      1024  800.0  511.2        
 
 grew squeeze.out -> write.in from 512 to 1024 items
 
-parallel `squeeze` has 85.2 % of the time in nodes; the workers are not always busy in nodes: \
-see their other columns; sequential `read`: no number of threads takes the run below its 20 ms, \
-5.00 times faster than now
+parallel `squeeze` has 85.2 % of the time in nodes; the workers spend part of their time outside nodes: \
+see the other columns of their table; sequential `read`: more threads cannot take the run below its 20 ms, \
+5.00 times faster than this run
 ";
     assert_eq!(report().to_string(), expected);
 }
 
 #[test]
-fn an_empty_report_prints_and_divides_by_nothing() {
+fn an_empty_report_prints() {
     let report = Report::new(GraphData::new(), "auto", 1);
     assert_eq!(report.breakdown(), [0.0; 5]);
     assert_eq!(report.busiest_node(), None);
@@ -111,12 +111,13 @@ fn busiest_is_the_first_of_equals() {
 fn a_sequential_bottleneck_bounds_the_run() {
     let mut report = report();
     report.nodes[2].busy = Duration::from_millis(300);
-    assert!(report.advice().ends_with("below its 300 ms, which is all of this run"), "{}", report.advice());
+    let advice = report.advice();
+    assert!(advice.ends_with("below its 300 ms, which is the whole time of this run"), "{advice}");
     report.nodes[2].busy = Duration::from_millis(80);
     report.nodes[1].busy = Duration::ZERO;
     let advice = report.advice();
     assert!(advice.starts_with("sequential `write` has 80.0 %"), "{advice}");
-    assert!(advice.ends_with("below its 80 ms, 1.25 times faster than now"), "{advice}");
+    assert!(advice.ends_with("below its 80 ms, 1.25 times faster than this run"), "{advice}");
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn a_blocking_node_is_not_called_a_bound() {
     let mut report = report();
     let read = report.graph.node_ids().next().unwrap();
     report.graph.node_mut(read).blocking = true;
-    assert!(report.advice().contains("waiting for the outside world"), "{}", report.advice());
+    assert!(report.advice().ends_with("include the time in which it was blocked"), "{}", report.advice());
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn counts_leftovers() {
 }
 
 #[test]
-fn odd_names_stay_on_their_line() {
+fn newlines_in_names_are_escaped() {
     let mut graph = GraphData::new();
     graph.add(Node::sequential("two\nlines"));
     let text = Report::new(graph, "auto", 1).to_string();

@@ -1,4 +1,4 @@
-//! What the tests of this folder share.
+//! Helpers of the tests.
 #![allow(dead_code, missing_docs)]
 
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use thalweg_dedup::{ChunkSizes, Codec, Limits, Params, pack_sequential, unpack_s
 
 pub const CODECS: [Codec; 3] = [Codec::None, Codec::Zstd, Codec::Gzip];
 
-/// Sizes that make many chunks and blocks of little data.
+/// Parameters with small sizes, so that little data makes many chunks and blocks.
 pub fn small(codec: Codec) -> Params {
     Params::default().codec(codec).chunk(ChunkSizes { min: 64, avg: 256, max: 1024 }).block(2048, 8192)
 }
@@ -26,7 +26,7 @@ pub fn unpack(archive: &[u8]) -> thalweg_dedup::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Bytes that do not compress, the same every time.
+/// Deterministic bytes that do not compress.
 pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -38,7 +38,7 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Text that compresses about as text does.
+/// Deterministic text that compresses about as well as natural text.
 pub fn text(seed: u64, length: usize) -> Vec<u8> {
     let words = ["river", "bed", "line", "of", "fastest", "flow", "along", "the", "valley", "stream"];
     let mut out = Vec::with_capacity(length + 8);
@@ -53,10 +53,10 @@ pub fn text(seed: u64, length: usize) -> Vec<u8> {
     out
 }
 
-/// Reads in pieces of odd lengths, as a pipe may.
-pub struct Dribble<'a>(pub &'a [u8], pub usize);
+/// A reader that returns reads of varying lengths, as a pipe may.
+pub struct ShortReads<'a>(pub &'a [u8], pub usize);
 
-impl Read for Dribble<'_> {
+impl Read for ShortReads<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.1 = self.1 * 7 % 1009 + 1;
         let count = self.1.min(out.len()).min(self.0.len());

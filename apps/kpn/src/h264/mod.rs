@@ -1,13 +1,13 @@
-//! An H.264 encoder's network with its feedback loops (sections 5.2.2 and 5.3.1, Figures 6, 7 and 10).
+//! The network of an H.264 encoder with its feedback loops (sections 5.2.2 and 5.3.1, Figures 6, 7 and 10).
 //!
-//! What is encoded is a number; what a stage does is work for its time, and a checksum of all it has seen. The way of
-//! the messages is that of an encoder:
+//! The messages are numbers. A stage does an amount of work that takes its time, and computes a checksum of all
+//! messages it has received. The messages take the paths of an encoder:
 //!
 //! ```text
 //!              rows of frame n
 //!   source ──┬───────────────────────────────┐
 //!            ▼   vectors     prediction      ▼
-//!           ME* ─────────▶ MC* ───────────▶  P* ───▶ T ───▶ Q ───▶ EC ───▶ the result
+//!           ME* ─────────▶ MC* ───────────▶  P* ───▶ T ───▶ Q ───▶ EC ───▶ result
 //!            ▲              ▲                ▲ └──┐         │
 //!            │              │     neighbours │    ▼         ▼
 //!            │              │                └── IT ◀────── IQ
@@ -15,65 +15,65 @@
 //!            └──────────────┴────────────────── filter ───▶ picture
 //! ```
 //!
-//! Each stage with a star is a hub and its workers, as in scatter-gather (Figure 4): the hub sends every worker an equal part and
-//! waits for all. There are three ways back: from the filter the reconstructed frame to ME and MC, which need it for the
-//! next one; from IT the reconstructed row to P, which predicts the row below from it. The first frame has nothing
-//! before it: ME and MC do nothing for it, and P predicts each of its rows from the one above. In later frames P chooses
-//! between the two predictions by what it sees. Somebody looks at the reconstructed picture, or the engine would find out that nobody
-//! needs the last one, and not make it.
+//! A stage with a star is a hub with workers, as in scatter-gather (Figure 4): the hub sends an equal part to every
+//! worker and waits for all answers. There are three feedback channels. The filter sends the reconstructed frame to ME
+//! and to MC, which need it for the next frame. IT sends the reconstructed row to P, which predicts the row below from
+//! it. The first frame has no predecessor: ME and MC do no work for it, and P predicts each row from the row above.
+//! In later frames P chooses between the two predictions by the message. The process `picture` consumes the
+//! reconstructed frames. Without it no node would need the last one, and the engine would not compute it.
 //!
-//! What the paper says and what it does not:
-//! - It got the stages' times from a profile of x264 that it does not print. It does say that P, MC and ME use "more than 50 %" of
-//!   the processor together, and shows that 8 processors encode up to 2.8 times as fast as one, which it puts down to
-//!   the dependencies. [`Stage::per_mille`] is a table of ours: an encoder's usual
-//!   order of costs (motion search first, then the choice of modes and entropy coding), 58 % for those three, and the
-//!   rest such that whole frames through this network allow [`H264::limit`] = 2.76 on 8 processors.
-//! - It does not say whether messages are frames or parts of them. Here a frame goes in `rows` messages; 1 means whole
-//!   frames, which is what [`H264::limit`] is about. With more rows ME works on one row while T, Q and so on
-//!   work on the one before, and more processors are of use.
-//! - Its workers run from 1 to 512 for each stage, its frames are 30, of about a second of work each: [`H264::default`] is 30
-//!   frames in one message each and 8 workers a stage, and any amount of work.
+//! Where the paper leaves details open:
+//! - It takes the times of the stages from a profile of x264 that it does not print. It states that P, MC and ME use
+//!   "more than 50 %" of the processor together, and shows that 8 processors encode up to 2.8 times as fast as one,
+//!   which it attributes to the dependencies. [`Stage::per_mille`] is our table: the usual order of costs of an encoder
+//!   (motion search first, then the choice of modes and entropy coding), 58 % for those three, and the other costs such
+//!   that whole frames through this network allow [`H264::limit`] = 2.76 on 8 processors.
+//! - It does not say whether a message is a frame or a part of one. Here a frame takes `rows` messages. [`H264::limit`]
+//!   holds for 1, whole frames. With more rows, ME works on one row while T, Q and so on work on the row before, so more
+//!   processors are of use.
+//! - It has from 1 to 512 workers for each stage, and 30 frames of about a second of work. [`H264::default`] has 30
+//!   frames of one message, and 8 workers for each stage. The work for a frame is a parameter of [`h264()`].
 
 mod network;
 mod reference;
 
 use crate::Job;
 use crate::job::fold;
-use crate::layered::part;
+use crate::layered::part_of;
 
 /// The stages of the encoder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// Reads the frame.
     Source,
-    /// Motion estimation: where in the reference frame each part was.
+    /// Motion estimation: finds the motion vectors relative to the reference frame.
     Me,
-    /// Motion compensation: a prediction from the reference frame, by those vectors.
+    /// Motion compensation: predicts the frame from the reference frame and the motion vectors.
     Mc,
-    /// Chooses the prediction, and takes it from the frame.
+    /// Prediction: chooses a prediction and subtracts it from the frame.
     P,
     /// Transform.
     T,
     /// Quantisation.
     Q,
-    /// Entropy coding; the last stage.
+    /// Entropy coding, the last stage.
     Ec,
     /// Inverse quantisation.
     Iq,
-    /// Inverse transform, and the prediction added again.
+    /// Inverse transform, after which the prediction is added again.
     It,
     /// The deblocking filter.
     Filter,
 }
 
 impl Stage {
-    /// All of them.
+    /// All stages.
     pub const ALL: [Stage; 10] = {
         use Stage::*;
         [Source, Me, Mc, P, T, Q, Ec, Iq, It, Filter]
     };
 
-    /// The stage's part of the work for a frame that has one before it, in thousandths.
+    /// The stage's part of the work for a frame, in thousandths. (The first frame takes less.)
     pub fn per_mille(self) -> u64 {
         match self {
             Stage::Source => 20,
@@ -89,23 +89,23 @@ impl Stage {
         }
     }
 
-    /// Whether workers share what it does.
+    /// Whether the stage has workers.
     pub fn parallel(self) -> bool {
         matches!(self, Stage::Me | Stage::Mc | Stage::P)
     }
 
-    /// Whether the next frame has to wait for it: those that do not are before or behind the loop.
+    /// Whether the stage is in the feedback loop, so that the next frame waits for it.
     fn in_loop(self) -> bool {
         !matches!(self, Stage::Source | Stage::Ec)
     }
 }
 
-/// What is encoded, and how it is divided.
+/// The size of the workload.
 #[derive(Clone, Copy, Debug)]
 pub struct H264 {
-    /// Frames, the first of which stands for itself.
+    /// Frames. The first one is encoded without motion search.
     pub frames: u64,
-    /// Messages that a frame goes in.
+    /// Messages for each frame.
     pub rows: u64,
     /// Workers of each parallel stage.
     pub workers: usize,
@@ -118,27 +118,27 @@ impl Default for H264 {
 }
 
 impl H264 {
-    /// What a stage does for a row, where a frame is so much work.
+    /// The work of a stage for a row, if a frame takes `frame` units of work.
     fn share(&self, stage: Stage, frame: u64) -> u64 {
         frame * stage.per_mille() / 1000 / self.rows
     }
 
-    /// Work for all frames, where one that has another before it is `frame`.
+    /// The work for all frames, if each but the first takes `frame` units of work.
     ///
     /// ```
     /// use thalweg_kpn::H264;
     ///
     /// let size = H264 { frames: 3, ..H264::default() };
-    /// assert_eq!(size.work(1000), 580 + 1000 + 1000); // the first has no motion
+    /// assert_eq!(size.work(1000), 580 + 1000 + 1000); // no motion search in the first frame
     /// ```
     pub fn work(&self, frame: u64) -> u64 {
         let of = |stages: &[Stage]| self.rows * stages.iter().map(|s| self.share(*s, frame)).sum::<u64>();
         self.frames * of(&Stage::ALL) - self.frames.min(1) * of(&[Stage::Me, Stage::Mc])
     }
 
-    /// How many times as fast as one any number of processors can encode a long film whose frames
-    /// go whole (`rows` = 1): a frame's way round the loop is the time between two, and of it the workers can share only
-    /// their part. Communication is not counted.
+    /// The upper bound of the speed-up on `processors` processors for many whole frames (`rows` = 1). The time between
+    /// two frames is the time of one round through the feedback loop, of which only the parallel stages can be shared
+    /// by workers. Communication is not counted.
     ///
     /// ```
     /// use thalweg_kpn::H264;
@@ -151,59 +151,63 @@ impl H264 {
             Stage::ALL.into_iter().filter(|s| stages(*s)).map(Stage::per_mille).sum::<u64>() as f64 / 1000.0
         };
         let shared = sum(&Stage::parallel);
-        let alone = sum(&|stage| stage.in_loop() && !stage.parallel());
-        let round = alone + shared / processors.min(self.workers) as f64;
+        let serial = sum(&|stage| stage.in_loop() && !stage.parallel());
+        let round = serial + shared / processors.min(self.workers) as f64;
         1.0 / round.max(1.0 / processors as f64)
     }
 }
 
-/// The encoder's network over frames of `frame` units of work. `work` is given how many units to do, and a number to make
-/// another from.
+/// The network of the encoder, for frames of `frame` units of work. `work(units, message)` does that many units of work
+/// and returns a number that depends on `message`.
 ///
 /// # Panics
-/// Without rows or workers.
+/// If the number of rows or of workers is 0.
 pub fn h264(size: H264, frame: u64, work: impl FnMut(u64, u64) -> u64 + Clone + Send + 'static) -> Job {
-    assert!(size.rows > 0 && size.workers > 0, "a frame has rows, and somebody must do the work");
+    assert!(size.rows > 0 && size.workers > 0, "at least one row and one worker are needed");
     let result = network::build(size, frame, work.clone());
     Job::new(result, move || reference::encode(size, frame, work))
 }
 
-/// What a stage has seen so far: by it order matters, and everything before.
-struct Step<W> {
+/// The state of a stage. Its checksum depends on all messages so far and on their order.
+struct StageState<W> {
     work: W,
+    /// The work for a row.
     share: u64,
-    seen: u64,
+    /// The checksum of all results so far.
+    checksum: u64,
 }
 
-impl<W: FnMut(u64, u64) -> u64> Step<W> {
+impl<W: FnMut(u64, u64) -> u64> StageState<W> {
     fn new(size: H264, stage: Stage, frame: u64, work: W) -> Self {
-        Step { work, share: size.share(stage, frame), seen: 0 }
+        StageState { work, share: size.share(stage, frame), checksum: 0 }
     }
 
-    /// Works on a message and says what comes of it.
+    /// Does the work for a message. Returns the new checksum.
     fn run(&mut self, message: u64) -> u64 {
-        let made = (self.work)(self.share, message);
-        self.note(made)
+        let result = (self.work)(self.share, message);
+        self.add(result)
     }
 
-    fn note(&mut self, made: u64) -> u64 {
-        self.seen = fold(self.seen, made);
-        self.seen
+    /// Adds a result to the checksum and returns it.
+    fn add(&mut self, result: u64) -> u64 {
+        self.checksum = fold(self.checksum, result);
+        self.checksum
     }
 }
 
-/// What one of `workers` workers of a stage makes of a message.
-fn worked(
+/// The result of worker number `worker` of `workers` for a message.
+fn worker_result(
     work: &mut impl FnMut(u64, u64) -> u64,
     share: u64,
     message: u64,
     worker: usize,
     workers: usize,
 ) -> u64 {
-    work(part(share, workers, worker), fold(message, worker as u64))
+    work(part_of(share, workers, worker), fold(message, worker as u64))
 }
 
-/// What P predicts a row from: its neighbours in this frame, or the frame before where there is one and it looks better.
-fn chosen(frame: u64, neighbours: u64, inter: u64) -> u64 {
+/// The prediction that P chooses for a row: from its neighbours in the frame, or by motion compensation (`inter`), if
+/// there is a previous frame and the number says so.
+fn choose_prediction(frame: u64, neighbours: u64, inter: u64) -> u64 {
     if frame == 0 || inter.is_multiple_of(8) { neighbours } else { inter }
 }

@@ -4,7 +4,7 @@ use super::signal::{hamming, sinc};
 use crate::Complex;
 use std::f64::consts::PI;
 
-/// Parameters of the beamformer, named as the constants of `beamformer.str`.
+/// The parameters of the beamformer. They have the names of the constants of `beamformer.str`.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "they are the program's constants")]
 pub struct Beamformer {
@@ -21,7 +21,8 @@ fn times(a: Number, b: Number) -> Number {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
-fn turn(angle: f64) -> Number {
+/// The unit complex number with this angle.
+fn unit(angle: f64) -> Number {
     (angle.cos(), angle.sin())
 }
 
@@ -35,10 +36,10 @@ impl Beamformer {
         (2 * beam + 1) as f64 / self.beams as f64 - 1.0
     }
 
-    /// What the beams give, one after the other for each time.
+    /// The outputs of the beams, interleaved.
     ///
-    /// All is linear before the magnitude, so sensors are added first and filtered after, the other way
-    /// round than in the program.
+    /// All steps before the magnitude are linear, so this function adds the sensors first and filters afterwards, while
+    /// the program does the reverse.
     pub fn form(&self, samples: &[Complex]) -> Vec<f64> {
         let beams: Vec<Vec<f64>> = (0..self.beams).map(|beam| self.beam(samples, self.sine(beam))).collect();
         (0..beams[0].len()).flat_map(|at| beams.iter().map(move |beam| beam[at])).collect()
@@ -48,16 +49,16 @@ impl Beamformer {
         let steered: Vec<Number> = samples
             .chunks_exact(self.channels)
             .map(|row| {
-                let turned = row
+                let rotated = row
                     .iter()
                     .enumerate()
-                    .map(|(i, x)| times((f64::from(x.0), f64::from(x.1)), turn(PI * i as f64 * sine)));
-                let (re, im) = sum(turned);
+                    .map(|(i, x)| times((f64::from(x.0), f64::from(x.1)), unit(PI * i as f64 * sine)));
+                let (re, im) = sum(rotated);
                 (re / self.channels as f64, im / self.channels as f64)
             })
             .collect();
-        let slow = self.decimate(&self.decimate(&steered));
-        slow.windows(self.pulse).map(|window| self.matched(window)).collect()
+        let decimated = self.decimate(&self.decimate(&steered));
+        decimated.windows(self.pulse).map(|window| self.matched(window)).collect()
     }
 
     fn decimate(&self, signal: &[Number]) -> Vec<Number> {
@@ -75,7 +76,7 @@ impl Beamformer {
         let half = (self.pulse / 2) as f64;
         let parts = window.iter().enumerate().map(|(i, x)| {
             let angle = PI * (i as f64 - half).powi(2) / (2.0 * self.pulse as f64);
-            times(*x, turn(-angle))
+            times(*x, unit(-angle))
         });
         let (re, im) = sum(parts);
         re.hypot(im) / self.pulse as f64

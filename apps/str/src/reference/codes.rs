@@ -1,38 +1,40 @@
-//! Coders and decoders: exact.
+//! Coders and decoders, with exact results.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Pairs of a number and how often it stands there, `longest` times at most.
+/// The run-length code of `numbers`: pairs of a number and the length of its run, at most `longest`.
 pub fn encode_runs(numbers: &[i32], longest: usize) -> Vec<i32> {
     let runs = numbers.chunk_by(|a, b| a == b).flat_map(|run| run.chunks(longest));
     runs.flat_map(|run| [run[0], run.len() as i32]).collect()
 }
 
-/// The other way round.
+/// The numbers of a run-length code.
 pub fn decode_runs(pairs: &[i32]) -> Vec<i32> {
     pairs.chunks_exact(2).flat_map(|pair| std::iter::repeat_n(pair[0], pair[1] as usize)).collect()
 }
 
-/// What threes of distance, length and number say. None where they go further back than they may or copy more.
-pub fn decode_matches(threes: &[i32], window: usize, longest: usize) -> Option<Vec<i32>> {
+/// The numbers of an LZ77 code: triples of distance, length and number. Returns `None` if a distance exceeds `window` or
+/// a length exceeds `longest`.
+pub fn decode_matches(triples: &[i32], window: usize, longest: usize) -> Option<Vec<i32>> {
     let mut numbers: Vec<i32> = Vec::new();
-    for three in threes.chunks_exact(3) {
-        let (distance, length) = (usize::try_from(three[0]).ok()?, usize::try_from(three[1]).ok()?);
+    for triple in triples.chunks_exact(3) {
+        let (distance, length) = (usize::try_from(triple[0]).ok()?, usize::try_from(triple[1]).ok()?);
         if distance > window || length > longest || distance == 0 && length > 0 {
             return None;
         }
         for _ in 0..length {
             numbers.push(numbers[numbers.len().checked_sub(distance)?]);
         }
-        numbers.push(three[2]);
+        numbers.push(triple[2]);
     }
     Some(numbers)
 }
 
-/// Threes by another coder than the program's: as it happens to look, and only one length for each distance.
+/// The LZ77 code of `numbers`, as triples, by another method than the program's: it takes the most distant match of at
+/// least 3 numbers.
 pub fn encode_matches(numbers: &[i32], window: usize, longest: usize) -> Vec<i32> {
-    let mut threes = Vec::new();
+    let mut triples = Vec::new();
     let mut at = 0;
     while at < numbers.len() {
         let found = (1..=at.min(window)).rev().find_map(|distance| {
@@ -41,30 +43,29 @@ pub fn encode_matches(numbers: &[i32], window: usize, longest: usize) -> Vec<i32
             (length >= 3).then_some((distance, length))
         });
         let (distance, length) = found.unwrap_or((0, 0));
-        threes.extend([distance as i32, length as i32, numbers[at + length]]);
+        triples.extend([distance as i32, length as i32, numbers[at + length]]);
         at += length + 1;
     }
-    threes
+    triples
 }
 
-/// A prefix code: for each symbol, how many bits, and the bits as a number.
+/// A prefix code: for each symbol, the number of bits, and the bits as a number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Code(pub Vec<(u32, u32)>);
 
 impl Code {
-    /// The canonical Huffman code for these weights; of trees that weigh the same the one made first goes
-    /// first.
+    /// The canonical Huffman code for these weights. Of trees with equal weights, the one created first is merged first.
     pub fn huffman(weights: &[u32]) -> Code {
         let count = weights.len();
         let mut heap: BinaryHeap<_> = weights.iter().enumerate().map(|(i, w)| Reverse((*w, i))).collect();
         let mut parents = vec![0; 2 * count];
-        for made in count..2 * count - 1 {
+        for node in count..2 * count - 1 {
             let mut weight = 0;
             for Reverse((w, i)) in [heap.pop(), heap.pop()].into_iter().flatten() {
                 weight += w;
-                parents[i] = made;
+                parents[i] = node;
             }
-            heap.push(Reverse((weight, made)));
+            heap.push(Reverse((weight, node)));
         }
         let depth = |leaf: usize| {
             std::iter::successors(Some(leaf), |node| (*node != 2 * count - 2).then(|| parents[*node])).count()
@@ -87,7 +88,7 @@ impl Code {
         Code(codes)
     }
 
-    /// Symbols as bits.
+    /// The bits of symbols.
     pub fn encode(&self, symbols: &[i32]) -> Vec<bool> {
         let bits = |symbol: &i32| {
             let (length, code) = self.0[*symbol as usize];
@@ -96,7 +97,7 @@ impl Code {
         symbols.iter().flat_map(bits).collect()
     }
 
-    /// Bits as symbols, up to and with `end`.
+    /// The symbols of bits, up to and including `end`.
     pub fn decode(&self, bits: &[bool], end: i32) -> Vec<i32> {
         let mut symbols = Vec::new();
         let mut read = (0, 0);
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huffman_code_is_as_short_as_it_can_be() {
+    fn a_huffman_code_is_optimal() {
         // The example of RFC 1951, section 3.2.2: lengths 2, 1, 3, 3.
         let code = Code::huffman(&[2, 4, 1, 1]);
         assert_eq!(code.0, [(2, 0b10), (1, 0b0), (3, 0b110), (3, 0b111)]);

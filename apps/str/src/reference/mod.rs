@@ -1,7 +1,8 @@
-//! What must come out of programs, found by other means than theirs.
+//! The expected results of the programs, computed by independent methods.
 //!
-//! Signals are computed in double precision from definitions: a convolution where the program transforms, a
-//! double sum where it has a fast algorithm. What is of integers, or of floats in a given order, is exact.
+//! Signals are computed in double precision from definitions: by convolution where the program uses a transform, by a
+//! double sum where it uses a fast algorithm. Results of integers, and of floats in a fixed order of operations, are
+//! exact.
 
 pub mod array;
 pub mod codes;

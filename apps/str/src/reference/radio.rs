@@ -3,7 +3,7 @@
 use super::signal::{band_pass, correlate, doubles, low_pass};
 use std::f64::consts::PI;
 
-/// Parameters of the receiver, named as the constants of `fm_radio.str`.
+/// The parameters of the receiver. They have the names of the constants of `fm_radio.str`.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "they are the program's constants")]
 pub struct Receiver {
@@ -37,7 +37,7 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// The sound before the equaliser, of a signal with I and Q in turn.
+    /// The sound before the equaliser, for a signal with interleaved I and Q.
     pub fn demodulate(&self, signal: &[f32]) -> Vec<f64> {
         let part = |offset| doubles(&signal.iter().skip(offset).step_by(2).copied().collect::<Vec<_>>());
         let taps = low_pass(self.rate, self.channel_cutoff, self.taps);
@@ -51,7 +51,7 @@ impl Receiver {
         sound.iter().map(|x| x / (2.0 * PI * self.deviation)).collect()
     }
 
-    /// What the receiver gives. Filters side by side are one filter, whose taps are sums.
+    /// The output of the receiver. The equaliser's parallel filters are computed as one filter with summed taps.
     pub fn receive(&self, signal: &[f32]) -> Vec<f64> {
         let rate = self.rate / (self.channel_decimation * self.audio_decimation) as f64;
         let bands = self.bands as f64;
@@ -66,7 +66,7 @@ impl Receiver {
     }
 }
 
-/// An angle as one between -π and π.
+/// The equivalent angle between -π and π.
 fn wrapped(angle: f64) -> f64 {
     angle - 2.0 * PI * (angle / (2.0 * PI)).round()
 }
@@ -77,11 +77,11 @@ mod tests {
     use crate::generate;
 
     #[test]
-    fn the_sound_comes_back() {
+    fn the_transmitted_sound_is_demodulated() {
         let receiver = Receiver::default();
         let signal = generate::fm_signal(1, receiver.rate, receiver.deviation, 20_000);
         let sound = receiver.demodulate(&signal);
-        // Both filters delay by half their length, and between two samples is half a sample.
+        // Each filter delays by half its length, and the difference of two samples by half a sample.
         let delay = 31.5 / receiver.rate + (0.5 + 31.5) * 4.0 / receiver.rate;
         for (i, x) in sound.iter().enumerate() {
             let time = i as f64 * 20.0 / receiver.rate + delay;

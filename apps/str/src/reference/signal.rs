@@ -1,4 +1,4 @@
-//! Filters of signals, in double precision.
+//! Filters in double precision.
 
 use std::f64::consts::PI;
 
@@ -12,7 +12,7 @@ pub fn hamming(taps: usize) -> impl Fn(usize) -> f64 {
     move |i| 0.54 - 0.46 * (2.0 * PI * i as f64 / (taps - 1) as f64).cos()
 }
 
-/// The ideal low-pass filter's response under a Hamming window.
+/// The taps of a low-pass filter: the ideal impulse response times a Hamming window.
 pub fn low_pass(rate: f64, cutoff: f64, taps: usize) -> Vec<f64> {
     let window = hamming(taps);
     let part = 2.0 * cutoff / rate;
@@ -23,19 +23,19 @@ pub fn low_pass(rate: f64, cutoff: f64, taps: usize) -> Vec<f64> {
     (0..taps).map(tap).collect()
 }
 
-/// The difference of two low-pass filters.
+/// The taps of a band-pass filter: the difference of two low-pass filters.
 pub fn band_pass(rate: f64, low: f64, high: f64, taps: usize) -> Vec<f64> {
     let pairs = low_pass(rate, high, taps).into_iter().zip(low_pass(rate, low, taps));
     pairs.map(|(high, low)| high - low).collect()
 }
 
-/// Each `step`th window of the signal times the taps, as long as there is a whole one.
+/// The inner products of the taps with every `step`th complete window of the signal.
 pub fn correlate(signal: &[f64], taps: &[f64], step: usize) -> Vec<f64> {
     let windows = signal.windows(taps.len()).step_by(step);
     windows.map(|window| window.iter().zip(taps).map(|(x, h)| x * h).sum()).collect()
 }
 
-/// The whole convolution of two signals.
+/// The full convolution of two signals.
 pub fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; (a.len() + b.len()).saturating_sub(1)];
     for (i, x) in a.iter().enumerate() {
@@ -46,14 +46,14 @@ pub fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
     sum
 }
 
-/// Items as doubles.
+/// Converts items to double precision.
 pub fn doubles(items: &[f32]) -> Vec<f64> {
     items.iter().map(|x| f64::from(*x)).collect()
 }
 
-/// What the cosine modulated filter bank of `bands` bands and filters of `taps` taps makes of a signal, by its
-/// definition: filter, take every `bands`th, put zeros between, filter, add. Its beginning, for which a filter
-/// would look before the signal, is left out.
+/// The output of the cosine-modulated filter bank with `bands` bands and filters of `taps` taps, by its definition:
+/// filter, downsample by `bands`, upsample with zeros, filter, add. Omits the beginning, where filters would need
+/// samples before the signal.
 pub fn filter_bank(signal: &[f64], bands: usize, taps: usize) -> Vec<f64> {
     let mut sum = vec![0.0; signal.len()];
     for band in 0..bands {
@@ -84,7 +84,7 @@ fn modulated(band: usize, bands: usize, taps: usize, phase: f64) -> Vec<f64> {
     (0..taps).map(tap).collect()
 }
 
-/// A growing tone kept within a limit, in blocks: what `gain_control.str` prints.
+/// The output of `gain_control.str`: a growing tone, limited block by block.
 pub fn limited_tone(count: usize, block: usize, limit: f64) -> Vec<f64> {
     let tone = |i: usize| i as f64 * 0.01 * (2.0 * PI * 0.05 * i as f64).sin();
     let samples: Vec<f64> = (0..count).map(tone).collect();
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_low_pass_filter_lets_through_what_is_low() {
+    fn a_low_pass_filter_passes_low_frequencies() {
         let taps = low_pass(1000.0, 100.0, 64);
         let at = |frequency: f64| {
             let turn = |i: usize| 2.0 * PI * frequency * i as f64 / 1000.0;
@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_bank_gives_the_signal_again() {
+    fn the_filter_bank_reconstructs_the_signal() {
         let signal = doubles(&crate::generate::noise(11, 600));
         let (bands, taps) = (8, 64);
         let again = filter_bank(&signal, bands, taps);
         let off: Vec<f64> =
             again[taps..400].iter().zip(&signal[2 * taps - bands..]).map(|(a, b)| a - b).collect();
         let rms = (off.iter().map(|x| x * x).sum::<f64>() / off.len() as f64).sqrt();
-        // Of noise whose root mean square is 0.58.
+        // The root mean square of the noise is 0.58.
         assert!(rms < 0.01, "{rms}");
     }
 }

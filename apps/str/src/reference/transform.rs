@@ -4,21 +4,21 @@ use super::signal::sinc;
 use crate::Complex;
 use std::f64::consts::PI;
 
-/// The discrete Fourier transform of each `size` items.
+/// The discrete Fourier transforms of blocks of `size` items.
 pub fn dft(items: &[Complex], size: usize) -> Vec<(f64, f64)> {
     items.chunks_exact(size).flat_map(|block| (0..size).map(|j| coefficient(block, j))).collect()
 }
 
 fn coefficient(block: &[Complex], j: usize) -> (f64, f64) {
     block.iter().enumerate().fold((0.0, 0.0), |(re, im), (k, x)| {
-        // The product of indices may be large; the angle is small.
+        // Reduces the product of indices, which may be large, to keep the angle small and exact.
         let angle = -2.0 * PI * (j * k % block.len()) as f64 / block.len() as f64;
         let (a, b) = (f64::from(x.0), f64::from(x.1));
         (re + a * angle.cos() - b * angle.sin(), im + a * angle.sin() + b * angle.cos())
     })
 }
 
-/// The orthonormal two-dimensional DCT of blocks of `size * size`, as a sum over all pixels for each result.
+/// The orthonormal two-dimensional DCT of blocks of `size * size` items. Each result is a sum over all items of a block.
 pub fn dct(items: &[f32], size: usize) -> Vec<f64> {
     let wave = |k: usize, i: usize| {
         let scale = if k == 0 { 1.0 / size as f64 } else { 2.0 / size as f64 };
@@ -34,8 +34,8 @@ pub fn dct(items: &[f32], size: usize) -> Vec<f64> {
     results
 }
 
-/// Products of pairs of matrices, `n * m` and `m * p`, by their definition; sums of floats in the order of the
-/// index, so they are exact.
+/// The products of pairs of matrices, `n * m` and `m * p`, by definition. Floats are added in the order of the index, as
+/// in the programs, so results are exact.
 pub fn products(items: &[f32], n: usize, m: usize, p: usize) -> Vec<f32> {
     let mut results = Vec::new();
     for pair in items.chunks_exact(n * m + m * p) {
@@ -47,8 +47,8 @@ pub fn products(items: &[f32], n: usize, m: usize, p: usize) -> Vec<f32> {
     results
 }
 
-/// Channels whose samples come in turn, channel `c` delayed by half of `taps` and `step * c` samples, by direct
-/// convolution with a windowed sin(πt)/(πt).
+/// Delays interleaved channels: channel `c` by half of `taps` plus `step * c` samples, by direct convolution with a
+/// windowed sin(πt)/(πt).
 pub fn delayed(items: &[Complex], channels: usize, taps: usize, step: f64) -> Vec<(f64, f64)> {
     let filters: Vec<Vec<f64>> = (0..channels)
         .map(|channel| {

@@ -2,7 +2,7 @@
 
 use super::signal::{band_pass, correlate, doubles, low_pass};
 
-/// Parameters of the vocoder, named as the constants of `channel_vocoder.str`.
+/// The parameters of the vocoder. They have the names of the constants of `channel_vocoder.str`.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "they are the program's constants")]
 pub struct Vocoder {
@@ -34,7 +34,7 @@ impl Default for Vocoder {
 }
 
 impl Vocoder {
-    /// For every frame that both can be had of, the pitch and how strong each band is.
+    /// For each frame for which both can be computed, the pitch and the strength of each band.
     pub fn analyse(&self, speech: &[f32]) -> Vec<f64> {
         let speech = doubles(speech);
         let pitches = self.pitches(&speech);
@@ -50,11 +50,12 @@ impl Vocoder {
     fn pitches(&self, speech: &[f64]) -> Vec<f64> {
         let clipped: Vec<f64> = speech.iter().map(|x| x.signum() * (x.abs() - 0.1).max(0.0)).collect();
         let pitch = |window: &[f64]| {
-            let alike = |lag: usize| window[lag..].iter().zip(window).map(|(a, b)| a * b).sum::<f64>();
-            let later = |a: &usize, b: &usize| alike(*a).total_cmp(&alike(*b)).then(b.cmp(a));
+            let correlation = |lag: usize| window[lag..].iter().zip(window).map(|(a, b)| a * b).sum::<f64>();
+            // Of equal correlations, the smaller lag is greater.
+            let order = |a: &usize, b: &usize| correlation(*a).total_cmp(&correlation(*b)).then(b.cmp(a));
             // The range is never empty.
-            let best = (self.shortest..=self.longest).max_by(later).unwrap_or(self.shortest);
-            if alike(best) > 0.3 * alike(0) { self.rate / best as f64 } else { 0.0 }
+            let best = (self.shortest..=self.longest).max_by(order).unwrap_or(self.shortest);
+            if correlation(best) > 0.3 * correlation(0) { self.rate / best as f64 } else { 0.0 }
         };
         clipped.windows(self.window).step_by(self.frame).map(pitch).collect()
     }

@@ -1,4 +1,4 @@
-//! Ciphers against published vectors, and against the crates `des` and `serpent`.
+//! Ciphers, compared with published vectors and with the crates `des` and `serpent`.
 
 use crate::run::run;
 use des::cipher::{BlockCipherEncrypt, KeyInit};
@@ -16,8 +16,8 @@ fn des(key: u64, decrypt: bool, blocks: &[u64]) -> Vec<u64> {
 }
 
 #[test]
-fn des_gives_what_is_published() {
-    // R. L. Rivest, Testing Implementations of DES, 1985: each result is the next key and text.
+fn des_passes_the_published_test() {
+    // R. L. Rivest, Testing Implementations of DES, 1985: each result is the next key and the next text.
     let mut x = 0x9474_B8E8_C73B_CA7D;
     for i in 0..16 {
         x = des(x, i % 2 == 1, &[x])[0];
@@ -26,7 +26,7 @@ fn des_gives_what_is_published() {
 }
 
 #[test]
-fn des_gives_what_the_crate_gives_and_goes_back() {
+fn des_agrees_with_the_crate_and_has_an_inverse() {
     let numbers = generate::integers(1, 12);
     let key = 0x1334_5779_9BBC_DFF1;
     let blocks: Vec<u64> = numbers
@@ -51,7 +51,7 @@ fn words(words: &[i32]) -> String {
     format!("{{{}}}", words.join(", "))
 }
 
-/// The crate's cipher over blocks, chained.
+/// Blocks encrypted by the crate's cipher in CBC mode.
 fn chained(key: &[i32], vector: &[i32], blocks: &[i32]) -> Vec<i32> {
     let key: Vec<u8> = key.iter().flat_map(|word| word.to_le_bytes()).collect();
     let cipher = serpent::Serpent::new_from_slice(&key).unwrap();
@@ -68,7 +68,7 @@ fn chained(key: &[i32], vector: &[i32], blocks: &[i32]) -> Vec<i32> {
 }
 
 #[test]
-fn serpent_gives_what_the_crate_gives() {
+fn serpent_agrees_with_the_crate() {
     let key = generate::integers(2, 8);
     let vector = generate::integers(3, 4);
     let blocks = generate::integers(4, 12);
@@ -78,8 +78,8 @@ fn serpent_gives_what_the_crate_gives() {
 }
 
 #[test]
-fn serpent_gives_what_is_published() {
-    // The NESSIE test vectors for 256-bit keys, set 1, vector 0: key 80 00 ..., text of zeros.
+fn serpent_passes_the_published_test() {
+    // The NESSIE test vectors for 256-bit keys, set 1, vector 0: key 80 00 ..., plain text of zeros.
     let key = [0x80, 0, 0, 0, 0, 0, 0, 0];
     let result: Vec<i32> = run("serpent", &[("KEY", words(&key))], &[0; 4]);
     let bytes: Vec<u8> = result.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -1,4 +1,4 @@
-//! Coders: exact, and with inverses of other make.
+//! Coders and decoders: exact results, and round trips through independent implementations.
 
 use crate::run::run;
 use thalweg_str::reference::codes::{Code, decode_matches, decode_runs, encode_matches, encode_runs};
@@ -7,7 +7,7 @@ use thalweg_str::{Program, generate};
 const END: i32 = -1;
 
 #[test]
-fn runs_are_coded() {
+fn run_length_codes_round_trip() {
     let mut numbers = generate::runs(1, 1000, 40);
     numbers.push(END);
     for longest in [255, 7] {
@@ -21,43 +21,43 @@ fn runs_are_coded() {
 }
 
 #[test]
-fn matches_are_coded() {
+fn lz77_codes_round_trip() {
     let mut text = generate::text(2, 600);
     text.push(END);
     for (window, longest, most) in [(256, 32, 300), (40, 4, 500)] {
         let changes = [("WINDOW", window.to_string()), ("LONGEST", longest.to_string())];
-        let threes: Vec<i32> = run("lz77_encode", &changes, &text);
-        assert_eq!(decode_matches(&threes, window, longest).unwrap(), text);
-        assert!(threes.len() / 3 < most, "{} threes", threes.len() / 3);
-        let again: Vec<i32> = run("lz77_decode", &changes, &threes);
+        let triples: Vec<i32> = run("lz77_encode", &changes, &text);
+        assert_eq!(decode_matches(&triples, window, longest).unwrap(), text);
+        assert!(triples.len() / 3 < most, "{} triples", triples.len() / 3);
+        let again: Vec<i32> = run("lz77_decode", &changes, &triples);
         assert_eq!(again, text);
     }
 }
 
 #[test]
-fn a_match_may_reach_into_itself() {
+fn a_match_may_overlap_itself() {
     let text = [5, 5, 5, 5, 5, 5, 5, 6, END];
-    let threes: Vec<i32> = run("lz77_encode", &[], &text);
-    assert_eq!(threes, [0, 0, 5, 1, 6, 6, 0, 0, END]);
-    let again: Vec<i32> = run("lz77_decode", &[], &threes);
+    let triples: Vec<i32> = run("lz77_encode", &[], &text);
+    assert_eq!(triples, [0, 0, 5, 1, 6, 6, 0, 0, END]);
+    let again: Vec<i32> = run("lz77_decode", &[], &triples);
     assert_eq!(again, text);
 }
 
 #[test]
-fn the_decoder_reads_what_another_coder_wrote() {
+fn the_decoder_reads_the_code_of_another_coder() {
     let text = generate::text(3, 1000);
     let again: Vec<i32> = run("lz77_decode", &[], &encode_matches(&text, 256, 32));
     assert_eq!(again, text);
 }
 
-/// The weights that the program names.
+/// The constant `WEIGHTS` of the program.
 fn weights() -> Vec<u32> {
     let text = Program::named("huffman_encode").unwrap().files[1].1;
     let weights = text.split("WEIGHTS = {").nth(1).unwrap().split('}').next().unwrap();
     weights.split(',').map(|weight| weight.trim().parse().unwrap()).collect()
 }
 
-/// The code for them.
+/// The Huffman code for the program's weights.
 fn huffman() -> Code {
     Code::huffman(&weights())
 }
@@ -74,7 +74,7 @@ fn the_code_is_within_a_bit_of_the_entropy() {
 }
 
 #[test]
-fn symbols_are_coded_in_bits() {
+fn huffman_codes_round_trip() {
     let mut text = generate::text(4, 600);
     text.push(27);
     let code = huffman();
@@ -94,9 +94,9 @@ fn bits_after_the_end_are_dropped() {
 }
 
 #[test]
-fn all_symbols_come_through_the_channel() {
+fn the_channel_passes_all_symbols() {
     let text: Vec<i32> = (0..28).chain([1]).collect();
     let again: Vec<i32> = run("huffman_channel", &[], &text);
-    // What comes after the end does not.
+    // Symbols after the end are dropped.
     assert_eq!(again, text[..28]);
 }

@@ -1,4 +1,4 @@
-//! Event monitoring: exact.
+//! Event monitoring, with exact results.
 
 use crate::run::run;
 use thalweg_str::generate;
@@ -18,7 +18,7 @@ fn bargains_are_found() {
 }
 
 #[test]
-fn what_is_significant_comes_through() {
+fn significant_heights_pass() {
     for (threshold, work) in [(0.9, 10), (0.5, 0)] {
         let heights = generate::heights(2, 1000);
         let changes = [("THRESHOLD", threshold.to_string()), ("WORK", work.to_string())];

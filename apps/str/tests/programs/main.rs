@@ -1,11 +1,11 @@
-//! The programs, run with the interpreter, give what they must.
+//! The programs, run with the interpreter, have the expected results.
 
 mod ciphers;
 mod codes;
 mod events;
 mod run;
-mod shape;
 mod signals;
 mod sorts;
+mod sources;
 mod transforms;
 mod video;

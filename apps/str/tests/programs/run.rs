@@ -1,4 +1,4 @@
-//! Running a program.
+//! Runs a program with the interpreter.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -8,16 +8,16 @@ use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
 use thalweg_lang::{Diagnostic, Sources, compile};
 use thalweg_str::{Item, Memory, Program};
 
-/// What the program `name`, with constants changed, makes of items to the end of its input.
+/// The output of the program `name` for this whole input, with some constants changed.
 pub(crate) fn run<I: Item, O: Item>(name: &str, changes: &[(&str, String)], input: &[I]) -> Vec<O> {
     let memory = Memory::new().with(format!("{name}.in"), input);
     let printed = execute(name, changes, memory.clone(), None);
     assert_eq!(printed, "");
-    memory.items(&format!("{name}.out")).expect("the program has written items of this type")
+    memory.items(&format!("{name}.out")).expect("the program writes items of this type")
 }
 
-/// What a program without input prints in so many steady states.
-pub(crate) fn print_of(name: &str, iterations: u64) -> String {
+/// The text that a program without input prints in `iterations` steady states.
+pub(crate) fn printed_by(name: &str, iterations: u64) -> String {
     execute(name, &[], Memory::new(), Some(iterations))
 }
 
@@ -25,7 +25,7 @@ fn execute(name: &str, changes: &[(&str, String)], mut memory: Memory, iteration
     let changes: Vec<(&str, &str)> = changes.iter().map(|(name, value)| (*name, &**value)).collect();
     let sources = Program::named(name).expect("a program").sources(&changes).expect("its constants");
     let compiled = compile(&sources).unwrap_or_else(|errors| panic!("{}", rendered(&sources, &errors)));
-    let out = Printed::default();
+    let out = SharedBuffer::default();
     let around = Surroundings {
         files: &mut memory,
         out: Box::new(out.clone()),
@@ -44,9 +44,9 @@ fn rendered(sources: &Sources, errors: &[Diagnostic]) -> String {
 }
 
 #[derive(Clone, Default)]
-struct Printed(Rc<RefCell<Vec<u8>>>);
+struct SharedBuffer(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Printed {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().write(bytes)
     }
@@ -56,11 +56,11 @@ impl Write for Printed {
     }
 }
 
-/// Asserts that numbers are as many as expected, at least one, and each within a tolerance.
-pub(crate) fn close(actual: &[f32], expected: &[f64], tolerance: f64) {
-    assert!(!actual.is_empty(), "nothing has come out");
+/// Asserts that there are as many numbers as expected, at least one, and that each is within the tolerance.
+pub(crate) fn assert_close(actual: &[f32], expected: &[f64], tolerance: f64) {
+    assert!(!actual.is_empty(), "no output");
     assert_eq!(actual.len(), expected.len());
-    let off = |at: &usize| (f64::from(actual[*at]) - expected[*at]).abs();
-    let worst = (0..actual.len()).max_by(|a, b| off(a).total_cmp(&off(b))).unwrap_or(0);
-    assert!(off(&worst) <= tolerance, "item {worst} is {}, not {}", actual[worst], expected[worst]);
+    let error = |at: &usize| (f64::from(actual[*at]) - expected[*at]).abs();
+    let worst = (0..actual.len()).max_by(|a, b| error(a).total_cmp(&error(b))).unwrap_or(0);
+    assert!(error(&worst) <= tolerance, "item {worst} is {}, expected {}", actual[worst], expected[worst]);
 }

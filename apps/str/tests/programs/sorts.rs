@@ -1,4 +1,4 @@
-//! Sorts against that of the standard library.
+//! Sorts, compared with the standard library.
 
 use crate::run::run;
 use thalweg_str::generate;
@@ -19,15 +19,15 @@ fn the_bitonic_network_sorts() {
 }
 
 #[test]
-fn the_bitonic_network_sorts_every_order_of_bits() {
-    // A network that sorts all blocks of zeros and ones sorts everything.
+fn the_bitonic_network_sorts_all_blocks_of_bits() {
+    // The 0-1 principle: a sorting network that sorts all blocks of zeros and ones sorts all blocks.
     let numbers: Vec<i32> = (0..256).flat_map(|bits| (0..8).map(move |i| bits >> i & 1)).collect();
     let result: Vec<i32> = run("bitonic_sort", &[("SIZE", "8".to_owned())], &numbers);
     assert_eq!(result, sorted(&numbers, 8));
 }
 
 #[test]
-fn digits_sort() {
+fn the_radix_sort_sorts() {
     for (size, bits) in [(64, 4), (10, 8), (33, 1)] {
         let mut numbers = generate::integers(2, 2 * size);
         numbers[1] = i32::MIN;

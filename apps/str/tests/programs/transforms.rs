@@ -1,6 +1,6 @@
-//! Transforms against their definitions in double precision, and products of matrices, which are exact.
+//! Transforms, compared with their definitions in double precision, and products of matrices, which are exact.
 
-use crate::run::{close, run};
+use crate::run::{assert_close, run};
 use thalweg_str::reference::transform::{dct, dft, products};
 use thalweg_str::{Complex, generate};
 
@@ -11,8 +11,8 @@ fn the_fast_fourier_transform_is_the_discrete_one() {
         let result: Vec<Complex> = run("fft", &[("SIZE", size.to_string())], &signal);
         let parts: Vec<f32> = result.iter().flat_map(|x| [x.0, x.1]).collect();
         let expected: Vec<f64> = dft(&signal, size).iter().flat_map(|x| [x.0, x.1]).collect();
-        // Sums of 64 numbers below 1.5, with a rounding at each of 6 stages: below 64 * 1.5 * 6 * 6e-8.
-        close(&parts, &expected, 4e-5);
+        // Sums of 64 numbers below 1.5 with a rounding in each of 6 stages: below 64 * 1.5 * 6 * 6e-8.
+        assert_close(&parts, &expected, 4e-5);
     }
 }
 
@@ -21,8 +21,8 @@ fn the_cosine_transform_is_its_double_sum() {
     for size in [8, 5] {
         let pixels = generate::noise(2, 3 * size * size);
         let result: Vec<f32> = run("dct", &[("SIZE", size.to_string())], &pixels);
-        // Coefficients are below 8; two sums of 8 products each.
-        close(&result, &dct(&pixels, size), 1e-5);
+        // Coefficients are below 8, from two sums of 8 products.
+        assert_close(&result, &dct(&pixels, size), 1e-5);
     }
 }
 

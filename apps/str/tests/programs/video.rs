@@ -1,29 +1,29 @@
-//! The video decoder: exact, and like the film.
+//! The video decoder: exact results, which resemble the original film.
 
 use crate::run::run;
 use thalweg_str::generate;
-use thalweg_str::reference::video::{Size, decode, encode, likeness};
+use thalweg_str::reference::video::{Size, decode, encode, psnr};
 
 #[test]
-fn frames_are_those_of_the_reference_and_look_like_the_film() {
+fn frames_match_the_reference_and_resemble_the_film() {
     for (width, height) in [(32, 16), (16, 24)] {
         let film: Vec<i32> = (0..5).flat_map(|i| generate::picture(width, height, i)).collect();
         let size = Size { width, height };
         let changes = [("WIDTH", width.to_string()), ("HEIGHT", height.to_string())];
         for quantiser in [2, 9] {
             let mut bits = encode(&film, size, quantiser, 3);
-            // As in a file of bytes.
+            // Padded to whole bytes, as in a file.
             bits.resize(bits.len().next_multiple_of(8), false);
             let frames: Vec<i32> = run("video_decoder", &changes, &bits);
             assert_eq!(frames, decode(&bits, size));
             assert_eq!(frames.len(), film.len());
-            assert!(likeness(&frames, &film) > 28.0, "{}", likeness(&frames, &film));
+            assert!(psnr(&frames, &film) > 28.0, "{}", psnr(&frames, &film));
         }
     }
 }
 
 #[test]
-fn noise_becomes_frames_too() {
+fn noise_is_decoded_like_the_reference() {
     let size = Size { width: 8, height: 8 };
     let numbers = generate::integers(6, 200);
     let bits: Vec<bool> =

@@ -6,10 +6,9 @@
 //!             └─▶ mapper ─┘           └─▶ reducer ─┘
 //! ```
 //!
-//! A mapper makes pairs (word, 1) of a block, sorts them, adds up neighbours of the same word, and sends
-//! each reducer its part of the sorted run. A reducer merges runs and adds up. What MapReduce wants and
-//! word count does not need is the sorting: the network that suits the problem has none before the
-//! result is in order.
+//! A mapper makes pairs (word, 1) of a block, sorts them, adds up pairs of the same word, and sends each reducer its
+//! part of the sorted run. A reducer merges runs and adds up. MapReduce requires this sorting, but word count does not
+//! need it: the other network only sorts the result.
 
 mod plain;
 mod run;
@@ -18,18 +17,18 @@ use thalweg::{Error, Graph, Options, Report, Rx, Tx, Value, input, output};
 
 use crate::ranking::{Ranked, Ranking};
 use crate::source::{memory, outputs};
-use crate::words::{Case, Folded};
+use crate::words::{Case, CaseFolder};
 pub use plain::sort_based;
 use run::{Merger, Pairs, Run};
 
-/// How many processes there are, and what they get at a time.
+/// The numbers of processes, and the size of blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Mappers.
+    /// The number of mappers.
     pub mappers: usize,
-    /// Reducers.
+    /// The number of reducers.
     pub reducers: usize,
-    /// Bytes of a block, about.
+    /// The approximate bytes of a block.
     pub block: usize,
 }
 
@@ -40,11 +39,10 @@ impl Shape {
     }
 }
 
-/// Bytes of a block: sorted in the caches, and long enough for frequent words to come together.
+/// Bytes of a block: small enough to sort in the caches, and large enough that frequent words repeat.
 const BLOCK: usize = 1 << 19;
 
-/// Counts the words of a text as MapReduce would. The result depends neither on the shape nor on the
-/// options.
+/// Counts the words of a text as MapReduce does. The result does not depend on the shape or the options.
 ///
 /// ```
 /// use thalweg::Options;
@@ -57,24 +55,24 @@ const BLOCK: usize = 1 << 19;
 /// ```
 ///
 /// # Errors
-/// [`Options`] make no sense.
+/// The options are invalid.
 ///
 /// # Panics
-/// Without mappers or reducers.
+/// If the number of mappers or of reducers is 0.
 pub fn map_reduce<'t>(
     text: &'t [u8],
     case: Case,
     shape: Shape,
     options: &Options,
 ) -> Result<(Ranking, Report), Error> {
-    assert!(shape.mappers > 0 && shape.reducers > 0, "somebody must do it");
+    assert!(shape.mappers > 0 && shape.reducers > 0, "at least one mapper and one reducer are needed");
     let graph = Graph::new();
     let mut runs: Vec<Vec<_>> = (0..shape.reducers).map(|_| Vec::new()).collect();
     for (i, blocks) in memory(&graph, text, shape.block, shape.mappers).into_iter().enumerate() {
         let map = move |rx: Rx<&'t [u8]>, txs| mapper(rx, txs, case);
         let outs = outputs("run", shape.reducers);
-        let given = graph.process(&format!("mapper{i}"), input("block", blocks), outs, map);
-        runs.iter_mut().zip(given).for_each(|(to, stream)| to.push(stream));
+        let parts = graph.process(&format!("mapper{i}"), input("block", blocks), outs, map);
+        runs.iter_mut().zip(parts).for_each(|(to, stream)| to.push(stream));
     }
     let mut ranked = Vec::new();
     for (i, runs) in runs.into_iter().enumerate() {
@@ -94,11 +92,11 @@ pub fn map_reduce<'t>(
     Ok((Ranking::merge(parts), report))
 }
 
-/// Gives each reducer its part of each block's words.
+/// Sends each reducer its part of the words of each block.
 async fn mapper(mut rx: Rx<&[u8]>, mut txs: Vec<Tx<Run>>, case: Case) {
-    let (mut room, mut folded) = (Vec::new(), Folded::default());
+    let (mut buffer, mut folder) = (Vec::new(), CaseFolder::default());
     while let Some(block) = rx.recv().await {
-        let run = Pairs::map(folded.text(block, case), &mut room).sort(&mut room);
+        let run = Pairs::map(folder.fold(block, case), &mut buffer).sort(&mut buffer);
         let parts = run.partition(txs.len());
         for (tx, part) in txs.iter_mut().zip(parts) {
             tx.send(part).await;
@@ -106,7 +104,7 @@ async fn mapper(mut rx: Rx<&[u8]>, mut txs: Vec<Tx<Run>>, case: Case) {
     }
 }
 
-/// Adds up what all mappers send, one run of each in turn.
+/// Adds up the runs of all mappers, one run of each in turn.
 async fn reducer(mut rxs: Vec<Rx<Run>>, mut tx: Tx<Vec<Ranked>>) {
     let mut merger = Merger::default();
     let mut more = true;

@@ -1,14 +1,15 @@
-//! The same without an engine.
+//! Sort-based word count on plain threads, without the engine.
 
 use std::thread;
 
 use super::run::{Merger, Pairs, Run};
 use crate::blocks::slices;
 use crate::ranking::{Ranked, Ranking};
-use crate::words::{Case, Folded};
+use crate::words::{Case, CaseFolder};
 
-/// Counts the words of a text by sorting, on so many plain threads: each sorts and adds up a stretch of
-/// the text, block by block, and then its part of the words of all. The yardstick of [`map_reduce`].
+/// Counts the words of a text by sorting, on `threads` plain threads. Each thread sorts and adds up a stretch of the
+/// text, block by block, and then merges its part of the words of all stretches. This is the baseline of
+/// [`map_reduce`].
 ///
 /// ```
 /// let ranking = thalweg_wordcount::sort_based(b"a b a", thalweg_wordcount::Case::Kept, 1 << 20, 2);
@@ -16,7 +17,7 @@ use crate::words::{Case, Folded};
 /// ```
 ///
 /// # Panics
-/// Without threads.
+/// If `threads` is 0.
 ///
 /// [`map_reduce`]: super::map_reduce
 pub fn sort_based(text: &[u8], case: Case, block: usize, threads: usize) -> Ranking {
@@ -24,7 +25,7 @@ pub fn sort_based(text: &[u8], case: Case, block: usize, threads: usize) -> Rank
     let runs = on_threads(stretches.map(|stretch| move || sorted(stretch, case, block).partition(threads)));
     let mut parts: Vec<Merger> = (0..threads).map(|_| Merger::default()).collect();
     for runs in runs {
-        parts.iter_mut().zip(runs).for_each(|(part, run)| part.wait(run));
+        parts.iter_mut().zip(runs).for_each(|(part, run)| part.push(run));
     }
     Ranking::merge(on_threads(
         parts.into_iter().map(|part| move || -> Vec<Ranked> { part.finish().ranked() }),
@@ -32,15 +33,15 @@ pub fn sort_based(text: &[u8], case: Case, block: usize, threads: usize) -> Rank
 }
 
 fn sorted(stretch: &[u8], case: Case, block: usize) -> Run {
-    let (mut merger, mut room, mut folded) = (Merger::default(), Vec::new(), Folded::default());
+    let (mut merger, mut buffer, mut folder) = (Merger::default(), Vec::new(), CaseFolder::default());
     for block in slices(stretch, block) {
-        let pairs = Pairs::map(folded.text(block, case), &mut room);
-        merger.add(pairs.sort(&mut room));
+        let pairs = Pairs::map(folder.fold(block, case), &mut buffer);
+        merger.add(pairs.sort(&mut buffer));
     }
     merger.finish()
 }
 
-/// What each job gives, done on a thread of its own; the last here.
+/// Runs each job on a thread of its own. Returns the results in order.
 fn on_threads<T: Send, F: FnOnce() -> T + Send>(jobs: impl Iterator<Item = F>) -> Vec<T> {
     thread::scope(|scope| {
         let threads: Vec<_> = jobs.map(|job| scope.spawn(job)).collect();

@@ -1,11 +1,10 @@
-//! Runs: words with their counts, in the order of the words.
+//! Sorted runs: words with their counts, in the order of the words.
 
 use crate::ranking::Ranked;
 use crate::table::{hash, part};
 use crate::words::{self, SHORT};
 
-/// What mapping a text gives: the pair (word, 1) for each word, of which only the word is written
-/// down, a short one as its number and a long one as a reference into the text.
+/// The pairs (word, 1) of a text. Only the word is stored: a short word as its key, a long word as a slice of the text.
 #[derive(Default)]
 pub(super) struct Pairs<'a> {
     short: Vec<u128>,
@@ -13,20 +12,20 @@ pub(super) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Those of a text, in its order. `room` is kept from text to text.
-    pub fn map(text: &'a [u8], room: &mut Vec<u128>) -> Self {
-        let (mut short, mut long) = (std::mem::take(room), Vec::new());
+    /// The pairs of a text, in the order of the text. `buffer` is memory to reuse.
+    pub fn map(text: &'a [u8], buffer: &mut Vec<u128>) -> Self {
+        let (mut short, mut long) = (std::mem::take(buffer), Vec::new());
         short.clear();
-        words::each(text, |start, end| match end - start {
-            // Numbers are in the order of words when the first byte is the highest.
+        words::for_each_word(text, |start, end| match end - start {
+            // With the first byte as the most significant one, keys compare like words.
             length @ 0..=SHORT => short.push(words::key(text, start, length).swap_bytes()),
             _ => long.push(&text[start..end]),
         });
         Pairs { short, long }
     }
 
-    /// Sorts them, and adds up those of the same word.
-    pub fn sort(mut self, room: &mut Vec<u128>) -> Run {
+    /// Sorts the pairs and adds up those of the same word. Returns the memory to `buffer`.
+    pub fn sort(mut self, buffer: &mut Vec<u128>) -> Run {
         self.short.sort_unstable();
         self.long.sort_unstable();
         let short = self.short.chunk_by(|a, b| a == b);
@@ -35,7 +34,7 @@ impl<'a> Pairs<'a> {
             short: short.map(|same| Pair { word: same[0], count: same.len() as u64 }).collect(),
             long: long.map(|same| (same[0].into(), same.len() as u64)).collect(),
         };
-        *room = self.short;
+        *buffer = self.short;
         run
     }
 }
@@ -47,7 +46,7 @@ struct Pair {
     count: u64,
 }
 
-/// Words with their counts in the order of the words, no word twice; short and long ones apart.
+/// Distinct words with their counts, in the order of the words. Short and long words are separate.
 #[derive(Default)]
 pub(super) struct Run {
     short: Vec<Pair>,
@@ -55,13 +54,13 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The same words in as many runs as there are parts, each where its hash belongs.
+    /// Divides the words into `parts` runs by their hashes.
     pub fn partition(self, parts: usize) -> Vec<Run> {
         if parts == 1 {
             return vec![self];
         }
-        let room = self.short.len() / parts * 9 / 8;
-        let empty = || Run { short: Vec::with_capacity(room), long: Vec::new() };
+        let capacity = self.short.len() / parts * 9 / 8;
+        let empty = || Run { short: Vec::with_capacity(capacity), long: Vec::new() };
         let mut runs: Vec<Run> = (0..parts).map(|_| empty()).collect();
         for pair in self.short {
             runs[part(hash(pair.word), parts)].short.push(pair);
@@ -72,7 +71,7 @@ impl Run {
         runs
     }
 
-    /// The words of both, with the sums of their counts.
+    /// Merges two runs. Adds up the counts of words that are in both.
     fn merge(self, other: Run) -> Run {
         Run { short: merge_short(&self.short, &other.short), long: merge_long(self.long, other.long) }
     }
@@ -81,7 +80,7 @@ impl Run {
         self.short.len() + self.long.len()
     }
 
-    /// In the order of counts.
+    /// The words in the order of a ranking.
     pub fn ranked(self) -> Vec<Ranked> {
         let short = self.short.into_iter().map(|pair| Ranked::short(pair.word.swap_bytes(), pair.count));
         let long = self.long.into_iter().map(|(word, count)| Ranked::long(word, count));
@@ -91,7 +90,7 @@ impl Run {
     }
 }
 
-/// No branch depends on which word is first: that could not be foreseen.
+/// Merges without a branch on the order of two words, which a processor cannot predict.
 fn merge_short(a: &[Pair], b: &[Pair]) -> Vec<Pair> {
     let mut merged = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
@@ -110,7 +109,7 @@ fn merge_short(a: &[Pair], b: &[Pair]) -> Vec<Pair> {
 fn merge_long(a: Vec<(Box<[u8]>, u64)>, b: Vec<(Box<[u8]>, u64)>) -> Vec<(Box<[u8]>, u64)> {
     let mut all = a;
     all.extend(b);
-    // The standard sort finds the two runs, and merges them.
+    // The standard sort detects the two sorted runs and merges them.
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all.dedup_by(|second, first| {
         let same = first.0 == second.0;
@@ -120,29 +119,29 @@ fn merge_long(a: Vec<(Box<[u8]>, u64)>, b: Vec<(Box<[u8]>, u64)>) -> Vec<(Box<[u
     all
 }
 
-/// Merges runs as they come. Those that wait are each more than twice as long as the next, so a word
-/// is merged about as often as the longest could be halved.
+/// Merges runs as they arrive. Each run kept is more than twice as long as the next, so a word is merged a logarithmic
+/// number of times.
 #[derive(Default)]
 pub(super) struct Merger {
-    waiting: Vec<Run>,
+    runs: Vec<Run>,
 }
 
 impl Merger {
-    /// Adds a run.
+    /// Adds a run, and merges runs to restore the lengths.
     pub fn add(&mut self, mut run: Run) {
-        while let Some(last) = self.waiting.pop_if(|last| last.len() <= 2 * run.len()) {
+        while let Some(last) = self.runs.pop_if(|last| last.len() <= 2 * run.len()) {
             run = last.merge(run);
         }
-        self.waiting.push(run);
+        self.runs.push(run);
     }
 
-    /// Adds a run that is merged at the end.
-    pub fn wait(&mut self, run: Run) {
-        self.waiting.push(run);
+    /// Adds a run without merging.
+    pub fn push(&mut self, run: Run) {
+        self.runs.push(run);
     }
 
-    /// All that came as one run.
+    /// Merges all runs into one.
     pub fn finish(self) -> Run {
-        self.waiting.into_iter().rev().reduce(Run::merge).unwrap_or_default()
+        self.runs.into_iter().rev().reduce(Run::merge).unwrap_or_default()
     }
 }

@@ -1,27 +1,28 @@
-//! What to tell of a dead part: one cycle of nodes that wait for each other.
+//! The message for a dead strongly connected component: one cycle of nodes that wait for each other.
 
-use super::part::{Edge, Part};
+use super::scc::{Edge, Scc};
 use thalweg_graph::{Fault, GraphData};
 
-/// Channels told of in one message; a cycle of a million nodes has as many.
-const MOST_TOLD: usize = 8;
+/// Channels that a message names at most. A cycle can have millions.
+const MAX_NAMED: usize = 8;
 
-/// The fault of a part in which no node can fire.
-pub(super) fn of(graph: &GraphData, part: &Part) -> Fault {
-    let cycle = cycle(part);
-    let name = |edge: &&Edge| graph.node(part.nodes[edge.from]).name.to_string();
-    Fault::DeadCycle { nodes: cycle.iter().map(name).collect(), detail: detail(graph, part, &cycle) }
+/// The fault of an SCC in which no node can fire.
+pub(super) fn of(graph: &GraphData, scc: &Scc) -> Fault {
+    let cycle = cycle(scc);
+    let name = |edge: &&Edge| graph.node(scc.nodes[edge.from]).name.to_string();
+    Fault::DeadCycle { nodes: cycle.iter().map(name).collect(), detail: detail(graph, scc, &cycle) }
 }
 
-/// The channels of a cycle, each lacking items, in the order of the items' way.
-fn cycle<'a>(part: &'a Part) -> Vec<&'a Edge> {
-    let mut node = part.behind().expect("a dead part has a node that is behind");
-    let mut seen_at = vec![None; part.nodes.len()];
+/// The channels of a cycle, each of which lacks items, from producer to consumer.
+fn cycle<'a>(scc: &'a Scc) -> Vec<&'a Edge> {
+    let mut node = scc.unfinished().expect("some node of a dead SCC has not done its period");
+    let mut seen_at = vec![None; scc.nodes.len()];
     let mut walk: Vec<&Edge> = Vec::new();
-    // Upstream from consumer to the producer it waits for: all wait, so some node comes again.
+    // Walks upstream, from a consumer to the producer it waits for. Every node waits, so the walk must return
+    // to a node that it has visited.
     while seen_at[node].is_none() {
         seen_at[node] = Some(walk.len());
-        let edge = part.lacking(node).expect("in a dead part every node waits");
+        let edge = scc.starved_input(node).expect("every node of a dead SCC waits");
         walk.push(edge);
         node = edge.from;
     }
@@ -30,15 +31,15 @@ fn cycle<'a>(part: &'a Part) -> Vec<&'a Edge> {
     cycle
 }
 
-fn detail(graph: &GraphData, part: &Part, cycle: &[&Edge]) -> String {
-    let tell = |edge: &&Edge| {
-        let (has, needs) = part.fill(edge);
+fn detail(graph: &GraphData, scc: &Scc, cycle: &[&Edge]) -> String {
+    let describe = |edge: &&Edge| {
+        let (has, needs) = scc.fill(edge);
         format!("`{}` has {has} of {needs} items needed", graph.channel_name(edge.id))
     };
-    let mut told: Vec<String> = cycle.iter().take(MOST_TOLD).map(tell).collect();
-    if cycle.len() > MOST_TOLD {
-        told.push(format!("{} more lack items too", cycle.len() - MOST_TOLD));
+    let mut lines: Vec<String> = cycle.iter().take(MAX_NAMED).map(describe).collect();
+    if cycle.len() > MAX_NAMED {
+        lines.push(format!("{} more channels lack items", cycle.len() - MAX_NAMED));
     }
-    let one = if cycle.len() == 1 { "it" } else { "one of them" };
-    format!("{}; give {one} more initial items", told.join(", "))
+    let channel = if cycle.len() == 1 { "this channel" } else { "one of these channels" };
+    format!("{}\n  help: give {channel} more initial items", lines.join(", "))
 }

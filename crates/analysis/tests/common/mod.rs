@@ -1,8 +1,8 @@
-//! Graphs from plain numbers.
+//! Test graphs from node numbers and rates.
 
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 
-/// A channel to be: its ends as node numbers, rates and initial items.
+/// A channel of a test graph: its ends as node numbers, its rates and its initial items.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
     pub from: usize,
@@ -13,12 +13,12 @@ pub struct Wire {
     pub initial: usize,
 }
 
-/// A wire without initial items that peeks at no more than it pops.
+/// A wire without initial items, with a peek rate equal to the pop rate.
 pub fn wire(from: usize, to: usize, push: u32, pop: u32) -> Wire {
     Wire { from, to, push, pop, peek: pop, initial: 0 }
 }
 
-/// A graph of `nodes` sequential nodes `n0`, `n1`, ... and these wires, all static.
+/// A graph of `nodes` sequential nodes `n0`, `n1`, ... and these wires, with static rates.
 pub fn graph(nodes: usize, wires: &[Wire]) -> GraphData {
     let item = Item::of::<u64>();
     let mut graph = GraphData::new();
@@ -39,7 +39,7 @@ pub fn graph(nodes: usize, wires: &[Wire]) -> GraphData {
 }
 
 /// Makes both ends of a channel dynamic.
-#[allow(dead_code, reason = "each test file is a crate and not all use it")]
+#[allow(dead_code, reason = "each test file is a crate, and not all of them use it")]
 pub fn make_dynamic(graph: &mut GraphData, channel: ChannelId) {
     let (from, to) = (graph.channel(channel).from, graph.channel(channel).to);
     graph.node_mut(from.0).outputs[from.1].push = Rate::Dynamic;

@@ -1,4 +1,4 @@
-//! Compares two trees, entry by entry and byte by byte.
+//! Compares two directory trees, entry by entry and byte by byte.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,19 +14,19 @@ use crate::progress::Progress;
 
 /// Bytes compared at a time.
 const PIECE: usize = 128 << 10;
-/// Differences that are named; the others are counted.
-const NAMED: usize = 10;
+/// The most differences that are listed. The others are only counted.
+const MAX_LISTED: usize = 10;
 
-/// What there is in a tree.
+/// The size of a tree.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Survey {
-    /// Folders (the root is one), files, links and others.
+    /// Folders (including the root), files, links and special files.
     pub entries: u64,
-    /// Bytes in files.
+    /// Bytes of all files.
     pub bytes: u64,
 }
 
-/// Counts what lies below `root`.
+/// Counts the entries and bytes below `root`.
 pub(super) fn survey(root: &Path, stop: &Stop) -> Result<Survey> {
     let mut found = Survey { entries: 1, bytes: 0 };
     let mut folders = vec![root.to_path_buf()];
@@ -44,18 +44,18 @@ pub(super) fn survey(root: &Path, stop: &Stop) -> Result<Survey> {
     Ok(found)
 }
 
-/// How two trees differ.
+/// The differences of two trees.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
-    /// Entries looked at.
+    /// Entries compared.
     pub entries: u64,
-    /// How many of them differ.
+    /// Entries that differ.
     pub count: usize,
-    /// The first of them.
+    /// Descriptions of the first differences.
     pub first: Vec<String>,
 }
 
-/// Compares names, kinds, contents, permission bits and targets of links.
+/// Compares names, file types, contents, permission bits and targets of links.
 pub(super) fn compare(
     original: &Path,
     copy: &Path,
@@ -72,7 +72,7 @@ pub(super) fn compare(
             found.entries += 1;
             if let Some(difference) = difference {
                 found.count += 1;
-                if found.first.len() < NAMED {
+                if found.first.len() < MAX_LISTED {
                     found.first.push(format!("{} {difference}", pair.original.display()));
                 }
             }
@@ -83,7 +83,7 @@ pub(super) fn compare(
     Ok(found)
 }
 
-/// An entry of the original and of the copy; one of them may be missing.
+/// An entry of the original and of the copy. One of them may be missing.
 #[derive(Debug)]
 struct Pair {
     original: PathBuf,
@@ -101,22 +101,22 @@ impl Pair {
         matches!(&self.metas, (Some(a), Some(b)) if a.is_dir() && b.is_dir())
     }
 
-    /// In words that go behind the name.
+    /// The difference of the two entries, phrased to follow the name.
     fn difference(&self) -> Result<Option<&'static str>> {
         let (a, b) = match &self.metas {
             (Some(a), Some(b)) => (a, b),
-            (Some(_), None) => return Ok(Some("is not in the copy")),
-            _ => return Ok(Some("is in the copy only")),
+            (Some(_), None) => return Ok(Some("is missing from the copy")),
+            _ => return Ok(Some("exists only in the copy")),
         };
         if a.file_type() != b.file_type() {
-            return Ok(Some("is of another kind in the copy"));
+            return Ok(Some("has another file type in the copy"));
         }
         if a.is_symlink() {
             let same = target(&self.original)? == target(&self.copy)?;
-            return Ok((!same).then_some("points to something else in the copy"));
+            return Ok((!same).then_some("has another target in the copy"));
         }
         if mode(a) != mode(b) {
-            return Ok(Some("has another mode in the copy"));
+            return Ok(Some("has other permissions in the copy"));
         }
         if a.is_file() && !same_content(&self.original, &self.copy)? {
             return Ok(Some("has other content in the copy"));
@@ -129,13 +129,13 @@ fn target(link: &Path) -> Result<PathBuf> {
     fs::read_link(link).with_context(|| format!("reading {}", link.display()))
 }
 
-/// The bits that are kept.
+/// The permission bits that an archive restores.
 #[cfg(unix)]
 fn mode(meta: &Metadata) -> u32 {
     std::os::unix::fs::MetadataExt::mode(meta) & 0o777
 }
 
-/// Not kept here.
+/// Permissions are not restored on this system.
 #[cfg(not(unix))]
 fn mode(_meta: &Metadata) -> u32 {
     0
@@ -154,7 +154,7 @@ fn same_content(a: &Path, b: &Path) -> Result<bool> {
     }
 }
 
-/// A file piece by piece.
+/// Reads a file in pieces.
 struct Pieces<'a> {
     file: File,
     path: &'a Path,
@@ -168,7 +168,7 @@ impl<'a> Pieces<'a> {
         Ok(Pieces { file, path, piece: vec![0; PIECE.min(length as usize + 1)] })
     }
 
-    /// A full piece, or what there is left.
+    /// The next piece: full, except for the last one. Empty at the end of the file.
     fn next(&mut self) -> Result<&[u8]> {
         let mut got = 0;
         while got < self.piece.len() {
@@ -183,10 +183,10 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Walks two trees at once: every name that occurs in either.
+/// Walks two trees together. Visits every name that occurs in either.
 struct Walk<'a> {
-    /// Found and not yet given, the next one last.
-    ahead: Vec<Pair>,
+    /// The pairs not yet visited, in reverse order.
+    pending: Vec<Pair>,
     stop: &'a Stop,
 }
 
@@ -194,12 +194,12 @@ impl<'a> Walk<'a> {
     fn new(original: &Path, copy: &Path, stop: &'a Stop) -> Self {
         let metas = (fs::metadata(original).ok(), fs::metadata(copy).ok());
         let root = Pair { original: original.into(), copy: copy.into(), metas };
-        Walk { ahead: vec![root], stop }
+        Walk { pending: vec![root], stop }
     }
 
     fn step(&mut self) -> Result<Option<Pair>> {
         self.stop.check()?;
-        let Some(pair) = self.ahead.pop() else { return Ok(None) };
+        let Some(pair) = self.pending.pop() else { return Ok(None) };
         if pair.are_folders() {
             let mut names: BTreeMap<OsString, (Option<Metadata>, Option<Metadata>)> = BTreeMap::new();
             for (name, meta) in list(&pair.original)? {
@@ -208,7 +208,7 @@ impl<'a> Walk<'a> {
             for (name, meta) in list(&pair.copy)? {
                 names.entry(name).or_default().1 = Some(meta);
             }
-            self.ahead.extend(names.into_iter().rev().map(|(name, metas)| Pair {
+            self.pending.extend(names.into_iter().rev().map(|(name, metas)| Pair {
                 original: pair.original.join(&name),
                 copy: pair.copy.join(&name),
                 metas,
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_trees_are_equal() {
+    fn equal_trees_have_no_differences() {
         assert!(differences(|_| ()).is_empty());
         let found = survey(tree().path(), &Stop::new()).unwrap();
         assert_eq!((found.entries, found.bytes), (5, PIECE as u64 * 2));
@@ -268,10 +268,10 @@ mod tests {
     fn every_kind_of_difference_is_named() {
         let one = |change: fn(&Path), what: &str| {
             let found = differences(change);
-            assert!(found.len() == 1 && found[0].contains(what), "{found:?} and not {what}");
+            assert!(found.len() == 1 && found[0].contains(what), "found {found:?}, expected {what}");
         };
-        one(|copy| fs::remove_file(copy.join("empty")).unwrap(), "empty is not in the copy");
-        one(|copy| fs::write(copy.join("more"), b"").unwrap(), "more is in the copy only");
+        one(|copy| fs::remove_file(copy.join("empty")).unwrap(), "empty is missing from the copy");
+        one(|copy| fs::write(copy.join("more"), b"").unwrap(), "more exists only in the copy");
         one(|copy| fs::write(copy.join("empty"), b"x").unwrap(), "empty has other content");
         one(
             |copy| fs::write(copy.join("folder/file"), vec![7; PIECE * 2 - 1]).unwrap(),
@@ -287,21 +287,21 @@ mod tests {
         );
         one(
             |copy| fs::set_permissions(copy.join("empty"), fs::Permissions::from_mode(0o600)).unwrap(),
-            "empty has another mode",
+            "empty has other permissions",
         );
         one(
             |copy| {
                 fs::remove_file(copy.join("link")).unwrap();
                 symlink("folder", copy.join("link")).unwrap();
             },
-            "link points to something else",
+            "link has another target",
         );
         one(
             |copy| {
                 fs::remove_file(copy.join("empty")).unwrap();
                 fs::create_dir(copy.join("empty")).unwrap();
             },
-            "empty is of another kind",
+            "empty has another file type",
         );
     }
 }

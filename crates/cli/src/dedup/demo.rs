@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use tempfile::TempDir;
 use thalweg::Report;
@@ -24,8 +24,7 @@ use crate::{size, standard};
 
 /// Pack a folder, unpack it again, and compare every entry with the original.
 ///
-/// Works in a temporary folder, which is deleted afterwards, and changes nothing else. Fails where
-/// anything differs.
+/// Works in a temporary folder, which is deleted afterwards. Fails if an entry differs.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup demo                  the installed Rust toolchain
@@ -39,8 +38,8 @@ pub(crate) struct Demo {
     engine: Engine,
 }
 
-/// What was done, and how long it took.
-struct Told {
+/// The results and times of packing, unpacking and comparing.
+struct RoundTrip {
     summary: Summary,
     pack: (Report, Duration),
     unpack: (Report, Duration),
@@ -57,8 +56,8 @@ impl Demo {
         let meta = fs::metadata(&folder).with_context(|| format!("reading {}", folder.display()))?;
         ensure!(meta.is_dir(), "{} is not a folder", folder.display());
         let content = survey(&folder, interrupt.stop())?;
-        let place = std::env::temp_dir();
-        check_place(&place, &folder, content.bytes)?;
+        let temporary = std::env::temp_dir();
+        check_temporary_folder(&temporary, &folder, content.bytes)?;
         standard::print(&format!(
             "folder    {}\n          {} entries, {}\n",
             folder.display(),
@@ -66,16 +65,16 @@ impl Demo {
             size::show(content.bytes)
         ))?;
         let _guard = interrupt.guard();
-        let temporary = Temporary::new(&place)?;
-        let told = self.round_trip(&folder, content, temporary.path(), interrupt)?;
+        let temporary = Temporary::new(&temporary)?;
+        let done = self.round_trip(&folder, content, temporary.path(), interrupt)?;
         temporary.remove()?;
-        standard::print(&told.describe())?;
+        standard::print(&done.describe())?;
         if self.engine.report {
-            standard::complain(&format!("\npack: {}\n\nunpack: {}", told.pack.0, told.unpack.0));
+            standard::eprint(&format!("\npack: {}\n\nunpack: {}", done.pack.0, done.unpack.0));
         }
-        match told.found.count {
+        match done.found.count {
             0 => Ok(()),
-            count => bail!("{count} entries differ from the original: {}", told.found.first.join("; ")),
+            count => bail!("{count} entries differ from the original: {}", done.found.first.join("; ")),
         }
     }
 
@@ -85,18 +84,18 @@ impl Demo {
         content: Survey,
         temporary: &Path,
         interrupt: &Interrupt,
-    ) -> Result<Told> {
+    ) -> Result<RoundTrip> {
         let (packed, copy) = (temporary.join("archive.thd"), temporary.join("copy"));
         let (pack, took) = timed(|| self.pack(folder, content, &packed, interrupt));
         let ((summary, report), pack_took) = (pack.context("packing")?, took);
         let (unpack, took) = timed(|| self.unpack(&packed, &copy, interrupt));
         let ((unpacked, unpack_report), unpack_took) = (unpack.context("unpacking")?, took);
-        ensure!(unpacked == summary, "packing and unpacking count differently");
+        ensure!(unpacked == summary, "packing and unpacking have different counts");
         let progress = Progress::new(Some(content.bytes));
         let options = self.engine.options()?;
         let (found, took) = timed(|| compare(folder, &copy, &options, interrupt.stop(), &progress));
         progress.finish();
-        Ok(Told {
+        Ok(RoundTrip {
             summary,
             pack: (report, pack_took),
             unpack: (unpack_report, unpack_took),
@@ -105,7 +104,7 @@ impl Demo {
         })
     }
 
-    /// Nothing here is worth waiting for the disk.
+    /// Packs `folder`. The archive is temporary, so it is not synced to disk.
     fn pack(
         &self,
         folder: &Path,
@@ -138,7 +137,7 @@ impl Demo {
     }
 }
 
-impl Told {
+impl RoundTrip {
     fn describe(&self) -> String {
         let Summary { content_bytes: content, archive_bytes: archive, .. } = self.summary;
         let mut text = String::new();
@@ -158,13 +157,13 @@ impl Told {
         let share = ratio(archive, content);
         line("archive", format!("{}, {share} of the content ({times:.2} to 1)", size::show(archive)));
         let duplicates = self.summary.duplicates;
-        let spared = size::show(content - self.summary.unique_bytes);
+        let saved = size::show(content - self.summary.unique_bytes);
         let unique = self.summary.chunks - duplicates;
-        line("chunks", format!("{unique} unique, {duplicates} duplicates that spare {spared}"));
+        line("chunks", format!("{unique} unique, {duplicates} duplicates, which save {saved}"));
         line("unpacked", format!("{}, {}", pace(self.unpack.1), threads(&self.unpack.0)));
         line("compared", format!("{} entries {}", self.found.entries, pace(self.compare)));
         let verdict = match self.found.count {
-            0 => "identical: names, kinds, contents, modes and targets of links".into(),
+            0 => "identical: names, file types, contents, permissions and targets of links".into(),
             count => format!("DIFFERENT: {count} entries"),
         };
         line("result", verdict);
@@ -178,71 +177,73 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (done, started.elapsed())
 }
 
-/// The installed toolchain: compiler and libraries. The whole of its folder often holds fifty
-/// thousand small files of documentation besides, which take a slow file system minutes to make.
+/// The folder of compiler and libraries of the installed toolchain. The whole toolchain often has fifty thousand
+/// small files of documentation in addition, which a slow file system takes minutes to create.
 fn toolchain() -> Result<PathBuf> {
-    const ADVICE: &str = "name a folder (thalweg dedup demo FOLDER), or install Rust from https://rustup.rs";
-    let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
-    let asked = asked.with_context(|| format!("cannot run rustc to find its toolchain; {ADVICE}"))?;
-    let said = String::from_utf8_lossy(&asked.stderr);
-    ensure!(asked.status.success(), "rustc cannot say where its toolchain is; {ADVICE}\n{}", said.trim());
-    let folder = String::from_utf8(asked.stdout).context("the toolchain's folder is not Unicode")?;
+    const HELP: &str =
+        "help: name a folder (thalweg dedup demo FOLDER), or install Rust from https://rustup.rs";
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let output =
+        output.map_err(|error| anyhow!("cannot run rustc to find its toolchain: {error}\n{HELP}"))?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "rustc --print sysroot failed: {}\n{HELP}", message.trim());
+    let folder = String::from_utf8(output.stdout).context("the path of the toolchain is not Unicode")?;
     let folder = PathBuf::from(folder.trim_end());
     let libraries = folder.join("lib");
     Ok(if libraries.is_dir() { libraries } else { folder })
 }
 
-/// Room for the archive and for the copy must be there, and not within what is packed.
-fn check_place(place: &Path, folder: &Path, bytes: u64) -> Result<()> {
-    if let (Ok(place), Ok(folder)) = (place.canonicalize(), folder.canonicalize()) {
+/// Checks that the temporary folder has room for the archive and the copy, and is not inside `folder`.
+fn check_temporary_folder(temporary: &Path, folder: &Path, bytes: u64) -> Result<()> {
+    if let (Ok(temporary), Ok(folder)) = (temporary.canonicalize(), folder.canonicalize()) {
         ensure!(
-            !place.starts_with(&folder),
-            "the temporary folder {} lies within {}; set TMPDIR to another one",
-            place.display(),
+            !temporary.starts_with(&folder),
+            "the temporary folder {} is inside {}\nhelp: set TMPDIR to another folder",
+            temporary.display(),
             folder.display()
         );
     }
-    // The copy, and an archive that is seldom larger than half of it.
+    // The copy, and the archive, which is seldom larger than half of it.
     let needed = bytes + bytes / 2;
-    match free(place) {
+    match free_bytes(temporary) {
         Some(free) if free < needed => bail!(
-            "this takes about {} in the temporary folder {}, where {} are free; set TMPDIR to a folder \
-             with more, or name a smaller FOLDER",
+            "the demo needs about {} in the temporary folder {}, which has {} free\n\
+             help: set TMPDIR to a folder with more space, or name a smaller FOLDER",
             size::show(needed),
-            place.display(),
+            temporary.display(),
             size::show(free)
         ),
         _ => Ok(()),
     }
 }
 
-/// Bytes free in a folder, where the system says.
+/// The free bytes in a folder, if the system reports them.
 #[cfg(unix)]
-fn free(place: &Path) -> Option<u64> {
-    let found = rustix::fs::statvfs(place).ok()?;
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Bytes free in a folder, where the system says.
+/// The free bytes in a folder, if the system reports them.
 #[cfg(not(unix))]
-fn free(_place: &Path) -> Option<u64> {
+fn free_bytes(_folder: &Path) -> Option<u64> {
     None
 }
 
-/// A folder that is deleted in any case, even if there are folders in it that forbid it.
+/// A temporary folder, deleted when it is dropped even if permissions inside it forbid that.
 struct Temporary {
     folder: Option<TempDir>,
 }
 
 impl Temporary {
-    fn new(place: &Path) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("thalweg-demo-").tempdir_in(place);
-        let folder = folder.with_context(|| format!("making a folder in {}", place.display()))?;
+    fn new(parent: &Path) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("thalweg-demo-").tempdir_in(parent);
+        let folder = folder.with_context(|| format!("creating a folder in {}", parent.display()))?;
         Ok(Temporary { folder: Some(folder) })
     }
 
     fn path(&self) -> &Path {
-        self.folder.as_ref().expect("taken when it is removed only").path()
+        self.folder.as_ref().expect("taken only by `remove`, which consumes self").path()
     }
 
     fn remove(mut self) -> Result<()> {

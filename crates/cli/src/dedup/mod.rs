@@ -46,33 +46,33 @@ impl Dedup {
     }
 }
 
-/// What is granted to an archive that is read.
+/// Limits for reading an archive.
 #[derive(Debug, Args)]
-struct Grant {
+struct ReadLimits {
     /// Refuse archives that need more memory than this for earlier data
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse)]
     window_limit: u64,
 }
 
-impl Grant {
+impl ReadLimits {
     fn limits(&self) -> Limits {
         Limits::default().window(self.window_limit)
     }
 }
 
-/// The disk, for verbs that write to it.
+/// Options of verbs that write to disk.
 #[derive(Debug, Args)]
-struct Disk {
-    /// Replace an existing file, or an empty folder (a folder with anything in it is never replaced)
+struct OutputOptions {
+    /// Replace an existing file or an empty folder (other folders are never replaced)
     #[arg(short, long)]
     force: bool,
-    /// Do not wait until the finished output has reached the disk
+    /// Do not wait until the finished output is on the disk
     #[arg(long)]
     no_sync: bool,
 }
 
-impl Disk {
-    /// The file to be, or standard output for `-`.
+impl OutputOptions {
+    /// Creates the output file, or opens standard output for `-`.
     fn file(&self, path: &Path) -> Result<OutFile> {
         if standard::is_dash(path) {
             return Ok(OutFile::direct(standard::stdout()?));
@@ -80,15 +80,15 @@ impl Disk {
         Ok(OutFile::create(path, self.force)?.durable(!self.no_sync))
     }
 
-    /// To be held while `path` is made: pipes and devices are written to as they are, so there is
-    /// nothing to remove, but perhaps a reader to wait for.
+    /// A guard to hold while `path` is written. Pipes and devices need none: they are written directly, so an
+    /// interrupt leaves nothing to remove, and writing may wait for a reader.
     fn guard(path: &Path, interrupt: &Interrupt) -> Option<Guard> {
         let direct = standard::is_dash(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
         (!direct).then(|| interrupt.guard())
     }
 }
 
-/// A few lines about a finished run.
+/// The summary of a finished run.
 fn report(summary: &Summary, took: Duration) -> String {
     let per_second = summary.content_bytes as f64 / took.as_secs_f64().max(1e-9);
     format!(
@@ -109,7 +109,7 @@ fn report(summary: &Summary, took: Duration) -> String {
     )
 }
 
-/// One count as a share of another.
+/// `part` as a percentage of `whole`.
 fn ratio(part: u64, whole: u64) -> String {
     if whole == 0 { "-".into() } else { format!("{:.2} %", part as f64 * 100.0 / whole as f64) }
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use thalweg_dedup::{Codec, Params, Source, pack_source};
 
-use super::{Disk, report};
+use super::{OutputOptions, report};
 use crate::engine::Engine;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -17,13 +17,12 @@ use crate::{size, standard};
 
 /// Pack a file, a directory tree or standard input.
 ///
-/// Equal parts are stored once, wherever they occur; the rest is compressed. The archive's bytes
-/// depend on the input and on the options about the format, and on nothing else: not on the number
-/// of threads, not on the policy.
+/// Duplicate data is stored once, wherever it occurs. The rest is compressed. The bytes of the archive
+/// depend only on the input and on the options of the format, not on threads and policy.
 ///
-/// Of a tree, names, contents, read, write and execute permissions, times of change (but for those
-/// of links) and symbolic links are kept; hard links become files of their own (which deduplicate
-/// to nothing), owners are not kept, and sockets, pipes and devices are skipped with a warning.
+/// An archive of a tree stores names, contents, symbolic links, read, write and execute permissions, and
+/// modification times (except of links). Owners are not stored. Hard links become separate files, which
+/// deduplication reduces to references. Sockets, pipes and devices are skipped with a warning.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup pack photos -o photos.thd          a folder
@@ -32,25 +31,25 @@ use crate::{size, standard};
   thalweg dedup pack logs -o - | ssh host 'cat > logs.thd'
   thalweg dedup pack disk.img -o disk.thd --codec zstd --level 12 --threads 8 --report")]
 pub(crate) struct Pack {
-    /// What to pack: a file, a folder, or `-` for standard input
+    /// The file or folder to pack, or `-` for standard input
     input: PathBuf,
-    /// The archive to write, or `-` for standard output; it appears when it is complete
+    /// The archive to write, or `-` for standard output. A file appears when it is complete
     #[arg(short, long, value_name = "ARCHIVE")]
     output: PathBuf,
-    /// How to compress what is unique
+    /// Compression of unique data
     #[arg(long, value_name = "zstd|gzip|none", default_value = "zstd")]
     codec: Codec,
     /// Level of the codec: zstd -100 to 22 (default 3), gzip 0 to 9 (default 6)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     level: Option<i32>,
-    /// Memory for the index of seen chunks; when it is full, the oldest are forgotten
+    /// Memory for the index of chunks. When it is full, the oldest chunks are evicted
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::parse)]
     index_bytes: u64,
-    /// How far back a duplicate may lie, in bytes of unique data; unpacking needs as much memory
+    /// Maximum distance of a duplicate, in bytes of unique data. Unpacking needs as much memory
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
     window: u64,
     #[command(flatten)]
-    disk: Disk,
+    disk: OutputOptions,
     #[command(flatten)]
     engine: Engine,
 }
@@ -61,11 +60,11 @@ impl Pack {
         let params = self.params();
         params.validate()?;
         let input = self.input(interrupt)?;
-        let _guard = Disk::guard(&self.output, interrupt);
+        let _guard = OutputOptions::guard(&self.output, interrupt);
         let mut output = self.disk.file(&self.output)?;
         let (source, progress, run) = match input {
             Some(Input { bytes, length }) => {
-                (Source::stream(bytes), Progress::new(length), run.waits(length.is_none()))
+                (Source::stream(bytes), Progress::new(length), run.blocking_input(length.is_none()))
             }
             None => {
                 let tree = Source::Tree { root: self.input.clone(), leave_out: output.identity() };
@@ -78,7 +77,7 @@ impl Pack {
         let (summary, run) = packed.with_context(|| format!("packing {}", self.input.display()))?;
         output.commit()?;
         if self.engine.report {
-            standard::complain(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
+            standard::eprint(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
         }
         Ok(())
     }
@@ -91,7 +90,7 @@ impl Pack {
         }
     }
 
-    /// The input; `None` for a tree, which is read in place.
+    /// Opens the input. Returns `None` for a tree.
     fn input(&self, interrupt: &Interrupt) -> Result<Option<Input>> {
         if !standard::is_dash(&self.input) {
             let meta = fs::metadata(&self.input);

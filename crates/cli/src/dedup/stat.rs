@@ -7,13 +7,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 use thalweg_dedup::{Entry, Error, stat};
 
-use super::{Grant, ratio};
+use super::{ReadLimits, ratio};
 use crate::interrupt::Interrupt;
 use crate::{size, standard};
 
-/// Say what is in an archive.
+/// Describe the content of an archive.
 ///
-/// Reads all of it and checks the checksums, but does not decompress its data.
+/// Reads the whole archive and checks its checksums, but does not decompress the data.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup stat photos.thd
@@ -25,7 +25,7 @@ pub(crate) struct Stat {
     #[arg(short, long)]
     list: bool,
     #[command(flatten)]
-    grant: Grant,
+    limits: ReadLimits,
 }
 
 impl Stat {
@@ -36,7 +36,7 @@ impl Stat {
             let Some(line) = paths.line(entry, bytes) else { return Ok(()) };
             if self.list { standard::print(&line).map_err(into_error) } else { Ok(()) }
         };
-        let found = stat(input, &self.grant.limits(), &mut list);
+        let found = stat(input, &self.limits.limits(), &mut list);
         let found = found.with_context(|| format!("reading {}", self.archive.display()))?;
         if self.list {
             return Ok(());
@@ -87,7 +87,7 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
     text
 }
 
-/// Follows the folders that are open.
+/// Tracks the open folders to print paths.
 #[derive(Default)]
 struct Paths {
     open: Vec<String>,
@@ -118,7 +118,7 @@ impl Paths {
     }
 }
 
-/// Control characters could do things to a terminal, and a line break could fake an entry.
+/// Escapes control characters, which could control the terminal or, as a line break, fake an entry.
 fn printable(name: &[u8]) -> String {
     String::from_utf8_lossy(name)
         .chars()

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
-use super::{Disk, Grant, report};
+use super::{OutputOptions, ReadLimits, report};
 use crate::engine::Engine;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -16,9 +16,9 @@ use crate::standard::{self, Input};
 
 /// Unpack an archive.
 ///
-/// The output appears under its name only when the whole archive has been read and found good.
-/// With `-o -` the content goes to standard output as it comes; everything written there has
-/// passed its checksum, and the exit code says whether it is complete.
+/// The output appears under its name when the whole archive has been read and checked. With `-o -` the
+/// content is written to standard output at once: every byte has passed its checksum, and the exit code
+/// tells whether the content is complete.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup unpack photos.thd -o photos       a folder
@@ -27,35 +27,35 @@ use crate::standard::{self, Input};
 pub(crate) struct Unpack {
     /// The archive, or `-` for standard input
     archive: PathBuf,
-    /// The file or folder to make, or `-` for standard output
+    /// The file or folder to create, or `-` for standard output
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
     #[command(flatten)]
-    disk: Disk,
+    disk: OutputOptions,
     #[command(flatten)]
     engine: Engine,
     #[command(flatten)]
-    grant: Grant,
+    limits: ReadLimits,
 }
 
 impl Unpack {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let run = self.engine.run(interrupt)?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
-        let _guard = Disk::guard(&self.output, interrupt);
+        let _guard = OutputOptions::guard(&self.output, interrupt);
         let progress = Progress::new(length);
         let started = Instant::now();
-        let unpacked = self.unpack(progress.read(bytes), run.waits(length.is_none()));
+        let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()));
         progress.finish();
         let (summary, run) = unpacked.with_context(|| format!("unpacking {}", self.archive.display()))?;
         if self.engine.report {
-            standard::complain(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
+            standard::eprint(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
         }
         Ok(())
     }
 
     fn unpack(&self, input: impl Read + Send, run: Run) -> Result<(Summary, thalweg::Report)> {
-        let archive = Archive::open(input, &self.grant.limits())?;
+        let archive = Archive::open(input, &self.limits.limits())?;
         match archive.header().kind {
             Kind::Stream => {
                 let mut sink = StreamSink::new(self.disk.file(&self.output)?);
@@ -65,7 +65,8 @@ impl Unpack {
             }
             Kind::Tree if standard::is_dash(&self.output) => {
                 bail!(
-                    "the archive holds a directory tree, which does not fit into a pipe; name a folder with -o"
+                    "the archive holds a directory tree, which cannot be written to standard output\n\
+                     help: name a folder with -o"
                 )
             }
             Kind::Tree => {

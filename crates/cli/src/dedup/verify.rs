@@ -7,13 +7,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 use thalweg_dedup::{Archive, Discard, extract_parallel};
 
-use super::{Grant, report};
+use super::{ReadLimits, report};
 use crate::engine::Engine;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::standard::{self, Input};
 
-/// Check an archive: all that unpacking checks, without writing anything.
+/// Check an archive as unpacking does, without writing output.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup verify photos.thd && echo good
@@ -24,7 +24,7 @@ pub(crate) struct Verify {
     #[command(flatten)]
     engine: Engine,
     #[command(flatten)]
-    grant: Grant,
+    limits: ReadLimits,
 }
 
 impl Verify {
@@ -33,13 +33,13 @@ impl Verify {
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let progress = Progress::new(length);
         let started = Instant::now();
-        let archive = Archive::open(progress.read(bytes), &self.grant.limits());
-        let run = run.waits(length.is_none());
+        let archive = Archive::open(progress.read(bytes), &self.limits.limits());
+        let run = run.blocking_input(length.is_none());
         let verified = archive.and_then(|archive| extract_parallel(archive, &mut Discard, run));
         progress.finish();
         let (summary, run) = verified.with_context(|| format!("verifying {}", self.archive.display()))?;
         if self.engine.report {
-            standard::complain(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
+            standard::eprint(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! `thalweg build`.
 
-use super::Files;
+use super::SourceFiles;
 use super::payload::Payload;
 use super::run::level;
-use crate::interrupt::{Interrupt, Left};
+use crate::interrupt::{Interrupt, InterruptNote};
 use crate::standard;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -12,71 +12,74 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thalweg_codegen::{Config, object};
 
-/// Make a stand-alone executable of a StreamIt program.
+/// Build a stand-alone executable from a StreamIt program.
 ///
-/// It runs on machines like this one, without a C compiler and without the program's files, and takes the
-/// options of `thalweg run` but `--optimise`, which is settled here. What cannot be native code, or meets a
-/// processor that can do less, is run by the interpreter.
+/// The executable runs on machines of the same kind as this one, and needs neither a C compiler nor the files
+/// of the program. It takes the options of `thalweg run`, except `--optimise`, which is fixed at build time. If
+/// the program cannot be compiled to native code, or the processor lacks features of this one, the interpreter
+/// runs it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   thalweg build Radio.str Filters.str -o radio
   ./radio --iterations 1000")]
 pub(crate) struct Build {
     #[command(flatten)]
-    files: Files,
-    /// The executable
+    files: SourceFiles,
+    /// The executable to write
     #[arg(short, long, value_name = "PROGRAM")]
     output: PathBuf,
-    /// How much is made of native code: 0 a function for each filter, 1 regions fused, 2 several firings
-    /// at once
+    /// Optimisation of native code: 0 one function for each filter, 1 fused regions, 2 also vectorised firings
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
         value_parser = clap::value_parser!(u8).range(0..=2))]
     optimise: u8,
-    /// Take the place of whatever file is there
+    /// Replace an existing file that `thalweg build` did not write
     #[arg(long)]
     force: bool,
 }
 
 impl Build {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        self.files.spare(&self.output)?;
-        self.may_write()?;
+        self.files.check_not_source(&self.output)?;
+        self.check_output()?;
         let (sources, compiled) = self.files.compile()?;
         let config = Config { level: level(self.optimise), ..Config::default() };
-        // The compiler is not left behind.
+        // With a guard, a signal ends the C compiler before this process exits.
         let guard = interrupt.guard();
-        let code = object(&compiled, &config, &|| interrupt.stop().is_asked());
-        ensure!(!interrupt.stop().is_asked(), Left("interrupted: nothing was written"));
+        let code = object(&compiled, &config, &|| interrupt.stop().is_requested());
+        ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted: nothing was written"));
         drop(guard);
         let code = code.map_err(|refusal| refusal.to_string());
         if let Err(why) = &code {
-            standard::complain(&format!("note: {why}; the executable has the interpreter run it"));
+            standard::eprint(&format!("note: {why}; the executable will use the interpreter"));
         }
         let name = compiled.tree.root.name.to_string();
         self.write(&Payload { name, sources, code })
     }
 
-    /// Nothing is replaced but what was made in this way, unless that is asked for.
-    fn may_write(&self) -> Result<()> {
+    /// Refuses to replace a file that `thalweg build` did not write, unless `--force` is given.
+    fn check_output(&self) -> Result<()> {
         let path = &self.output;
         ensure!(!path.is_dir(), "{} is a folder", path.display());
-        let there = path.symlink_metadata().is_ok();
-        let ours = || File::open(path).is_ok_and(|mut file| Payload::is_in(&mut file));
-        if there && !self.force && !ours() {
-            bail!("{} is there, and not made by `thalweg build`; `--force` replaces it", path.display());
+        let exists = path.symlink_metadata().is_ok();
+        let is_ours = || File::open(path).is_ok_and(|mut file| Payload::is_in(&mut file));
+        if exists && !self.force && !is_ours() {
+            bail!(
+                "refusing to overwrite {}, which `thalweg build` did not write (use --force)",
+                path.display()
+            );
         }
         Ok(())
     }
 
-    /// Writes all of it under another name, and then gives it its own.
+    /// Writes the executable under a temporary name and renames it.
     fn write(&self, payload: &Payload) -> Result<()> {
         let path = &self.output;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let writing = || format!("writing {}", path.display());
-        ensure!(folder.is_none_or(Path::is_dir), "{}: there is no such folder", writing());
+        ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
         let mut file = executable(folder.unwrap_or(Path::new("."))).with_context(writing)?;
-        let mut own = own().context("reading this executable")?;
-        io::copy(&mut own, file.as_file_mut()).with_context(writing)?;
+        let mut this = current_executable().context("reading this executable")?;
+        io::copy(&mut this, file.as_file_mut()).with_context(writing)?;
         payload.append(file.as_file_mut()).with_context(writing)?;
         file.as_file().sync_all().with_context(writing)?;
         let made =
@@ -85,7 +88,7 @@ impl Build {
     }
 }
 
-/// A new file that can be executed by whoever the user lets.
+/// Creates a temporary file with the permissions of a new executable (0777 without the umask).
 fn executable(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".thalweg-");
@@ -94,8 +97,8 @@ fn executable(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// This executable, by a name that lasts even where the file has another one by now.
-pub(super) fn own() -> io::Result<File> {
+/// Opens this executable. On Linux this also works after the file was renamed or deleted.
+pub(super) fn current_executable() -> io::Result<File> {
     if cfg!(target_os = "linux")
         && let Ok(file) = File::open("/proc/self/exe")
     {

@@ -1,20 +1,19 @@
 //! `thalweg check`.
 
-use super::Files;
+use super::SourceFiles;
 use crate::standard;
 use anyhow::Result;
 use clap::Args;
 
-/// Check a StreamIt program: names, types, rates, and whether it can run for ever.
+/// Check a StreamIt program: names, types, rates, and whether it can run without end.
 ///
-/// Prints how large the program is. What is wrong is printed with the place in the source and what to
-/// do, as much of it as can be found at once.
+/// Prints the size of the program, or its errors with their places in the source and with help.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   thalweg check Radio.str Filters.str")]
 pub(crate) struct Check {
     #[command(flatten)]
-    files: Files,
+    files: SourceFiles,
 }
 
 impl Check {

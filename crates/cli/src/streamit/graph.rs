@@ -1,6 +1,6 @@
 //! `thalweg graph`.
 
-use super::Files;
+use super::SourceFiles;
 use crate::standard;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -10,10 +10,10 @@ use thalweg_lang::Compiled;
 use thalweg_lang::files::Output;
 use thalweg_lang::picture::{Form, draw};
 
-/// Draw a StreamIt program: its streams with their rates.
+/// Show the streams of a StreamIt program with their rates.
 ///
-/// Rates are given as peek/pop -> push, or as pop -> push where a filter looks at no more than it takes, with
-/// `*` where each firing decides.
+/// Rates are shown as peek/pop -> push, or as pop -> push for a filter that does not peek beyond the items it
+/// pops. `*` is a dynamic rate.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg graph Radio.str Filters.str
@@ -21,33 +21,33 @@ use thalweg_lang::picture::{Form, draw};
   thalweg graph Radio.str --form schedule")]
 pub(crate) struct Graph {
     #[command(flatten)]
-    files: Files,
-    /// How it is shown
-    #[arg(short, long, value_enum, default_value_t = Shown::Tree)]
-    form: Shown,
-    /// Where it goes (default: standard output)
+    files: SourceFiles,
+    /// The form of the output
+    #[arg(short, long, value_enum, default_value_t = GraphForm::Tree)]
+    form: GraphForm,
+    /// The file to write (default: standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Shown {
-    /// Streams in streams, as text
+enum GraphForm {
+    /// Nested streams, as text
     Tree,
     /// Filters, splitters, joiners and channels, as text
     Flat,
-    /// A drawing for Graphviz
+    /// A drawing in the language of Graphviz
     Dot,
-    /// A drawing
+    /// A drawing as SVG
     Svg,
-    /// Static regions: who fires how often, and what channels hold
+    /// Static regions with repetitions and firing order, and the size of each channel
     Schedule,
 }
 
 impl Graph {
     pub fn run(self) -> Result<()> {
         if let Some(output) = &self.output {
-            self.files.spare(output)?;
+            self.files.check_not_source(output)?;
         }
         let (_, compiled) = self.files.compile()?;
         let picture = self.form.of(&compiled);
@@ -58,21 +58,21 @@ impl Graph {
     }
 }
 
-/// Writes all of a file, or nothing.
+/// Writes a whole file, or none.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut output = Output::create(path)?;
     output.write_all(text.as_bytes())?;
     output.finish()
 }
 
-impl Shown {
+impl GraphForm {
     fn of(self, compiled: &Compiled) -> String {
         let form = match self {
-            Shown::Tree => Form::Tree,
-            Shown::Flat => Form::Flat,
-            Shown::Dot => Form::Dot,
-            Shown::Svg => Form::Svg,
-            Shown::Schedule => return compiled.schedule.show(&compiled.flat).to_string(),
+            GraphForm::Tree => Form::Tree,
+            GraphForm::Flat => Form::Flat,
+            GraphForm::Dot => Form::Dot,
+            GraphForm::Svg => Form::Svg,
+            GraphForm::Schedule => return compiled.schedule.show(&compiled.flat).to_string(),
         };
         draw(&compiled.tree, &compiled.flat, form)
     }

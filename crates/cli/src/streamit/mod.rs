@@ -1,18 +1,18 @@
 //! Verbs for StreamIt programs.
 
 mod build;
-mod carried;
 mod check;
+mod embedded;
 mod graph;
-mod media;
 mod payload;
+mod program_files;
 mod run;
-mod sound;
-mod wave;
+mod wav;
+mod wav_header;
 
 pub(crate) use build::Build;
-pub(crate) use carried::Carried;
 pub(crate) use check::Check;
+pub(crate) use embedded::EmbeddedProgram;
 pub(crate) use graph::Graph;
 pub(crate) use run::Run;
 
@@ -25,21 +25,21 @@ use std::path::{Path, PathBuf};
 use thalweg_lang::parser::MAX_ERRORS;
 use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
 
-/// The files of a program.
+/// The source files of a program.
 #[derive(Debug, Args)]
-pub(crate) struct Files {
-    /// The program's files: one name space
+pub(crate) struct SourceFiles {
+    /// The source files of the program, which share one name space
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 }
 
-impl Files {
-    /// Fails where what is to be written is one of them, by whatever name.
-    fn spare(&self, output: &Path) -> Result<()> {
+impl SourceFiles {
+    /// Fails if `output` is one of the source files, under any of its names.
+    fn check_not_source(&self, output: &Path) -> Result<()> {
         let source = self.files.iter().find(|file| is_same(file, output));
         match source {
             Some(source) => bail!(
-                "{} is the program's source {}: it would be overwritten",
+                "refusing to overwrite {}, which is the source file {} of the program",
                 output.display(),
                 source.display()
             ),
@@ -47,22 +47,22 @@ impl Files {
         }
     }
 
-    /// Reads and compiles the program; errors are printed where they stand in the source.
+    /// Reads and compiles the program. Prints errors with excerpts of the source.
     fn compile(&self) -> Result<(Sources, Compiled)> {
         let mut sources = Sources::new();
         let mut named = HashSet::new();
         for path in &self.files {
             let new = named.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
-            ensure!(new, "{} is named twice: name each file of a program once", path.display());
+            ensure!(new, "{} is given twice\nhelp: name each file of the program once", path.display());
             sources.read(path).with_context(|| format!("reading {}", path.display()))?;
         }
         match compile(&sources) {
             Ok(compiled) => Ok((sources, compiled)),
             Err(errors) => {
-                complain(&sources, &errors);
+                print_errors(&sources, &errors);
                 match errors.len() {
                     1 => bail!("1 error"),
-                    count if count >= MAX_ERRORS => bail!("the first {count} errors, and there may be more"),
+                    count if count >= MAX_ERRORS => bail!("stopped after {count} errors"),
                     count => bail!("{count} errors"),
                 }
             }
@@ -70,22 +70,22 @@ impl Files {
     }
 }
 
-/// Whether two names lead to one file.
+/// Whether two paths name the same file.
 #[cfg(unix)]
 fn is_same(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let which = |path: &Path| path.metadata().map(|there| (there.dev(), there.ino()));
-    matches!((which(one), which(other)), (Ok(one), Ok(other)) if one == other)
+    let identity = |path: &Path| path.metadata().map(|meta| (meta.dev(), meta.ino()));
+    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Whether two names lead to one file, hard links aside.
+/// Whether two paths name the same file. Does not detect hard links.
 #[cfg(not(unix))]
 fn is_same(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Prints errors with excerpts of the source.
-fn complain(sources: &Sources, errors: &[Diagnostic]) {
+fn print_errors(sources: &Sources, errors: &[Diagnostic]) {
     let coloured = stderr().is_terminal();
-    errors.iter().for_each(|error| standard::complain(error.render(sources, coloured).trim_end()));
+    errors.iter().for_each(|error| standard::eprint(error.render(sources, coloured).trim_end()));
 }

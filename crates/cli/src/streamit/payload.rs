@@ -1,11 +1,14 @@
-//! A program behind an executable.
+//! A program appended to an executable.
 //!
 //! ```text
-//!  executable │ version, name, files, code or why there is none │ length, BLAKE3 of what is between, mark
+//! executable │ payload │ trailer
+//!
+//! payload: version, name, code, reason if there is no code, name and text of each source file
+//! trailer: length of the payload, BLAKE3 of the payload, mark
 //! ```
 //!
-//! Numbers are little-endian; texts and lists have their lengths of 4 bytes in front. An executable with
-//! something behind it runs as before, on all systems that we know.
+//! Numbers are little-endian. Each part of the payload after the version is preceded by its length in 4 bytes. All
+//! systems that we know run an executable with appended data like the executable alone.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
@@ -16,22 +19,22 @@ use thalweg_lang::Sources;
 const VERSION: u32 = 1;
 const MARK: &[u8; 16] = b"thalweg program\n";
 
-/// Length, checksum and mark.
+/// Length of the trailer: the payload's length, its checksum, and the mark.
 const TRAILER: u64 = 8 + 32 + 16;
 
-/// A program that an executable carries.
+/// A program embedded in an executable.
 #[derive(Debug)]
 pub(super) struct Payload {
-    /// The stream that is the program.
+    /// The name of the top-level stream.
     pub(super) name: String,
-    /// Its files.
+    /// The source files.
     pub(super) sources: Sources,
-    /// Native code, or why there is none.
+    /// Native code, or the reason why there is none.
     pub(super) code: Result<Object, String>,
 }
 
 impl Payload {
-    /// Writes it behind an executable.
+    /// Writes the payload and its trailer.
     pub(super) fn append(&self, out: &mut impl Write) -> std::io::Result<()> {
         let bytes = self.to_bytes();
         out.write_all(&bytes)?;
@@ -40,21 +43,21 @@ impl Payload {
         out.write_all(MARK)
     }
 
-    /// What an executable carries; none where it carries nothing.
+    /// Reads the program embedded in an executable, if there is one.
     ///
     /// # Errors
-    /// It is damaged, or of another version.
+    /// The program is damaged, or has another version.
     pub(super) fn find(file: &mut File) -> Result<Option<Payload>> {
         let Some((length, hash)) = trailer(file)? else { return Ok(None) };
         file.seek(SeekFrom::End(-((TRAILER + length) as i64)))?;
         let mut bytes = vec![0; usize::try_from(length)?];
         file.read_exact(&mut bytes)?;
-        ensure!(blake3::hash(&bytes).as_bytes() == &hash, "the program that it carries is damaged");
-        let payload = Payload::from_bytes(&bytes).context("it carries a program of another version")?;
+        ensure!(blake3::hash(&bytes).as_bytes() == &hash, "the embedded program is damaged");
+        let payload = Payload::from_bytes(&bytes).context("the embedded program has another version")?;
         Ok(Some(payload))
     }
 
-    /// Whether a file is an executable that carries a program.
+    /// Whether a file is an executable with an embedded program.
     pub(super) fn is_in(file: &mut File) -> bool {
         matches!(trailer(file), Ok(Some(_)))
     }
@@ -95,19 +98,19 @@ impl Payload {
     }
 }
 
-/// Length and checksum of what a file carries.
+/// The length and checksum of the payload of a file, if it has one.
 fn trailer(file: &mut File) -> Result<Option<(u64, [u8; 32])>> {
     let length = file.seek(SeekFrom::End(0))?;
     if length < TRAILER {
         return Ok(None);
     }
     file.seek(SeekFrom::End(-(TRAILER as i64)))?;
-    let (mut carried, mut hash, mut mark) = ([0; 8], [0; 32], [0; 16]);
-    file.read_exact(&mut carried)?;
+    let (mut payload, mut hash, mut mark) = ([0; 8], [0; 32], [0; 16]);
+    file.read_exact(&mut payload)?;
     file.read_exact(&mut hash)?;
     file.read_exact(&mut mark)?;
-    let carried = u64::from_le_bytes(carried);
-    Ok((mark == *MARK && carried <= length - TRAILER).then_some((carried, hash)))
+    let payload = u64::from_le_bytes(payload);
+    Ok((mark == *MARK && payload <= length - TRAILER).then_some((payload, hash)))
 }
 
 fn part<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
@@ -128,7 +131,7 @@ mod tests {
     fn payload() -> Payload {
         let mut sources = Sources::of("a.str", "void->void pipeline Main { }");
         sources.add("b.str", "");
-        Payload { name: "Main".into(), sources, code: Err("it has reasons".into()) }
+        Payload { name: "Main".into(), sources, code: Err("the reason".into()) }
     }
 
     fn file(before: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> File {
@@ -141,16 +144,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_carried_is_found() {
+    fn an_embedded_program_is_found() {
         let found = Payload::find(&mut file(b"an executable", |_| ())).unwrap().unwrap();
-        assert_eq!((found.name.as_str(), found.code), ("Main", Err("it has reasons".into())));
+        assert_eq!((found.name.as_str(), found.code), ("Main", Err("the reason".into())));
         let names: Vec<&str> = found.sources.files().iter().map(|file| file.name.as_str()).collect();
         assert_eq!((names, found.sources.files()[1].text.as_str()), (vec!["a.str", "b.str"], ""));
     }
 
     #[test]
-    fn nothing_is_found_where_nothing_is_carried() {
-        for bytes in [&b""[..], b"an executable of which nobody knows that it carries nothing behind it"] {
+    fn a_plain_executable_has_no_embedded_program() {
+        for bytes in
+            [&b""[..], b"an executable without a program, longer than a trailer would be if there were one"]
+        {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(bytes).unwrap();
             assert!(Payload::find(&mut file).unwrap().is_none() && !Payload::is_in(&mut file));
@@ -158,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn any_changed_byte_is_noticed() {
+    fn any_changed_byte_is_detected() {
         let length = file(b"", |_| ()).metadata().unwrap().len() as usize;
         for at in 0..length {
             let mut file = file(b"", |bytes| bytes[at] ^= 0x40);

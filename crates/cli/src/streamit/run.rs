@@ -1,9 +1,9 @@
 //! `thalweg run`.
 
-use super::media::Media;
-use super::sound::SOUND;
-use super::{Files, complain};
-use crate::interrupt::{Interrupt, Left};
+use super::program_files::ProgramFiles;
+use super::wav::DEFAULT_WAV;
+use super::{SourceFiles, print_errors};
+use crate::interrupt::{Interrupt, InterruptNote};
 use crate::progress::Progress;
 use crate::standard;
 use anyhow::{Result, bail, ensure};
@@ -24,9 +24,8 @@ use thalweg_lang::{Compiled, Sources};
 
 /// Run a StreamIt program.
 ///
-/// Standard output carries what the program prints, and nothing else. Files are found from the working
-/// directory; `-` stands for standard input and output. A file that is written appears when the program
-/// ends.
+/// Standard output has the output of the program and nothing else. Paths are relative to the working
+/// directory; `-` means standard input or output. A file that the program writes appears when the program ends.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg run Radio.str Filters.str --iterations 1000
@@ -34,42 +33,41 @@ use thalweg_lang::{Compiled, Sources};
   thalweg run Sort.str --text --in - --out - < numbers")]
 pub(crate) struct Run {
     #[command(flatten)]
-    files: Files,
-    /// Steady states to execute after the initialisation (default: to the end of the input, or until
+    files: SourceFiles,
+    /// Steady states to execute after the initialisation (default: until the input ends or the run is
     /// interrupted)
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u64>,
-    /// Read this in place of what the program's reader names; `.wav` is sound
+    /// Read this file instead of the one that the program's only reader names; `.wav` is sound
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Write this in place of what the program's writer names; `.wav` is sound
+    /// Write this file instead of the one that the program's only writer names; `.wav` is sound
     #[arg(long = "out", value_name = "FILE")]
     output: Option<PathBuf>,
-    /// How it is executed (default: native code where it can be, else the interpreter)
+    /// Execution engine (default: native code if possible, otherwise the interpreter)
     #[arg(long, value_enum)]
     pub(super) engine: Option<Engine>,
-    /// How much is made of native code: 0 a function for each filter, 1 regions fused, 2 several firings
-    /// at once
+    /// Optimisation of native code: 0 one function for each filter, 1 fused regions, 2 also vectorised firings
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
         value_parser = clap::value_parser!(u8).range(0..=2))]
     optimise: u8,
-    /// Worker threads for native code; the output does not depend on it (default: as many as this
+    /// Worker threads for native code, which do not affect the output (default: the number of cores that this
     /// process may use)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = threads)]
     threads: Option<NonZeroUsize>,
-    /// What is done on which thread
+    /// Distribution of the program to threads
     #[arg(long, value_enum, default_value_t)]
-    mode: How,
-    /// Steady states in a batch, of dynamic rates (default: as many as stay near the processor)
+    mode: RunMode,
+    /// Dynamic rates: steady states in a batch (default: as many as stay in the caches)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
-    /// Bytes that queues may take, of dynamic rates, like 64M (default: 1G)
+    /// Dynamic rates: maximum bytes of all queues, such as 64M (default: 1G)
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     budget: Option<u64>,
-    /// Files are numbers in text, not bytes
+    /// Read and write files as numbers in text instead of bytes
     #[arg(long)]
     text: bool,
-    /// Files that are read begin again when they end
+    /// Start input files again from the beginning when they end
     #[arg(long)]
     repeat_input: bool,
 }
@@ -77,16 +75,16 @@ pub(crate) struct Run {
 impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         if let Some(output) = &self.output {
-            self.files.spare(output)?;
+            self.files.check_not_source(output)?;
         }
         let (sources, compiled) = self.files.compile()?;
         self.execute(interrupt, &sources, compiled, |level, compiled| {
-            let wanted_no_more = || interrupt.stop().is_asked();
-            build_until(compiled, &Config { level, ..Config::default() }, &wanted_no_more)
+            let is_interrupted = || interrupt.stop().is_requested();
+            build_until(compiled, &Config { level, ..Config::default() }, &is_interrupted)
         })
     }
 
-    /// Runs a program that `make` makes native.
+    /// Runs a program. `make` compiles it to native code.
     pub(super) fn execute(
         self,
         interrupt: &Interrupt,
@@ -98,41 +96,44 @@ impl Run {
             |is: fn(&Code) -> bool| compiled.tree.filters.iter().filter(|filter| is(&filter.code)).count();
         let reads = ends(|code| matches!(code, Code::FileReader(_)));
         let writes = ends(|code| matches!(code, Code::FileWriter(_)));
-        only("--in", self.input.is_some(), "reads", reads)?;
-        only("--out", self.output.is_some(), "writes", writes)?;
-        self.can_repeat(&compiled)?;
+        check_only_file("--in", self.input.is_some(), "reads", reads)?;
+        check_only_file("--out", self.output.is_some(), "writes", writes)?;
+        self.check_repeat_input(&compiled)?;
         let _guard = interrupt.guard();
         let progress = Progress::steps(self.iterations);
-        let at_once = io::stdout().is_terminal();
-        let out = Shared::new(Screen { out: standard::stdout()?, over: at_once.then(|| progress.clone()) });
+        let is_terminal = io::stdout().is_terminal();
+        let out = SharedOutput::new(Stdout {
+            out: standard::stdout()?,
+            bar: is_terminal.then(|| progress.clone()),
+        });
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
         let compiled = Arc::new(compiled);
         let native = self.native(|level| make(level, &compiled));
-        // Files are as they were.
-        ensure!(!interrupt.stop().is_asked(), Left("interrupted before anything ran"));
+        // No file has been opened yet.
+        ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted before the program started"));
         let native = native?;
         let threads = self.threads();
         match &native {
-            Some(native) => self.say_what_is_idle(native),
-            None => self.say_interpreted(),
+            Some(native) => self.note_unused_options(native),
+            None => self.note_unused_options_of_interpreter(),
         }
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
         let within = self.within();
-        let mut files = Media {
+        let mut files = ProgramFiles {
             input: self.input,
             output: self.output,
             form: if self.text { Form::Text } else { Form::Binary },
-            sound: SOUND,
+            wav: DEFAULT_WAV,
             out: out.clone(),
             interrupt: interrupt.clone(),
         };
         let around = Surroundings {
             files: &mut files,
             out: Box::new(out.clone()),
-            interrupted: Box::new(move || stop.is_asked()),
+            interrupted: Box::new(move || stop.is_requested()),
             progress: &mut |done| {
                 progress.reach(done);
-                if at_once {
+                if is_terminal {
                     _ = printed.flush();
                 }
             },
@@ -142,55 +143,60 @@ impl Run {
             None => interpret_within(&compiled, options, within, around),
         };
         progress.finish();
-        // What it has printed before it failed comes before the error.
+        // The output before a failure is printed before the error.
         _ = out.clone().flush();
         match outcome {
             Ok(_) => Ok(()),
-            Err(Stop::Interrupted) if writes == 0 => bail!(Left("interrupted")),
-            Err(Stop::Interrupted) => bail!(Left("interrupted: files hold what was written until then")),
-            // Nobody reads what it would still print.
+            Err(Stop::Interrupted) if writes == 0 => bail!(InterruptNote("interrupted")),
+            Err(Stop::Interrupted) => {
+                bail!(InterruptNote("interrupted: files have the output written so far"))
+            }
+            // The reader has closed the pipe, so it needs no more output.
             Err(_) if out.is_closed() => Ok(()),
             Err(Stop::Output(error)) => bail!("{error}"),
-            // Nobody has come to the other end of a pipe until then.
-            Err(Stop::Fault(_)) if interrupt.stop().is_asked() => {
-                bail!(Left("interrupted: nothing was written"))
+            // The signal has ended a wait for the other end of a pipe.
+            Err(Stop::Fault(_)) if interrupt.stop().is_requested() => {
+                bail!(InterruptNote("interrupted: nothing was written"))
             }
             Err(Stop::Fault(fault)) => {
-                complain(sources, &[*fault]);
-                bail!("the program has failed");
+                print_errors(sources, &[*fault]);
+                bail!("the program failed");
             }
         }
     }
 }
 
 impl Run {
-    /// Tells of options that change nothing in this program.
-    fn say_what_is_idle(&self, native: &Native) {
+    /// Prints a note for each option that has no effect on native code of this program.
+    fn note_unused_options(&self, native: &Native) {
         if let (Some(why), true) = (native.one_thread(), self.threads > NonZeroUsize::new(1)) {
-            standard::complain(&format!("note: one thread runs it: {why}"));
+            standard::eprint(&format!("note: the program runs on one thread: {why}"));
         }
-        let turns = matches!(self.mode, How::Sequential | How::Demand | How::NoOp);
-        if let (Some(mode), true) = (self.mode.to_possible_value(), turns && !native.takes_turns()) {
+        let for_dynamic_rates = matches!(self.mode, RunMode::Sequential | RunMode::Demand | RunMode::NoOp);
+        let unused = for_dynamic_rates && !native.takes_turns();
+        if let (Some(mode), true) = (self.mode.to_possible_value(), unused) {
             let mode = mode.get_name();
-            standard::complain(&format!(
-                "note: `--mode {mode}` changes nothing: no rate of the program is dynamic"
+            standard::eprint(&format!(
+                "note: `--mode {mode}` has no effect: the program has no dynamic rates"
             ));
         }
     }
 
-    /// The same where the interpreter runs it.
-    fn say_interpreted(&self) {
+    /// Prints a note for each option that has no effect on the interpreter.
+    fn note_unused_options_of_interpreter(&self) {
         if self.threads > NonZeroUsize::new(1) {
-            standard::complain("note: one thread runs it: the interpreter has no others");
+            standard::eprint("note: the program runs on one thread: the interpreter is single-threaded");
         }
-        if let (Some(mode), true) = (self.mode.to_possible_value(), self.mode != How::Auto) {
+        if let (Some(mode), true) = (self.mode.to_possible_value(), self.mode != RunMode::Auto) {
             let mode = mode.get_name();
-            standard::complain(&format!("note: `--mode {mode}` changes nothing: the interpreter runs it"));
+            standard::eprint(&format!(
+                "note: `--mode {mode}` has no effect: the interpreter runs the program"
+            ));
         }
     }
 
-    /// What comes in on standard input is gone when it has been read, so it does not begin again.
-    fn can_repeat(&self, compiled: &Compiled) -> Result<()> {
+    /// Refuses to repeat standard input, which cannot be read again.
+    fn check_repeat_input(&self, compiled: &Compiled) -> Result<()> {
         let standard = |code: &Code| match (code, &self.input) {
             (Code::FileReader(_), Some(path)) => standard::is_dash(path),
             (Code::FileReader(name), None) => name == STANDARD,
@@ -199,64 +205,63 @@ impl Run {
         let reads = self.repeat_input && compiled.tree.filters.iter().any(|filter| standard(&filter.code));
         ensure!(
             !reads,
-            "standard input cannot be repeated: with --repeat-input it takes a file, `--in FILE`"
+            "standard input cannot be repeated\nhelp: use --repeat-input with a file, as in `--in FILE`"
         );
         Ok(())
     }
 }
 
-/// The level with this number.
+/// The optimisation level with this number.
 pub(super) fn level(number: u8) -> Level {
     [Level::Plain, Level::Fused, Level::Vectors][usize::from(number)]
 }
 
-/// More threads than any machine has for it are a mistake.
-const MOST_THREADS: usize = 4096;
+/// The most threads that `--threads` accepts. More are a mistake on any machine.
+const MAX_THREADS: usize = 4096;
 
-/// A number of threads.
+/// Parses a number of threads.
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    let count = text.parse().ok().and_then(NonZeroUsize::new).filter(|count| count.get() <= MOST_THREADS);
-    count.ok_or_else(|| format!("it takes a number from 1 to {MOST_THREADS}"))
+    let count = text.parse().ok().and_then(NonZeroUsize::new).filter(|count| count.get() <= MAX_THREADS);
+    count.ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
 }
 
-/// An option for the one file that a program reads, or writes.
-fn only(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
-    let files = if files == 0 { "none".to_owned() } else { files.to_string() };
+/// Refuses an option that replaces the only file of a program, if the program does not have exactly one.
+fn check_only_file(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
     ensure!(
-        !given || files == "1",
-        "{option} stands for the one file that a program {does}; this one {does} {files}"
+        !given || files == 1,
+        "{option} replaces the only file that a program {does}, but this program {does} {files} files"
     );
     Ok(())
 }
 
-/// How a program is executed.
+/// The execution engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Engine {
-    /// C, compiled for this machine
+    /// C code, compiled for this machine
     Native,
-    /// What defines the meaning; slow
+    /// The interpreter, which defines the meaning of programs; slow
     Interpreter,
 }
 
-/// How a program is dealt out to threads; of dynamic rates, how its regions take turns.
+/// The distribution of a program to threads, and the scheduling of regions with dynamic rates.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, ValueEnum)]
-enum How {
-    /// Stretches without state on all threads at once, the rest in pieces that are dealt out evenly
+enum RunMode {
+    /// Stateless parts on all threads at once, the others as segments of equal work
     #[default]
     Auto,
-    /// A thread of the operating system for each filter
+    /// An operating system thread for each filter
     Filters,
-    /// Fused to as many segments as threads
+    /// The program fused to as many segments as there are threads, each on one thread at a time
     Pipeline,
-    /// All threads do the same, and wait for one another
+    /// Data parallelism: all threads execute the same code on different items, with a barrier after each batch
     Data,
-    /// Of dynamic rates: filter by filter in data-flow order
+    /// Dynamic rates: filter by filter, in data-flow order
     Sequential,
-    /// Of dynamic rates: the ends ask for items
+    /// Dynamic rates: demand-driven, the last filters request items
     Demand,
-    /// Of dynamic rates: all regions in each turn, those without input for nothing
+    /// Dynamic rates: all regions in each round; regions without input do nothing
     NoOp,
-    /// Of dynamic rates: a thread of the operating system for each filter, with locks between them
+    /// Dynamic rates: an operating system thread for each filter, with locks between them
     OsThread,
 }
 
@@ -264,15 +269,15 @@ impl Run {
     fn threads(&self) -> Threads {
         let count = self.threads.or_else(|| thread::available_parallelism().ok());
         let split = match self.mode {
-            How::Auto | How::Sequential | How::Demand | How::NoOp => Split::Auto,
-            How::Filters | How::OsThread => Split::Filters,
-            How::Pipeline => Split::Pipeline,
-            How::Data => Split::DataParallel,
+            RunMode::Auto | RunMode::Sequential | RunMode::Demand | RunMode::NoOp => Split::Auto,
+            RunMode::Filters | RunMode::OsThread => Split::Filters,
+            RunMode::Pipeline => Split::Pipeline,
+            RunMode::Data => Split::DataParallel,
         };
         Threads { split, ..Threads::new(count.map_or(1, NonZeroUsize::get)) }
     }
 
-    fn batched(&self, native: Native) -> Native {
+    fn with_batch_and_budget(&self, native: Native) -> Native {
         let native = match self.batch {
             Some(batch) => native.in_batches_of(batch),
             None => native,
@@ -287,46 +292,46 @@ impl Run {
         Within { bytes: self.budget.unwrap_or(BUDGET), ..Within::default() }
     }
 
-    fn turns(&self) -> Mode {
+    fn scheduling(&self) -> Mode {
         match self.mode {
-            How::Sequential => Mode::Sequential,
-            How::Demand => Mode::Demand,
-            How::NoOp => Mode::NoOp,
-            How::OsThread => Mode::OsThread,
+            RunMode::Sequential => Mode::Sequential,
+            RunMode::Demand => Mode::Demand,
+            RunMode::NoOp => Mode::NoOp,
+            RunMode::OsThread => Mode::OsThread,
             _ => Mode::Hybrid,
         }
     }
 
-    /// The program as native code; none where the interpreter is to run it, which is said unless it was
-    /// asked for.
+    /// Compiles the program to native code. Returns `None` if the interpreter is to run it, and prints a note unless
+    /// the user has chosen the interpreter.
     fn native(&self, make: impl FnOnce(Level) -> Result<Native, Refusal>) -> Result<Option<Native>> {
         if self.engine == Some(Engine::Interpreter) {
             return Ok(None);
         }
         let level = level(self.optimise);
         match make(level) {
-            Ok(native) => Ok(Some(self.batched(native.in_mode(self.turns())))),
+            Ok(native) => Ok(Some(self.with_batch_and_budget(native.in_mode(self.scheduling())))),
             Err(refusal) if refusal == Refusal::Interrupted || self.engine == Some(Engine::Native) => {
                 Err(refusal.into())
             }
             Err(refusal) => {
-                standard::complain(&format!("note: {refusal}; the interpreter runs it"));
+                standard::eprint(&format!("note: {refusal}; the interpreter runs the program"));
                 Ok(None)
             }
         }
     }
 }
 
-/// Standard output; where that is a terminal the progress bar goes as soon as something is printed, since a line may
-/// come in pieces.
-struct Screen {
+/// Standard output. If it is a terminal, the first write removes the progress bar for good, since a write may be a
+/// part of a line.
+struct Stdout {
     out: File,
-    over: Option<Progress>,
+    bar: Option<Progress>,
 }
 
-impl Write for Screen {
+impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Some(bar) = self.over.take() {
+        if let Some(bar) = self.bar.take() {
             bar.finish();
         }
         self.out.write(bytes)
@@ -337,38 +342,39 @@ impl Write for Screen {
     }
 }
 
-/// Standard output, written to by the program and flushed by us.
+/// Buffered standard output, which the program writes and [`Run::execute`] flushes.
 #[derive(Clone)]
-pub(super) struct Shared {
-    out: Rc<RefCell<BufWriter<Screen>>>,
-    /// Whoever read it does so no more.
+pub(super) struct SharedOutput {
+    out: Rc<RefCell<BufWriter<Stdout>>>,
+    /// Standard output is a pipe, and its reader has closed it.
     closed: Rc<Cell<bool>>,
 }
 
-impl Shared {
-    fn new(out: Screen) -> Shared {
-        Shared { out: Rc::new(RefCell::new(BufWriter::new(out))), closed: Rc::default() }
+impl SharedOutput {
+    fn new(out: Stdout) -> SharedOutput {
+        SharedOutput { out: Rc::new(RefCell::new(BufWriter::new(out))), closed: Rc::default() }
     }
 
     fn is_closed(&self) -> bool {
         self.closed.get()
     }
 
-    fn seen<T>(&self, done: io::Result<T>) -> io::Result<T> {
+    /// Sets `closed` if `result` is a broken pipe.
+    fn note_closed<T>(&self, result: io::Result<T>) -> io::Result<T> {
         let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-        self.closed.set(self.closed.get() || done.as_ref().is_err_and(is_closed));
-        done
+        self.closed.set(self.closed.get() || result.as_ref().is_err_and(is_closed));
+        result
     }
 }
 
-impl Write for Shared {
+impl Write for SharedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.borrow_mut().write(bytes);
-        self.seen(written)
+        self.note_closed(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let flushed = self.out.borrow_mut().flush();
-        self.seen(flushed)
+        self.note_closed(flushed)
     }
 }

@@ -1,14 +1,14 @@
-//! Lanes within a block: instances of a class that stand next to one another.
+//! Lanes within one block: isomorphic components (instances of a class) at adjacent positions.
 //!
-//! Where each load of as many instances as there are lanes is of one cell, or of cells that follow one
-//! another, and each store is to cells that follow one another, items need not be brought into lanes: they
-//! are there. Vectors of half the length do where whole ones do not.
+//! If each load of as many instances as there are lanes reads one cell or consecutive cells, and each store
+//! writes consecutive cells, items need no transposition: they are in lanes already. Vectors of half the
+//! length are tried where whole ones do not fit.
 
 use super::dag::Op;
 use super::parts::{Class, Parts};
 use crate::ir::Kind;
 
-/// Puts instances into an order in which all classes of a block can be done in this way; in how many lanes.
+/// Orders the instances so that all classes of a block fit; returns the number of lanes.
 pub(super) fn arrange(parts: &mut Parts, lanes: usize) -> Option<usize> {
     let looks =
         parts.classes.iter().flat_map(|class| &class.steps).any(|step| matches!(step.op, Op::Look(_)));
@@ -24,7 +24,7 @@ pub(super) fn arrange(parts: &mut Parts, lanes: usize) -> Option<usize> {
     Some(width)
 }
 
-/// Instances by the place of their first store.
+/// Sorts instances by the position of their first store.
 fn sorted(class: &Class) -> Class {
     let mut order: Vec<usize> = (0..class.instances).collect();
     if let Some((_, store)) = class.stores.first() {
@@ -38,7 +38,7 @@ fn sorted(class: &Class) -> Class {
     sorted
 }
 
-/// Whether a class can be done in this way.
+/// Whether all accesses of a class fit.
 fn fits(class: &Class, lanes: usize) -> bool {
     class.instances.is_multiple_of(lanes)
         && class.loads.iter().all(|load| load.kind != Kind::Bool && regular(&load.at, lanes))
@@ -60,7 +60,7 @@ fn regular(at: &[u32], lanes: usize) -> bool {
     at.chunks(lanes).all(follows) || at.chunks(lanes).all(is_one)
 }
 
-/// Vectors of instances that are done side by side: what they load from one place is loaded once.
+/// The number of vectors of instances done side by side; what they load from one position is loaded once.
 pub(crate) fn beside(class: &Class, lanes: usize) -> u32 {
     let vectors = (class.instances / lanes) as u32;
     let fits = |count: &u32| vectors.is_multiple_of(*count) && *count as usize * class.pressure.max(2) <= 26;

@@ -1,18 +1,18 @@
-//! What a block calculates, as operations on values: without loops, variables and indices.
+//! The computation of a block as a DAG of operations: no loops, variables or indices.
 
 use crate::ir::{Function, Kind, Scalar};
 use rustc_hash::FxHashMap;
 use thalweg_lang::hir::{BinaryOp, Type, UnaryOp};
 use thalweg_lang::value::Value;
 
-/// A value: known, or of a node.
+/// A value: a constant or the result of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Val {
     /// No operand.
     None,
-    /// The bits of a constant.
+    /// A constant, by its bits.
     Const(Kind, u32),
-    /// A node's.
+    /// The result of a node.
     Node(u32),
 }
 
@@ -34,7 +34,7 @@ impl Val {
     }
 }
 
-/// A constant of these bits.
+/// The constant with these bits.
 pub(crate) fn scalar(kind: Kind, bits: u32) -> Scalar {
     match kind {
         Kind::Bool => Scalar::Bool(bits != 0),
@@ -43,7 +43,7 @@ pub(crate) fn scalar(kind: Kind, bits: u32) -> Scalar {
     }
 }
 
-/// What a node does.
+/// The operation of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Op {
     /// A cell of a root that comes from outside.
@@ -58,41 +58,41 @@ pub(crate) enum Op {
     Select,
     /// A cell of a table, by its index.
     Look(u32),
-    /// The bits turned to the left by so many places.
+    /// Rotation to the left by this many bits.
     Turn(u32),
-    /// The operand.
+    /// A copy of the operand.
     Same,
 }
 
-/// A node: an operation on operands of a kind.
+/// An operation on operands of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Node {
     pub(crate) op: Op,
-    /// Of the result, and of the operands.
+    /// The kind of the result, and of the operands.
     pub(crate) kind: Kind,
     pub(crate) of: Kind,
     pub(crate) args: [Val; 3],
 }
 
-/// A table that is looked into.
+/// A table that nodes index.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Table {
     pub(crate) kind: Kind,
     pub(crate) values: Vec<Scalar>,
 }
 
-/// Nodes, operands before those that use them.
+/// Nodes in topological order.
 #[derive(Default)]
 pub(crate) struct Dag {
     pub(crate) nodes: Vec<Node>,
     pub(crate) tables: Vec<Table>,
-    /// Those of what comes from outside.
+    /// The nodes of cells that come from outside.
     entered: FxHashMap<Node, u32>,
 }
 
 impl Dag {
-    /// The value of an operation. Only what comes from outside is shared: code that has an operation twice would
-    /// else look different with other constants.
+    /// The value of an operation. Only cells from outside are shared: with common subexpressions shared,
+    /// codes that differ in constants would no longer be isomorphic.
     pub(super) fn node(&mut self, node: Node) -> Val {
         if let Some(folded) = fold(&node) {
             return Val::of(folded);
@@ -109,8 +109,8 @@ impl Dag {
         Val::Node(at)
     }
 
-    /// What is turned bit by bit as one operation: the language has no shift that fills up with zeros, so
-    /// programs write `x >> n & m | x << 32 - n`, in any order, where `m` are the low `32 - n` bits.
+    /// Recognises a rotation: the language has no logical shift, so programs write `x >> n & m | x << 32 -
+    /// n`, in any order, where `m` has the low `32 - n` bits set.
     fn turned(&self, node: Node) -> Node {
         let Node { op: Op::Binary(BinaryOp::BitOr), of: Kind::Int, args: [a, b, _], .. } = node else {
             return node;
@@ -126,7 +126,7 @@ impl Dag {
         node
     }
 
-    /// The operands of an operation on integers, the known one last.
+    /// The operands of this operation on integers, if one is constant; the constant last.
     fn with_known(&self, value: Val, wanted: BinaryOp) -> Option<(Val, u32)> {
         let Val::Node(node) = value else { return None };
         let Node { op: Op::Binary(op), of: Kind::Int, args, .. } = self.nodes[node as usize] else {
@@ -145,20 +145,20 @@ impl Dag {
         self.with_known(value, op).map(|(x, by)| (x, by & 31))
     }
 
-    /// Of a shift to the right without the signs that it fills up with: what is shifted, and by how much.
+    /// The operand and the distance of a logical shift to the right.
     fn low_bits(&self, value: Val) -> Option<(Val, u32)> {
         let (shifted, mask) = self.with_known(value, BinaryOp::BitAnd)?;
         let (x, by) = self.shifted(shifted, BinaryOp::ShiftRight)?;
         (mask == u32::MAX >> by).then_some((x, by))
     }
 
-    /// The operand by another name.
+    /// A copy of a value as a node of its own.
     pub(super) fn same(&mut self, value: Val, kind: Kind) -> u32 {
         self.nodes.push(Node { op: Op::Same, kind, of: kind, args: [value, Val::None, Val::None] });
         self.nodes.len() as u32 - 1
     }
 
-    /// What an integer may be, at least and at most.
+    /// The range of an integer.
     fn range(&self, value: Val) -> Option<(i32, i32)> {
         let node = match value {
             Val::Node(node) => &self.nodes[node as usize],
@@ -203,11 +203,11 @@ impl Dag {
         }
     }
 
-    /// A cell of a table: of that part of it that the index may come to. Indices into few vectors count from 0
-    /// and need no more than their low bits.
+    /// A cell of a table, restricted to the part that the index can reach. An index into a few vectors counts
+    /// from 0 and needs only its low bits.
     pub(super) fn look(&mut self, kind: Kind, values: &[Scalar], at: Val, lanes: usize) -> Option<Val> {
         let (low, high) = self.range(at).unwrap_or((0, i32::MAX));
-        // That it is not outside is known.
+        // The index is known to be in range.
         let low = low.max(0) as usize;
         let high = usize::try_from(high).ok()?.min(values.len().checked_sub(1)?);
         let values = values.get(low..=high)?;
@@ -225,7 +225,7 @@ impl Dag {
         Some(self.node(Node { op, kind, of: Kind::Int, args: [index, Val::None, Val::None] }))
     }
 
-    /// An integer less a number.
+    /// An integer minus a constant.
     fn less(&mut self, value: Val, by: i32) -> Val {
         let none = Val::None;
         let (mut value, mut by) = (value, by);
@@ -246,7 +246,7 @@ impl Dag {
         self.node(Node { op: Op::Binary(BinaryOp::Add), kind: Kind::Int, of: Kind::Int, args })
     }
 
-    /// The number of a table.
+    /// The index of a table.
     fn table(&mut self, kind: Kind, values: &[Scalar]) -> u32 {
         let found = self.tables.iter().position(|table| table.kind == kind && table.values == values);
         found.unwrap_or_else(|| {
@@ -256,7 +256,7 @@ impl Dag {
     }
 }
 
-/// The result where all operands are known, by the interpreter's operations.
+/// Folds an operation on constants, by the interpreter's operations.
 fn fold(node: &Node) -> Option<Scalar> {
     let mut args = Vec::new();
     for arg in node.args.iter().filter(|arg| **arg != Val::None) {

@@ -1,4 +1,4 @@
-//! What is connected among a slab's nodes, as it grows, and how many values that needs at a time.
+//! The connected components of a slab's nodes, maintained while it grows, and their register pressure.
 
 use super::dag::{Node, Op, Val};
 
@@ -7,7 +7,7 @@ pub(super) fn args(node: &Node) -> [Option<u32>; 3] {
     node.args.map(|arg| if let Val::Node(node) = arg { Some(node) } else { None })
 }
 
-/// Nodes, and which of them do something.
+/// Nodes, and which of them are live.
 #[derive(Clone, Copy)]
 pub(super) struct Acting<'a> {
     pub(super) nodes: &'a [Node],
@@ -20,17 +20,17 @@ impl Acting<'_> {
     }
 }
 
-/// The components of a range of nodes that others may be added to.
+/// The components of a growing range of nodes (union-find).
 pub(super) struct Linked {
     from: u32,
-    /// By node of the range: another of its component, and in the end the first.
+    /// By node of the range: another node of its component; following it leads to the first.
     up: Vec<u32>,
-    /// By node: the next one of its component, round and round.
+    /// By node: the next one of its component, in a circular list.
     next: Vec<u32>,
 }
 
 impl Linked {
-    /// Nothing yet; the range begins there.
+    /// An empty range that begins at a node.
     pub(super) fn from(from: u32) -> Linked {
         Linked { from, up: Vec::new(), next: Vec::new() }
     }
@@ -52,7 +52,7 @@ impl Linked {
         }
     }
 
-    /// Adds nodes up to one; the first ones of components that have become other ones.
+    /// Adds the nodes up to `end`; returns the first nodes of the components that have changed.
     pub(super) fn grow(&mut self, acting: Acting<'_>, end: u32) -> Vec<u32> {
         let to = self.end();
         for node in to..end {
@@ -76,12 +76,12 @@ impl Linked {
         if a != b {
             let (a, b) = ((a.min(b) - self.from) as usize, (a.max(b) - self.from) as usize);
             self.up[b] = self.up[a];
-            // Two rounds become one.
+            // Joins the two circular lists.
             self.next.swap(a, b);
         }
     }
 
-    /// The component with this first node, in its order.
+    /// The nodes of the component with this first node, in order.
     pub(super) fn component(&self, first: u32, into: &mut Vec<u32>) {
         into.clear();
         let mut node = first;
@@ -96,7 +96,7 @@ impl Linked {
     }
 }
 
-/// What [`Pressure::of`] writes on: by node, which is nothing between calls.
+/// Scratch memory of [`Pressure::of`], by node; clear between calls.
 pub(super) struct Pressure {
     last: Vec<u32>,
     held: Vec<bool>,
@@ -107,7 +107,7 @@ impl Pressure {
         Pressure { last: vec![0; nodes], held: vec![false; nodes] }
     }
 
-    /// The most values of a component's nodes that are needed at a time.
+    /// The most values that are live at a time in a component.
     pub(super) fn of(&mut self, nodes: &[Node], component: &[u32]) -> usize {
         let args = |node: u32| args(&nodes[node as usize]).into_iter().flatten().map(|arg| arg as usize);
         for (at, node) in component.iter().enumerate() {
@@ -123,7 +123,7 @@ impl Pressure {
             for arg in args(*node).filter(|arg| self.last[*arg] == at as u32) {
                 now -= usize::from(std::mem::replace(&mut self.held[arg], false));
             }
-            // What is used later is let go of there.
+            // A value with later uses stays live until the last one.
             if self.last[*node as usize] > at as u32 {
                 now += usize::from(!std::mem::replace(&mut self.held[*node as usize], true));
             }

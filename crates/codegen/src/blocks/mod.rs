@@ -1,17 +1,16 @@
-//! Blocks in lanes: steady states side by side, one in each lane of vectors.
+//! Blocks in lanes: independent steady states in the lanes of vectors.
 //!
-//! A *group* is a run of actors without state that keep nothing from one steady state to the next. Whatever
-//! its splitters and joiners do to the order of items, each steady state of it, a *block*, does the same to
-//! its own; so as many blocks as there are lanes are done at once, with one operation on vectors for each on
-//! items. At the entrance the blocks' items, which stand `advance` apart in a root, are brought into lanes by
-//! transposing squares of them in registers, and at the exit back ([`emit::blocks`](crate::emit::blocks)).
+//! A *group* is a sequence of stateless actors that keep nothing from one steady state to the next. Whatever
+//! its splitters and joiners do to the order of items, each steady state of the group, a *block*, does the
+//! same to its own; so as many blocks as vectors have lanes are done at once, with a vector operation for
+//! each scalar one. At the entrance the blocks' items, which are `advance` apart in a root, are transposed
+//! into lanes in registers, and at the exit back ([`emit::blocks`](crate::emit::blocks)).
 //!
-//! Inside, a place is known where code is made: the firings of a block are followed one by one ([`trace`]) and
-//! become operations on values ([`dag`]), which become loops over what looks the same ([`parts`]). A
-//! permutation of items costs nothing there.
+//! Inside, every position is known at compile time: the firings of a block are executed symbolically
+//! ([`trace`]) into operations on values ([`dag`]), which become loops over isomorphic components
+//! ([`parts`]). Permuting items costs nothing.
 //!
-//! **Between calls** nothing is kept inside of a group; roots that are no more than its insides have no
-//! memory of their own.
+//! **Between calls** nothing remains inside a group; roots inside it have no buffer.
 
 pub(crate) mod across;
 pub(crate) mod dag;
@@ -36,28 +35,28 @@ use std::collections::HashMap;
 use thalweg_lang::flat::NodeId;
 use trace::{Cells, Trace};
 
-/// The shortest row of cells that is brought into lanes.
+/// The shortest row of cells that is transposed into lanes.
 pub(crate) const ROW: u32 = 16;
 
-/// Vectors of memory of a block, of 64 bytes: half of the second cache.
+/// The most vectors (of 64 bytes) in a block's memory: half of the second-level cache.
 const MOST_VECTORS: u32 = 8192;
 
-/// Cells of the block that are moved from a root, or to it.
+/// Cells of a block that are copied from a root, or to it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Border {
     pub(crate) root: usize,
     pub(crate) kind: Kind,
-    /// The first cell in the first steady state, and how far the next one is.
+    /// The first cell in the first steady state, and the distance to the next steady state's.
     pub(crate) first: u32,
     pub(crate) advance: u32,
     pub(crate) cells: u32,
-    /// Where in the block's memory.
+    /// The offset in the block's memory.
     pub(crate) offset: u32,
-    /// The class before which cells are brought in.
+    /// The class before which the cells are copied in.
     pub(crate) before: usize,
 }
 
-/// A group that is run in lanes.
+/// A group that runs in lanes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Block {
     pub(crate) actors: Vec<usize>,
@@ -66,23 +65,23 @@ pub(crate) struct Block {
     pub(crate) exits: Vec<Border>,
     pub(crate) parts: Parts,
     pub(crate) tables: Vec<Table>,
-    /// How many blocks are done in each lane, side by side.
+    /// Blocks in each lane that are done side by side.
     pub(crate) beside: u32,
-    /// Lanes are not blocks, but what looks the same within one ([`across`]), and so many.
+    /// The number of lanes where these are isomorphic components of one block ([`across`]), not blocks.
     pub(crate) across: Option<usize>,
-    /// Vectors of memory: of its cells in lanes, or of rows.
+    /// Vectors of memory: for its cells in lanes, or for rows.
     pub(crate) vectors: u32,
 }
 
 impl Border {
-    /// Vectors of memory for as many rows as there are lanes, one after the other.
+    /// The vectors of memory for as many rows as vectors have lanes.
     pub(crate) fn room(&self) -> u32 {
         self.advance.max(ROW)
     }
 }
 
-/// Finds groups, and puts them into the plan in place of their actors. Families and bundles give way to groups
-/// that have all of their actors.
+/// Finds groups, and replaces their actors in the plan. Families and bundles give way to groups that contain
+/// all of their actors.
 pub(crate) fn find(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
@@ -108,7 +107,7 @@ pub(crate) fn find(
     plan.with_blocks(facts, lanes as u64);
 }
 
-/// What nodes cost in families and bundles, for as many steady states as there are lanes.
+/// The costs of nodes in families and bundles, for as many steady states as vectors have lanes.
 fn costs(plan: &Plan, lanes: usize) -> HashMap<NodeId, f64> {
     let families = plan.families.iter().map(|family| (&family.actors, family.cost));
     let bundles = plan.bundles.iter().map(|bundle| (&bundle.actors, bundle.cost));
@@ -127,7 +126,7 @@ fn find_in(
     looks: &mut Looks<'_>,
 ) {
     let before = plan.steps.clone();
-    // Which of several failures comes first is a matter of order.
+    // Sorting changes which of several failures comes first.
     if !may_fail(codes) {
         runs::sort(codes, plan);
     }
@@ -210,7 +209,7 @@ fn block(
         let buffer = parts.buffers.iter().find(|buffer| buffer.root == *root)?;
         let info = &plan.roots[*root];
         let advance = info.advance as u32 * info.cells as u32;
-        // All places are written, and no other block's.
+        // All positions must be written, by this block only.
         let Some(Cells::Inside(cells)) = &trace.roots[*root] else { return None };
         let written = cells.iter().filter(|value| **value != dag::Val::None).count() as u32;
         if buffer.cells != advance || written != advance {
@@ -229,12 +228,12 @@ fn block(
     }
     let moved: u32 = entrances.iter().chain(&exits).map(|border| border.cells).sum();
     let cost = cost(&parts) + if across.is_some() { 0.0 } else { 7.0 * f64::from(moved) };
-    // What families and bundles cost is better known than what actors do by themselves.
+    // The costs of families and bundles are better known than those of single actors.
     let enough = if known.is_empty() { 0.8 } else { 1.0 };
     if cost > enough * now || parts.vectors > MOST_VECTORS || entrances.is_empty() || exits.is_empty() {
         return None;
     }
-    // What is loaded of tables serves two.
+    // A load from a table then serves two blocks.
     let looks =
         parts.classes.iter().flat_map(|class| &class.steps).any(|step| matches!(step.op, Op::Look(_)));
     let beside = if looks && across.is_none() && parts.vectors <= MOST_VECTORS / 2 { 2 } else { 1 };
@@ -252,7 +251,7 @@ fn block(
     })
 }
 
-/// Follows an actor's firings in a steady state.
+/// Traces an actor's firings in a steady state.
 fn follow(facts: &Facts<'_>, codes: &[Option<NodeCode>], actor: &Actor, trace: &mut Trace) -> Option<()> {
     let firings = actor.firings as i64;
     let side = |port: &crate::plan::Port| (port.items.window > 0).then_some(port.root);
@@ -290,7 +289,7 @@ fn follow(facts: &Facts<'_>, codes: &[Option<NodeCode>], actor: &Actor, trace: &
     }
 }
 
-/// What an operation costs: in instructions on vectors, about.
+/// The cost of an operation, in vector instructions.
 fn weight(op: Op) -> f64 {
     match op {
         Op::In { .. } => 0.0,
@@ -301,7 +300,7 @@ fn weight(op: Op) -> f64 {
     }
 }
 
-/// What a steady state of as many blocks as there are lanes costs without moving items in and out.
+/// The cost of a steady state of as many blocks as vectors have lanes, without copying items in and out.
 fn cost(parts: &Parts) -> f64 {
     let of = |class: &parts::Class| {
         let work: f64 = class.steps.iter().map(|step| weight(step.op)).sum();
@@ -310,7 +309,7 @@ fn cost(parts: &Parts) -> f64 {
     parts.classes.iter().map(of).sum()
 }
 
-/// What the same costs an actor by itself.
+/// The cost of the same for an actor on its own.
 fn cost_now(codes: &[Option<NodeCode>], actor: &Actor, nodes: &[dag::Node], lanes: usize) -> f64 {
     // Cells of tables are loaded one by one.
     let looks = nodes.iter().filter(|node| matches!(node.op, Op::Look(_))).count() as f64;

@@ -1,11 +1,11 @@
-//! What became of runs of actors, kept beside the library so that a later start need not find it again: which are
-//! blocks, and what those see of them who only run what was made.
+//! What planning found for each run of actors, stored beside the library so that a later start need not
+//! search again: which runs are blocks, and the properties of blocks that are needed to run them.
 
 use super::parts::Parts;
 use super::{Block, Run};
 use crate::plan::Plan;
 
-/// A block without what its code is written from.
+/// A block without the data its code is generated from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Outline {
     /// As in [`Block`].
@@ -14,7 +14,7 @@ pub(crate) struct Outline {
     across: Option<u32>,
 }
 
-/// What became of each run that was looked at, in order: a block, or none.
+/// The results for all examined runs, in order: an outline, or `None` where a run is no block.
 pub(crate) type Outlines = Vec<Option<Outline>>;
 
 impl Outline {
@@ -23,7 +23,7 @@ impl Outline {
         Outline { vectors, beside, across: across.map(|width| width as u32) }
     }
 
-    /// A block that can be run, and not written.
+    /// A block that can be run, but not emitted.
     fn block(self, run: &Run, plan: &Plan) -> Block {
         let Outline { vectors, beside, across } = self;
         Block {
@@ -48,11 +48,11 @@ impl Outline {
     }
 }
 
-/// Runs that are looked at, or that it is known of what becomes of them.
+/// How runs are judged: by searching, or from known results.
 pub(crate) enum Looks<'a> {
-    /// What was found up to now.
+    /// The results so far.
     New(Outlines),
-    /// Those that are still to come.
+    /// The results still to be used.
     Known(std::slice::Iter<'a, Option<Outline>>),
 }
 
@@ -61,7 +61,7 @@ impl<'a> Looks<'a> {
         known.map_or(Looks::New(Vec::new()), |known| Looks::Known(known.iter()))
     }
 
-    /// What becomes of a run.
+    /// The block of a run, if it is one.
     pub(super) fn at(
         &mut self,
         run: &Run,
@@ -75,13 +75,13 @@ impl<'a> Looks<'a> {
                 block
             }
             Looks::Known(known) => {
-                let outline = known.next().expect("the same runs are looked at each time");
+                let outline = known.next().expect("planning examines the same runs each time");
                 outline.map(|outline| outline.block(run, plan))
             }
         }
     }
 
-    /// What was found.
+    /// The results found.
     pub(crate) fn found(self) -> Outlines {
         match self {
             Looks::New(found) => found,
@@ -90,7 +90,7 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// Outlines in words: three numbers each, or a dash.
+/// Outlines as text: a line of three numbers each, or a dash.
 pub(crate) fn to_text(outlines: &Outlines) -> String {
     let word = |outline: &Option<Outline>| {
         outline.map_or("-".to_owned(), |outline| outline.numbers().map(|number| number.to_string()).join(" "))
@@ -98,7 +98,7 @@ pub(crate) fn to_text(outlines: &Outlines) -> String {
     outlines.iter().map(word).collect::<Vec<_>>().join("\n")
 }
 
-/// The opposite; none of a text that is something else.
+/// Parses what [`to_text`] wrote; `None` for any other text.
 pub(crate) fn from_text(text: &str) -> Option<Outlines> {
     let outline = |line: &str| {
         if line == "-" {

@@ -1,14 +1,14 @@
-//! A block's [`Dag`] as loops over memory that is near and registers.
+//! Cuts a block's [`Dag`](super::dag::Dag) into loops over memory close by and registers.
 //!
-//! **Slabs.** Actors are taken together, in their order, as long as what is connected among their nodes
-//! needs no more values at a time than there are registers: then items pass from one to the other there. What
-//! a later slab needs is stored.
+//! **Slabs.** Consecutive actors form a slab as long as the components of its nodes need no more values at a
+//! time than there are registers: then items pass from one actor to the next in registers. What a later slab
+//! needs is stored.
 //!
-//! **Components.** The nodes of a slab fall into parts that have nothing to do with one another. Those that
-//! look the same but for their constants, and for where they load and store, are one loop over all of them.
+//! **Components.** The nodes of a slab fall into connected components. Isomorphic components, which differ
+//! only in constants and in the positions of loads and stores, become one loop over all of them.
 //!
-//! Source: that parts of a network with few values between them are done one after the other is how M. Frigo,
-//! A Fast Fourier Transform Compiler, section 6, orders its code.
+//! Source: M. Frigo, A Fast Fourier Transform Compiler, section 6, orders its code in the same way: parts of
+//! a network with few values between them are done one after the other.
 
 use super::dag::{Node, Op, Val};
 use super::linked::{Acting, Linked, Pressure, args};
@@ -16,24 +16,24 @@ use super::trace::{Cells, Trace};
 use crate::ir::Kind;
 use rustc_hash::FxHashMap;
 
-/// Values at a time.
+/// The most values that are live at a time.
 const REGISTERS: usize = 30;
 
-/// Nodes of a component, and of all components that look different.
+/// The most nodes of a component, and of all classes together.
 const LARGEST: usize = 2500;
 const MOST: usize = 8000;
 
-/// An operand of a part's node.
+/// An operand of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Arg {
     None,
-    /// What another node of the part gives.
+    /// The result of another step of the class.
     Own(u32),
     Load(u32),
     Const(u32),
 }
 
-/// A node of a part.
+/// An operation of a class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Step {
     pub(crate) op: Op,
@@ -42,7 +42,7 @@ pub(crate) struct Step {
     pub(crate) args: [Arg; 3],
 }
 
-/// A load, or a store, of a class: its cell's place in the block's memory by instance.
+/// A load or a store of a class: the cell's position in the block's memory, by instance.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Access {
     pub(crate) kind: Kind,
@@ -50,17 +50,17 @@ pub(crate) struct Access {
     pub(crate) at: Vec<u32>,
 }
 
-/// Components that look the same.
+/// Isomorphic components.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Class {
     pub(crate) steps: Vec<Step>,
-    /// How many of them are of one firing, firing by firing.
+    /// The lengths of runs of steps that belong to one firing.
     pub(crate) firings: Vec<usize>,
     pub(crate) loads: Vec<Access>,
     pub(crate) consts: Vec<(Kind, Vec<u32>)>,
-    /// Of which node.
+    /// The index of the step that computes the stored value, and the store.
     pub(crate) stores: Vec<(u32, Access)>,
-    /// The most values that are needed at a time.
+    /// The most values that are live at a time.
     pub(crate) pressure: usize,
     pub(crate) instances: usize,
 }
@@ -69,10 +69,10 @@ pub(crate) struct Class {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Buffer {
     pub(crate) root: usize,
-    /// The cells of a steady state that are there.
+    /// The range of cells of a steady state that is there.
     pub(crate) low: u32,
     pub(crate) cells: u32,
-    /// Where they are.
+    /// The offset in the block's memory.
     pub(crate) offset: u32,
     /// The class before which they must be there.
     pub(crate) before: usize,
@@ -83,11 +83,11 @@ pub(crate) struct Buffer {
 pub(crate) struct Parts {
     pub(crate) classes: Vec<Class>,
     pub(crate) buffers: Vec<Buffer>,
-    /// Vectors of memory.
+    /// The number of vectors of memory.
     pub(crate) vectors: u32,
 }
 
-/// A root, and a cell of it.
+/// A root and a cell of it.
 pub(super) type Spot = (u32, u32);
 
 struct Cut<'a> {
@@ -97,11 +97,11 @@ struct Cut<'a> {
     slab: Vec<u32>,
     stores: Vec<Vec<Spot>>,
     homes: Vec<Option<Spot>>,
-    /// How many nodes there are after each firing.
+    /// The number of nodes after each firing.
     firings: &'a [u32],
 }
 
-/// A slab that others are added to.
+/// A growing slab.
 struct Slab {
     linked: Linked,
     fits: bool,
@@ -113,7 +113,7 @@ impl Slab {
         Slab { linked: Linked::from(from), fits: true, component: Vec::new() }
     }
 
-    /// Adds nodes; whether components are small enough. (Those that are not remain so, whatever is added.)
+    /// Adds nodes; returns whether components are small enough. (A component that is too large stays so.)
     fn fits_up_to(&mut self, acting: Acting<'_>, pressure: &mut Pressure, end: u32) -> bool {
         for first in self.linked.grow(acting, end) {
             if !self.fits {
@@ -127,16 +127,16 @@ impl Slab {
     }
 }
 
-/// Which actors are taken together.
+/// Which actors form a slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Together {
     /// As many as registers allow.
     Most,
-    /// Those that have nothing to do with one another.
+    /// Those that do not depend on each other.
     Beside,
 }
 
-/// Gives what leaves the block nodes, and tells where they are stored.
+/// Makes every output of the block a node; returns where nodes are stored.
 pub(super) fn close(trace: &mut Trace, exits: &[usize], ends: &mut Vec<u32>) -> Vec<Vec<Spot>> {
     let stores = outputs(trace, exits);
     ends.push(trace.dag.nodes.len() as u32);
@@ -144,7 +144,7 @@ pub(super) fn close(trace: &mut Trace, exits: &[usize], ends: &mut Vec<u32>) -> 
     stores
 }
 
-/// Cuts a block up; `ends` are numbers of nodes after each actor. None where it becomes too large.
+/// Cuts a block up; `ends` are the numbers of nodes after each actor. `None` where the result is too large.
 pub(super) fn parts(
     trace: &Trace,
     exits: &[usize],
@@ -181,7 +181,7 @@ pub(super) fn parts(
     })
 }
 
-/// Where nodes are stored for the outside; what is not calculated here gets a node.
+/// The outputs that each node is stored to; an output that no node computes gets a copy node.
 fn outputs(trace: &mut Trace, exits: &[usize]) -> Vec<Vec<Spot>> {
     let mut wanted = Vec::new();
     for root in exits {
@@ -263,12 +263,12 @@ impl Cut<'_> {
         slabs
     }
 
-    /// Finds places for what a later slab needs.
+    /// Assigns memory to values that a later slab needs.
     fn keep(&mut self) -> Option<()> {
         for node in (0..self.nodes.len() as u32).filter(|node| self.acts(*node)).collect::<Vec<_>>() {
             for arg in self.args(node).collect::<Vec<_>>() {
                 if self.acts(arg) && self.slab[arg as usize] < self.slab[node as usize] {
-                    // What is made by one actor is used by another, so it was put somewhere.
+                    // An actor's result that another actor uses was stored to a root.
                     let home = self.homes[arg as usize]?;
                     if !self.stores[arg as usize].contains(&home) {
                         self.stores[arg as usize].push(home);
@@ -279,7 +279,7 @@ impl Cut<'_> {
         Some(())
     }
 
-    /// Where a node is found later.
+    /// Where the value of a node is found later.
     fn spot(&self, node: u32) -> Option<Spot> {
         match self.nodes[node as usize].op {
             Op::In { root, cell } => Some((root, cell)),
@@ -287,9 +287,9 @@ impl Cut<'_> {
         }
     }
 
-    /// Memory for each root, as long as it is needed.
+    /// Assigns memory to each root for its lifetime.
     fn buffers(&self, exits: &[usize], slabs: u32) -> (Vec<Buffer>, u32) {
-        /// Cells, and slabs plus one.
+        /// A range of cells, and a range of slabs plus one.
         struct Span {
             cells: (u32, u32),
             time: (u32, u32),
@@ -346,7 +346,7 @@ impl Cut<'_> {
         (buffers, vectors)
     }
 
-    /// How many of these nodes are of one firing, firing by firing.
+    /// The numbers of consecutive nodes that belong to one firing.
     fn firings_of(&self, component: &[u32]) -> Vec<usize> {
         let firing = |node: &u32| self.firings.partition_point(|end| end <= node);
         component.chunk_by(|a, b| firing(a) == firing(b)).map(<[u32]>::len).collect()
@@ -396,7 +396,7 @@ impl Cut<'_> {
     }
 }
 
-/// What components that look the same have in common.
+/// An element of a component's signature: components with equal signatures are isomorphic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Token {
     Step(Step),
@@ -409,7 +409,7 @@ enum Token {
 struct Shape {
     tokens: Vec<Token>,
     steps: Vec<Step>,
-    /// With no places yet, and this component's.
+    /// Accesses without positions, and this component's positions.
     loads: Vec<(Access, u32)>,
     consts: Vec<(Kind, u32)>,
     stores: Vec<(u32, (Access, u32))>,

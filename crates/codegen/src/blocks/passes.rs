@@ -1,4 +1,4 @@
-//! Whether code gives what it takes.
+//! Whether code only forwards its input.
 
 use super::dag::{Op, Val};
 use super::trace::{Cells, Trace};
@@ -6,8 +6,8 @@ use crate::emit::items::Items;
 use crate::ir::{Cell, Code};
 use crate::plan::keeps_nothing;
 
-/// Whether all that a firing does is to give the items that it takes, as they are and in their order. An item is
-/// so many cells.
+/// Whether a firing only pushes the items that it pops, unchanged and in order. `cells` is the number of
+/// cells in an item.
 pub(crate) fn passes(code: &Code, (cell, cells): (Cell, usize), items: u64) -> bool {
     let Cell::Of(kind) = cell else { return false };
     if !code.sites.is_empty() || !keeps_nothing(code) {

@@ -1,4 +1,4 @@
-//! Which actors can be a group.
+//! Finds sequences of actors that can be groups.
 
 use crate::emit::lanes::Varies;
 use crate::emit::program::NodeCode;
@@ -6,15 +6,15 @@ use crate::ir::{Cell, Ex, Kind, walk_exprs};
 use crate::plan::{Plan, Port, Root, Step};
 use thalweg_lang::flat::NodeId;
 
-/// Actors that follow one another, and the roots around them.
+/// Consecutive actors, and the roots around them.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Run {
     pub(super) actors: Vec<usize>,
-    /// Roots that are read and written outside.
+    /// Roots that are written outside and read inside.
     pub(super) entrances: Vec<usize>,
-    /// Roots that are written, for others.
+    /// Roots that are written inside and read outside.
     pub(super) exits: Vec<usize>,
-    /// Roots that nobody else has to do with.
+    /// Roots that are used inside only.
     pub(super) inner: Vec<usize>,
 }
 
@@ -24,12 +24,12 @@ impl Run {
     }
 }
 
-/// Puts actors between feedback loops into another order in which runs are longer: what can be done first
-/// without a run being left and come back to.
+/// Reorders actors between feedback loops so that runs become longer: actors that can be done without leaving
+/// a run and returning to it come first.
 pub(super) fn sort(codes: &[Option<NodeCode>], plan: &mut Plan) {
     let users = users(plan);
     let able: Vec<bool> = (0..plan.actors.len()).map(|actor| can_be_done(codes, plan, actor)).collect();
-    // Steps are in data-flow order, so levels of writers are known.
+    // Steps are in data-flow order, so the levels of all writers are known.
     let mut levels = vec![0; plan.actors.len()];
     for step in &plan.steps {
         let Step::All(actor) = step else { continue };
@@ -82,14 +82,14 @@ fn can_be_done(codes: &[Option<NodeCode>], plan: &Plan, actor: usize) -> bool {
     !counts && Varies::of(&code.work).is_some()
 }
 
-/// Who reads and writes a root.
+/// The actors that read and write a root.
 #[derive(Clone, Default)]
 struct Users {
     readers: Vec<usize>,
     writers: Vec<usize>,
 }
 
-/// No actor.
+/// Stands for the outside of the region.
 const OUTSIDE: usize = usize::MAX;
 
 fn users(plan: &Plan) -> Vec<Users> {
@@ -102,7 +102,7 @@ fn users(plan: &Plan) -> Vec<Users> {
             users[port.root].writers.push(at);
         }
     }
-    // What is outside of the region.
+    // The borders of the region.
     for border in &plan.inputs {
         users[border.port.root].writers.push(OUTSIDE);
     }
@@ -112,7 +112,7 @@ fn users(plan: &Plan) -> Vec<Users> {
     users
 }
 
-/// Makes runs of these actors, each as long as it can be.
+/// Cuts these actors into runs, each as long as possible.
 fn close(plan: &Plan, actors: &mut Vec<usize>, runs: &mut Vec<Run>) {
     let mut rest = std::mem::take(actors);
     let users = users(plan);
@@ -123,7 +123,7 @@ fn close(plan: &Plan, actors: &mut Vec<usize>, runs: &mut Vec<Run>) {
     }
 }
 
-/// The most of these actors, from the first on, that have roots [`around`] them.
+/// The length of the longest prefix of these actors that is a run with roots [`around`] it.
 fn longest(plan: &Plan, users: &[Users], actors: &[usize]) -> usize {
     let (mut reads, mut writes) = (vec![0; plan.roots.len()], vec![0; plan.roots.len()]);
     // Roots of which some writers are missing.
@@ -138,7 +138,7 @@ fn longest(plan: &Plan, users: &[Users], actors: &[usize]) -> usize {
             writes[root] += 1;
             missing -= usize::from(writes[root] == all && all > 1);
         }
-        // More actors make nothing better of this.
+        // Adding actors cannot make this a run.
         let kept =
             |port: &&Port| plan.roots[port.root].keep > 0 && reads[port.root] > 0 && writes[port.root] > 0;
         if actor.inputs.iter().chain(&actor.outputs).filter(moves).any(|port| kept(&port)) {
@@ -151,7 +151,7 @@ fn longest(plan: &Plan, users: &[Users], actors: &[usize]) -> usize {
     most
 }
 
-/// The roots around actors; none where one is neither inside nor at a border.
+/// The roots around actors; `None` where a root is neither inside nor at a border.
 fn around(plan: &Plan, users: &[Users], actors: &[usize]) -> Option<Run> {
     let mut inside = vec![false; plan.actors.len()];
     actors.iter().for_each(|actor| inside[*actor] = true);
@@ -180,7 +180,7 @@ pub(super) fn kind(root: &Root) -> Option<Kind> {
     }
 }
 
-/// How many cells of a root a steady state of the run comes to.
+/// The number of cells of a root that a steady state of the run can reach.
 pub(super) fn reach(plan: &Plan, run: &Run, root: usize) -> Option<usize> {
     let mut end = 0;
     for actor in run.actors.iter().map(|actor| &plan.actors[*actor]) {

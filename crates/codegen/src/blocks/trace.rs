@@ -1,13 +1,13 @@
-//! From firings to a [`Dag`]: the firings of a block are executed on values that are not known.
+//! Symbolic execution: the firings of a block are executed on unknown values to build a [`Dag`].
 //!
-//! What decides where code goes is known, but for conditions of single items: of these both ways are gone,
-//! and each place that differs behind them is a choice.
+//! Control flow is known at compile time, except for conditions on single items: then both branches are
+//! executed, and each variable that differs afterwards becomes a select.
 
 use super::dag::{Dag, Node, Op, Val};
 use crate::emit::items::Items;
 use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, Scalar, St, compares};
 
-/// The most nodes of a block, and statements that are executed for them.
+/// The most nodes of a block, and the most statements executed for it.
 const MOST_NODES: usize = 1 << 17;
 const MOST_STEPS: usize = 1 << 21;
 
@@ -16,18 +16,18 @@ const MOST_STEPS: usize = 1 << 21;
 pub(super) enum Cells {
     /// They come from outside.
     Outside(Kind),
-    /// They are made by the block.
+    /// The block computes them.
     Inside(Vec<Val>),
 }
 
-/// A block on its way.
+/// A block under construction.
 pub(super) struct Trace {
     pub(super) dag: Dag,
-    /// By root; none of those that the block has nothing to do with.
+    /// By root; `None` for roots that the block does not use.
     pub(super) roots: Vec<Option<Cells>>,
-    /// For each node the root and the cell of it where it was put first.
+    /// By node: the root and cell that it was stored to first.
     pub(super) homes: Vec<Option<(u32, u32)>>,
-    /// How many nodes there are after each firing.
+    /// The number of nodes after each firing.
     pub(super) firings: Vec<u32>,
     steps: usize,
     lanes: usize,
@@ -37,13 +37,13 @@ pub(super) struct Trace {
 struct Firing<'a> {
     trace: &'a mut Trace,
     code: &'a Code,
-    /// The root, and the places of its items in it.
+    /// The root, and the positions of its items.
     input: Option<(usize, Vec<i64>)>,
     cells: (usize, usize),
     now: Now,
 }
 
-/// What is known between two statements.
+/// The values between two statements.
 #[derive(Clone)]
 struct Now {
     vars: Vec<Val>,
@@ -51,12 +51,12 @@ struct Now {
     given: Vec<Val>,
 }
 
-/// Where a firing's items begin, in items.
+/// The position of a firing's first item.
 fn begin(items: &Items, firing: i64) -> i64 {
     items.base + firing / items.group * items.group_stride + firing % items.group * items.stride
 }
 
-/// The places of a firing's items.
+/// The positions of a firing's items.
 pub(super) fn places(items: &Items, firing: i64) -> Vec<i64> {
     (0..items.window).map(|item| begin(items, firing) + items.offset(item)).collect()
 }
@@ -69,7 +69,7 @@ impl Trace {
         Trace { dag: Dag::default(), roots, homes: Vec::new(), firings: Vec::new(), steps: 0, lanes }
     }
 
-    /// A cell of a root.
+    /// Loads a cell of a root.
     fn load(&mut self, root: usize, cell: i64) -> Option<Val> {
         match self.roots[root].as_ref()? {
             Cells::Outside(kind) => {
@@ -92,7 +92,7 @@ impl Trace {
         Some(())
     }
 
-    /// A filter's firings in a steady state; none where they cannot be followed.
+    /// Traces a filter's firings in a steady state; `None` where they cannot be traced.
     pub(super) fn fire(
         &mut self,
         code: &Code,
@@ -128,7 +128,7 @@ impl Trace {
         Some(())
     }
 
-    /// Copies of a splitter, joiner or identity.
+    /// Traces the copies of a splitter, joiner or identity.
     pub(super) fn copy(
         &mut self,
         moves: &[[u64; 5]],
@@ -221,7 +221,7 @@ impl Firing<'_> {
         Some(())
     }
 
-    /// Both ways, and choices of what differs behind them.
+    /// Executes both branches, and selects where they differ.
     fn both(&mut self, condition: Val, then: &[St], otherwise: &[St]) -> Option<()> {
         let before = self.now.clone();
         self.stmts(then)?;
@@ -242,7 +242,7 @@ impl Firing<'_> {
             match (*a, *b) {
                 (a, b) if a == b => {}
                 (Val::None, _) => {}
-                // What one way has not set is set again before it is looked at.
+                // A variable that one branch has not set is set again before it is read.
                 (a, Val::None) => *b = a,
                 (a, other) => {
                     let kind = self.kind(a);
@@ -262,7 +262,7 @@ impl Firing<'_> {
         }
     }
 
-    /// An integer that must be known.
+    /// An integer that must be constant.
     fn int(&mut self, ex: &Ex) -> Option<i32> {
         match self.ex(ex)?.scalar()? {
             Scalar::Int(value) => Some(value),

@@ -1,12 +1,13 @@
-//! What was compiled before.
+//! The cache of compiled libraries.
 //!
-//! A library is kept under the hash of its text, of the compiler and its flags and of this machine's
-//! processor: `HASH.so`. Beside it stands, by the hash of what the text follows from, which hash that is, and what
-//! planning found: `HASH.key`. So a text need not be written to find its library, and what takes long is planned
-//! once. Both are written in one step, so that others see all of a file or nothing.
+//! A library is stored under the hash of its C text, of the compiler with its flags, and of this machine's
+//! processor: `HASH.so`. Beside it, `HASH.key` is stored under the hash of what the text follows from
+//! ([`Key`](crate::key::Key)); it holds the hash of the text and what planning found. So a library is found
+//! without generating its text, and expensive planning is done once. Both files are written atomically, so
+//! that other processes see all of a file or nothing.
 //!
 //! ```text
-//!  HASH.so:   library │ its BLAKE3, 32 bytes, which loaders do not look at
+//!  HASH.so:   library │ its BLAKE3, 32 bytes, which loaders ignore
 //!  HASH.key:  hash of the text, a line │ outlines, a line each │ BLAKE3 of the lines before
 //! ```
 
@@ -15,13 +16,13 @@ use crate::blocks::outline::{self, Outlines};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Where compiled programs are kept.
+/// Where compiled programs are stored.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Cache {
-    /// With what else the user's programs keep: `$XDG_CACHE_HOME/thalweg`, or `~/.cache/thalweg`.
+    /// In the user's cache folder: `$XDG_CACHE_HOME/thalweg`, or `~/.cache/thalweg`.
     #[default]
     User,
-    /// In a folder.
+    /// In this folder.
     Folder(PathBuf),
     /// Nowhere.
     None,
@@ -41,10 +42,10 @@ impl Cache {
     }
 }
 
-/// Libraries in a folder, and the program that one is looked for.
+/// A cache folder, and the key of the program looked up in it.
 pub(super) struct Kept {
     folder: PathBuf,
-    /// The hash of what its text follows from.
+    /// The hash of what the program's text follows from.
     key: String,
 }
 
@@ -53,7 +54,7 @@ impl Kept {
         Kept { folder, key }
     }
 
-    /// The library of the program and its outlines, if they are known.
+    /// The program's library and outlines, if the cache has them.
     pub(super) fn known(&self) -> Option<(Library, Outlines)> {
         let text = std::fs::read_to_string(self.key_path()).ok()?;
         let (lines, sum) = text.rsplit_once('\n')?;
@@ -64,14 +65,14 @@ impl Kept {
         Some((self.open(name)?, outline::from_text(outlines)?))
     }
 
-    /// The library of this name, which is the program's.
+    /// The library of this name; records it as the program's.
     pub(super) fn library(&self, name: &str, outlines: &Outlines) -> Option<Library> {
         let library = self.open(name)?;
         self.point_to(name, outlines);
         Some(library)
     }
 
-    /// Keeps what was made for the program. Where nothing can be kept it is made again the next time.
+    /// Stores the program's library. A failure to store is ignored: the next run compiles again.
     pub(super) fn keep(&self, made: &Path, name: &str, outlines: &Outlines) {
         let copied = std::fs::read(made).and_then(|mut bytes| {
             bytes.extend(blake3::hash(&bytes).as_bytes());
@@ -82,7 +83,7 @@ impl Kept {
         }
     }
 
-    /// A library that is as it was written: one that is damaged could do anything.
+    /// Loads a library after checking its hash: a damaged one could do anything.
     fn open(&self, name: &str) -> Option<Library> {
         let path = self.path(name);
         let bytes = std::fs::read(&path).ok()?;
@@ -104,7 +105,7 @@ impl Kept {
         self.folder.join(format!("{name}.so"))
     }
 
-    /// Writes a file, in one step.
+    /// Writes a file atomically.
     fn put(&self, bytes: &[u8], to: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;

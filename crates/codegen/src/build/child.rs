@@ -1,5 +1,5 @@
-//! A C compiler at work. It does so in a process group of its own, with files for what it says and for what it
-//! leaves unfinished: so nobody but us ends it, and all that it has started ends with it.
+//! Runs a C compiler in a process group of its own, with files of its own for its messages and its temporary
+//! files: so only this process ends it, and everything that it has started ends with it.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,18 +7,18 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How often is looked whether it has ended, or is to: seldom enough to cost nothing.
+/// Interval between checks of whether it has ended or must be killed: long enough to cost nothing.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// What came of it.
+/// How the compiler ended.
 pub(super) enum Ended {
     Well,
-    /// With what it has said.
+    /// It failed, with these messages.
     Badly(String),
     Interrupted,
 }
 
-/// Runs a compiler whose files are in this folder, unless it is interrupted.
+/// Runs a compiler with its files in this folder; kills it when `interrupted` returns true.
 pub(super) fn run(
     mut command: Command,
     folder: &Path,
@@ -41,11 +41,11 @@ pub(super) fn run(
     Ok(Ended::Badly(if said.is_empty() { status.to_string() } else { said }))
 }
 
-/// A process that does not outlive this.
+/// A process that is killed when this is dropped.
 struct Running(Child);
 
 impl Running {
-    /// Waits until it ends; none where it was interrupted before.
+    /// Waits until the process ends; `None` where it was interrupted first.
     fn wait(&mut self, interrupted: &dyn Fn() -> bool) -> std::io::Result<Option<ExitStatus>> {
         loop {
             if let Some(status) = self.0.try_wait()? {
@@ -62,7 +62,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if matches!(self.0.try_wait(), Ok(None)) {
-            // As long as nobody has waited for it, its number and its group's are nobody else's.
+            // Until it is waited for, its process id and group id cannot be reused.
             #[cfg(unix)]
             let _ = rustix::process::kill_process_group(
                 rustix::process::Pid::from_child(&self.0),

@@ -1,10 +1,10 @@
-//! Libraries that are no files.
+//! Loads libraries from memory.
 
 use super::Library;
 use std::io::Write;
 
-/// Loads a library that is in memory: from a file that has no name, or where there are none such from one
-/// that has none for long.
+/// Loads a library from bytes: through an anonymous file, or where the system has none, through a temporary
+/// file that is deleted after loading.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Library, String> {
     #[cfg(target_os = "linux")]
     if let Some(library) = nameless(bytes) {
@@ -13,12 +13,12 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Library, String> {
     let mut file = tempfile::Builder::new()
         .suffix(".so")
         .tempfile()
-        .map_err(|error| format!("a temporary file: {error}"))?;
+        .map_err(|error| format!("cannot create a temporary file: {error}"))?;
     file.write_all(bytes).map_err(|error| format!("{}: {error}", file.path().display()))?;
     Library::open(file.path())
 }
 
-/// None where this system has no such files, or no names for them.
+/// `None` where the system has no anonymous files, or no paths for them.
 #[cfg(target_os = "linux")]
 fn nameless(bytes: &[u8]) -> Option<Library> {
     use std::os::fd::{AsRawFd, IntoRawFd};
@@ -27,7 +27,8 @@ fn nameless(bytes: &[u8]) -> Option<Library> {
     file.write_all(bytes).ok()?;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let library = Library::open(path.as_ref()).ok()?;
-    // The loader takes libraries with one path for one library, so nobody else must have this number.
+    // The loader identifies a library by its path, so the descriptor stays open: no later library can get its
+    // number.
     let _ = file.into_raw_fd();
     Some(library)
 }

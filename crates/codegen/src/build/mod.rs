@@ -1,4 +1,4 @@
-//! From C to code that runs: the system's compiler, a cache of what it made, and the loader.
+//! From C to loaded code: the system's compiler, a cache of its output, and the loader.
 
 mod cache;
 mod child;
@@ -23,27 +23,27 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Bytes of C from which on compiling it well takes minutes.
+/// Bytes of C from which on compiling at `-O3` takes minutes.
 const LONG: usize = 1_500_000;
 
-/// What else the compiler is told of a text, so that it is done in seconds. Results stay the same.
+/// Flags that make compiling a long text take seconds. Results stay the same.
 fn effort(text: &str) -> &'static [&'static str] {
     if text.len() < LONG { &[] } else { &["-O1"] }
 }
 
-/// A C compiler that is there.
+/// A C compiler that is installed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compiler {
     program: OsString,
-    /// Arguments before all others.
+    /// Arguments that precede all others.
     arguments: Vec<String>,
     version: Vec<u8>,
-    /// Flags behind those that always stand.
+    /// Flags that follow [`FLAGS`].
     more: Vec<String>,
 }
 
 impl Compiler {
-    /// The one that `$CC` names, or the system's.
+    /// The compiler that `$CC` names, else the system's.
     pub fn find() -> Option<Compiler> {
         let named = std::env::var_os("CC").filter(|name| !name.is_empty());
         match named {
@@ -60,7 +60,7 @@ impl Compiler {
         })
     }
 
-    /// The one with this name, if it is there.
+    /// The compiler of this name, if it runs.
     pub fn named(program: OsString) -> Option<Compiler> {
         Compiler::with(program, Vec::new())
     }
@@ -71,13 +71,13 @@ impl Compiler {
         output.status.success().then_some(Compiler { program, arguments, version, more: Vec::new() })
     }
 
-    /// The same with another flag, such as `-O1` where compiling matters more than running.
+    /// Adds a flag, such as `-O1` where compile time matters more than run time.
     pub fn flag(mut self, flag: impl Into<String>) -> Compiler {
         self.more.push(flag.into());
         self
     }
 
-    /// Compiles what stands in a folder that is for nothing else.
+    /// Compiles a source file that is alone in its folder.
     fn compile(
         &self,
         (source, into): (&Path, &Path),
@@ -106,12 +106,12 @@ impl Compiler {
     }
 }
 
-/// Loads what was made of the same program before.
+/// Loads the cached library of a program.
 pub(crate) fn find(key: &Key, compiler: &Compiler, cache: &Cache) -> Option<(Library, Outlines)> {
     Kept::new(cache.folder()?, name(&key.0, compiler)).known()
 }
 
-/// Compiles and loads a program's text, or loads what was made of the same text before.
+/// Compiles and loads a program's text, or loads the cached library of the same text.
 pub(crate) fn build(
     key: &Key,
     (text, outlines): (&str, &Outlines),
@@ -132,13 +132,15 @@ pub(crate) fn build(
     Ok(library)
 }
 
-/// A library in a folder that goes with what is returned.
+/// Compiles a text to a library in a temporary folder, which lives as long as the returned value.
 fn compiled(
     text: &str,
     compiler: &Compiler,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(tempfile::TempDir, PathBuf), Refusal> {
-    let failed = |error: std::io::Error| Refusal::Failed(format!("a folder for it: {error}"));
+    let failed = |error: std::io::Error| {
+        Refusal::Failed(format!("cannot write the C source to a temporary folder: {error}"))
+    };
     let folder = tempfile::tempdir().map_err(failed)?;
     let (source, path) = (folder.path().join("program.c"), folder.path().join("program.so"));
     std::fs::write(&source, text).map_err(failed)?;
@@ -146,7 +148,7 @@ fn compiled(
     Ok((folder, path))
 }
 
-/// Compiles a program; the library as bytes.
+/// Compiles a text; returns the library as bytes.
 pub(crate) fn library(
     text: &str,
     compiler: &Compiler,
@@ -156,7 +158,7 @@ pub(crate) fn library(
     std::fs::read(&path).map_err(|error| Refusal::Failed(error.to_string()))
 }
 
-/// What is kept of something that is compiled in this way, here.
+/// The cache name of a text or key: it also depends on the compiler, its flags and this machine.
 fn name(what: &[u8], compiler: &Compiler) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [what, compiler.program.as_encoded_bytes(), &compiler.version, &processor()] {
@@ -168,7 +170,7 @@ fn name(what: &[u8], compiler: &Compiler) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// What code that is made for this machine may use of its processor, as the system calls it.
+/// The processor features that code compiled for this machine may use, as the system names them.
 pub(crate) fn abilities() -> Vec<String> {
     const KINDS: &[&str] = &[
         "3dnow", "abm", "adx", "aes", "amx", "avx", "bmi", "clflush", "clwb", "cx16", "f16c", "fma", "gfni",
@@ -182,7 +184,7 @@ pub(crate) fn abilities() -> Vec<String> {
     words.filter(|word| arm || KINDS.iter().any(|kind| word.starts_with(kind))).map(String::from).collect()
 }
 
-/// What this machine's processor can do, since code is made for it.
+/// Architecture, model and features of this machine's processor, since code is compiled for it.
 fn processor() -> Vec<u8> {
     let all = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let told = all

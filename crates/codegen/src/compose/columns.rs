@@ -1,10 +1,11 @@
-//! Tables that a loop looks at in the same place, as one with a row for each place: one address serves all.
+//! Table interleaving: tables that a loop reads at the same index become one table of rows, with one address
+//! for all.
 
 use crate::ir::{
     Area, Cell, Code, Ex, Kind, Mem, MemInfo, MemKind, Scalar, St, exprs_mut, inner_mut, walk_exprs,
 };
 
-/// Tables of one place.
+/// Tables read at the same index.
 struct Columns {
     at: Ex,
     tables: Vec<Mem>,
@@ -12,7 +13,7 @@ struct Columns {
     rows: Mem,
 }
 
-/// Makes rows of tables, and looks for their values there.
+/// Interleaves tables, and redirects loads to the rows.
 pub(super) fn columns(code: &mut Code, body: &mut [St]) {
     let mut all: Vec<(Ex, Vec<Mem>)> = Vec::new();
     walk_exprs(body, &mut |ex| {

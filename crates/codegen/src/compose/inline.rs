@@ -1,4 +1,4 @@
-//! A filter's firings, written out.
+//! Writes out a filter's firings.
 
 use super::{Piece, Side};
 use crate::emit::items::{Items, Pattern};
@@ -6,9 +6,9 @@ use crate::ir::{Area, Code, Ex, Mem, MemKind, St, Var, exprs_mut, inner_mut};
 
 pub(super) struct Inline<'a> {
     piece: &'a Piece<'a>,
-    /// The runs of cells that are inside.
+    /// The runs of cells that replace items inside.
     own: &'a [Mem],
-    /// What the filter's variables and runs of cells are in this firing.
+    /// The variables and runs of cells of this firing, by those of the filter.
     vars: Vec<Var>,
     mems: Vec<Option<Mem>>,
     firing: i64,
@@ -19,7 +19,7 @@ impl<'a> Inline<'a> {
         Inline { piece, own, vars: Vec::new(), mems: vec![None; piece.code.mems.len()], firing: 0 }
     }
 
-    /// Adds all firings to a code.
+    /// Appends all firings to a code.
     pub(super) fn all(mut self, code: &mut Code) -> Option<()> {
         for firing in 0..self.piece.firings {
             self.firing = firing;
@@ -31,7 +31,7 @@ impl<'a> Inline<'a> {
         Some(())
     }
 
-    /// Tables are one for all firings, the rest is each one's own.
+    /// All firings share the tables; each has its own variables and other cells.
     fn declare(&mut self, code: &mut Code) -> Option<()> {
         let vars = &self.piece.code.vars;
         if vars.iter().any(|var| var.field.is_some()) {
@@ -81,7 +81,7 @@ impl<'a> Inline<'a> {
         Some(())
     }
 
-    /// Where a cell is in the whole.
+    /// Translates an access to the fused code.
     fn place(&self, area: &mut Area, at: &mut Ex) -> Option<()> {
         let (side, item) = match area {
             Area::Mem(mem) => {
@@ -104,7 +104,7 @@ impl<'a> Inline<'a> {
     }
 }
 
-/// An item's place, counted from the first one of the whole.
+/// An item's position, counted from the first of the fused firing.
 fn place(side: &Side<'_>, firing: i64, item: Ex) -> Option<Ex> {
     let begin = begin(side.items, firing) - side.low;
     match (item.as_int(), &side.items.pattern) {
@@ -114,7 +114,7 @@ fn place(side: &Side<'_>, firing: i64, item: Ex) -> Option<Ex> {
     }
 }
 
-/// The first place of a firing.
+/// The position of a firing's first item.
 pub(crate) fn begin(items: &Items, firing: i64) -> i64 {
     items.base + firing / items.group * items.group_stride + firing % items.group * items.stride
 }

@@ -1,7 +1,7 @@
-//! Loops that have the same bounds and need nothing of one another become one.
+//! Loop fusion: loops with the same bounds that do not depend on each other become one.
 //!
-//! Statements are put in *levels*: each comes after all that it depends on, and loops of one level depend on
-//! none of each other. What is given is never looked at and each place is given once, so it has no order.
+//! Statements are put in *levels*: each comes after all that it depends on, and loops of one level are
+//! independent. Outputs are never read and each position is written once, so stores to outputs have no order.
 
 use super::columns::columns;
 use super::names::{apart, rename};
@@ -9,10 +9,10 @@ use crate::ir::{Area, Code, Ex, Mem, St, Var, walk, walk_exprs};
 use crate::scalars::sweep;
 use std::collections::{HashMap, HashSet};
 
-/// Sums in one loop: as many as there are registers.
+/// The most sums in one loop: as many as there are registers.
 const SUMS: usize = 24;
 
-/// Makes one of loops, as far as that can be.
+/// Fuses loops where possible.
 pub(super) fn jam(code: &mut Code) {
     if code.body.iter().filter(|st| matches!(st, St::For { .. })).count() < 2 {
         return;
@@ -36,7 +36,7 @@ pub(super) fn jam(code: &mut Code) {
     while sweep(code) {}
 }
 
-/// How often variables are read.
+/// The number of reads of each variable.
 fn reads(stmts: &[St]) -> HashMap<Var, usize> {
     let mut reads = HashMap::new();
     walk_exprs(stmts, &mut |ex| {
@@ -47,14 +47,14 @@ fn reads(stmts: &[St]) -> HashMap<Var, usize> {
     reads
 }
 
-/// What statements look at or change.
+/// What statements read or change.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
 enum Thing {
     Var(Var),
     Mem(Mem),
 }
 
-/// What a statement looks at, and what it changes.
+/// What a statement reads, and what it changes.
 fn things(st: &St) -> (HashSet<Thing>, HashSet<Thing>) {
     let (mut looks, mut changes) = (HashSet::new(), HashSet::new());
     let stmts = std::slice::from_ref(st);
@@ -75,9 +75,9 @@ fn things(st: &St) -> (HashSet<Thing>, HashSet<Thing>) {
     (looks, changes)
 }
 
-/// Statements by level.
+/// Groups statements by level.
 fn levels(stmts: Vec<St>) -> Vec<Vec<St>> {
-    // By thing: the first level at which those that look at it, or change it, have been done.
+    // By thing: the first level after all its readers, and after all its writers.
     let (mut looked, mut changed): (HashMap<Thing, usize>, HashMap<Thing, usize>) = Default::default();
     let mut levels: Vec<Vec<St>> = Vec::new();
     for st in stmts {
@@ -101,7 +101,7 @@ fn levels(stmts: Vec<St>) -> Vec<Vec<St>> {
     levels
 }
 
-/// Loops that can be one with the first, and the others.
+/// Loops that can be fused with the first, and the others.
 fn alike(mut loops: Vec<St>) -> (Vec<St>, Vec<St>) {
     let bounds = |st: &St| match st {
         St::For { from, to, step, body, .. } => {
@@ -119,7 +119,7 @@ fn alike(mut loops: Vec<St>) -> (Vec<St>, Vec<St>) {
     }
 }
 
-/// Parts of loops that are not too many for one.
+/// Splits loops so that no part has too many sums.
 fn shares(reads: &HashMap<Var, usize>, loops: Vec<St>) -> Vec<Vec<St>> {
     let sums: Vec<usize> = loops.iter().map(|st| sums(reads, st)).collect();
     let all: usize = sums.iter().sum();
@@ -138,7 +138,7 @@ fn shares(reads: &HashMap<Var, usize>, loops: Vec<St>) -> Vec<Vec<St>> {
     shares
 }
 
-/// Variables that a loop changes and that are read behind it.
+/// The number of variables that a loop changes and that are read after it.
 fn sums(all: &HashMap<Var, usize>, st: &St) -> usize {
     let within = reads(std::slice::from_ref(st));
     let mut sums = HashSet::new();
@@ -152,7 +152,7 @@ fn sums(all: &HashMap<Var, usize>, st: &St) -> usize {
     sums.len()
 }
 
-/// Puts one loop in place of several.
+/// Fuses loops into one.
 fn one(code: &mut Code, loops: Vec<St>, out: &mut Vec<St>) {
     let mut loops = loops.into_iter();
     let Some(mut first) = loops.next() else { return };
@@ -169,6 +169,6 @@ fn one(code: &mut Code, loops: Vec<St>, out: &mut Vec<St>) {
         columns(code, body);
     }
     out.push(first);
-    // Where the others have ended, for who asks.
+    // The final values of the other loop variables, for later reads.
     out.extend(counts.into_iter().map(|count| St::Set(count, Ex::Var(var))));
 }

@@ -1,11 +1,12 @@
-//! One code for several filters that fire together: what one gives is a local that the next one takes.
+//! Vertical fusion: one code for several filters, in which one filter's output is a local that the next one
+//! reads.
 //!
-//! A firing of the whole is some firings of each filter, one after the other in data-flow order, between which
-//! no items are left. Each of them is written out with variables of its own ([`Inline`]); loops over places of
-//! what is inside go ([`unfold`]), so that these become variables; and loops that have the same bounds and need
-//! nothing of one another become one ([`jam`]), so that what they load of their common input is loaded once
-//! ([`once`]). Sums of what is inside need not begin with 0 ([`zeros`]).
-//! Operations, and their order where one needs the other, stay what they were.
+//! A firing of the fused kernel is several firings of each filter, in data-flow order, after which no items
+//! remain between them. Each firing is written out with variables of its own ([`Inline`]). Loops over
+//! positions of items inside are unrolled ([`unfold`]), so that these items become variables. Loops with the
+//! same bounds that do not depend on each other are fused ([`jam`]), so that what they load of their common
+//! input is loaded once ([`once`]). Sums of items inside need not begin with 0 ([`zeros`]). Operations, and
+//! the order of dependent ones, stay as they were.
 
 mod columns;
 mod inline;
@@ -24,7 +25,7 @@ use inline::Inline;
 pub(crate) use inline::begin;
 pub(crate) use turns::turns;
 
-/// A filter's firings in one of the whole.
+/// A filter's firings in one firing of the kernel.
 pub(crate) struct Piece<'a> {
     pub(crate) code: &'a Code,
     pub(crate) firings: i64,
@@ -32,23 +33,23 @@ pub(crate) struct Piece<'a> {
     pub(crate) output: Side<'a>,
 }
 
-/// Where a filter takes or gives items.
+/// Where a filter reads or writes items.
 #[derive(Clone, Copy)]
 pub(crate) struct Side<'a> {
     pub(crate) items: &'a Items,
-    /// What is inside, by its number; none of what is around.
+    /// The index of the run inside; `None` for the outside.
     pub(crate) inside: Option<usize>,
-    /// The first place of a firing of the whole there.
+    /// The position of the kernel's first item there.
     pub(crate) low: i64,
 }
 
-/// What is inside: a run of items.
+/// A run of items inside.
 pub(crate) struct Inside {
     pub(crate) cell: Cell,
     pub(crate) cells: usize,
 }
 
-/// The code of filters, if they can be put together.
+/// Fuses filters, if that is possible.
 pub(crate) fn compose(pieces: &[Piece<'_>], inside: &[Inside]) -> Option<Code> {
     let mut code = Code::default();
     for (number, Inside { cell, cells }) in inside.iter().enumerate() {

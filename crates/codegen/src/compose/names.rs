@@ -1,10 +1,10 @@
-//! Names of variables.
+//! Renaming of variables.
 
 use crate::ir::{Code, Ex, St, Var, exprs_mut, inner_mut};
 use std::collections::HashMap;
 
-/// Gives variables another name wherever they get a value outside of all loops and choices, so that values
-/// which have nothing to do with one another have no order either.
+/// Renames a variable at each assignment outside loops and conditionals, so that unrelated values impose no
+/// order on each other.
 pub(super) fn apart(code: &mut Code) {
     let mut names: HashMap<Var, Var> = HashMap::new();
     let mut body = std::mem::take(&mut code.body);
@@ -13,7 +13,7 @@ pub(super) fn apart(code: &mut Code) {
             St::Set(var, _) | St::For { var, .. } => Some(*var),
             _ => None,
         };
-        // What it is made of is read before.
+        // The assigned expression reads the old names.
         exprs_mut(st, &mut |ex| rename_ex(ex, &names));
         if let Some(own) = own {
             let info = code.vars[own.0 as usize].clone();
@@ -32,7 +32,7 @@ pub(super) fn apart(code: &mut Code) {
     code.body = body;
 }
 
-/// Gives variables other names.
+/// Renames variables.
 pub(super) fn rename(stmts: &mut [St], names: &HashMap<Var, Var>) {
     for st in stmts {
         exprs_mut(st, &mut |ex| rename_ex(ex, names));

@@ -1,8 +1,8 @@
-//! What is loaded of the input in several places is loaded once.
+//! Redundant-load elimination: an input item that is loaded in several places is loaded once.
 
 use crate::ir::{Area, Code, Ex, Kind, St, Var, VarInfo, exprs_mut, inner_mut, walk_exprs};
 
-/// Does so for statements that go on to the next one, and in the bodies of loops among them.
+/// Eliminates redundant loads among straight-line statements, and in the bodies of loops among them.
 pub(super) fn once(code: &mut Code) {
     let mut body = std::mem::take(&mut code.body);
     stretch(code, &mut body, &mut |ex| matches!(place(ex), Some((item, _)) if item.as_int().is_some()));
@@ -17,7 +17,7 @@ pub(super) fn once(code: &mut Code) {
     code.body = body;
 }
 
-/// The item and the cell of it that is loaded.
+/// The item and the cell of a load.
 fn place(ex: &Ex) -> Option<(&Ex, i32)> {
     match ex {
         Ex::Load(Area::In(item), at, _) => Some((item, at.as_int()?)),
@@ -25,7 +25,7 @@ fn place(ex: &Ex) -> Option<(&Ex, i32)> {
     }
 }
 
-/// Whether a number depends on nothing but this variable.
+/// Whether a number depends only on this variable.
 fn is_made_of(ex: &Ex, var: Var) -> bool {
     match ex {
         Ex::Const(_) => true,
@@ -35,7 +35,7 @@ fn is_made_of(ex: &Ex, var: Var) -> bool {
     }
 }
 
-/// Puts loads that are there several times, and that stay the same all along, before the first use of them.
+/// Moves repeated loads, which yield the same value throughout, before their first use.
 fn stretch(code: &mut Code, stmts: &mut Vec<St>, fits: &mut dyn FnMut(&Ex) -> bool) {
     let mut loads: Vec<(Ex, usize, Option<Var>)> = Vec::new();
     walk_exprs(stmts, &mut |ex| {

@@ -1,5 +1,5 @@
-//! Several turns of a loop side by side, where what each of them adds up in a loop of its own has nothing to do
-//! with the others.
+//! Unroll-and-jam: several iterations of an outer loop side by side, where the sums that each of them
+//! computes in an inner loop are independent.
 //!
 //! ```text
 //! for v from a to b {            for v from a to b by 2 {
@@ -10,21 +10,22 @@
 //! }                              }
 //! ```
 //!
-//! Sums of one turn keep their order, and what comes after the inner loops is done turn by turn. What the inner
-//! loops load of one place is loaded once, and no addition waits for the one before it.
+//! Sums of one iteration keep their order, and the statements after the inner loop run iteration by
+//! iteration. What the inner loops load from one position is loaded once, and no addition waits for the one
+//! before it.
 
 use super::names::rename;
 use crate::ir::{Code, Ex, St, Var, exprs, replace, walk, walk_exprs};
 use std::collections::{HashMap, HashSet};
 use thalweg_lang::hir::BinaryOp;
 
-/// Turns side by side.
+/// Iterations side by side.
 const TURNS: i64 = 4;
 
 /// The most variables that all of them change in the inner loop.
 const MOST: usize = 24;
 
-/// The same code with turns side by side, if there is a loop for that.
+/// The code after unroll-and-jam, if it has a loop that allows it.
 pub(crate) fn turns(code: &Code) -> Option<Code> {
     let mut made = code.clone();
     let mut body = Vec::new();
@@ -42,7 +43,7 @@ pub(crate) fn turns(code: &Code) -> Option<Code> {
     found.then_some(made)
 }
 
-/// A loop around a loop.
+/// A nest of two loops.
 struct Turns<'a> {
     var: Var,
     from: i64,
@@ -50,13 +51,14 @@ struct Turns<'a> {
     all: &'a [St],
     before: &'a [St],
     after: &'a [St],
-    /// The inner loop: its variable, where it begins, how far that moves with each turn, and its end.
+    /// The inner loop: its variable, its first value, how far that moves with each outer iteration, and its
+    /// end.
     count: Var,
     begin: i64,
     moves: i64,
     end: i64,
     inner: &'a [St],
-    /// Variables that each turn has for itself.
+    /// Variables that are private to an iteration.
     own: HashSet<Var>,
 }
 
@@ -77,19 +79,19 @@ impl<'a> Turns<'a> {
         let own = changed(before).chain(changed(inner)).chain([*count]).collect();
         let turns =
             Turns { var: *var, from, to, all, before, after, count: *count, begin, moves, end, inner, own };
-        // The turns that are done beforehand are there in each of the loops.
+        // The iterations that are peeled off must exist in each of the inner loops.
         let last = (turns.whole() - TURNS) * moves + begin + (TURNS - 1) * moves;
         let fits = to - from >= TURNS && last <= end && changed(inner).count() * TURNS as usize <= MOST;
         (simple && fits && turns.is_independent(code, st)).then_some(turns)
     }
 
-    /// Where the last turns side by side end.
+    /// The end of the iterations that are done side by side.
     fn whole(&self) -> i64 {
         self.to - (self.to - self.from) % TURNS
     }
 
-    /// Whether turns have nothing to do with one another up to the end of the inner loop, and nobody asks later
-    /// for what they have for themselves.
+    /// Whether iterations are independent up to the end of the inner loop, and their private variables are
+    /// not read after the loop.
     fn is_independent(&self, code: &Code, whole: &St) -> bool {
         let written: HashSet<Var> = changed(self.all).collect();
         let mut set = HashSet::from([self.var, self.count]);
@@ -100,7 +102,7 @@ impl<'a> Turns<'a> {
             });
             set.extend(changed(std::slice::from_ref(st)));
         }
-        // The inner loop may not go round at all.
+        // The inner loop may have no iterations.
         let given: HashSet<Var> = changed(self.before).collect();
         let mut asks = HashSet::new();
         walk_exprs(self.after, &mut |ex| {
@@ -154,7 +156,7 @@ impl<'a> Turns<'a> {
         out.push(St::For { var, from: whole, to: Ex::int(self.to), step: 1, body: self.all.to_vec() });
     }
 
-    /// Names of what a turn has for itself.
+    /// New names of an iteration's private variables.
     fn names(&self, code: &mut Code) -> HashMap<Var, Var> {
         let mut own: Vec<Var> = self.own.iter().copied().collect();
         own.sort_unstable();
@@ -168,7 +170,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// How often a variable is in a number, 0 or 1, and what is added to it.
+/// The factor of a variable in an integer, 0 or 1, and the constant added to it.
 fn affine(var: Var, before: &[St], ex: &Ex) -> Option<(i64, i64)> {
     match ex {
         Ex::Const(_) => Some((0, ex.as_int()?.into())),

@@ -1,16 +1,16 @@
-//! Loops over places of what is inside, turn by turn, so that each place is known.
+//! Unrolls loops over items inside, so that every index is constant.
 
 use crate::ir::{Area, Code, Ex, Kind, Mem, Scalar, St, Var, exprs_mut, inner, walk, walk_exprs};
 use std::collections::HashMap;
 use thalweg_lang::hir::BinaryOp;
 
-/// Statements that a code may become.
+/// The most statements of a code after unrolling.
 const MOST: usize = 1500;
 
-/// The most turns of a loop.
+/// The most iterations of a loop.
 const TURNS: i64 = 256;
 
-/// Unfolds what must be; nothing where it becomes too much.
+/// Unrolls what must be; `None` where the result is too large.
 pub(super) fn unfold(code: &mut Code, own: &[Mem]) -> Option<()> {
     let mut unfold = Unfold { own, known: HashMap::new(), size: 0 };
     let mut out = Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn unfold(code: &mut Code, own: &[Mem]) -> Option<()> {
 
 struct Unfold<'a> {
     own: &'a [Mem],
-    /// Integers whose values are known here.
+    /// Integer variables with known values.
     known: HashMap<Var, i32>,
     size: usize,
 }
@@ -78,7 +78,7 @@ impl Unfold<'_> {
         Some(())
     }
 
-    /// Whether a loop comes to places that must be known.
+    /// Whether a loop accesses positions that must be constant.
     fn must(&self, body: &[St]) -> bool {
         let is_own = |area: &Area| match area {
             Area::Mem(mem) => self.own.contains(mem),
@@ -112,7 +112,7 @@ impl Unfold<'_> {
         None
     }
 
-    /// What statements change is not known any longer.
+    /// Drops what is known of variables that statements change.
     fn forget(&mut self, stmts: &[St]) {
         for st in stmts {
             if let St::Set(var, _) | St::For { var, .. } = st {
@@ -142,7 +142,7 @@ impl Unfold<'_> {
     }
 }
 
-/// What is made of places.
+/// Folds arithmetic on positions.
 fn value(op: BinaryOp, x: i32, y: i32) -> Option<i32> {
     match op {
         BinaryOp::Add => Some(x.wrapping_add(y)),

@@ -1,14 +1,15 @@
-//! Sums of sums without the zeros that the inner ones begin with.
+//! Identity folding: drops the zeros that inner sums of sums begin with.
 //!
-//! A sum begins with 0, and `0 + x` is `x` but for one thing: of -0 it makes 0. Where nothing can be seen of the sign
-//! of a zero, that addition goes. It is not seen where the value is added to what is never -0: whatever is summed
-//! up from 0 on. And where it is only part of a product or of a sum, it is seen no more than that one's.
+//! A sum begins with 0, and `0 + x` equals `x` except that it turns -0 into 0. Where the sign of a zero
+//! cannot be observed, the addition is dropped. It cannot be observed where the value is added to something
+//! that is never -0, such as any sum that begins with 0. Where the value is only part of a product or a sum,
+//! its sign is observable only if that of the result is.
 
 use crate::ir::{Code, Ex, Kind, Scalar, St, Var, exprs};
 use std::collections::{BTreeSet, HashMap};
 use thalweg_lang::hir::BinaryOp;
 
-/// Drops such zeros of code that goes on from one statement to the next.
+/// Drops such zeros from straight-line code.
 pub(super) fn drop_zeros(code: &mut Code) {
     let is_plain = |st: &St| matches!(st, St::Set(..) | St::Store(..));
     if !code.body.iter().all(is_plain) || code.vars.iter().any(|var| var.field.is_some()) {
@@ -27,7 +28,7 @@ pub(super) fn drop_zeros(code: &mut Code) {
     }
 }
 
-/// What is added to 0.
+/// The operand that is added to 0.
 fn after_zero(ex: &Ex) -> Option<&Ex> {
     match ex {
         Ex::Binary(BinaryOp::Add, Kind::Float, zero, rest)
@@ -39,17 +40,17 @@ fn after_zero(ex: &Ex) -> Option<&Ex> {
     }
 }
 
-/// Statements whose zeros others rely on.
+/// Statements with zeros that others rely on.
 type Relied = BTreeSet<usize>;
 
 struct Sums {
-    /// By statement: those that read what it sets.
+    /// By statement: those that read the variable it sets.
     read: Vec<Vec<usize>>,
-    /// By statement: where what it reads has been set.
+    /// By statement: where the variables it reads were set.
     set: Vec<HashMap<Var, usize>>,
-    /// By statement: if it never sets -0, which zeros that relies on.
+    /// By statement: if it never sets -0, the zeros that this relies on.
     never: Vec<Option<Relied>>,
-    /// By statement: if the sign of a zero that it sets is not seen, which zeros that relies on.
+    /// By statement: if the sign of a zero that it sets cannot be observed, the zeros that this relies on.
     unseen: Vec<Option<Relied>>,
     dropped: Relied,
     kept: Relied,
@@ -84,7 +85,7 @@ impl Sums {
         sums
     }
 
-    /// A statement, when all that come after it are known.
+    /// Examines a statement after all later ones have been.
     fn look_at(&mut self, body: &[St], at: usize) {
         let St::Set(var, ex) = &body[at] else { return };
         let mut relied = Relied::new();
@@ -102,7 +103,7 @@ impl Sums {
         self.unseen[at] = Some(relied);
     }
 
-    /// Which zeros it relies on that a statement does not see the sign of a variable that is zero.
+    /// If a statement does not observe the sign of a zero in a variable: the zeros that this relies on.
     fn is_unseen_in(&self, body: &[St], at: usize, var: Var) -> Option<Relied> {
         let St::Set(_, ex) = &body[at] else { return None };
         let is_var = |ex: &Ex| *ex == Ex::Var(var);
@@ -119,13 +120,13 @@ impl Sums {
         }
     }
 
-    /// Which zeros it relies on that an expression of a statement is never -0.
+    /// If an expression of a statement is never -0: the zeros that this relies on.
     fn is_never_negative(&self, at: usize, ex: &Ex) -> Option<Relied> {
         match ex {
             Ex::Const(Scalar::Float(x)) => (x.to_bits() != (-0.0f32).to_bits()).then(Relied::new),
             Ex::Convert(Kind::Int, Kind::Float, _) => Some(Relied::new()),
             Ex::Var(var) => self.never[*self.set[at].get(var)?].clone(),
-            // Of two it is made only where both are.
+            // A sum is -0 only if both operands are.
             Ex::Binary(BinaryOp::Add, Kind::Float, a, b) => {
                 self.is_never_negative(at, a).or_else(|| self.is_never_negative(at, b))
             }
@@ -168,7 +169,7 @@ mod tests {
         St::Store(Area::Out(Box::new(Ex::int(0))), Ex::int(0), Kind::Float, ex)
     }
 
-    /// What statements with three variables become.
+    /// What becomes of statements on three variables.
     fn after(body: Vec<St>) -> Vec<St> {
         let info = VarInfo { kind: Kind::Float, name: "x".into(), field: None };
         let mut code = Code { vars: vec![info; 3], body, ..Code::default() };
@@ -191,12 +192,12 @@ mod tests {
             body.push(give(var(2)));
             body
         };
-        // It does not matter which.
+        // Which of the inner zeros remains does not matter.
         assert_eq!(after(body([true, true, true])), body([false, true, false]));
     }
 
     #[test]
-    fn a_zero_that_is_seen_or_relied_on_stays() {
+    fn an_observable_zero_and_one_relied_on_stay() {
         let zero = || Ex::Const(Scalar::Float(0.0));
         let given = vec![St::Set(Var(0), add(zero(), item(0))), give(var(0))];
         assert_eq!(after(given.clone()), given);
@@ -210,7 +211,7 @@ mod tests {
         let mut one = two.clone();
         one[1] = St::Set(Var(1), item(1));
         assert_eq!(after(two), one);
-        // Of -0 and -0.
+        // -0 + -0 is -0.
         let negative = Ex::Const(Scalar::Float(-0.0));
         let seen =
             vec![St::Set(Var(0), add(zero(), item(0))), St::Set(Var(1), add(negative, var(0))), give(var(1))];

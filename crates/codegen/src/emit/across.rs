@@ -1,4 +1,4 @@
-//! Lanes within a block as C: see [`blocks::across`](crate::blocks).
+//! C text of lanes within a block: see [`blocks::across`](crate::blocks).
 
 use super::ahead;
 use super::blocks::{Constant, EFFECT, Part, table_of};
@@ -12,7 +12,7 @@ use crate::ir::Kind;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The functions of a block, with vectors of so many lanes.
+/// The functions of a block, with vectors of `lanes` lanes.
 pub(super) fn functions(block: &Block, at: &str, first: usize, (lanes, all): (usize, usize)) -> String {
     super::places::narrow(&whole(block, at, first, lanes), lanes, all)
 }
@@ -24,7 +24,7 @@ fn whole(block: &Block, at: &str, first: usize, lanes: usize) -> String {
     }
     let borders: Vec<&Border> = block.entrances.iter().chain(&block.exits).collect();
     let mut calls = String::new();
-    let asks = ahead::who(&block.parts.classes);
+    let asks = ahead::busiest(&block.parts.classes);
     for (number, class) in block.parts.classes.iter().enumerate() {
         let part = Part {
             class,
@@ -67,19 +67,19 @@ struct Across<'a> {
     part: Part<'a>,
     borders: &'a [&'a Border],
     lanes: usize,
-    /// Input that is asked for in each turn.
+    /// Prefetches of input in each iteration.
     requests: Vec<String>,
-    /// How far vectors of instances are from the first, in cells.
+    /// The distances of vectors of instances from the first, in cells.
     bases: Vec<Vec<i64>>,
     numbers: HashMap<Vec<i64>, usize>,
 }
 
-/// Where the first vector of instances has a cell, and how far the next ones are.
+/// The position of a cell in the first vector of instances, and its distances in the next ones.
 struct Place {
     pointer: String,
     base: usize,
     first: u32,
-    /// All lanes have one cell.
+    /// All lanes read one cell.
     one: bool,
 }
 
@@ -139,7 +139,7 @@ impl Across<'_> {
         let ty = if place.one { cell } else { vector(kind) };
         for k in 0..self.part.beside {
             let from = self.cell(place, k);
-            // What is the same for all of them is loaded once.
+            // A value that all of them share is loaded once.
             let value = if k > 0 && self.bases[place.base].iter().all(|by| *by == 0) {
                 format!("l{load}_0")
             } else if place.one {
@@ -187,7 +187,7 @@ impl Across<'_> {
         text
     }
 
-    /// Constants as text for each of the vectors side by side: those that differ from tables.
+    /// Constants as text, for each of the vectors side by side; constants that differ come from tables.
     fn consts(&self, tables: &mut String) -> Vec<Vec<Constant>> {
         let mut all: Vec<Vec<Constant>> = (0..self.part.beside).map(|_| Vec::new()).collect();
         for (number, (kind, bits)) in self.part.class.consts.iter().enumerate() {
@@ -222,7 +222,7 @@ impl Across<'_> {
     }
 }
 
-/// How far each is from the one before, where that is always the same.
+/// The common difference of an arithmetic progression, if it is one.
 fn steady(moved: &[i64]) -> Option<i64> {
     let by = moved.get(1).copied().unwrap_or(0);
     moved.iter().enumerate().all(|(at, moved)| *moved == at as i64 * by).then_some(by)

@@ -1,30 +1,30 @@
-//! Input asked for ahead of its use, for lanes within a block (`across`).
+//! Prefetching of input for lanes within a block (`across`).
 //!
-//! Such a block goes through its input in order, but not evenly: all that many instances share is loaded by the
-//! first of them, and then nothing for as long as these are calculated. So the processor's own foresight comes too
-//! late where the input is not in a near cache. Lines are asked for one by one between calculations, so that
-//! none waits for the others; beyond the end of memory nothing happens.
+//! Such a block reads its input in order, but in bursts: the first of many instances loads all that they
+//! share, and nothing is loaded while the others compute. So the hardware prefetcher comes too late where the
+//! input is not in a near cache. The lines are prefetched one by one between operations, so that none waits
+//! for the others; a prefetch beyond the end of memory has no effect.
 
 use crate::blocks::Border;
 use crate::blocks::parts::Class;
 
-/// Cells that all entrances together are ahead: a quarter of a first cache of 32 KB.
+/// Cells that all entrances together are prefetched ahead: a quarter of a first-level cache of 32 KB.
 const CELLS: u32 = 2048;
 
-/// Cells of one entrance that are too many for the first cache, and come into the second.
+/// Cells of one entrance from which on they are prefetched into the second-level cache.
 const MANY: u32 = 4096;
 
-/// Cells of a line of the cache.
+/// Cells of a cache line.
 const LINE: u32 = 16;
 
-/// The part that asks: the one with the most to calculate.
-pub(super) fn who(classes: &[Class]) -> usize {
+/// The class that prefetches: the one with the most operations.
+pub(super) fn busiest(classes: &[Class]) -> usize {
     let work = |at: &usize| classes[*at].instances * classes[*at].steps.len();
     (0..classes.len()).rev().max_by_key(work).unwrap_or(0)
 }
 
-/// What is asked for in one of so many turns for each of which `i` grows by `beside`; the entrances are `r0` and so
-/// on.
+/// The prefetches of an iteration, if there are `turns` iterations in which `i` grows by `beside`; the
+/// entrances are `r0` and so on.
 pub(super) fn requests(entrances: &[Border], turns: u32, beside: u32) -> Vec<String> {
     let mut requests = Vec::new();
     for (number, Border { advance, .. }) in entrances.iter().enumerate().filter(|(_, from)| from.advance > 0)
@@ -52,7 +52,7 @@ mod tests {
         Border { root: 0, kind: Kind::Float, first: 0, advance, cells: advance, offset: 0, before: 0 }
     }
 
-    /// How far requests of all turns are from `r0`, in cells.
+    /// The distances from `r0` of the prefetches of all iterations, in cells.
     fn asked(entrances: &[Border], turns: u32, beside: u32) -> Vec<u32> {
         let mut all = Vec::new();
         for turn in 0..turns {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_of_a_later_steady_state_is_asked_for_once() {
+    fn each_line_of_a_later_steady_state_is_prefetched_once() {
         let lines: Vec<u32> = (0..32).map(|line| 2048 + 16 * line).collect();
         assert_eq!(asked(&[entrance(512)], 2, 8), lines);
         assert_eq!(asked(&[entrance(512)], 32, 1), lines);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn entrances_share_the_cache_and_large_ones_stay_in_the_second() {
+    fn entrances_share_the_cache_and_large_ones_go_to_the_second_level() {
         assert_eq!(asked(&[entrance(64), entrance(64)], 1, 8)[0], 1024);
         assert_eq!(asked(&[entrance(8192)], 4, 8).len(), 512);
         assert!(requests(&[entrance(8192)], 4, 8)[0].ends_with(", 0, 2);"));

@@ -1,56 +1,56 @@
-//! The functions of a program; in a long one those that differ in nothing but numbers are one.
+//! Function merging: in a long program, functions that differ only in numbers become one.
 //!
-//! Filters that are made by recursion, or by a loop with other parameters in each turn, become hundreds of
-//! functions that differ in sizes, and each takes the C compiler about a tenth of a second. With numbers that
-//! are told when it is called, instead of constants, one function is compiled for all of them. A program is
-//! long by what its functions are together, or by how many they are.
+//! Filters created by recursion, or by a loop with other parameters in each iteration, become hundreds of
+//! functions that differ in sizes, and the C compiler takes about a tenth of a second for each. With
+//! parameters instead of constants, one function is compiled for all of them. A program is long by the size
+//! of its functions together, or by their number.
 
 use super::expr::scalar;
 use crate::ir::Scalar;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-/// When functions become one.
+/// When functions are merged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Alike {
-    /// Bytes of functions up to which each is written by itself.
+    /// Bytes of all functions up to which none are merged.
     pub(crate) long: usize,
-    /// Functions up to which the same holds.
+    /// The number of functions up to which none are merged.
     pub(crate) apart: usize,
-    /// Functions that are alike from which on they are one.
+    /// The least number of equal shapes that are merged.
     pub(crate) many: usize,
 }
 
-/// Some seconds of compiling.
+/// These limits cost a few seconds of compiling.
 impl Default for Alike {
     fn default() -> Alike {
         Alike { long: 400_000, apart: 128, many: 4 }
     }
 }
 
-/// All functions that filters' firings have become, each once.
+/// The functions of all firings, without duplicates.
 #[derive(Default)]
 pub(super) struct Functions {
     all: Vec<Function>,
-    /// By their text, and whether they are put in where they are called.
+    /// Their names, by their text and whether they are inlined.
     names: HashMap<(bool, String), String>,
 }
 
 struct Function {
-    /// What is said of it.
+    /// The comment before it.
     comment: String,
-    /// Attributes and what it gives.
+    /// Its attributes and return type.
     kind: &'static str,
     name: String,
-    /// From the parameters on.
+    /// The text from the parameters on.
     text: String,
 }
 
-/// One of those that are alike, with its numbers.
+/// A function of a shape, with its numbers.
 type Member<'a> = (&'a Function, Vec<Number>);
 
 impl Functions {
-    /// The name of a function, which is a new one if there is none like it yet.
+    /// The name of a function with this text; a new one if there is none yet.
     pub(super) fn name(&mut self, stem: &str, kind: &'static str, comment: &str, text: String) -> String {
         let count = self.names.len();
         let name = self.names.entry((kind.starts_with("inline"), text)).or_insert_with_key(|(_, text)| {
@@ -62,7 +62,7 @@ impl Functions {
         name.clone()
     }
 
-    /// All of them.
+    /// The text of all functions.
     pub(super) fn text(&self, when: Alike) -> String {
         let mut text = String::new();
         let bytes: usize = self.all.iter().map(|function| function.text.len()).sum();
@@ -75,7 +75,7 @@ impl Functions {
             let (shape, numbers) = shape(&function.text);
             shapes.entry((function.kind, shape)).or_default().push((function, numbers));
         }
-        // Some call others, wherever those stand now.
+        // Functions may call others, so all are declared first.
         self.all.iter().for_each(|function| function.declare(&mut text));
         for (at, ((kind, shape), alike)) in shapes.iter().enumerate() {
             if alike.len() < when.many {
@@ -100,24 +100,25 @@ impl Function {
     }
 }
 
-/// What a function of a kind gives, behind the attributes.
+/// The return type, which follows the attributes.
 fn gives(kind: &str) -> &str {
     kind.rsplit(' ').next().unwrap_or_default()
 }
 
-/// Stands for a number in a shape.
+/// Stands for an integer in a shape.
 const NUMBER: char = '\u{1}';
 
-/// Stands for the length of a local array, which must be known.
+/// Stands for the length of a local array, which must be constant.
 const LENGTH: char = '\u{2}';
 
-/// Stands for a float.
+/// Stands for a float in a shape.
 const FLOAT: char = '\u{3}';
 
-/// The bits of an integer, or of a float.
+/// An integer, or the bits of a float.
 type Number = i32;
 
-/// A text without its numbers, and those. What must be there when it is compiled is left as it is.
+/// Splits a text into its shape and its numbers. Numbers that must be compile-time constants stay in the
+/// shape.
 fn shape(text: &str) -> (String, Vec<Number>) {
     let (mut shape, mut numbers, mut in_table) = (String::with_capacity(text.len()), Vec::new(), false);
     for line in text.split_inclusive('\n') {
@@ -135,7 +136,7 @@ fn shape(text: &str) -> (String, Vec<Number>) {
     (shape, numbers)
 }
 
-/// Appends a line with a mark in place of each number.
+/// Appends a line with a placeholder for each number.
 fn without_numbers(line: &str, mark: char, shape: &mut String, numbers: &mut Vec<Number>) {
     let mut rest = line;
     while let Some(at) = rest.find(is_word) {
@@ -166,7 +167,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '.'
 }
 
-/// A name or a number, and what is behind it.
+/// Splits off a name or a number.
 fn first_word(text: &str) -> (&str, &str) {
     let end = |from: usize| text[from..].find(|c| !is_word(c)).map_or(text.len(), |at| from + at);
     let mut at = end(0);
@@ -177,7 +178,7 @@ fn first_word(text: &str) -> (&str, &str) {
     text.split_at(at)
 }
 
-/// A float as [`scalar`] writes those that are not negative.
+/// Parses a float as [`scalar`] writes non-negative ones.
 fn float(word: &str) -> Option<f32> {
     let digits = word.strip_suffix('f').filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
     let Some(hexadecimal) = digits.strip_prefix("0x") else { return digits.parse().ok() };
@@ -188,12 +189,12 @@ fn float(word: &str) -> Option<f32> {
     Some(f32::from_bits(exponent << 23 | fraction >> 1))
 }
 
-/// Writes a function that is told numbers, and those that call it.
+/// Writes a function with the numbers as parameters, and wrappers that call it.
 fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[Member<'_>]) {
-    let (head, body) = shape.split_once("\n{\n").expect("a function");
+    let (head, body) = shape.split_once("\n{\n").expect("a function has a body");
     let parameters = head.trim_start_matches('(').trim_end_matches(')');
-    // Each way in which a number goes through all of them, once. (No variable of a program has such a name: these
-    // end in a line and a number.)
+    // A parameter for each distinct sequence of numbers over all members. (Variables of programs never have
+    // these names: theirs end in an underscore and a number.)
     let mut known: BTreeMap<(bool, Vec<Number>), usize> = BTreeMap::new();
     let mut one = String::new();
     let mut at = 0;
@@ -204,7 +205,7 @@ fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[M
         }
         let all: Vec<Number> = alike.iter().map(|(_, numbers)| numbers[at]).collect();
         at += 1;
-        let (most, next) = (*all.iter().max().expect("several"), known.len());
+        let (most, next) = (*all.iter().max().expect("a shape has members"), known.len());
         if c == LENGTH || all.iter().all(|number| *number == all[0]) {
             one.push_str(&literal(c == FLOAT, most));
         } else {
@@ -212,7 +213,7 @@ fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[M
         }
     }
     let _ = writeln!(text, "\n/* {} and others */", alike[0].0.comment);
-    // Copies of it for the numbers of each would be what it is there to avoid.
+    // Clones of it for the numbers of each member would undo the merging.
     let _ = writeln!(
         text,
         "static __attribute__((noclone)) {kind} {name}({parameters}, const int32_t *restrict known)\n{{"
@@ -243,7 +244,7 @@ fn as_one(text: &mut String, name: &str, (kind, shape): (&str, &str), alike: &[M
     }
 }
 
-/// A number that all have.
+/// A number that all members share.
 fn literal(is_float: bool, number: Number) -> String {
     scalar(if is_float { Scalar::Float(f32::from_bits(number as u32)) } else { Scalar::Int(number) })
 }
@@ -253,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_where_they_may_be() {
+    fn numbers_become_parameters_where_possible() {
         let text = "(int32_t n)\n{\n    static const int32_t t[2] = {\n        5, 6,\n    };\n    float x_1[86];\n    \
                     x = y_2 + 35 * 0.5f - 2;\n    v = (VI){0, 1};\n}\n";
         let (shape, numbers) = shape(text);
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_are_numbers_with_all_their_bits() {
+    fn floats_keep_all_their_bits() {
         let bits =
             [0, 1, 1 << 31, 0x3f80_0001, 0x7f7f_ffff, 0xc2f6_0000, 0x8000_0001, 0x3300_0000, 0x4b80_0000];
         for bits in bits {
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_differ_in_numbers_are_one() {
+    fn functions_that_differ_in_numbers_are_merged() {
         let mut functions = Functions::default();
         for n in 3..9 {
             let text = format!(

@@ -1,7 +1,7 @@
-//! Filters that are run by themselves, from queue to queue, as often as there are items.
+//! Filters that run on their own, from queue to queue, as long as there are items.
 //!
-//! Where each firing moves the same numbers of items, whatever its rates are said to be, and needs no more
-//! than is there when it begins, firings go in one call of a function of static rates: vectors and all.
+//! Where each firing moves the same numbers of items, whatever rates are declared, and its precondition
+//! covers all that it needs, one call of a static-rate function does many firings, vectors included.
 
 use super::flow::{fixed, without_looks};
 use super::items::Items;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 
-/// What each firing moves, and what must be there for it.
+/// The items that each firing moves, and those that must be in the queue.
 #[derive(Clone, Copy)]
 struct Fixed {
     pop: u64,
@@ -49,7 +49,7 @@ impl Writer<'_> {
         (pop > 0 || ports.inputs.is_empty()).then_some(Fixed { pop, push, window })
     }
 
-    /// Firings of which each moves the same.
+    /// Firings that all move the same.
     fn fire_fixed(&mut self, out: &mut String, node: u32, fixed: Fixed, prework: bool) -> Result<(), String> {
         let Fixed { pop, push, window } = fixed;
         let ports = self.compiled.flat.node(NodeId(node));
@@ -95,7 +95,7 @@ impl Writer<'_> {
         );
         self.advance(out, from.as_ref(), "read", &format!("can * {pop}"), "            ");
         if from.is_some() {
-            // An empty queue begins anew, near.
+            // An empty queue starts again at its beginning, which stays in the cache.
             out.push_str("            if (from->read == from->written)\n");
             out.push_str("                from->read = from->written = 0;\n");
         }
@@ -108,7 +108,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Firings of dynamic rates, `prework` or `work`.
+    /// Firings with dynamic rates, of `prework` or `work`.
     fn fire_flow(&mut self, out: &mut String, node: u32, which: u32) -> Result<(), String> {
         let (from, to) = self.queues_of(node);
         let prework = self.codes[node as usize].as_ref().is_some_and(|codes| codes.prework.is_some());
@@ -132,7 +132,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Where a filter's queues are.
+    /// The queues of a filter.
     fn queues_of(&self, node: u32) -> (String, String) {
         let ports = self.compiled.flat.node(NodeId(node));
         let queue = |channel: Option<&ChannelId>| {
@@ -151,8 +151,8 @@ impl Writer<'_> {
         Ok(self.flow(node, which, (input.as_ref(), output.as_ref()), tries))
     }
 
-    /// Firings that are taken back where they lack items: whether the next one has to go on on a stack of its
-    /// own, since it does so now or has been taken back twice.
+    /// Firings that are rolled back where they lack items. The function returns whether the next firing has
+    /// to continue on a stack of its own, since it is on one already or has been rolled back twice.
     pub(super) fn try_flow(&mut self, out: &mut String, node: u32) -> Result<(), String> {
         let (from, to) = self.queues_of(node);
         let (name, kept) = (self.flow_of(node, 0, true)?, self.kept[&node].clone());

@@ -1,11 +1,11 @@
 
-/* The same row of so many blocks later, for which there is time as long as these are calculated. The processor does
-   not foresee it: rows are too far apart, and too many. The first cache has room for short ones, the second for all.
-   (Beyond the end nothing happens.) */
+/* Prefetches the row of a later block, so that its load overlaps with the computation. The hardware prefetcher does not
+   handle these accesses: rows are too far apart, and too many. The first-level cache has room for short rows, the
+   second-level cache for all. (A prefetch beyond the end of memory has no effect.) */
 #define AHEAD(row, by) __builtin_prefetch((row) + LANES * (by), 0, 2)
 #define SOON(row, by) ((by) <= 64 ? __builtin_prefetch((row) + LANES * (by), 0, 3) : AHEAD(row, by))
 
-/* Rows of cells that begin `by` cells apart become vectors of the first cells, of the second, and so on. */
+/* Transposes rows that begin `by` cells apart into vectors of their first cells, of their second cells, and so on. */
 static __attribute__((noinline)) void enter_rows(VI *to, const int32_t *from, int64_t by, int64_t width)
 {
     for (int64_t at = 0;;) {
@@ -40,7 +40,7 @@ static __attribute__((noinline)) void leave_rows(int32_t *to, const VI *from, in
     }
 }
 
-/* One square of them, where there is no loop; two blocks ahead, since the same squares of the next one are not far. */
+/* One square without a loop; prefetches two blocks ahead, since the same square of the next block is too close. */
 static inline __attribute__((always_inline)) void enter_row(VI *to, const int32_t *from, const int64_t by)
 {
     VI r[LANES];
@@ -65,14 +65,14 @@ static inline __attribute__((always_inline)) void leave_row(int32_t *to, const V
     }
 }
 
-/* So many rows, and the last one again for the other lanes. */
+/* Copies `count` rows, and repeats the last one for the other lanes. */
 static __attribute__((noinline)) void few_in(int32_t *to, const int32_t *from, int64_t by, int64_t width, int64_t count)
 {
     for (int64_t l = 0; l < LANES; l++)
         memcpy(to + l * by, from + (l < count ? l : count - 1) * by, width * sizeof *to);
 }
 
-/* The same cell by cell, for `count` rows; lanes beyond them have the last one. */
+/* Transposes `count` rows cell by cell; lanes beyond them repeat the last row. */
 static __attribute__((noinline)) void enter_any_i(VI *to, const int32_t *from, int64_t by, int64_t width, int64_t count)
 {
     for (int64_t at = 0; at < width; at++)
@@ -101,7 +101,7 @@ static __attribute__((noinline)) void leave_any_b(uint8_t *to, const VI *from, i
             to[l * by + at] = -from[at][l];
 }
 
-/* Cells of tables of so many vectors. */
+/* Cells of tables of one, two and four vectors. */
 static inline VI look_1(const int32_t *table, VI at) { return __builtin_shuffle(load_i(table), at); }
 static inline VI look_2(const int32_t *table, VI at) { return __builtin_shuffle(load_i(table), load_i(table + LANES), at); }
 static inline VI look_4(const int32_t *table, VI at)

@@ -1,4 +1,4 @@
-//! Blocks in lanes as C: into lanes, calculated, and back.
+//! C text of blocks in lanes: items are transposed into lanes, computed, and transposed back.
 
 use super::expr::scalar;
 use super::rows::move_cells;
@@ -12,8 +12,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use thalweg_lang::hir::{BinaryOp, UnaryOp};
 
-/// GCC 12 takes stores at a sum of multiples of one pointer, which is what it makes of two pointers that go on by
-/// different steps, for stores that nobody sees, and does not call the function: this is an effect that it keeps.
+/// An effect that GCC 12 keeps. GCC turns two pointers with different steps into multiples of one pointer,
+/// then takes stores through it for local ones without effect, and drops the call of the function.
 pub(super) const EFFECT: &str = "__asm__ volatile (\"\" ::: \"memory\");";
 
 /// The functions of a block.
@@ -71,7 +71,8 @@ pub(crate) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> 
     text
 }
 
-/// Calls of a block for steady states from `first` up to `last`: the last ones again where lanes would be empty.
+/// Calls of a block for the steady states `first..last`; the last ones are repeated where lanes would be
+/// empty.
 pub(crate) fn calls(block: &Block, at: &str, (first, last): (&str, &str)) -> String {
     let beside = block.beside;
     if block.across.is_some() {
@@ -85,8 +86,9 @@ pub(crate) fn calls(block: &Block, at: &str, (first, last): (&str, &str)) -> Str
 /// The most steps of one block before those of the next one beside it.
 const RUN: usize = 32;
 
-/// Steps of one block before those of the next: a firing, if it is not too long. Step by step all would wait for the
-/// last results of a firing at the same time; so one has something to do while the other waits.
+/// Splits steps into the runs that one block does before the next: a firing, if it is not too long.
+/// Alternating step by step, all blocks would wait for the last results of a firing at the same time; this
+/// way one computes while the other waits.
 fn runs(firings: &[usize]) -> Vec<Range<usize>> {
     let (mut runs, mut first) = (Vec::new(), 0);
     for firing in firings {
@@ -100,7 +102,7 @@ fn runs(firings: &[usize]) -> Vec<Range<usize>> {
     runs
 }
 
-/// What a step loads.
+/// The loads of a step.
 fn loads_of(step: &Step) -> impl Iterator<Item = usize> {
     step.args.into_iter().filter_map(|arg| if let Arg::Load(load) = arg { Some(load as usize) } else { None })
 }
@@ -109,9 +111,9 @@ fn loads_of(step: &Step) -> impl Iterator<Item = usize> {
 pub(super) enum Constant {
     /// The same in all instances.
     Known(String),
-    /// An instance's own.
+    /// One value for each instance.
     Each(String),
-    /// A vector of one for each lane.
+    /// One value for each lane.
     Lanes(String),
 }
 
@@ -127,12 +129,12 @@ pub(super) struct Part<'a> {
     pub(super) block: &'a str,
     pub(super) tables: &'a [Table],
     pub(super) lanes: usize,
-    /// How far instances are from the first: what is added to `t`.
+    /// Distances of instances from the first, added to `t`.
     pub(super) bases: Vec<Vec<u32>>,
-    /// Blocks in each lane, and how far they are from one another.
+    /// Blocks in each lane, and the distance between them.
     pub(super) beside: u32,
     pub(super) vectors: u32,
-    /// Loads that are one scalar for all lanes.
+    /// Loads of one scalar for all lanes.
     pub(super) ones: Vec<bool>,
 }
 
@@ -188,7 +190,7 @@ impl Part<'_> {
         format!("{head}{tables}    for (int64_t i = 0; i < {count}; i++) {{\n{body}    }}\n}}\n")
     }
 
-    /// A place that instances have.
+    /// The position of an access: its base and first position.
     fn place(&mut self, at: &[u32], known: &mut HashMap<Vec<u32>, usize>) -> (usize, u32) {
         if self.bases.is_empty() {
             self.bases.push(vec![0; at.len()]);
@@ -207,7 +209,7 @@ impl Part<'_> {
         if *base == 0 { format!("t[{place}]") } else { format!("b{base}[{place}]") }
     }
 
-    /// Constants as text: those that differ between instances from tables.
+    /// Constants as text; those that differ between instances come from tables.
     fn consts(&self, tables: &mut String) -> Vec<Constant> {
         let mut known: HashMap<(Kind, &[u32]), usize> = HashMap::new();
         let mut text = Vec::new();
@@ -248,7 +250,7 @@ impl Part<'_> {
         }
     }
 
-    /// Whether an operand is a scalar as it stands.
+    /// Whether an operand is a scalar.
     fn is_scalar(&self, arg: Arg, consts: &[Constant]) -> bool {
         match arg {
             Arg::Const(at) => !matches!(consts[at as usize], Constant::Lanes(_)),
@@ -257,7 +259,7 @@ impl Part<'_> {
         }
     }
 
-    /// An operand, a scalar where it is a constant.
+    /// An operand; a constant stays a scalar.
     fn plain(&self, arg: Arg, consts: &[Constant], k: u32) -> String {
         match arg {
             Arg::None => String::new(),
@@ -308,7 +310,7 @@ impl Part<'_> {
         operator(op, of, &a, &self.plain(b, consts, k), known)
     }
 
-    /// Cells of a table: chosen among the lanes of a few vectors, or loaded one by one.
+    /// A table access: selects among the lanes of a few vectors, or gathers cell by cell.
     fn look(&self, table: usize, at: &str) -> String {
         let (info, name) = (&self.tables[table], format!("look_{}_{table}", self.block));
         let ty = vector(info.kind);
@@ -321,13 +323,14 @@ impl Part<'_> {
     }
 }
 
-/// Of how many vectors a table is, if they are few.
+/// The number of vectors of a table, if they are few.
 fn short(table: &Table, lanes: usize) -> Option<usize> {
     let vectors = table.values.len().div_ceil(lanes).next_power_of_two();
     (vectors <= 4).then_some(vectors)
 }
 
-/// A table. Where it is short, as bits, with the second half of four vectors as what it differs in from the first.
+/// A table. A short one is stored as bits; of four vectors, the second half is stored as the exclusive or
+/// with the first.
 pub(super) fn table_of(table: &Table, name: &str, lanes: usize) -> String {
     use crate::ir::Scalar;
     let bits = |value: &Scalar| match value {

@@ -1,4 +1,4 @@
-//! Firings as a function.
+//! C functions of firings.
 
 use super::expr::{bare, cell_type, clean, mem_name, names, type_of};
 use super::flow::Way;
@@ -7,7 +7,7 @@ use super::{deal, literal, simd};
 use crate::ir::{Area, Cell, Code, Ex, Kind, Label, MemInfo, MemKind, St, walk, walk_exprs};
 use std::fmt::Write;
 
-/// Writes one filter's firings.
+/// Writes the firings of one filter.
 pub(crate) struct Writer<'a> {
     pub(crate) code: &'a Code,
     /// By variable.
@@ -16,16 +16,16 @@ pub(crate) struct Writer<'a> {
     pub(crate) output: &'a Items,
     pub(crate) text: String,
     pub(crate) depth: usize,
-    /// 1 of a prework, 2 and more of handlers.
+    /// 0 for `work`, 1 for `prework`, from 2 on for handlers.
     pub(crate) which: u32,
-    /// Differences are kept from being put together with sums: see [`alternates`].
+    /// Whether differences are protected from contraction with sums: see [`alternates`].
     pub(crate) apart: bool,
-    /// Of firings of dynamic rates: see [`flow`](super::flow::flow).
+    /// How firings with dynamic rates proceed: see [`flow`](super::flow::flow).
     pub(crate) way: Way,
 }
 
-/// Whether there are products, sums and differences of floats. GCC 12 makes one instruction of a product
-/// and a sum beside a difference, with one rounding in place of two, though it is told not to contract.
+/// Whether there are products, sums and differences of floats. GCC 12 contracts a product and a sum beside a
+/// difference to one instruction with one rounding in place of two, although `-ffp-contract=off` is set.
 pub(crate) fn alternates(code: &Code) -> bool {
     use thalweg_lang::hir::{BinaryOp, UnaryOp};
     let (mut products, mut sums, mut differences) = (false, false, false);
@@ -40,37 +40,37 @@ pub(crate) fn alternates(code: &Code) -> bool {
     products && sums && differences
 }
 
-/// What a function is for.
+/// The form of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Form {
-    /// 1 of a prework, 2 and more of handlers.
+    /// 0 for `work`, 1 for `prework`, from 2 on for handlers.
     pub(crate) which: u32,
     /// Whether there is a `prework`, so that the first firing does not count.
     pub(crate) after_prework: bool,
-    /// Firings at once; 1 for no vectors.
+    /// Firings at once; 1 without vectors.
     pub(crate) lanes: usize,
-    /// Seldom called: small rather than fast.
+    /// Called rarely: optimised for size.
     pub(crate) seldom: bool,
 }
 
-/// What comes before a function's name, and what after: the tables it uses stand before it.
+/// The text of a function without its name.
 pub(crate) struct Function {
-    /// Tables.
+    /// The tables it uses.
     pub(crate) tables: String,
-    /// From the parameters on.
+    /// The text from the parameters on.
     pub(crate) rest: String,
 }
 
-/// Firings that move more cells than these, or that are longer, are kept apart by a statement that does
-/// nothing: compilers that make vectors of such firings take minutes to do so (GCC 12 with 64 cells: 17 s
-/// against 0.1 s; with the 600 statements of eight of Serpent's substitutions: 21 s).
+/// Firings that move more cells, or have more statements, are separated by an empty `asm` statement:
+/// compilers that vectorise such firings take minutes (GCC 12 with 64 cells: 17 s against 0.1 s; with the 600
+/// statements of eight of Serpent's substitutions: 21 s).
 const MOST_MOVES: usize = 12;
 const MOST_STATEMENTS: usize = 200;
 
-/// The parameters of all these functions but for those of rings.
+/// The parameters that all these functions have in common.
 const PARAMS: &str = "struct env *restrict env, uint32_t node";
 
-/// Writes a function that fires from `first` up to `last`.
+/// Writes a function that does the firings `first..last`.
 pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str, form: Form) -> Function {
     let mut writer = Writer {
         code,
@@ -122,14 +122,14 @@ pub(super) fn tables(code: &Code, input: &Items, output: &Items) -> String {
     text
 }
 
-/// Whether firings stand as so many statements.
+/// Whether a firing has many statements.
 fn is_long(code: &Code) -> bool {
     let mut count = 0;
     walk(&code.body, &mut |_| count += 1);
     count > MOST_STATEMENTS
 }
 
-/// Cells of items that are moved by each firing, as far as they stand in the text.
+/// Cells of items that each firing moves, counting each access in the text once.
 fn moves(code: &Code) -> usize {
     let mut moves = 0;
     walk(&code.body, &mut |st| moves += usize::from(matches!(st, St::Store(Area::Out(_), ..))));
@@ -137,7 +137,7 @@ fn moves(code: &Code) -> usize {
     moves
 }
 
-/// The runs of cells that are looked at or changed, with their places among all.
+/// The runs of cells that are read or written, with their indices.
 pub(crate) fn used_mems(code: &Code) -> impl Iterator<Item = (usize, &MemInfo)> {
     let mut used = vec![false; code.mems.len()];
     let mut note = |area: &Area| {
@@ -181,7 +181,8 @@ impl Writer<'_> {
         self.before(form);
     }
 
-    /// Firings of `work` before these, where the code asks for them, and what else a function begins with.
+    /// The number of earlier firings of `work`, where the code reads it, and the other declarations of a
+    /// function.
     pub(super) fn before(&mut self, form: Form) {
         let mut iter = false;
         walk_exprs(&self.code.body, &mut |ex| iter |= matches!(ex, Ex::Iter));
@@ -189,7 +190,7 @@ impl Writer<'_> {
             let minus = if form.after_prework && form.which != 1 { " - 1" } else { "" };
             let before = if form.which < 2 { "before" } else { "counted" };
             self.line(format!("const int64_t {before} = fields->fired{minus};"));
-            // A handler may be at work before the first firing of all.
+            // A handler may run before the very first firing.
             if form.which >= 2 {
                 self.line("const int64_t before = counted + first < 0 ? -first : counted;");
             }
@@ -197,7 +198,7 @@ impl Writer<'_> {
         self.patience();
     }
 
-    /// Fields that are scalars are variables between the first firing and the last.
+    /// Loads scalar fields into variables, from the first firing to the last.
     pub(super) fn begin_fields(&mut self) {
         let code = self.code;
         let mut random = false;
@@ -294,7 +295,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A local run of cells.
+    /// Declares a local run of cells.
     pub(super) fn local(&mut self, at: usize) {
         let mem = &self.code.mems[at];
         let (ty, name) = (cell_type(mem.cell), mem_name(self.code, at as u32));
@@ -314,7 +315,7 @@ impl Writer<'_> {
         self.depth -= 1;
     }
 
-    /// A turn of a loop.
+    /// The body of a loop.
     fn turn(&mut self, st: &St, body: &[St]) {
         self.inside(body);
         self.depth += 1;
@@ -383,7 +384,7 @@ impl Writer<'_> {
         self.inside(body);
         self.line(format!("at{}: ;", back.0));
         let to = self.ex(to);
-        // In one line: these numbers are never told.
+        // In one line, so that `alike` keeps these numbers.
         self.line(format!("    switch ({}) {{ {} }}", bare(&to), cases.join(" ")));
         self.line("}");
     }
@@ -449,12 +450,12 @@ fn step_of(items: &Items) -> String {
     }
 }
 
-/// A field's name in its structure.
+/// The name of a field in its structure.
 pub(crate) fn field_name(field: u32) -> String {
     format!("field{field}")
 }
 
-/// The structure of what a filter keeps: each changing field as an array of cells.
+/// The structure of a filter's state: each changing field as an array of cells.
 pub(crate) fn structure(fields: &[(u32, String, Cell, usize)]) -> String {
     let mut text = String::from("{\n    int64_t fired;\n    uint64_t random;\n");
     for (field, name, cell, cells) in fields {

@@ -7,17 +7,17 @@ use std::fmt::Write;
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::tree::{self, Weights};
 
-/// Nodes that copy from which on these call functions: the C compiler takes its time for each loop.
+/// The number of copying nodes from which on they share functions: the C compiler takes long for each loop.
 const MANY: usize = 200;
 
 impl Writer<'_> {
-    /// Whether so many nodes copy that functions do it, which they have together.
+    /// Whether there are enough copying nodes for shared functions.
     pub(super) fn many_copy(&self) -> bool {
         let nodes = self.compiled.flat.nodes.len() as u32;
         (0..nodes).filter(|node| self.copies(NodeId(*node))).take(MANY).count() == MANY
     }
 
-    /// Whether a node copies items: neither has code nor is at the end of a file.
+    /// Whether a node copies items: it has no code and accesses no file.
     pub(super) fn copies(&self, node: NodeId) -> bool {
         match self.compiled.flat.node(node).kind {
             NodeKind::Filter(id) => self.compiled.tree.filters[id.0 as usize].code == tree::Code::Identity,
@@ -25,8 +25,8 @@ impl Writer<'_> {
         }
     }
 
-    /// So many firings of a node that copies: loops, or where many nodes do, a call of a function that those
-    /// have together that copy in the same way.
+    /// The firings `first..last` of a node that copies: loops, or a call of a function that nodes with equal
+    /// copies share.
     pub(super) fn copying(
         &mut self,
         node: NodeId,
@@ -59,8 +59,8 @@ impl Writer<'_> {
     }
 }
 
-/// What a splitter, joiner or identity copies: from which input and which item of it, to which output
-/// and which item of it, and how many.
+/// The copies of a splitter, joiner or identity: input port, first item there, output port, first item there,
+/// count.
 pub(crate) fn moves_of(node: &thalweg_lang::flat::Node) -> Vec<[u64; 5]> {
     let round = |weights: &[u32], split: bool| {
         let mut before = 0;

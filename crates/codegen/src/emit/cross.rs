@@ -1,15 +1,15 @@
-//! Squares of cells transposed in registers, as C.
+//! C text that transposes squares of cells in registers.
 //!
-//! Cells go through quarters of vectors, of four cells, with instructions that take two vectors and leave both
-//! as they are: pairs of cells, pairs of those, and then whole quarters by halves of their numbers.
+//! Cells move within quarters of vectors, of four cells, by shuffles of two vectors: first pairs of cells,
+//! then pairs of pairs; then whole quarters are gathered, one bit of their index at a time.
 
 use super::vectors::list;
 use std::fmt::Write;
 
-/// A function for so many vectors of as many lanes.
+/// A function for this many vectors of as many lanes.
 pub(super) fn cross(lanes: usize) -> String {
     let mut text = format!(
-        "\n/* {lanes} vectors become those of their first lanes, of their second, and so on. */\n\
+        "\n/* Transposes {lanes} vectors. */\n\
          typedef int64_t VL __attribute__((vector_size(LANES * 4)));\n\
          static inline __attribute__((always_inline)) void cross(VI *r)\n{{\n"
     );
@@ -28,7 +28,7 @@ pub(super) fn cross(lanes: usize) -> String {
     text
 }
 
-/// Of four vectors: those that have, in each quarter, the first cells of that quarter, the second, and so on.
+/// From four vectors, those with the first cells of each quarter, with the second ones, and so on.
 fn quarters(text: &mut String, group: usize, lanes: i64) -> [String; 4] {
     let cells = |more: i64| {
         list((0..lanes).map(|l| l / 4 * 4 + l % 4 / 2 + 2 * more + if l % 2 == 1 { lanes } else { 0 }))
@@ -56,11 +56,11 @@ fn quarters(text: &mut String, group: usize, lanes: i64) -> [String; 4] {
     [0, 1, 2, 3].map(|column| format!("b{group}_{column}"))
 }
 
-/// Vectors of the first quarters of all, of the second ones, and so on.
+/// Vectors of all first quarters, of all second quarters, and so on.
 fn gathered(text: &mut String, column: usize, vectors: Vec<String>, lanes: i64) -> Vec<String> {
     let all = lanes / 4;
     let picks = |odd: i64| list((0..lanes).map(|l| (2 * (l / 4) + odd) * 4 + l % 4));
-    // By the low bits of the quarters that are there.
+    // By the low bits of the quarter's index so far.
     let mut groups = vec![(0, 1, vectors)];
     while groups[0].2.len() > 1 {
         let mut next = Vec::new();

@@ -1,9 +1,9 @@
-//! Windows that move on by several places, dealt out first.
+//! Deinterleaving of windows that advance by several positions.
 //!
-//! A filter that lowers the rate takes every `stride`th place for neighbouring lanes, and would pick them out
-//! of as many vectors again for each item of its window. So what a stretch of firings looks at is dealt out
-//! into rows before, a row for each place modulo the stride: there neighbouring firings find neighbouring
-//! items. A place is moved once, and looked at as often as windows overlap.
+//! A filter that lowers the rate reads every `stride`th position in neighbouring lanes, and would pick these
+//! out of several vectors again for each item of its window. So the input of a stretch of firings is first
+//! deinterleaved into rows, one for each position modulo the stride: there neighbouring firings find
+//! neighbouring items. Each position is moved once, and read as often as windows overlap.
 
 use super::expr::cell_type;
 use super::items::{Items, Pattern};
@@ -17,29 +17,28 @@ use thalweg_lang::hir::BinaryOp;
 const WIDEST: i64 = 64;
 const ROWS: i64 = 32;
 
-/// How often an item must be looked at so that it is worth dealing.
+/// The reads of an item from which on deinterleaving pays.
 const OFTEN: i64 = 4;
 
-/// Cells of all rows, as far as there are not more firings than these at once.
+/// The most cells of all rows, unless a stretch would be shorter than `LEAST` firings.
 const CELLS: i64 = 2048;
 const LEAST: i64 = 64;
 
-/// How items are dealt out.
+/// How items are deinterleaved.
 struct Deal {
-    /// Places from one firing to the next, and how many of them one after the other are not looked at but
-    /// for the first.
+    /// Positions from one firing to the next; only every `every`th of them is read.
     stride: i64,
     every: i64,
-    /// From a place that is looked at to the next one, over `every`.
+    /// The distance from one read position to the next, divided by `every`.
     step: i64,
-    /// The last place of a window.
+    /// The last position of a window.
     last: i64,
     /// Firings in a stretch, and cells of a row.
     firings: i64,
     row: i64,
 }
 
-/// Vectors over items that are dealt out, if that is worth it.
+/// Vectors over deinterleaved items, if that pays.
 pub(super) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<String> {
     let deal = Deal::of(code, input, output, lanes as i64)?;
     let mut dealt = code.clone();
@@ -73,7 +72,7 @@ impl Deal {
         self.stride / self.every
     }
 
-    /// Items where they stand in rows.
+    /// Redirects accesses to the rows.
     fn rewrite(&self, stmts: &mut [St]) {
         for st in stmts {
             exprs_mut(st, &mut |ex| self.rewrite_ex(ex));
@@ -88,7 +87,7 @@ impl Deal {
         }
     }
 
-    /// The cell of the place that is this many times `every` from a firing's first.
+    /// The cell for the position that is `at` times `every` from a firing's first.
     fn place(&self, at: Ex) -> Ex {
         let rows = self.rows();
         if let Some(at) = at.as_int() {
@@ -105,7 +104,7 @@ impl Deal {
         of(rest, by.0).times(self.row).plus(of(part, by.1))
     }
 
-    /// Stretch after stretch; fewer firings than there are lanes are left.
+    /// The text of all stretches; fewer firings than there are lanes remain.
     fn text(&self, inner: &str, input: &Items, output: &Items, lanes: i64) -> String {
         let (ty, out, firings) = (cell_type(input.cell), cell_type(output.cell), self.firings);
         let mut text = format!(
@@ -141,7 +140,7 @@ impl Deal {
         text
     }
 
-    /// Fills all rows as far as whole vectors of all of them go.
+    /// Fills all rows together, as far as whole vectors go.
     fn fill_all(&self, text: &mut String, cell: Cell, lanes: i64) {
         let Cell::Of(kind) = cell else { return };
         let (stride, more) = (self.stride, (self.last - self.stride + 1) / self.stride);
@@ -155,7 +154,7 @@ impl Deal {
         );
     }
 
-    /// Fills a row; what has been done of all is left out.
+    /// Fills a row from where all rows together have been filled.
     fn fill(&self, text: &mut String, row: i64, cell: Cell, (lanes, together): (i64, bool)) {
         let (first, stride) = (row * self.every, self.stride);
         if first > self.last {
@@ -163,7 +162,7 @@ impl Deal {
         }
         let letter = if cell == Cell::Of(Kind::Float) { "f" } else { "i" };
         let (to, more) = (row * self.row, (self.last - first) / stride);
-        // Where few are left, nothing is gained by vectors of them.
+        // For a few remaining cells, vectors gain nothing.
         let few = if together || stride <= vectors::NARROW { "__asm__ volatile (\"\");" } else { "" };
         let mut begin = "int64_t i = 0; ".to_owned();
         if together {
@@ -186,7 +185,7 @@ impl Deal {
     }
 }
 
-/// How often a firing looks at items, as far as that is known.
+/// The number of reads of items in a firing, as far as loop bounds are constant.
 fn loads(stmts: &[St]) -> i64 {
     let mut count = 0;
     for st in stmts {

@@ -1,10 +1,10 @@
-//! Expressions and constants.
+//! C text of expressions and constants.
 
 use super::code::Writer;
 use crate::ir::{Area, Cell, Code, Ex, Function, Kind, MemKind, Scalar, Var};
 use thalweg_lang::hir::{BinaryOp, Builtin, UnaryOp};
 
-/// A kind's type in variables, and in memory.
+/// The C type of a kind.
 pub(crate) fn type_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Bool => "uint8_t",
@@ -51,7 +51,7 @@ fn float(x: f32) -> String {
     if sign.is_empty() { text } else { format!("({sign}{text})") }
 }
 
-/// Exactly, and so that no reader of decimal digits can get it wrong.
+/// A hexadecimal literal, which is exact.
 fn hexadecimal(x: f32) -> String {
     let bits = x.to_bits();
     let (exponent, fraction) = (bits >> 23, (bits & 0x7f_ffff) << 1);
@@ -61,7 +61,7 @@ fn hexadecimal(x: f32) -> String {
     }
 }
 
-/// Of all variables.
+/// The C names of all variables.
 pub(crate) fn names(code: &Code) -> Vec<String> {
     let vars = code.vars.iter().enumerate();
     vars.map(|(at, var)| format!("{}_{at}", clean(&var.name))).collect()
@@ -72,7 +72,7 @@ impl Writer<'_> {
         self.names[var.0 as usize].clone()
     }
 
-    /// An expression, in parentheses where it needs them.
+    /// An expression, in parentheses where needed.
     pub(crate) fn ex(&self, ex: &Ex) -> String {
         match ex {
             Ex::Const(value) => scalar(*value),
@@ -136,7 +136,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A cell as a place.
+    /// A cell as an lvalue.
     pub(crate) fn cell(&self, area: &Area, at: &Ex) -> String {
         match area {
             Area::Mem(mem) => format!("{}[{}]", mem_name(self.code, mem.0), bare(&self.ex(at))),
@@ -161,10 +161,10 @@ pub(crate) fn mem_name(code: &Code, mem: u32) -> String {
     format!("{}_{kind}{mem}", clean(&info.name))
 }
 
-/// Without parentheses around the whole.
+/// Strips parentheses around the whole text.
 pub(crate) fn bare(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else { return text };
-    // Parentheses around braces make an expression of statements.
+    // Parentheses around braces are a statement expression.
     if inner.starts_with('{') {
         return text;
     }
@@ -180,13 +180,13 @@ pub(crate) fn bare(text: &str) -> &str {
     inner
 }
 
-/// As an operand of any operator.
+/// Adds parentheses, so that the text can be an operand of any operator.
 pub(crate) fn whole(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if text.chars().all(plain) { text.to_owned() } else { format!("({text})") }
 }
 
-/// A name that C takes.
+/// A valid C name.
 pub(crate) fn clean(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
@@ -201,7 +201,7 @@ pub(crate) fn convert(from: Kind, to: Kind, x: &str) -> String {
     }
 }
 
-/// A function, as the interpreter calculates it.
+/// A function, computed as in the interpreter.
 pub(crate) fn math(function: Function, kind: Kind, args: &[String]) -> String {
     let x = &args[0];
     let y = args.get(1).map_or("", String::as_str);
@@ -216,7 +216,7 @@ pub(crate) fn math(function: Function, kind: Kind, args: &[String]) -> String {
         Builtin::Min => format!("({x} < {y} ? {x} : {y})"),
         Builtin::Abs if kind == Kind::Int => format!("({x} < 0 ? -{x} : {x})"),
         Builtin::Abs => format!("fabsf({x})"),
-        // These are exact, or rounded rightly in either size.
+        // These are exact, or correctly rounded in either precision.
         Builtin::Sqrt => format!("sqrtf({x})"),
         Builtin::Floor => format!("floorf({x})"),
         Builtin::Ceil => format!("ceilf({x})"),
@@ -250,7 +250,7 @@ pub(crate) fn math(function: Function, kind: Kind, args: &[String]) -> String {
         Builtin::SinComplex => format!("sin_{part}({x}, {y})"),
         Builtin::SqrtComplex => format!("sqrt_{part}({x}, {y})"),
         Builtin::Random | Builtin::LoadInts | Builtin::LoadFloats => {
-            unreachable!("no function of scalars comes out of `lower`")
+            unreachable!("`lower` leaves no such function")
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Siblings as one function: lane `l` of the vectors is sibling `l`.
+//! C text of SIMD packs: lane `l` of the vectors is sibling `l`.
 //!
-//! Where there are more siblings than lanes there are several vectors side by side, and where firings keep
-//! nothing several firings too: vector `k` is number `k % vectors` of firing `f + k / vectors`. Lanes beyond
-//! the last sibling do something of no consequence and give nothing.
+//! With more siblings than lanes, several vectors are side by side; and where firings keep nothing, several
+//! firings: vector `k` is number `k % vectors` of firing `f + k / vectors`. Lanes beyond the last sibling
+//! compute unused values and store nothing.
 //!
-//! A load takes each lane's item from its own place: from one place for all, from places side by side, or from
-//! places that are a permutation away from that ([`lanes_at`]). What siblings keep stands in their own
-//! structures; in the function it is vectors.
+//! A load reads each lane's item from its own position: one position for all, consecutive positions, or a
+//! permutation of these ([`lanes_at`]). The siblings' state is in their own structures; in the function it is
+//! in vectors.
 
 use super::code::{alternates, field_name, tables, used_mems};
 use super::expr::{bare, cell_type, mem_name, type_of, whole};
@@ -20,30 +20,30 @@ use crate::plan::Family;
 use crate::siblings::Joint;
 use thalweg_lang::hir::BinaryOp;
 
-/// Vectors that are summed up side by side, at most.
+/// The most vectors of sums side by side.
 const MOST_SUMS: usize = 24;
 
-/// Firings at once, at most.
+/// The most firings at once.
 const MOST_FIRINGS: usize = 8;
 
-/// Statements of a turn over so many firings, at most.
+/// The most statements of an iteration over several firings.
 const MOST_STATEMENTS: usize = 3000;
 
-/// Where lanes are, for [`Vectors`].
+/// The lanes of siblings, for [`Vectors`].
 pub(super) struct Lanes<'a> {
     family: &'a Family,
-    /// Tables that differ: what each lane's first value is.
+    /// For tables that differ: the first value of each lane.
     numbers: Vec<Option<Vec<i64>>>,
     /// Vectors of a firing.
     pub(super) vectors: usize,
-    /// Cells from one firing to the next, of those that are done at once.
+    /// Cells from one firing to the next, of firings done at once.
     steps: (i64, i64),
 }
 
-/// The text of a family's function.
+/// Writes the function of a family.
 pub(crate) struct Siblings<'a> {
     pub(crate) family: &'a Family,
-    /// By sibling, the structure of what it keeps.
+    /// The structure of each sibling's state.
     pub(crate) kept: Vec<String>,
     /// Whether there is a `prework`.
     pub(crate) after_prework: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Siblings<'a> {
 }
 
 impl Siblings<'_> {
-    /// From the parameters on, where the pointers to the siblings' structures are called `kept0` and so on.
+    /// The text from the parameters on; the pointers to the siblings' structures are `kept0` and so on.
     pub(crate) fn function(&self) -> String {
         let family = self.family;
         let vectors = family.joint.lanes.div_ceil(family.width);
@@ -60,7 +60,8 @@ impl Siblings<'_> {
         let none = Items::in_line(Cell::Of(Kind::Int), 1, 0);
         let input = family.input.as_ref().map_or(&none, |port| &port.items);
         let output = &family.output.items;
-        let varies = Varies::among(&family.joint, &family.same).expect("a family was chosen with this");
+        let varies = Varies::among(&family.joint, &family.same)
+            .expect("the analysis succeeded when the family was chosen");
         let firings = firings(&code, &varies, (input, output), vectors);
         let mut text = tables(&code, input, output);
         let mut begun = self.writer(&code, &varies, (input, output), vectors, 1);
@@ -105,7 +106,7 @@ fn numbers(table: &[Vec<Scalar>]) -> Option<Vec<i64>> {
     table.iter().map(first).collect()
 }
 
-/// The code with its tables that differ as rows of a value for each lane.
+/// The code with its tables that differ as rows of one value for each lane.
 fn columns(joint: &Joint, lanes: usize) -> Code {
     let mut code = joint.code.clone();
     for (mem, table) in code.mems.iter_mut().zip(&joint.tables) {
@@ -117,7 +118,7 @@ fn columns(joint: &Joint, lanes: usize) -> Code {
     code
 }
 
-/// How many firings are done at once.
+/// The number of firings at once.
 fn firings(code: &Code, varies: &Varies, (input, output): (&Items, &Items), vectors: usize) -> usize {
     let state = code.vars.iter().any(|var| var.field.is_some())
         || code.mems.iter().any(|mem| matches!(mem.kind, MemKind::Field(_)));
@@ -137,7 +138,7 @@ fn firings(code: &Code, varies: &Varies, (input, output): (&Items, &Items), vect
         .enumerate()
         .filter(|(at, mem)| mem.kind == MemKind::Local && varies.mem(Mem(*at as u32)));
     let cells: usize = cells.map(|(_, mem)| mem.cells).sum();
-    // What is set in several places lives on, what is set in one is soon used.
+    // A variable set in several places is live for long; one set once is soon used.
     let sums = (0..sets.len()).filter(|var| sets[*var] > 1 && varies.var(Var(*var as u32))).count();
     let most =
         (MOST_SUMS / ((sums + cells).max(1) * vectors)).min(MOST_STATEMENTS / (statements * vectors).max(1));
@@ -149,10 +150,10 @@ fn firings(code: &Code, varies: &Varies, (input, output): (&Items, &Items), vect
 
 impl Vectors<'_> {
     fn siblings(&self) -> &Lanes<'_> {
-        self.among.as_ref().expect("siblings are written here")
+        self.among.as_ref().expect("the lanes are siblings")
     }
 
-    /// What siblings keep becomes variables.
+    /// Loads the siblings' state into variables.
     fn begin_siblings(&mut self, siblings: &Siblings<'_>) {
         let code = self.inner.code;
         let width = siblings.family.width;
@@ -193,7 +194,7 @@ impl Vectors<'_> {
         }
     }
 
-    /// And goes back.
+    /// Stores the variables back to the siblings' state.
     fn end_siblings(&mut self, siblings: &Siblings<'_>) {
         let (code, family) = (self.inner.code, siblings.family);
         let lanes = |k: usize| (0..family.width).map(move |lane| (lane, k * family.width + lane));
@@ -230,7 +231,7 @@ impl Vectors<'_> {
         }
     }
 
-    /// The loop over so many firings at a time.
+    /// The loop over this many firings at a time.
     fn turns(&mut self, firings: usize) {
         self.line(format!("for (; f + {firings} <= last; f += {firings}) {{"));
         self.inner.depth = 2;
@@ -246,7 +247,7 @@ impl Vectors<'_> {
         self.line("}");
     }
 
-    /// What of a place is the same in all lanes, and what each lane adds to it.
+    /// Splits a position into the part that all lanes share, and each lane's own offset.
     fn place_of(&self, ex: &Ex) -> (Ex, Vec<i64>) {
         let lanes = self.siblings();
         let none = || vec![0; lanes.family.joint.lanes];
@@ -275,7 +276,7 @@ impl Vectors<'_> {
         }
     }
 
-    /// A cell of an item: the text of a pointer, and how far from there each lane's is.
+    /// A cell of an item: the text of a pointer, and each lane's distance from it.
     fn places(&self, takes: bool, item: &Ex, at: &Ex) -> (String, Vec<i64>) {
         let lanes = self.siblings();
         let (items, base, step, own, side) = if takes {
@@ -295,13 +296,13 @@ impl Vectors<'_> {
         (format!("{base} + {first} + {}", whole(&place)), own)
     }
 
-    /// Items of all lanes.
+    /// Loads the items of all lanes.
     pub(super) fn take_among(&self, item: &Ex, at: &Ex, kind: Kind) -> String {
         let (first, own) = self.places(true, item, at);
         lanes_at(kind, &first, &beyond(own, self.lanes))
     }
 
-    /// Gives items of all lanes that there are.
+    /// Stores the items of all lanes that are siblings.
     pub(super) fn give_among(&self, item: &Ex, at: &Ex, kind: Kind, value: &str) -> String {
         let (first, own) = self.places(false, item, at);
         let (name, count) = (letter(kind), own.len());
@@ -354,14 +355,14 @@ impl Vectors<'_> {
         ))
     }
 
-    /// How often `work` was executed before this firing.
+    /// The number of executions of `work` before this firing.
     pub(super) fn executed(&self) -> String {
         let lanes = self.siblings();
         format!("all_i((int32_t)(before + f + {}))", self.k / lanes.vectors)
     }
 
-    /// Before the body of a loop that takes items: what it has loaded is not carried to the next turn, for
-    /// which there are no registers.
+    /// A compiler barrier before the body of a loop that loads items: loaded values are not carried to the
+    /// next iteration, for which there are no registers.
     pub(super) fn forget(&mut self, body: &[St]) {
         if self.among.is_none() || self.beside == 1 {
             return;
@@ -379,7 +380,7 @@ impl Vectors<'_> {
     }
 }
 
-/// Which sibling a lane is of; those beyond the last one do as the last.
+/// The sibling of a lane; lanes beyond the last sibling repeat it.
 fn sibling(family: &Family, lane: usize) -> usize {
     let each = family.joint.lanes / family.actors.len();
     lane.min(family.joint.lanes - 1) / each

@@ -1,8 +1,8 @@
-//! Firings at dynamic rates, as a function from queue to queue.
+//! Firings with dynamic rates, as a function from queue to queue.
 //!
-//! `in` and `out` are where the firing's first items stand, or will; `have` and `room` count from there. They
-//! are variables for as long as the function runs; before anybody else may look at the queues these are
-//! brought up to date, and afterwards the variables are found anew, since queues may have moved.
+//! `in` and `out` point to the firing's first items; `have` and `room` count items from there. They are local
+//! variables while the function runs. Before a callback may access the queues, the function updates the
+//! queues from the variables; afterwards it recomputes the variables, since queues may have moved.
 
 use super::code::{Form, Function, Writer, alternates, tables};
 use super::expr::{bare, cell_type, type_of};
@@ -10,21 +10,21 @@ use super::items::Items;
 use crate::ir::{Area, Code, Ex, MemKind, St, Var, inner_mut, walk};
 use std::borrow::Cow;
 
-/// Firings in a row that move nothing after which a filter never will again, as the interpreter has it.
+/// Consecutive firings that move nothing after which a filter is taken to be done, as in the interpreter.
 pub(super) const IDLE: u32 = 1 << 16;
 
-/// The most that a firing may have taken, or given, where it waits or asks for room; a queue has twice as much room at the most, so
-/// places count in 32 bits.
+/// The most items that a firing may have popped, or pushed, where it waits or requests room. A queue has room
+/// for at most twice as many, so positions fit 32 bits.
 const MOST: u32 = 1 << 29;
 
-/// How firings of dynamic rates go on.
+/// How firings with dynamic rates proceed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Way {
-    /// They do not wait: one that lacks items is taken back.
+    /// They do not wait: a firing that lacks items is rolled back.
     tries: bool,
-    /// They do not look for room either: it is looked for before as many of them as there is room for.
+    /// They do not check for room: room for a whole chunk of firings is ensured beforehand.
     chunks: bool,
-    /// What each gives then, if that is always the same.
+    /// The items that each firing of a chunk pushes, if that is constant.
     gives: Option<i32>,
 }
 
@@ -41,10 +41,10 @@ impl Way {
     }
 }
 
-/// Writes a function that fires so often at the most, and says how often it has.
+/// Writes a function that does up to `most` firings, and returns their number.
 ///
-/// One that `tries` does not wait: a firing that lacks items is taken back, which is to do nothing but to give
-/// the fields that are variables what they had when it began.
+/// With `tries` it does not wait: a firing that lacks items is rolled back, which only restores the fields in
+/// variables to their values at its beginning.
 pub(crate) fn flow(
     code: &Code,
     input: Option<&Items>,
@@ -102,7 +102,7 @@ pub(crate) fn flow(
     }
     writer.take_back();
     if input.is_some() {
-        // An empty queue begins anew, near.
+        // An empty queue starts again at its beginning, which stays in the cache.
         writer.line("from->written = have == 0 ? 0 : from->written;");
         writer.line("from->read = from->written - have;");
     }
@@ -125,7 +125,7 @@ pub(crate) fn may_idle(code: &Code) -> bool {
     !moved
 }
 
-/// What each firing takes, where one look for items and room is enough for several.
+/// The items that each firing pops, where one check of items and room serves several firings.
 fn several(code: &Code) -> Option<i32> {
     let Some(St::Moved { taken, .. }) = code.body.last() else { return None };
     let mut rooms = false;
@@ -133,7 +133,7 @@ fn several(code: &Code) -> Option<i32> {
     taken.as_int().filter(|taken| *taken > 0 && !rooms && !may_wait(code))
 }
 
-/// Whether a firing that lacks items can be taken back: until it ends it changes nothing but variables.
+/// Whether a firing that lacks items can be rolled back: until it ends it changes only variables.
 pub(crate) fn may_try(code: &Code) -> bool {
     let mut changes = false;
     walk(&code.body, &mut |st| {
@@ -146,21 +146,21 @@ pub(crate) fn may_try(code: &Code) -> bool {
     !changes
 }
 
-/// Whether a firing may wait in its middle.
+/// Whether a firing may wait in the middle.
 pub(crate) fn may_wait(code: &Code) -> bool {
     let mut waits = false;
     walk(&code.body, &mut |st| waits |= matches!(st, St::Need { .. }));
     waits
 }
 
-/// What each firing takes and gives, where that is always the same and there when it begins.
+/// The items that each firing pops and pushes, where that is constant and covered by its precondition.
 pub(crate) fn fixed(code: &Code) -> Option<(u64, u64)> {
     let count = |ex: &Ex| u64::try_from(ex.as_int()?).ok();
     let Some(St::Moved { taken, given }) = code.body.last() else { return None };
     if may_wait(code) { None } else { Some((count(taken)?, count(given)?)) }
 }
 
-/// The code without looks for room, and without what a firing tells when it ends.
+/// The code without checks for room, and without the report of moved items.
 pub(crate) fn without_looks(code: &Code) -> Cow<'_, Code> {
     fn strip(stmts: &mut Vec<St>) {
         stmts.retain(|st| !matches!(st, St::Room { .. } | St::Moved { .. }));
@@ -175,7 +175,7 @@ pub(crate) fn without_looks(code: &Code) -> Cow<'_, Code> {
 }
 
 impl Writer<'_> {
-    /// Where items stand before the first firing.
+    /// Declares `in`, `have`, `out` and `room`.
     fn ends(&mut self, input: bool, output: bool) {
         let (ty, cells) = (cell_type(self.input.cell), self.input.cells);
         if input {
@@ -196,7 +196,8 @@ impl Writer<'_> {
         self.line("(void)in, (void)have, (void)out, (void)room;");
     }
 
-    /// Fields that are variables, as they were when the firing began: the variables for that, or what they get.
+    /// Saves the fields in variables as they are when a firing begins; declares the saved values, or sets
+    /// them.
     fn saved(&mut self, declared: bool) {
         let (code, tries) = (self.code, self.way.tries);
         for (at, var) in code.vars.iter().enumerate().filter(|(_, var)| tries && var.field.is_some()) {
@@ -206,7 +207,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Where a firing goes on that lacks items, if it is to be taken back.
+    /// The exit of a firing that lacks items, if it is to be rolled back.
     fn take_back(&mut self) {
         let code = self.code;
         if !self.way.tries {
@@ -225,7 +226,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Firings for which there is room, as long as they can begin.
+    /// The loop over a chunk: firings for which there is room, as long as they can begin.
     fn begin_chunk(&mut self, idles: bool) {
         let begins = self.code.begins;
         self.line("int64_t begun = 0, last;");
@@ -248,7 +249,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Room that firings have used which did not count it.
+    /// Subtracts the room of firings that did not count it.
     fn count_room(&mut self) {
         if let Some(gives) = self.way.gives {
             self.line(format!("room -= (f - begun) * {gives};"));
@@ -256,7 +257,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the next firing can begin.
+    /// Leaves the loop if the next firing cannot begin.
     fn begins(&mut self, input: bool, output: bool, idles: bool) {
         let begins = self.code.begins;
         if input {
@@ -277,7 +278,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The head of a loop over firings for which there are items and room, inside of one until there are none.
+    /// The nested loops over firings; the inner one runs those with items and room checked together.
     fn begin_several(&mut self, taken: i32, output: bool) {
         let begins = self.code.begins;
         self.line(format!("while (f < most && have >= {}) {{", begins.items));
@@ -294,7 +295,7 @@ impl Writer<'_> {
         self.depth += 1;
     }
 
-    /// Asks for room for more items behind those given.
+    /// Requests room for more items behind those that have been pushed.
     fn grow(&mut self, given: &str, more: u32) {
         self.line(format!("    to->written = to->mask + 1 - room + {given};"));
         let which = self.which;
@@ -309,8 +310,9 @@ impl Writer<'_> {
         self.line(format!("    room = to->mask + 1 - to->written + {given};"));
     }
 
-    /// Items that a firing needs in its middle. What it has taken is gone while it waits, so that a long one does not
-    /// fill its queue, unless it looks at that again: afterwards `in` is where its first item would stand.
+    /// Waits for items in the middle of a firing. Popped items are removed from the queue before it waits, so
+    /// that a long firing does not fill the queue, unless they are read again; afterwards `in` is where its
+    /// first item would be.
     pub(super) fn need(&mut self, taken: &Ex, ahead: &Ex, given: &Ex) {
         let upto = format!("(int64_t){} + {} + 1", self.ex(taken), self.ex(ahead));
         let gone =

@@ -1,51 +1,51 @@
-//! Where items are: how a firing's items stand in a buffer.
+//! Access patterns: the positions of a firing's items in a buffer.
 
 use super::expr::bare;
 use crate::ir::Cell;
 
-/// How the items of a firing follow one another.
+/// The positions of a firing's items, relative to the first.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Pattern {
-    /// Each so many places after the one before.
+    /// Each this many positions after the one before.
     Every(i64),
-    /// So many next to one another, and the next run so many places after the beginning of the last.
+    /// Runs of this many consecutive items; the distance between beginnings of runs.
     Runs(i64, i64),
-    /// Wherever it is said.
+    /// The positions in a table.
     Table(Vec<i64>),
-    /// One after the other in a ring.
+    /// Consecutive in a ring buffer.
     Ring,
 }
 
-/// Where the items of firings are: firing `f` begins `f / group` times `group_stride` and `f % group`
-/// times `stride` places after the first.
+/// The positions of all firings' items: firing `f` begins `f / group * group_stride + f % group * stride`
+/// positions after the first.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Items {
-    /// What an item is made of.
+    /// The content of an item's cells.
     pub(crate) cell: Cell,
-    /// How many cells it has.
+    /// The number of cells in an item.
     pub(crate) cells: usize,
     pub(crate) base: i64,
     pub(crate) group: i64,
     pub(crate) group_stride: i64,
     pub(crate) stride: i64,
     pub(crate) pattern: Pattern,
-    /// Items that a firing looks at, or gives.
+    /// Items that a firing can read, or pushes.
     pub(crate) window: i64,
 }
 
 impl Items {
-    /// Items one after the other.
+    /// Consecutive items.
     pub(crate) fn in_line(cell: Cell, cells: usize, moved: i64) -> Items {
         let pattern = Pattern::Every(1);
         Items { cell, cells, base: 0, group: 1, group_stride: moved, stride: 0, pattern, window: moved }
     }
 
-    /// The same in a ring.
+    /// Consecutive items in a ring buffer.
     pub(crate) fn in_ring(cell: Cell, cells: usize, moved: i64) -> Items {
         Items { pattern: Pattern::Ring, ..Items::in_line(cell, cells, moved) }
     }
 
-    /// Where firing `f` begins, in cells.
+    /// The first cell of firing `f`.
     pub(crate) fn start(&self, f: &str) -> String {
         let cells = self.cells as i64;
         let sum = |parts: Vec<String>| {
@@ -65,7 +65,8 @@ impl Items {
         sum(vec![base, term(turn, self.group_stride), term(rest, self.stride)])
     }
 
-    /// The place of an item's cell, from where the firing begins; `known` is the item where it is.
+    /// The position of an item's cell, relative to the firing's beginning; `known` is the item if it is
+    /// constant.
     pub(crate) fn place(&self, ring: &str, item: &str, known: Option<i32>, cell: &str) -> String {
         let cells = self.cells as i64;
         let scaled = |item: &str, by: i64| if by == 1 { item.to_owned() } else { format!("{item} * {by}") };
@@ -89,7 +90,7 @@ impl Items {
         }
     }
 
-    /// How far an item is from the firing's first place.
+    /// The position of an item, relative to the firing's first.
     pub(crate) fn offset(&self, item: i64) -> i64 {
         match &self.pattern {
             Pattern::Every(by) => item * by,
@@ -101,7 +102,7 @@ impl Items {
 }
 
 impl Items {
-    /// The greatest distance of an item that is known from the firing's first place.
+    /// The greatest position of an item, relative to the firing's first.
     pub(crate) fn reach(&self) -> i64 {
         match &self.pattern {
             Pattern::Every(by) => (self.window - 1).max(0) * by,

@@ -1,25 +1,25 @@
-//! What differs between firings that are done at once.
+//! Uniformity analysis: which values differ between firings that are done at once.
 
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, exprs, inner, walk, walk_exprs};
 use crate::siblings::Joint;
 use thalweg_lang::hir::BinaryOp;
 
-/// Cells of locals, each of which is a vector: half a megabyte of the stack.
+/// The most cells of locals that differ; each is a vector: half a megabyte of stack.
 const MOST_CELLS: usize = 8192;
 
-/// Variables and runs of cells that differ.
+/// Variables and runs of cells that differ between lanes.
 #[derive(Clone)]
 pub(crate) struct Varies {
     vars: Vec<bool>,
     mems: Vec<bool>,
-    /// Tables of one number for each lane, which places of items may have in them.
+    /// Tables of one number for each lane, which positions of items may contain.
     places: Vec<bool>,
-    /// Whether lanes keep fields.
+    /// Whether lanes have fields.
     state: bool,
 }
 
 impl Varies {
-    /// What differs in a firing's code; none where firings cannot be done at once.
+    /// The analysis of a firing; `None` where firings cannot be done at once.
     pub(crate) fn of(code: &Code) -> Option<Varies> {
         let (vars, mems) = (vec![false; code.vars.len()], vec![false; code.mems.len()]);
         let mut varies = Varies { vars, places: mems.clone(), mems, state: false };
@@ -30,20 +30,20 @@ impl Varies {
         (varies.fits_on_stack(code) && varies.can_be_done(code, &code.body, false)).then_some(varies)
     }
 
-    /// Whether there is room for locals of all lanes.
+    /// Whether the stack has room for the locals of all lanes.
     fn fits_on_stack(&self, code: &Code) -> bool {
         let differ = code.mems.iter().zip(&self.mems).filter(|(_, differs)| **differs);
         let locals = differ.filter(|(mem, _)| mem.kind == MemKind::Local);
         locals.map(|(mem, _)| mem.cells).sum::<usize>() <= MOST_CELLS
     }
 
-    /// As if everything did.
+    /// The result if everything differs.
     pub(crate) fn all(code: &Code) -> Varies {
         let (vars, mems) = (vec![true; code.vars.len()], vec![true; code.mems.len()]);
         Varies { vars, places: vec![false; mems.len()], mems, state: true }
     }
 
-    /// What differs between siblings; `same` are the fields that begin as the same integers in all.
+    /// The analysis of isomorphic filters; `same` are the fields with equal integers in all at the beginning.
     pub(crate) fn among(joint: &Joint, same: &[u32]) -> Option<Varies> {
         let code = &joint.code;
         let own = |field: u32, kind| kind == Kind::Float || !same.contains(&field);
@@ -62,7 +62,7 @@ impl Varies {
         (fits && varies.can_be_done(code, &code.body, false)).then_some(varies)
     }
 
-    /// Whether a place is the same in all lanes but for a number that is known for each.
+    /// Whether a position is uniform but for a constant offset of each lane.
     fn place(&self, ex: &Ex) -> bool {
         match ex {
             _ if !self.ex(ex) => true,
@@ -81,7 +81,7 @@ impl Varies {
         self.mems[mem.0 as usize]
     }
 
-    /// Whether an expression differs.
+    /// Whether an expression differs between lanes.
     pub(crate) fn ex(&self, ex: &Ex) -> bool {
         let mut found = match ex {
             Ex::Var(var) => self.var(*var),
@@ -93,7 +93,8 @@ impl Varies {
         found
     }
 
-    /// Goes once through statements that some lanes may leave out; whether more differs now.
+    /// Propagates differences once through statements; `masked` if some lanes skip them. Returns whether
+    /// anything changed.
     fn spread(&mut self, stmts: &[St], masked: bool) -> bool {
         let mut changed = false;
         for st in stmts {
@@ -152,7 +153,7 @@ impl Varies {
     }
 }
 
-/// Whether firings leave nothing behind but items.
+/// Whether a firing has no effects other than its output.
 pub(crate) fn has_no_state(code: &Code) -> bool {
     let mut none = true;
     walk(&code.body, &mut |st| {
@@ -167,7 +168,7 @@ pub(crate) fn has_no_state(code: &Code) -> bool {
             St::Send { .. } | St::Need { .. } | St::Room { .. } | St::Moved { .. } => false,
         };
     });
-    // The cells of a table of booleans are bytes, which is no matter; those of mixed ones are no vectors.
+    // Tables of booleans have byte cells, which works; those of mixed kinds are no vectors.
     walk_exprs(&code.body, &mut |ex| none &= !matches!(ex, Ex::Load(Area::Out(_), ..)));
     none
 }

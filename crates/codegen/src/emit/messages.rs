@@ -1,7 +1,7 @@
-//! Messages: statements that send them, and firings of those who hear them.
+//! Messages: the `send` statement, and the firings of receivers.
 //!
-//! Letters are with whoever runs the program, who tells a node's mail before which firing the next one is to be
-//! handled. A receiver's firings are done in runs up to there. Whoever may send to itself fires one by one.
+//! The engine holds the messages; it sets in a node's inbox header the firing before which the next message
+//! is due. A receiver fires in runs up to there. A node that may send to itself fires one by one.
 
 use super::code::Writer as Body;
 use super::expr::{bare, cell_type};
@@ -26,8 +26,8 @@ impl Body<'_> {
 }
 
 impl Writer<'_> {
-    /// The name of a function that handles a node's letters and fires it by the function of that name; the same
-    /// name where it hears nothing.
+    /// The name of a function that handles a node's messages and calls the function `fires` for its firings;
+    /// `fires` itself where the node receives none.
     pub(super) fn heard(
         &mut self,
         node: u32,
@@ -63,11 +63,11 @@ impl Writer<'_> {
              first = until;\n    }}\n}}\n",
             kept = self.kept[&node],
         );
-        let about = format!("{}, before what it hears", self.compiled.flat.nodes[node as usize].name);
+        let about = format!("{}, handling its messages", self.compiled.flat.nodes[node as usize].name);
         Ok(self.functions.name("heard", "__attribute__((noinline)) void", &about, text))
     }
 
-    /// The name of a function that handles a node's letters before firing `f`.
+    /// The name of a function that handles a node's messages due before firing `f`.
     pub(super) fn letters(&mut self, node: u32) -> Result<String, String> {
         let handlers = self.codes[node as usize].as_ref().map(|codes| &codes.handlers);
         let handlers: Vec<(u32, usize)> =
@@ -88,11 +88,11 @@ impl Writer<'_> {
              while ((args = env->take(env, node, fields->fired + f + 1, &handler)))\n        switch (handler) {{\n\
              {cases}        }}\n}}\n"
         );
-        let about = format!("{}, what it hears", self.compiled.flat.nodes[node as usize].name);
+        let about = format!("{}, its handlers", self.compiled.flat.nodes[node as usize].name);
         Ok(self.functions.name("letters", "__attribute__((cold, noinline)) void", &about, text))
     }
 
-    /// Firings of dynamic rates of a node that hears messages: one by one, its letters before each.
+    /// Firings with dynamic rates of a node that receives messages: one by one, its messages before each.
     pub(super) fn fire_hearing(
         &mut self,
         out: &mut String,
@@ -102,8 +102,8 @@ impl Writer<'_> {
         (when, most): (&str, &str),
     ) -> Result<(), String> {
         let letters = self.letters(node)?;
-        let codes = self.codes[node as usize].as_ref().ok_or("a filter without code")?;
-        let begins = codes.which(which).ok_or("a filter without code")?.begins.items;
+        let codes = self.codes[node as usize].as_ref().ok_or("internal error: a receiver without code")?;
+        let begins = codes.which(which).ok_or("internal error: a receiver without code")?.begins.items;
         let begin = match from {
             "0" => "1".to_owned(),
             from => {

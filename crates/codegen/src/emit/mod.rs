@@ -1,12 +1,11 @@
 //! From [`Code`](crate::ir::Code) to C11.
 //!
-//! [`code`] writes one firing, or many, as a function; [`simd`] the same for several firings at once,
-//! [`family`] for several siblings;
-//! [`text`] what is the same in all programs; [`program`] puts a whole program together: its [`state`], nodes
-//! one by one ([`single`]), and a function for each fused [`region`].
+//! [`code`] writes firings as a function; [`simd`] does so for several firings at once in vector lanes,
+//! [`family`] for isomorphic filters; [`text`] is what all programs have in common; [`program`] writes a
+//! whole program: its [`state`], nodes one by one ([`single`]), and a function for each fused [`region`].
 //!
-//! **Same bits.** Integers wrap (`-fwrapv`), products and sums are not contracted, functions of floats are
-//! those of the mathematics library for binary64, rounded once, as the interpreter's.
+//! **Same bits.** Integers wrap (`-fwrapv`), products and sums are not contracted, and functions of floats
+//! are those of the mathematics library for binary64, rounded once, as in the interpreter.
 
 pub(crate) mod across;
 mod ahead;

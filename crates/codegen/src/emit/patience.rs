@@ -1,24 +1,25 @@
-//! Code that may go on for long, or for ever, asks now and then whether it shall.
+//! Preemption checks: code that may run for long, or forever, asks at intervals whether to go on.
 //!
-//! A function has some *patience*: its loops take from it, in each turn as much as the turn may take of loops
-//! whose length is known; and who has none left asks whoever runs the program, who may stop it there. Loops that
-//! count and have no others inside do not ask: whatever they count, it is over soon. Functions that call themselves
-//! ask as they begin.
+//! A function has *fuel* (`patience` in the C text). Each iteration of its loops consumes as much as the
+//! iteration may spend in inner loops of constant length. Without fuel the function calls `ask`, and the
+//! engine may stop the program there. Counted loops without inner loops have no check: they end soon,
+//! whatever their bounds. Recursive functions check at their entry.
 
 use super::code::Writer;
 use crate::ir::{Code, Label, St, inner};
 
-/// Turns between two questions.
+/// Iterations between two calls of `ask`.
 const PATIENCE: u64 = 1 << 16;
 
-/// What a loop is taken for of which nothing is known.
+/// The assumed number of iterations of a loop with unknown bounds.
 const SOME: u64 = 64;
 
-/// Turns in a counting loop after which it asks, and in a firing before which that asks.
+/// Iterations in a counted loop from which on it has checks, and in a firing from which on each firing has
+/// one.
 const LONG: u64 = 1 << 20;
 const LONG_FIRING: u64 = 1 << 12;
 
-/// Turns that statements may come to.
+/// The most iterations that statements may do.
 fn weight(stmts: &[St]) -> u64 {
     let of = |st: &St| {
         let inside = inner(st).map(|stmts| weight(stmts)).fold(0, u64::saturating_add);
@@ -31,7 +32,7 @@ fn weight(stmts: &[St]) -> u64 {
     stmts.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// The turns of a loop, where they are known.
+/// The number of iterations of a loop, where it is constant.
 fn turns(st: &St) -> Option<u64> {
     let St::For { from, to, step, .. } = st else { return None };
     let (from, to) = (i64::from(from.as_int()?), i64::from(to.as_int()?));
@@ -39,7 +40,7 @@ fn turns(st: &St) -> Option<u64> {
     Some(u64::try_from(way).unwrap_or(0).div_ceil(step.unsigned_abs().into()))
 }
 
-/// What each turn of a loop takes of the patience; nothing of those that do not ask.
+/// The fuel that an iteration of a loop consumes; `None` for loops without a check.
 fn taken(st: &St) -> Option<u64> {
     let inside = inner(st).map(|stmts| weight(stmts)).fold(0, u64::saturating_add);
     let asks = match st {
@@ -51,13 +52,13 @@ fn taken(st: &St) -> Option<u64> {
     asks.then(|| (1 + inside).min(PATIENCE))
 }
 
-/// The same of each firing.
+/// The fuel that a firing consumes; `None` where it has no check.
 fn of_firing(code: &Code) -> Option<u64> {
     let turns = weight(&code.body);
     (turns >= LONG_FIRING).then(|| turns.min(PATIENCE))
 }
 
-/// Whether some of the code asks.
+/// Whether code has any checks.
 fn asks(code: &Code) -> bool {
     let mut found = of_firing(code).is_some();
     crate::ir::walk(&code.body, &mut |st| found |= taken(st).is_some() || matches!(st, St::At(_)));
@@ -65,27 +66,27 @@ fn asks(code: &Code) -> bool {
 }
 
 impl Writer<'_> {
-    /// What a function begins with.
+    /// Declares the fuel of a function.
     pub(super) fn patience(&mut self) {
         if asks(self.code) {
             self.line(format!("int64_t patience = {PATIENCE};"));
         }
     }
 
-    /// At the end of a loop's turn.
+    /// The check at the end of a loop iteration.
     pub(super) fn turn_ends(&mut self, st: &St) {
         if let Some(turns) = taken(st) {
             self.take_patience(turns);
         }
     }
 
-    /// Where a function begins that calls itself.
+    /// The entry of a recursive function.
     pub(super) fn function_begins(&mut self, label: Label) {
         self.line(format!("at{}: ;", label.0));
         self.take_patience(SOME);
     }
 
-    /// Where a firing begins.
+    /// The check at the beginning of a firing.
     pub(super) fn firing_begins(&mut self) {
         if let Some(turns) = of_firing(self.code) {
             self.take_patience(turns);

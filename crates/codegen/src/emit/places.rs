@@ -1,20 +1,20 @@
-//! Vectors of what stands in different places, and vectors of fewer lanes than the machine's.
+//! Vectors of scattered cells, and vectors of fewer lanes than the machine's.
 
 use super::expr::type_of;
 use super::vectors::{letter, list, vector};
 use crate::ir::Kind;
 
-/// A value of memory as one of a vector: true is -1 there.
+/// A value from memory as a vector element: true is -1 there.
 pub(super) fn one_in(kind: Kind, text: &str) -> String {
     if kind == Kind::Bool { format!("-{text}") } else { text.to_owned() }
 }
 
-/// And back.
+/// A vector element as a value in memory.
 pub(super) fn one_out(kind: Kind, text: &str) -> String {
     if kind == Kind::Bool { format!("-{text}") } else { text.to_owned() }
 }
 
-/// Places for the lanes beyond the last sibling: as the others go on, as far as that is near.
+/// Adds positions for the lanes beyond the last sibling, continuing an arithmetic progression of step 0 or 1.
 pub(super) fn beyond(mut own: Vec<i64>, lanes: usize) -> Vec<i64> {
     let step = if own.len() > 1 { own[1] - own[0] } else { 0 };
     let regular = own.windows(2).all(|pair| pair[1] - pair[0] == step) && (0..=1).contains(&step);
@@ -25,7 +25,7 @@ pub(super) fn beyond(mut own: Vec<i64>, lanes: usize) -> Vec<i64> {
     own
 }
 
-/// A vector of cells that are so far from a place.
+/// A vector of the cells at these distances from a position.
 pub(super) fn lanes_at(kind: Kind, first: &str, places: &[i64]) -> String {
     let name = letter(kind);
     let lanes = places.len() as i64;
@@ -62,7 +62,7 @@ pub(super) fn lanes_at(kind: Kind, first: &str, places: &[i64]) -> String {
     format!("({{ const {cell} *from = {first}; ({ty}){{{}}}; }})", each.join(", "))
 }
 
-/// Names of vectors and what is done with them, of other lanes than the machine's.
+/// Renames vector types and functions to those of fewer lanes.
 pub(crate) fn narrow(text: &str, lanes: usize, most: usize) -> String {
     if lanes == most {
         return text.to_owned();

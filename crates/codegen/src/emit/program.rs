@@ -1,4 +1,4 @@
-//! A whole program.
+//! The C text of a whole program.
 
 use super::alike::{Alike, Functions};
 use super::code::{Form, function};
@@ -15,17 +15,17 @@ use thalweg_lang::Compiled;
 use thalweg_lang::flat::{Node, NodeKind};
 use thalweg_lang::tree;
 
-/// What a filter's code has become.
+/// The lowered code of a filter.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct NodeCode {
     pub(crate) work: Code,
     pub(crate) prework: Option<Code>,
-    /// What it does with messages that it may be sent, by handler.
+    /// The handlers of messages that it may receive, by index.
     pub(crate) handlers: BTreeMap<u32, Handler>,
 }
 
 impl NodeCode {
-    /// The code of `work`, 0, of `prework`, 1, or of a handler, from 2 on.
+    /// The code by number: 0 for `work`, 1 for `prework`, from 2 on for handlers.
     pub(crate) fn which(&self, which: u32) -> Option<&Code> {
         match which {
             0 => Some(&self.work),
@@ -34,14 +34,15 @@ impl NodeCode {
         }
     }
 
-    /// All of it.
+    /// All its codes.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Code> {
         let handlers = self.handlers.values().map(|handler| &handler.code);
         std::iter::once(&self.work).chain(&self.prework).chain(handlers)
     }
 }
 
-/// Statements of all filters together from which on loops stay loops: some seconds of compiling.
+/// Statements of all filters together from which on loops over short arrays are not unrolled: a few seconds
+/// of compiling.
 const LONG: usize = 25_000;
 
 /// Lowers all filters.
@@ -50,7 +51,7 @@ pub(crate) fn lower_all(compiled: &Compiled) -> Result<Vec<Option<NodeCode>>, St
     let mut codes: Vec<Option<NodeCode>> =
         nodes().map(|node| lower_node(compiled, &node.kind, WORTH)).collect::<Result<_, _>>()?;
     if statements(&codes) > LONG {
-        // Some filters are native only where their loops are gone.
+        // Some filters are supported only with their loops unrolled.
         let shorter = |node: &Node| lower_node(compiled, &node.kind, CHEAP).ok();
         codes = nodes().zip(codes).map(|(node, code)| shorter(node).unwrap_or(code)).collect();
     }
@@ -58,7 +59,7 @@ pub(crate) fn lower_all(compiled: &Compiled) -> Result<Vec<Option<NodeCode>>, St
     Ok(codes)
 }
 
-/// Statements of filters' code, equal code once.
+/// Statements of all filters, counting equal codes once.
 fn statements(codes: &[Option<NodeCode>]) -> usize {
     let size = |code: &NodeCode| {
         let mut count = 0;
@@ -91,10 +92,10 @@ fn lower_node(compiled: &Compiled, kind: &NodeKind, worth: u64) -> Result<Option
     Ok(Some(NodeCode { work: code(Which::Work)?, prework, handlers: BTreeMap::new() }))
 }
 
-/// How a function of firings is called.
+/// How often a function of firings is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Called {
-    /// So seldom that it had better be small.
+    /// Rarely: optimised for size.
     Seldom,
     /// For fewer firings than vectors have lanes.
     ForFew,
@@ -112,20 +113,20 @@ pub(crate) struct Writer<'a> {
     pub(super) lanes: usize,
     /// Bytes of the memory for large locals.
     pub(super) large: usize,
-    /// Whether what blocks in lanes share has been written.
+    /// Whether the functions that all blocks in lanes share have been written.
     pub(super) blocks: bool,
-    /// Whether functions copy items, as [`Writer::many_copy`] has found.
+    /// Whether copying nodes share functions, as [`Writer::many_copy`] decides.
     pub(super) shares_copies: bool,
     pub(super) text: String,
     pub(super) functions: Functions,
-    /// Names of structures by their text.
+    /// Names of structures, by their text.
     pub(super) structures: HashMap<String, String>,
-    /// By node.
+    /// By node: the name of the structure of its state.
     pub(super) kept: BTreeMap<u32, String>,
 }
 
-/// The text of a program, whose filters have one code where they fire by themselves and another, which
-/// comes to the same, in steady states.
+/// The text of a program. `codes` is the filters' code for firings outside fused regions, `steady` the
+/// equivalent code for steady states.
 pub(crate) fn program(
     compiled: &Compiled,
     (parts, direct): (&[Part], &[bool]),
@@ -188,7 +189,7 @@ impl Writer<'_> {
         self.codes.iter().enumerate().filter_map(|(at, code)| Some((at as u32, code.as_ref()?)))
     }
 
-    /// A function for a node's firings; its name.
+    /// Writes a function for a node's firings; returns its name.
     pub(super) fn function(
         &mut self,
         node: u32,
@@ -198,11 +199,11 @@ impl Writer<'_> {
         called: Called,
     ) -> String {
         let codes = self.codes[node as usize].as_ref().expect("a filter with code");
-        let code = codes.which(which).expect("it has this code");
+        let code = codes.which(which).expect("the node has this code");
         self.function_of(node, (which, code), input, output, called)
     }
 
-    /// The same for code that it may have.
+    /// Like [`Writer::function`], for other code of the node.
     pub(super) fn function_of(
         &mut self,
         node: u32,
@@ -221,7 +222,7 @@ impl Writer<'_> {
         self.named(node, which, kind, made)
     }
 
-    /// The same, one firing after the other, to be put in where it is called.
+    /// Like [`Writer::function`], for firings without vectors, to be inlined.
     pub(super) fn function_in(&mut self, node: u32, code: &Code, input: &Items, output: &Items) -> String {
         let codes = self.codes[node as usize].as_ref().expect("a filter with code");
         let form = Form { which: 0, after_prework: codes.prework.is_some(), lanes: 1, seldom: true };
@@ -229,7 +230,7 @@ impl Writer<'_> {
         self.named(node, 0, "inline __attribute__((always_inline)) void", made)
     }
 
-    /// The same for firings of dynamic rates, that wait or try.
+    /// Like [`Writer::function`], for firings with dynamic rates, which wait or are rolled back.
     pub(super) fn flow(
         &mut self,
         node: u32,
@@ -244,7 +245,7 @@ impl Writer<'_> {
         self.named(node, which, "__attribute__((noinline)) int64_t", made)
     }
 
-    /// The name of a function, which is written if there is none like it yet.
+    /// The name of a function, which is written if there is no equal one yet.
     fn named(&mut self, node: u32, which: u32, kind: &'static str, made: super::code::Function) -> String {
         let (head, body) = made.rest.split_once("{\n").unwrap_or((&made.rest, ""));
         let text = format!("{head}{{\n{}{body}", made.tables);
@@ -274,12 +275,12 @@ impl Writer<'_> {
     }
 }
 
-/// Cells of the large locals of some filter, of which one fires at a time.
+/// The most cells of a filter's large locals; one filter fires at a time.
 fn large_cells(codes: &[Option<NodeCode>]) -> usize {
     codes.iter().flatten().flat_map(NodeCode::all).map(Code::large_cells).max().unwrap_or(0)
 }
 
-/// The programs that several filters' code prints in.
+/// The number of filters that print.
 pub(crate) fn printers(codes: &[Option<NodeCode>]) -> usize {
     let prints = |code: &Code| !code.formats.is_empty();
     codes.iter().flatten().filter(|codes| codes.all().any(prints)).count()

@@ -1,4 +1,4 @@
-//! A call of a fused region.
+//! C text of fused regions.
 
 use super::expr::cell_type;
 use super::family::Siblings;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use thalweg_lang::flat::NodeId;
 
 impl Writer<'_> {
-    /// A call of a fused region.
+    /// A function that runs a fused region.
     pub(super) fn fused(&mut self, part: usize, plan: &Plan) -> Result<String, String> {
         let mut names = Vec::new();
         for (at, actor) in plan.actors.iter().enumerate() {
@@ -87,13 +87,13 @@ impl Writer<'_> {
         Ok(out)
     }
 
-    /// A function for the firings of a bundle; its name.
+    /// Writes a function for the firings of a bundle; returns its name.
     fn bundle(&mut self, plan: &Plan, bundle: &Bundle) -> String {
         let node = plan.actors[bundle.actors[0]].node.0;
         self.function_of(node, (0, &bundle.code), &bundle.input.items, &bundle.output.items, Called::ForMany)
     }
 
-    /// A function for the firings of siblings.
+    /// Writes a function for the firings of a family.
     fn family(&self, out: &mut String, part: usize, plan: &Plan, at: usize) {
         let family = &plan.families[at];
         let nodes: Vec<NodeId> = family.actors.iter().map(|actor| plan.actors[*actor].node).collect();
@@ -102,7 +102,7 @@ impl Writer<'_> {
         let after_prework = codes.is_some_and(|codes| codes.prework.is_some());
         let siblings = Siblings { family, kept, after_prework, most: self.lanes };
         let name = self.compiled.flat.node(nodes[0]).name.replace("*/", "* /");
-        let _ = writeln!(out, "\n/* {name} and {} siblings */", nodes.len() - 1);
+        let _ = writeln!(out, "\n/* SIMD pack of {name} and {} isomorphic filters */", nodes.len() - 1);
         let _ = writeln!(
             out,
             "static __attribute__((noinline)) void family_{part}_{at}(struct state *restrict state, int64_t first, int64_t last)\n{{"
@@ -124,7 +124,7 @@ impl Writer<'_> {
         out.push_str("}\n");
     }
 
-    /// An actor's firings.
+    /// The firings of an actor.
     pub(super) fn act(
         &mut self,
         out: &mut String,
@@ -170,11 +170,11 @@ pub(super) fn call(plan: &Plan, at: usize, name: &str, (first, last): (&str, &st
     let (input, output) = (buffer(&bundle.input), buffer(&bundle.output));
     let count = bundle.actors.len();
     format!(
-        "    /* {count} filters as one */\n    {name}(&state->env, {node}, &state->node_{node}, {input}, {output}, {first}, {last});\n"
+        "    /* {count} fused filters */\n    {name}(&state->env, {node}, &state->node_{node}, {input}, {output}, {first}, {last});\n"
     )
 }
 
-/// Firings of an actor that one call of a region's function does in a row, at most.
+/// The most consecutive firings of an actor in one call of a region's function.
 fn most_at_once(plan: &Plan, at: usize) -> u64 {
     fn most(rounds: &[Round], at: usize) -> u64 {
         let each = rounds.iter().map(|round| match round {

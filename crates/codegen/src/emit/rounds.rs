@@ -1,7 +1,7 @@
-//! Actors that take turns: a loop over turns, in a function of its own.
+//! Actors that alternate: a loop over rounds, in a function of its own.
 //!
-//! Where firings are short they are put into the loop itself, and buffers are told apart by being parameters (GCC
-//! forgets it of variables), so that the C compiler keeps in registers what goes round.
+//! Short firings are inlined into the loop, and buffers are passed as `restrict` parameters (GCC ignores the
+//! qualifier on variables), so that the C compiler keeps the items that circulate in registers.
 
 use super::expr::cell_type;
 use super::items::Items;
@@ -11,7 +11,7 @@ use crate::plan::{Plan, Port, Round};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Statements and expressions that are put into a loop.
+/// The most statements and expressions that are inlined.
 const MOST: usize = 1500;
 
 /// A loop that is being written.
@@ -22,7 +22,7 @@ struct Turns<'a> {
 }
 
 impl Writer<'_> {
-    /// The function for actors that take turns.
+    /// The function of actors that alternate.
     pub(super) fn loop_of(&mut self, plan: &Plan, names: &[String], rounds: &[Round], name: &str) -> String {
         let mut places = Vec::new();
         fires(rounds, &mut places);
@@ -90,11 +90,11 @@ impl Writer<'_> {
         }
     }
 
-    /// An actor's firings.
+    /// The firings of an actor.
     fn take_turn(&mut self, turns: &mut Turns<'_>, at: usize, depth: usize, (first, last): (&str, &str)) {
         let indent = "    ".repeat(depth);
         let (actor, node) = (&turns.plan.actors[at], turns.plan.actors[at].node.0);
-        // Ports that carry nothing have any buffer, of whatever cells.
+        // Ports that carry nothing have any buffer, of any cells.
         let buffer = |port: &Port| format!("({} *)b{}", cell_type(port.items.cell), port.root);
         let name = &turns.names[&at];
         if !name.is_empty() {
@@ -124,11 +124,11 @@ impl Writer<'_> {
         self.codes[node.0 as usize].as_ref().map_or(8, |codes| size(&codes.work))
     }
 
-    /// A function for an actor's firings that is put in where it is called; none where letters come before them.
+    /// A function for an actor's firings that is inlined; `None` where messages are handled before them.
     fn put_in(&mut self, plan: &Plan, at: usize) -> Option<String> {
         let (actor, node) = (&plan.actors[at], plan.actors[at].node.0);
         let codes = self.codes[node as usize].as_ref().filter(|codes| codes.handlers.is_empty())?;
-        // Each is told that the other is elsewhere.
+        // The `restrict` parameters would alias.
         let same = |input: &Port| actor.outputs.iter().any(|output| output.root == input.root);
         if actor.inputs.iter().any(same) {
             return None;
@@ -141,7 +141,7 @@ impl Writer<'_> {
     }
 }
 
-/// A call of the function for so many turns.
+/// A call of the function for this many rounds.
 pub(super) fn call(plan: &Plan, rounds: &[Round], name: &str, n: &str) -> String {
     let mut actors = Vec::new();
     fires(rounds, &mut actors);
@@ -150,7 +150,7 @@ pub(super) fn call(plan: &Plan, rounds: &[Round], name: &str, n: &str) -> String
     format!("{name}(state, {n}{});", buffers.collect::<String>())
 }
 
-/// The buffers of actors, and what is in them.
+/// The roots of actors, and their cells.
 fn roots(plan: &Plan, actors: &[usize]) -> BTreeMap<usize, Cell> {
     let ports = |actor: &usize| {
         let actor = &plan.actors[*actor];
@@ -159,7 +159,7 @@ fn roots(plan: &Plan, actors: &[usize]) -> BTreeMap<usize, Cell> {
     actors.iter().flat_map(ports).collect()
 }
 
-/// The actors of each firing that is written.
+/// The actors of all `Fire` rounds.
 fn fires(rounds: &[Round], all: &mut Vec<usize>) {
     for round in rounds {
         match round {

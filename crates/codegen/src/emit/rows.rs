@@ -1,11 +1,11 @@
-//! Rows of cells on their way into lanes and back, as C.
+//! C text that transposes rows of cells into lanes and back.
 
 use super::vectors::list;
 use crate::blocks::Border;
 use crate::ir::Kind;
 use std::fmt::Write;
 
-/// Functions that bring rows of cells into lanes and back, for so many lanes.
+/// The transposing functions for this many lanes.
 pub(crate) fn begin(lanes: usize) -> String {
     let mut whole = super::cross::cross(lanes);
     whole.push_str(include_str!("blocks.h"));
@@ -17,7 +17,7 @@ pub(crate) fn begin(lanes: usize) -> String {
     whole
 }
 
-/// The same for rows of so many cells that stand next to one another.
+/// Transposing functions for contiguous rows of few cells.
 fn narrow(width: usize, lanes: usize) -> String {
     let all = lanes as i64;
     let mut text = format!(
@@ -31,7 +31,7 @@ fn narrow(width: usize, lanes: usize) -> String {
         format!("x{names}")
     };
     vectors = vectors.iter().map(|value| line(&mut text, value)).collect();
-    // Cells that are even come first, and odd ones after them.
+    // Even cells come first, odd ones after them.
     let picks = |odd: i64| list((0..all).map(|l| 2 * l + odd));
     let mut groups = vec![(0, 1, vectors)];
     while groups[0].2.len() > 1 {
@@ -62,10 +62,10 @@ fn narrow(width: usize, lanes: usize) -> String {
     text
 }
 
-/// From lanes to cells next to one another.
+/// From lanes to contiguous cells.
 fn together(width: usize, all: i64) -> String {
     let (mut text, mut names) = (String::new(), 0);
-    // Vectors of cells that are so far apart, in their order.
+    // Vectors of cells at equal distances, in order.
     let mut groups: Vec<Vec<String>> = (0..width).map(|cell| vec![format!("from[{cell}]")]).collect();
     while groups.len() > 1 {
         let half = groups.len() / 2;
@@ -94,7 +94,7 @@ fn together(width: usize, all: i64) -> String {
     text
 }
 
-/// The function that moves whole vectors of a border's cells, of squares of rows or of rows next to one another; none
+/// The function that moves a border's cells in whole vectors, as squares of rows or contiguous rows; `None`
 /// where cells are moved one by one.
 pub(super) fn move_of(border: &Border, enter: bool, lanes: usize) -> Option<String> {
     let Border { kind, advance, cells, .. } = border;

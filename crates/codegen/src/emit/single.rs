@@ -1,4 +1,4 @@
-//! Nodes one by one, from queue to queue.
+//! C text of nodes one by one, from queue to queue.
 
 use super::expr::cell_type;
 use super::items::Items;
@@ -10,7 +10,7 @@ use thalweg_lang::flat::{ChannelId, Firing, Flat, NodeId};
 use thalweg_lang::schedule::Phase;
 
 impl Writer<'_> {
-    /// Each node by itself, from queue to queue.
+    /// A function for each node.
     pub(super) fn single(&mut self) -> Result<String, String> {
         let mut out = String::new();
         for node in 0..self.compiled.flat.nodes.len() as u32 {
@@ -36,7 +36,7 @@ impl Writer<'_> {
         Ok(made(cell, cells, moved as i64))
     }
 
-    /// Whether a node is run by itself.
+    /// Whether a node runs on its own.
     pub(super) fn flows(&self, node: u32) -> bool {
         crate::parts::flows(self.compiled, NodeId(node))
     }
@@ -64,8 +64,8 @@ impl Writer<'_> {
     ) -> Result<(), String> {
         let flat = &self.compiled.flat;
         let (ports, id) = (&flat.nodes[node as usize], NodeId(node));
-        let pop = flat.pop(&self.compiled.tree, id, 0, firing).ok_or("a dynamic rate")?;
-        let push = flat.push(&self.compiled.tree, id, 0, firing).ok_or("a dynamic rate")?;
+        let pop = flat.pop(&self.compiled.tree, id, 0, firing).ok_or("internal error: a dynamic rate")?;
+        let push = flat.push(&self.compiled.tree, id, 0, firing).ok_or("internal error: a dynamic rate")?;
         let input = self.queue_items(ports.inputs.first(), pop)?;
         let output = self.queue_items(ports.outputs.first(), push)?;
         let which = u32::from(firing == Firing::First);
@@ -164,7 +164,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A steady state without any fusion.
+    /// A steady state without fusion.
     pub(super) fn rings(&mut self, part: usize) {
         let mut out = format!("\nstatic void steady_{part}(struct state *state, int64_t n)\n{{\n");
         out.push_str("    for (int64_t turn = 0; turn < n; turn++) {\n");

@@ -1,4 +1,4 @@
-//! What a program keeps: its state block, and what filters begin with.
+//! C text of a program's state block, and of its initial value.
 
 use super::code::{field_name, structure};
 use super::literal;
@@ -11,11 +11,11 @@ use thalweg_lang::flat::NodeKind;
 use thalweg_lang::hir::StreamBody;
 use thalweg_lang::tree;
 
-/// The most numbers that a field begins with: they stand in the text, four characters a byte.
+/// The most scalars of a field's initial value: the text needs four characters a byte.
 const MOST: u64 = 1 << 24;
 
 impl Writer<'_> {
-    /// What filters keep.
+    /// The structures of filters' state.
     pub(super) fn structures(&mut self) -> Result<(), String> {
         let nodes: Vec<u32> = self.nodes().map(|(node, _)| node).collect();
         for node in nodes {
@@ -44,7 +44,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Fields that a node's code uses, and changes.
+    /// Fields that a node's code uses and changes.
     pub(super) fn fields(&self, node: u32) -> Result<BTreeMap<u32, (String, Cell, usize)>, String> {
         let Some(codes) = &self.codes[node as usize] else { return Ok(BTreeMap::new()) };
         let NodeKind::Filter(id) = self.compiled.flat.nodes[node as usize].kind else {
@@ -97,7 +97,7 @@ impl Writer<'_> {
         if self.large > 0 {
             self.line(format!("    char large[{}];\n}};", self.large + 64));
             self.line(
-                "\n/* Where large locals are. */\nstatic inline char *large(struct env *env)\n{\n    \
+                "\n/* The memory of large locals. */\nstatic inline char *large(struct env *env)\n{\n    \
                  return (char *)((uintptr_t)(((struct state *)env)->large + 63) & ~(uintptr_t)63);\n}",
             );
         } else {
@@ -105,7 +105,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What filters keep at the beginning; where nothing is said, zero.
+    /// Sets the initial state of filters; fields without an initial value are zero.
     pub(super) fn begin(&mut self) -> Result<(), String> {
         let mut body = String::new();
         for (node, _) in self.kept.clone() {
@@ -117,7 +117,7 @@ impl Writer<'_> {
             let StreamBody::Filter(filter) = &self.compiled.program.streams[stream.0 as usize].body else {
                 continue;
             };
-            // As the interpreter numbers its sequences.
+            // The interpreter seeds its sequences in the same way.
             let seed = u64::from(id.0) << 2 | 1;
             let _ = writeln!(body, "    state->node_{node}.random = {seed}u;");
             for (at, (_, cell, _)) in self.fields(node)? {
@@ -125,7 +125,7 @@ impl Writer<'_> {
                 let value = &fields[at as usize];
                 let shape = shape_of(value, &filter.fields[at as usize].ty.ty);
                 if value.cells() > MOST {
-                    return Err(format!("a field begins with more than {MOST} numbers"));
+                    return Err(format!("the initial value of a field has more than {MOST} numbers"));
                 }
                 let mut cells = Vec::new();
                 flatten(value, &shape, structs, &mut cells);
@@ -142,7 +142,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes over what a node keeps from another state.
+    /// Copies the data of a node from another state.
     pub(super) fn join(&mut self) {
         let mut cases = String::new();
         for node in self.kept.keys() {

@@ -1,11 +1,11 @@
-//! A region's steps one by one, for runs that deal them out to threads ([`run::parallel`](crate::run)).
+//! Functions of a region's single steps, for runs on several threads ([`run::parallel`](crate::run)).
 
 use super::program::Writer;
 use crate::plan::{Facts, Plan, Step};
 use std::fmt::Write;
 
 impl Writer<'_> {
-    /// Functions that do some of the steps, and that say how many steady states have been done.
+    /// Functions that do some of the steps, and that set the number of steady states done.
     pub(super) fn steps(
         &mut self,
         facts: &Facts<'_>,
@@ -54,7 +54,7 @@ impl Writer<'_> {
     }
 }
 
-/// What is called from outside, and comes back where something fails.
+/// The exported functions, which return where something fails.
 fn calls(each: &[String]) -> String {
     let call = |head: &str, body: &str| {
         format!(

@@ -1,8 +1,8 @@
-//! Blocks in which nothing is done twice as C: one function, whose vectors are its own variables.
+//! C text of blocks without loops: one function with vectors as local variables.
 //!
-//! Where there is no loop, all places of the block's memory are known, and what one part leaves to the next can
-//! stay in registers. Rows are brought into lanes just before they are needed, and back as soon as they are
-//! there, so that neither comes in a burst.
+//! Without loops all positions in the block's memory are constant, and values can pass from one part to the
+//! next in registers. Rows are transposed into lanes just before they are needed, and back as soon as they
+//! are complete, so that neither comes in a burst.
 
 use super::blocks::EFFECT;
 use super::expr::cell_type;
@@ -15,7 +15,7 @@ use std::fmt::Write;
 const MOST_STEPS: usize = 2500;
 const MOST_VECTORS: u32 = 512;
 
-/// Whether a block can be done so.
+/// Whether a block can be emitted in this way.
 pub(super) fn can_be(block: &Block, lanes: usize) -> bool {
     let steps: usize = block.parts.classes.iter().map(|class| class.steps.len()).sum();
     let moves =
@@ -27,17 +27,17 @@ pub(super) fn can_be(block: &Block, lanes: usize) -> bool {
         && block.exits.iter().all(|border| moves(border, false))
 }
 
-/// Rows of a border, or as many cells of them as there are lanes.
+/// The rows of a border, or as many of their cells as there are lanes.
 struct Piece<'a> {
     name: String,
     border: &'a Border,
     /// The first cell.
     at: u32,
-    /// The class before which it is brought in, or after which back.
+    /// The class before which it is transposed into lanes, or after which back.
     class: usize,
 }
 
-/// The function that does it, and the one that calls it for steady states from `from` on.
+/// The straight-line function, and its caller for steady states from `from` on.
 pub(super) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> String {
     let enters = pieces(block, true, lanes);
     let leaves = pieces(block, false, lanes);
@@ -74,14 +74,14 @@ pub(super) fn functions(block: &Block, at: &str, first: usize, lanes: usize) -> 
     text
 }
 
-/// Borders by the names of their pointers.
+/// The borders, with the names of their pointers.
 fn named(block: &Block) -> Vec<(String, &Border)> {
     let enters = block.entrances.iter().enumerate().map(|(at, border)| (format!("in{at}"), border));
     let leaves = block.exits.iter().enumerate().map(|(at, border)| (format!("out{at}"), border));
     enters.chain(leaves).collect()
 }
 
-/// The rows of all entrances, or of all exits, that any class has to do with.
+/// The pieces of all entrances, or of all exits, that some class uses.
 fn pieces(block: &Block, enter: bool, lanes: usize) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let borders = if enter { &block.entrances } else { &block.exits };
@@ -108,12 +108,12 @@ fn pieces(block: &Block, enter: bool, lanes: usize) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Where pieces of a row begin; the last one ends with it.
+/// The first cells of a row's pieces; the last piece ends with the row.
 fn begins(cells: u32, width: u32) -> impl Iterator<Item = u32> {
     (0..cells.div_ceil(width)).map(move |piece| (piece * width).min(cells - width))
 }
 
-/// Rows stand in their roots; fewer than there are lanes go through the block's memory.
+/// The caller: rows are in their roots; fewer rows than lanes are copied through the block's memory.
 fn caller(block: &Block, at: &str, first: usize, borders: &[(String, &Border)]) -> String {
     let mut text = format!(
         "\nstatic __attribute__((noinline)) void blocks_{at}(struct state *state, int64_t from, int64_t first, int64_t last)\n{{\n    \
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_of_a_row_are_all_of_it() {
+    fn pieces_cover_the_row() {
         let begins = |cells, width| begins(cells, width).collect::<Vec<_>>();
         assert_eq!(begins(32, 16), [0, 16]);
         assert_eq!(begins(37, 16), [0, 16, 21]);

@@ -1,18 +1,19 @@
-//! Tables many of whose values are looked at in known places.
+//! Tables with many reads at constant indices.
 //!
-//! GCC makes a vector in memory of each such value, and loads sixteen times as much as there is. So it is not
-//! told where the table is: then a value is loaded as it stands, and given to all lanes on the way.
+//! GCC creates a vector constant in memory for each such value, and so loads sixteen times as much data as
+//! there is. So the address of the table is hidden from GCC: then a value is loaded as a scalar and
+//! broadcast.
 
 use super::expr::{cell_type, mem_name};
 use super::simd::Vectors;
 use crate::ir::{Area, Cell, Code, Ex, Mem, MemKind, walk_exprs};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As many vectors as there are registers.
+/// The number of values from which on tables are hidden: as many vectors as there are registers.
 const MANY: usize = 32;
 
 impl Vectors<'_> {
-    /// Hides where such tables are, up to the end of the block.
+    /// Hides the addresses of such tables, up to the end of the block.
     pub(super) fn hide_tables(&mut self) {
         let code = self.inner.code;
         for mem in large(code) {
@@ -24,7 +25,7 @@ impl Vectors<'_> {
     }
 }
 
-/// Tables many of whose values are looked at in known places.
+/// Tables with many reads at constant indices.
 fn large(code: &Code) -> Vec<Mem> {
     let mut places: BTreeMap<Mem, BTreeSet<i32>> = BTreeMap::new();
     walk_exprs(&code.body, &mut |ex| {

@@ -1,6 +1,6 @@
-//! What is the same in all programs.
+//! The C text that all programs have in common.
 
-/// Before everything.
+/// The beginning of each program.
 pub(crate) const BEGIN: &str = r#"#include <setjmp.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,47 +14,47 @@ float sqrtf(float), floorf(float), ceilf(float), rintf(float), fabsf(float), fmo
 struct queue;
 struct env;
 
-/* The mail of a node: the firing before which its next letter is to be handled, and how often it has fired, which
-   those that hear messages tell. */
+/* The header of a node's inbox: the firing before which the next message is to be handled, and how often the node has
+   fired, which receivers of messages set. */
 struct mail {
     int64_t due, fired;
 };
 
-/* What is around the program. */
+/* The environment of the program: callbacks of the engine, and the description of a failure. */
 struct env {
     void *host;
     int32_t (*print)(void *host, uint32_t node, uint32_t which, uint32_t format, const int32_t *args);
     void *out;
     uint32_t node, which, site;
-    /* Whether regions wait until there is enough for many firings at once. */
+    /* Whether regions wait until their input is enough for many firings at once. */
     uint32_t patient;
     int64_t firing, args[2];
-    /* Waits until so many items are there for a node that has fired so often in this call, and sees to it
-       that there is room for more items, but for a failure. */
+    /* `wait` returns when `items` items are in the queue of a node that has fired `fired` times in this call;
+       `more` makes room for further items, and returns a non-zero value on failure. */
     void (*wait)(struct env *env, uint32_t node, int64_t items, int64_t fired);
     int32_t (*more)(struct env *env, struct queue *queue, int64_t items);
-    /* Firings of dynamic rates that this call has done. */
+    /* Firings of dynamic rates in this call. */
     int64_t done;
     void *fiber;
-    /* By node; none where there are no messages. */
+    /* By node; null where there are no messages. */
     struct mail *mail;
     int64_t nodes;
-    /* Sends a message; not 0 where that cannot be. And takes a node's next letter before a firing, if there is
-       one: what it is given. */
+    /* `send` sends a message, and returns a non-zero value on failure. `take` returns the arguments of a node's next
+       message due before a firing, or null. */
     int32_t (*send)(struct env *env, uint32_t node, uint32_t which, uint32_t message, int64_t firing, int32_t latency,
                     const int32_t *args);
     const int32_t *(*take)(struct env *env, uint32_t node, int64_t firing, uint32_t *handler);
-    /* Whether the program is to be stopped. */
+    /* Whether the program is to stop. */
     int32_t (*ask)(struct env *env);
 };
 
-/* A queue of items: those from `read` to `written` are there. */
+/* A queue of items: those in `[read, written)`. */
 struct queue {
     void *items;
     int64_t read, written, mask;
 };
 
-/* A buffer of a fused region: items move to its front between calls. */
+/* A buffer of a fused region: remaining items move to its front between calls. */
 struct buffer {
     void *items;
 };
@@ -67,14 +67,14 @@ static _Noreturn __attribute__((cold, noinline)) void fail(
     longjmp(*(jmp_buf *)env->out, 1);
 }
 
-/* Asks whether to go on. */
+/* Fails if the program is to stop. */
 static __attribute__((cold, noinline)) void ask(struct env *env, uint32_t node)
 {
     if (env->ask(env))
         fail(env, node, 0, UINT32_MAX - 1, 0, 0, 0);
 }
 
-/* A value that is not put together with others. */
+/* A value protected from contraction with other operations. */
 static inline float apart(float x)
 {
 #if defined __GNUC__ && defined __x86_64__
@@ -85,7 +85,7 @@ static inline float apart(float x)
     return x;
 }
 
-/* GCC 12 takes `0.0f - (float)i` in one expression for `-(float)i`, which is -0.0 of 0. */
+/* In one expression, GCC 12 compiles `0.0f - (float)i` to `-(float)i`, which is -0.0 for 0. */
 static inline float from_zero(float x) { return 0.0f - x; }
 
 static inline int32_t bits_of(float x) { int32_t i; memcpy(&i, &x, 4); return i; }

@@ -1,7 +1,9 @@
-//! Turns of a program's regions: batch after batch, in data-flow order, with direct hand-over.
+//! Scheduling of a program's regions in generated code: batch after batch, in data-flow order, each region's
+//! output going straight to the next.
 //!
-//! A region that is one filter whose firings never wait, or can be taken back, is done here. For any other one it
-//! is looked whether it can go on; if so whoever has called does that, and calls again for the rest.
+//! A region that is one filter runs here if its firings never wait or can be rolled back. For any other
+//! region the function checks whether it can continue; if so it returns to the engine, which runs the region
+//! and calls again for the rest.
 
 use super::expr::cell_bytes;
 use super::program::Writer;
@@ -10,12 +12,12 @@ use crate::plan::{Facts, item};
 use std::fmt::Write;
 use thalweg_lang::flat::{ChannelId, NodeId};
 
-/// Firings in lanes that are done beside one another, and bytes of items that a region may wait for.
+/// Vectors of firings computed side by side, and the most bytes of items that a region waits for.
 const TOGETHER: u64 = 4;
 const NEAR: u64 = 16 << 10;
 
 impl Writer<'_> {
-    /// Functions that do turns, that say how often a node has fired, and that say what one waits for.
+    /// The function of batches, and those that access the firings and waits of nodes.
     pub(super) fn turns(&mut self, direct: &[bool]) -> Result<(), String> {
         let (mut tries, mut body, mut places) = (String::new(), String::new(), String::new());
         for (region, direct) in direct.iter().enumerate() {
@@ -58,7 +60,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether a region can go on, as far as can be seen from its queues.
+    /// The condition that a region can continue, computed from its queues.
     fn can(&self, region: usize) -> String {
         let (flat, region) = (&self.compiled.flat, (region, &self.compiled.schedule.regions[region]));
         let outside = |channel: &ChannelId| {
@@ -92,8 +94,8 @@ impl Writer<'_> {
         if can.is_empty() { "1".into() } else { can.join(" || ") }
     }
 
-    /// Steady states that a region waits for where it may: as many as are done at once, if what they take stays near.
-    /// With fewer it fires in one lane, or in one vector at a time.
+    /// Steady states that a region waits for where it may: as many as are done at once, if their input stays
+    /// in the cache. With fewer it fires in one lane, or in one vector at a time.
     fn patience(&self, part: &Part, inputs: &[(ChannelId, u64, u64)]) -> u64 {
         let bytes = |(channel, items, _): &(ChannelId, u64, u64)| {
             items * item(self.compiled, *channel).map_or(0, |(cell, cells)| cell_bytes(cell) * cells) as u64

@@ -1,14 +1,14 @@
-//! Vectors as C text: types, operators and functions, and what this machine's vectors are.
+//! C text of vectors: types, operators and functions; and the vector length of this machine.
 
 use super::{weave, window};
 use crate::ir::{Function, Kind};
 use std::fmt::Write;
 use thalweg_lang::hir::{BinaryOp, Builtin};
 
-/// The largest stride whose items are picked out of vectors.
+/// The largest stride at which items are picked out of vectors.
 pub(super) const NARROW: i64 = 8;
 
-/// A vector as one of another kind.
+/// Converts a vector to another kind.
 pub(super) fn converted(from: Kind, to: Kind, x: &str) -> String {
     match (from, to) {
         (Kind::Bool, Kind::Int) => format!("(-{x})"),
@@ -20,7 +20,7 @@ pub(super) fn converted(from: Kind, to: Kind, x: &str) -> String {
     }
 }
 
-/// An operator between vectors, of which one may be a scalar; `by` is the second one where it is known.
+/// A binary operator on vectors, of which one may be a scalar; `by` is the second operand if it is constant.
 pub(super) fn operator(op: BinaryOp, kind: Kind, a: &str, b: &str, by: Option<i32>) -> String {
     use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne, Rem, ShiftLeft, ShiftRight};
     let sign = op.symbol();
@@ -72,7 +72,7 @@ pub(super) fn list(numbers: impl Iterator<Item = i64>) -> String {
     numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// The type of vectors of a kind; booleans are masks, -1 for true.
+/// The vector type of a kind; booleans are masks, with -1 for true.
 pub(super) fn vector(kind: Kind) -> &'static str {
     if kind == Kind::Float { "VF" } else { "VI" }
 }
@@ -85,7 +85,7 @@ pub(super) fn letter(kind: Kind) -> &'static str {
     }
 }
 
-/// Lanes of this machine's vectors.
+/// The lanes of this machine's vectors.
 pub(crate) fn lanes() -> usize {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") {
@@ -94,7 +94,7 @@ pub(crate) fn lanes() -> usize {
     8
 }
 
-/// Types and functions of vectors: of the machine's lanes, and of fewer for siblings.
+/// The types and functions of vectors: of the machine's lanes, and of fewer for SIMD packs.
 pub(crate) fn begin(lanes: usize) -> String {
     let mut text = types(lanes) + &weave::begin(lanes);
     for fewer in [lanes / 2, lanes / 4].into_iter().filter(|fewer| *fewer >= 4) {
@@ -104,7 +104,7 @@ pub(crate) fn begin(lanes: usize) -> String {
 }
 
 fn types(lanes: usize) -> String {
-    // Written out: of a loop over lanes GCC makes a shuffle of neighbours that nobody asked for.
+    // Written out: from a loop over lanes GCC makes a needless shuffle.
     let same = vec!["x"; lanes].join(", ");
     let vectors = include_str!("vectors.h");
     let mut text = format!("\n#define LANES {lanes}\n#define SAME(x) {{{same}}}\n{vectors}");
@@ -121,7 +121,7 @@ fn types(lanes: usize) -> String {
     text
 }
 
-/// A function that picks every so manyth cell.
+/// A function that picks every `stride`th cell.
 fn pick(stride: i64, letter: &str, ty: &str, element: &str, lanes: i64) -> String {
     let mut text = format!("static inline {ty} pick{stride}_{letter}(const {element} *from)\n{{\n");
     for part in 0..stride {

@@ -1,21 +1,21 @@
-//! Items of several firings put together from vectors of each item, and taken apart.
+//! Interleaving of the vectors of several items, and deinterleaving.
 //!
-//! Vectors of the items with even numbers are woven, and those of the items with odd numbers, and then one
-//! with the other: each step takes lanes of two vectors in turn. What goes back takes every second lane.
+//! The vectors of even items are interleaved, those of odd items are interleaved, and then the two with each
+//! other: each step takes lanes of two vectors alternately. Deinterleaving takes every second lane.
 
 use super::vectors::{letter, list, vector};
 use crate::ir::Kind;
 use std::fmt::Write;
 
-/// The most items of a firing.
+/// The most cells of a firing.
 const MOST: i64 = 16;
 
-/// Whether firings of so many cells are woven.
+/// Whether firings of this many cells are interleaved.
 pub(crate) fn weaves(cells: i64) -> bool {
     (2..=MOST).contains(&cells) && cells.count_ones() == 1
 }
 
-/// Weaves vectors `give0` and so on with this ending, and stores them at a place of the output.
+/// Interleaves the vectors `give0_k` and so on, and stores them at a position of the output.
 pub(super) fn weave(kind: Kind, cells: i64, k: i64, place: i64) -> String {
     let mut text = String::from("{ ");
     let mut next = 0;
@@ -28,7 +28,7 @@ pub(super) fn weave(kind: Kind, cells: i64, k: i64, place: i64) -> String {
     text
 }
 
-/// The names of the vectors that these become.
+/// The names of the interleaved vectors.
 fn woven(text: &mut String, kind: Kind, all: Vec<String>, next: &mut usize) -> Vec<String> {
     if all.len() == 1 {
         return all;
@@ -48,7 +48,7 @@ fn woven(text: &mut String, kind: Kind, all: Vec<String>, next: &mut usize) -> V
     out
 }
 
-/// Takes so many vectors from a place on, and gives every so manyth of their cells to rows of `to`.
+/// Loads `cells` vectors from a position, and stores their deinterleaved cells to rows of `to`.
 pub(super) fn unweave(kind: Kind, cells: i64, from: &str, to: impl Fn(usize) -> String) -> String {
     let (ty, name) = (vector(kind), letter(kind));
     let mut text = String::from("{ ");
@@ -81,7 +81,7 @@ fn apart(text: &mut String, kind: Kind, all: Vec<String>, next: &mut usize) -> V
     even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
 }
 
-/// In which order lanes of two vectors are taken.
+/// The shuffles of both.
 pub(super) fn begin(lanes: usize) -> String {
     let all = lanes as i64;
     let woven = |from: i64| list((from..from + all).map(|at| at / 2 + at % 2 * all));

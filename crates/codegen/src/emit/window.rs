@@ -1,8 +1,8 @@
-//! Input that each firing looks at again and again, turned into vectors beforehand.
+//! Transposing input that each firing reads repeatedly.
 //!
-//! Firings whose items begin far from each other have nothing side by side: a vector of one item of each is put
-//! together out of as many loads. Where each item is looked at several times, it is faster to do that once:
-//! runs of as many items as there are lanes, one of each firing, are a square that is turned over.
+//! Firings with items that begin far apart have no adjacent items: a vector of one item of each firing is
+//! gathered by as many loads. Where each item is read several times, it is faster to do that once: runs of as
+//! many items as there are lanes, one of each firing, are a square that is transposed.
 
 use super::items::{Items, Pattern};
 use super::lanes::Varies;
@@ -12,13 +12,13 @@ use crate::ir::{Cell, Code};
 use crate::plan::loads;
 use std::fmt::Write;
 
-/// The longest window in cells: of 16 lanes, half of the first cache.
+/// The longest window in cells: with 16 lanes, half of the first-level cache.
 const LONGEST: i64 = 256;
 
-/// Each of its items is looked at so many times at least.
+/// The least number of reads of each item.
 const OFTEN: f64 = 3.0;
 
-/// The cells of a window that is worth it.
+/// The cells of a window for which transposing pays.
 pub(super) fn cells(code: &Code, varies: &Varies, input: &Items, stride: i64) -> Option<i64> {
     let cells = input.window * input.cells as i64;
     let fits = stride > NARROW && input.pattern == Pattern::Every(1) && (1..=LONGEST).contains(&cells);
@@ -27,7 +27,7 @@ pub(super) fn cells(code: &Code, varies: &Varies, input: &Items, stride: i64) ->
 }
 
 impl Vectors<'_> {
-    /// Turns the windows of as many firings as there are lanes.
+    /// Transposes the windows of as many firings as there are lanes.
     pub(super) fn turn_window(&mut self) {
         let (Some(cells), Cell::Of(kind)) = (self.window, self.inner.input.cell) else { return };
         let (lanes, stride) = (self.lanes as i64, self.strides.0);
@@ -42,7 +42,7 @@ impl Vectors<'_> {
         ));
     }
 
-    /// An item's cell.
+    /// A cell of an item.
     pub(super) fn in_window(&self, item: &crate::ir::Ex, at: &crate::ir::Ex) -> String {
         let items = self.inner.input;
         let place = items.place("read", &self.inner.ex(item), item.as_int(), &self.inner.ex(at));
@@ -50,9 +50,10 @@ impl Vectors<'_> {
     }
 }
 
-/// Functions that turn squares: lane `l` of the result `c` is cell `c` of what begins `l` times `by` cells on.
+/// Functions that transpose squares: lane `l` of vector `c` of the result is cell `c` of the row that begins
+/// `l * by` cells on.
 ///
-/// Each step changes places of what lies off the diagonal by a power of two.
+/// Each step exchanges off-diagonal blocks of a power of two.
 pub(super) fn turn(lanes: usize) -> String {
     let mut text = String::new();
     let all = lanes as i64;

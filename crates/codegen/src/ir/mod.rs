@@ -1,9 +1,9 @@
-//! The form between resolved code and C: one firing of one filter, with all that is known worked out.
+//! The intermediate form between resolved code and C: one firing of one filter, partially evaluated.
 //!
 //! All values are scalars: a complex number is two floats, an array or structure is a run of *cells* in
-//! the order in which its parts are written. Expressions have no effects; what has effects, or may fail,
-//! is a statement. So expressions can be moved into any place between the statements they depend on,
-//! and evaluated for several firings at once.
+//! declaration order. Expressions have no effects; everything that has effects or may fail is a statement. So
+//! an expression can be moved to any place between the statements it depends on, and evaluated for several
+//! firings at once.
 
 mod function;
 mod walk;
@@ -16,10 +16,10 @@ use thalweg_lang::hir::{BinaryOp, Type, UnaryOp};
 use thalweg_lang::source::Span;
 use thalweg_lang::value::{Shape, Value};
 
-/// Kinds of scalars.
+/// The kinds of scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// A bit or boolean: 0 or 1.
+    /// A bit or boolean, represented as 0 or 1.
     Bool,
     /// An integer.
     Int,
@@ -27,7 +27,7 @@ pub enum Kind {
     Float,
 }
 
-/// A scalar that is known.
+/// A constant scalar.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
     /// A bit or boolean.
@@ -59,7 +59,7 @@ impl Scalar {
         }
     }
 
-    /// As a value of the language.
+    /// Converts it to a value of the language.
     pub fn value(self) -> Value {
         match self {
             Scalar::Bool(x) => Value::Bool(x),
@@ -68,7 +68,7 @@ impl Scalar {
         }
     }
 
-    /// Of a value of the language, if it is one scalar.
+    /// Converts a value of the language, if it is one scalar.
     pub fn of(value: &Value) -> Option<Scalar> {
         match value {
             Value::Bool(x) => Some(Scalar::Bool(*x)),
@@ -78,7 +78,7 @@ impl Scalar {
         }
     }
 
-    /// Zero.
+    /// The zero of a kind.
     pub fn zero(kind: Kind) -> Scalar {
         match kind {
             Kind::Bool => Scalar::Bool(false),
@@ -88,22 +88,22 @@ impl Scalar {
     }
 }
 
-/// A scalar variable, by its place in [`Code::vars`].
+/// A scalar variable: an index into [`Code::vars`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Var(pub u32);
 
-/// A run of cells, by its place in [`Code::mems`].
+/// A run of cells: an index into [`Code::mems`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Mem(pub u32);
 
-/// A place that statements leave, forward.
+/// A jump target: the end of a block, or the entry of a recursive function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Label(pub u32);
 
-/// What a cell can hold.
+/// The content of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cell {
-    /// One kind of scalars.
+    /// Scalars of one kind.
     Of(Kind),
     /// Scalars of several kinds, as 32 bits.
     Mixed,
@@ -114,45 +114,44 @@ pub enum Cell {
 pub struct VarInfo {
     /// Its kind.
     pub kind: Kind,
-    /// For the reader.
+    /// Its name in the C text, for human readers.
     pub name: String,
-    /// The field, and the cell of it, that it is from the beginning of the first firing to the end of
-    /// the last.
+    /// The field and cell that it stands for from the first firing of a call to the last.
     pub field: Option<(u32, u32)>,
 }
 
-/// What a run of cells is.
+/// The storage of a run of cells.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MemKind {
-    /// A local.
+    /// A local variable.
     Local,
-    /// A field, by its number.
+    /// A field, by its index.
     Field(u32),
-    /// Known once and for all.
+    /// A constant table.
     Table(Vec<Scalar>),
 }
 
 /// A run of cells.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MemInfo {
-    /// What it is.
+    /// Its storage.
     pub kind: MemKind,
-    /// What each cell holds.
+    /// The content of each cell.
     pub cell: Cell,
-    /// How many there are.
+    /// The number of cells.
     pub cells: usize,
-    /// For the reader.
+    /// Its name in the C text, for human readers.
     pub name: String,
 }
 
-/// Where cells are.
+/// The memory that an access addresses.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Area {
-    /// In a run of its own.
+    /// A run of cells of this code.
     Mem(Mem),
-    /// In an item of the input, counted from the firing's first.
+    /// An item of the input, counted from the first of the firing.
     In(Box<Ex>),
-    /// In an item of the output, counted from the firing's first.
+    /// An item of the output, counted from the first of the firing.
     Out(Box<Ex>),
 }
 
@@ -163,24 +162,24 @@ pub enum Ex {
     Const(Scalar),
     /// A variable.
     Var(Var),
-    /// A cell.
+    /// The content of a cell, as a scalar of this kind.
     Load(Area, Box<Ex>, Kind),
-    /// An operator before a scalar.
+    /// A unary operator.
     Unary(UnaryOp, Kind, Box<Ex>),
-    /// An operator between two scalars of this kind; a division is known to be possible.
+    /// A binary operator on two scalars of this kind; a division never fails.
     Binary(BinaryOp, Kind, Box<Ex>, Box<Ex>),
-    /// The scalar as another kind.
+    /// A conversion from the first kind to the second.
     Convert(Kind, Kind, Box<Ex>),
-    /// A function of scalars of this kind.
+    /// A function; its arguments have this kind.
     Math(Function, Kind, Vec<Ex>),
-    /// The first if the condition is true, else the second. Both can be evaluated in any case.
+    /// The second part if the first is true, else the third. Evaluating either part has no effect.
     Select(Kind, Box<[Ex; 3]>),
-    /// `work` executions before this one.
+    /// The number of executions of `work` before this one.
     Iter,
 }
 
 impl Ex {
-    /// An integer.
+    /// An integer constant.
     pub fn int(value: i64) -> Ex {
         Ex::Const(Scalar::Int(value as i32))
     }
@@ -190,12 +189,12 @@ impl Ex {
         if let Ex::Const(scalar) = self { Some(*scalar) } else { None }
     }
 
-    /// The integer, if it is a constant one.
+    /// The integer, if it is an integer constant.
     pub fn as_int(&self) -> Option<i32> {
         if let Ex::Const(Scalar::Int(value)) = self { Some(*value) } else { None }
     }
 
-    /// The sum of two integers.
+    /// The sum of two integers, with constants folded.
     pub fn plus(self, other: Ex) -> Ex {
         match (&self, &other) {
             (Ex::Const(Scalar::Int(a)), Ex::Const(Scalar::Int(b))) => Ex::int(a.wrapping_add(*b).into()),
@@ -211,7 +210,7 @@ impl Ex {
         }
     }
 
-    /// An integer times a number.
+    /// The product of an integer and a constant.
     pub fn times(self, factor: i64) -> Ex {
         match self.as_int() {
             _ if factor == 1 => self,
@@ -220,7 +219,7 @@ impl Ex {
         }
     }
 
-    /// Its kind.
+    /// The kind of its value.
     pub fn kind(&self, code: &Code) -> Kind {
         match self {
             Ex::Const(scalar) => scalar.kind(),
@@ -239,7 +238,7 @@ impl Ex {
         }
     }
 
-    /// Calls a function with each part, and those of areas.
+    /// Calls `f` with each direct operand, including those of areas.
     pub fn each(&self, f: &mut dyn FnMut(&Ex)) {
         match self {
             Ex::Const(_) | Ex::Var(_) | Ex::Iter => {}
@@ -259,7 +258,7 @@ impl Ex {
         }
     }
 
-    /// The same for changing parts.
+    /// Like [`Ex::each`], for changing operands.
     pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Ex)) {
         match self {
             Ex::Const(_) | Ex::Var(_) | Ex::Iter => {}
@@ -280,7 +279,7 @@ impl Ex {
     }
 }
 
-/// Whether the result of an operator is boolean.
+/// Whether an operator returns a boolean.
 pub fn compares(op: BinaryOp) -> bool {
     use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
     matches!(op, Eq | Ne | Lt | Le | Gt | Ge)
@@ -289,64 +288,66 @@ pub fn compares(op: BinaryOp) -> bool {
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum St {
-    /// A variable gets a value.
+    /// Assigns a value to a variable.
     Set(Var, Ex),
-    /// A cell gets a value: of these kinds.
+    /// Stores a value of this kind to a cell: area, index, kind, value.
     Store(Area, Ex, Kind, Ex),
-    /// One or the other.
+    /// Executes the first statements if the condition is true, else the second.
     If(Ex, Vec<St>, Vec<St>),
-    /// The variable goes up from the first value by a step as long as it is less than the bound, or
-    /// down as long as it is more. Nothing in the body changes it or what the bound is made of.
+    /// A counted loop: the variable goes from `from` by `step`, while it is less than `to` (`step > 0`) or
+    /// greater (`step < 0`). The body changes neither the variable nor what `to` depends on.
     For { var: Var, from: Ex, to: Ex, step: i32, body: Vec<St> },
-    /// Again and again, until it is left.
+    /// An infinite loop, left by [`St::Leave`].
     Loop(Vec<St>),
-    /// What can be left.
+    /// A block, which [`St::Leave`] can leave.
     Block(Label, Vec<St>),
-    /// Goes on after the block.
+    /// Jumps to the end of the block.
     Leave(Label),
-    /// Functions that call themselves, one behind the other: the first begins. A call keeps what is its caller's,
-    /// goes to a function, and is the end of a block, where it goes on; a function that ends goes to the label
-    /// `back`, from where it goes on behind the block whose number is `to`, or where there is none behind all of it.
+    /// A group of mutually recursive functions; execution begins with the first. A call saves the caller's
+    /// live values, jumps to a function, and is the end of a block, behind which the caller continues. A
+    /// function returns by jumping to the label `back`: execution continues behind block number `to`, or
+    /// behind all of `Calls` if there is no such block.
     Calls { body: Vec<St>, back: Label, to: Ex, blocks: Vec<Label> },
-    /// Where one of them begins.
+    /// The entry of one of these functions.
     At(Label),
-    /// Goes to the beginning of one of them, or back from one.
+    /// Jumps to the entry of one of these functions, or returns from one.
     Go(Label),
-    /// Fails if the condition is true, with these integers to be told.
+    /// Fails at this site if the condition is true, with these integers for the message.
     Check(Ex, u32, Vec<Ex>),
-    /// The next number of the filter's sequence.
+    /// Draws the next number of the filter's random sequence.
     Random(Var),
-    /// Prints by a format, with these scalars.
+    /// Prints these scalars by a format.
     Print(u32, Vec<Ex>),
-    /// Sends a message, with this latency where it has one, and these scalars; a place that may fail.
+    /// Sends a message with these scalars, with a latency where it has one. It may fail at `site`.
     Send { message: u32, latency: Option<Ex>, args: Vec<Ex>, site: u32 },
-    /// Waits until the item this far behind those that have been taken is there; so many have been given.
+    /// Waits until the item at `ahead` behind the `taken` popped ones is in the queue; `given` items have
+    /// been pushed.
     Need { taken: Ex, ahead: Ex, given: Ex },
-    /// Sees to it that there is room for one item more than have been given.
+    /// Ensures that there is room for one item more than the `given` pushed ones.
     Room { given: Ex },
-    /// The firing ends, and has moved so many items.
+    /// Ends the firing, which has popped `taken` items and pushed `given`.
     Moved { taken: Ex, given: Ex },
 }
 
-/// What is printed.
+/// A piece of printed output.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Piece {
-    /// Text.
+    /// Literal text.
     Text(String),
-    /// The value of the next scalars, of a type.
+    /// The value of the next scalars, as this type.
     Value(Type),
 }
 
-/// A place that may fail.
+/// A place in the code that may fail.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Site {
-    /// Where.
+    /// Its position in the source.
     pub span: Span,
-    /// Why.
+    /// The reason of the failure.
     pub why: Why,
 }
 
-/// Why a firing cannot go on; `{0}` and `{1}` stand for the integers of the check.
+/// The reason of a failure; `{0}` and `{1}` stand for the integers of the check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Why(pub String);
 
@@ -356,50 +357,51 @@ impl fmt::Display for Why {
     }
 }
 
-/// What is sent.
+/// A message that is sent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Message {
-    /// To all who hear this.
+    /// The portal; all its receivers get the message.
     pub portal: u32,
-    /// For which of their handlers.
+    /// The index of the handler.
     pub handler: u32,
     /// Whether it has a latency.
     pub timed: bool,
-    /// What it is given, as far as that is larger than a number.
+    /// The shapes of its arguments; `None` for a scalar.
     pub shapes: Vec<Option<Shape>>,
-    /// How many scalars that is.
+    /// The number of its scalars.
     pub cells: usize,
 }
 
-/// One firing, or what a handler does.
+/// The code of one firing, or of one handler.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Code {
     /// Its variables.
     pub vars: Vec<VarInfo>,
     /// Its runs of cells.
     pub mems: Vec<MemInfo>,
-    /// What it does.
+    /// Its statements.
     pub body: Vec<St>,
-    /// What it prints.
+    /// The formats that it prints by.
     pub formats: Vec<Vec<Piece>>,
-    /// What it sends.
+    /// The messages that it sends.
     pub messages: Vec<Message>,
-    /// Where it may fail.
+    /// The places where it may fail.
     pub sites: Vec<Site>,
-    /// How many labels there are.
+    /// The number of labels.
     pub labels: u32,
-    /// At dynamic rates: what must be there for a firing to begin.
+    /// With dynamic rates: the precondition of a firing.
     pub begins: Begins,
-    /// Whether items that it has taken are looked at again later in the firing, so that they stay where they are.
+    /// Whether a firing reads items that it has popped, so that they must stay in place.
     pub keeps_taken: bool,
 }
 
-/// Cells of locals that stand on the stack, and of one of them where there are more.
+/// Locals stand on the stack if together they have at most `ON_STACK` cells; beyond that, those of more than
+/// `SMALL` cells stand in separate memory.
 const ON_STACK: usize = 1 << 14;
 const SMALL: usize = 256;
 
 impl Code {
-    /// By run of cells: where in the memory for large locals it begins, in cells. A thread's stack has no room for
+    /// By run of cells: the offset in the memory for large locals, in cells. A thread's stack has no room for
     /// arrays of any size.
     pub fn large(&self) -> Vec<Option<usize>> {
         let local = |mem: &&MemInfo| mem.kind == MemKind::Local;
@@ -413,18 +415,18 @@ impl Code {
         self.mems.iter().map(place).collect()
     }
 
-    /// Cells of large locals together.
+    /// The number of cells of all large locals.
     pub fn large_cells(&self) -> usize {
         let places = self.large().into_iter().zip(&self.mems);
         places.filter_map(|(place, mem)| Some(place? + mem.cells)).max().unwrap_or(0)
     }
 }
 
-/// What must be there for a firing of dynamic rates to begin.
+/// The precondition of a firing with dynamic rates.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Begins {
-    /// Items of the input.
+    /// Items in the input queue.
     pub items: u32,
-    /// Room for items of the output.
+    /// Room for items in the output queue.
     pub room: u32,
 }

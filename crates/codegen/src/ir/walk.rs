@@ -1,8 +1,8 @@
-//! Going through statements and expressions.
+//! Traversal of statements and expressions.
 
 use super::{Area, Ex, St, Var};
 
-/// Calls a function with each expression that a statement has itself.
+/// Calls `f` with each direct expression of a statement.
 pub fn exprs<'a>(st: &'a St, f: &mut dyn FnMut(&'a Ex)) {
     match st {
         St::Set(_, x) => f(x),
@@ -32,7 +32,7 @@ pub fn exprs<'a>(st: &'a St, f: &mut dyn FnMut(&'a Ex)) {
     }
 }
 
-/// The same for changing them.
+/// Like [`exprs`], for changing them.
 pub fn exprs_mut(st: &mut St, f: &mut dyn FnMut(&mut Ex)) {
     match st {
         St::Set(_, x) => f(x),
@@ -62,7 +62,7 @@ pub fn exprs_mut(st: &mut St, f: &mut dyn FnMut(&mut Ex)) {
     }
 }
 
-/// The statements inside a statement.
+/// The statement lists inside a statement.
 pub fn inner(st: &St) -> impl Iterator<Item = &Vec<St>> {
     let (first, second) = match st {
         St::If(_, then, otherwise) => (Some(then), Some(otherwise)),
@@ -74,7 +74,7 @@ pub fn inner(st: &St) -> impl Iterator<Item = &Vec<St>> {
     first.into_iter().chain(second)
 }
 
-/// The same for changing them.
+/// Like [`inner`], for changing them.
 pub fn inner_mut(st: &mut St) -> impl Iterator<Item = &mut Vec<St>> {
     let (first, second) = match st {
         St::If(_, then, otherwise) => (Some(then), Some(otherwise)),
@@ -86,7 +86,7 @@ pub fn inner_mut(st: &mut St) -> impl Iterator<Item = &mut Vec<St>> {
     first.into_iter().chain(second)
 }
 
-/// Puts an expression in place of a variable.
+/// Replaces a variable by an expression.
 pub fn replace(stmts: &mut [St], var: Var, by: &Ex) {
     fn down(ex: &mut Ex, var: Var, by: &Ex) {
         if matches!(ex, Ex::Var(read) if *read == var) {
@@ -101,7 +101,7 @@ pub fn replace(stmts: &mut [St], var: Var, by: &Ex) {
     }
 }
 
-/// Calls a function with each statement, outer ones first.
+/// Calls `f` with each statement in preorder.
 pub fn walk<'a>(stmts: &'a [St], f: &mut dyn FnMut(&'a St)) {
     for st in stmts {
         f(st);
@@ -109,7 +109,7 @@ pub fn walk<'a>(stmts: &'a [St], f: &mut dyn FnMut(&'a St)) {
     }
 }
 
-/// Calls a function with each expression in statements and in each other, outer ones first.
+/// Calls `f` with each expression of the statements in preorder.
 pub fn walk_exprs(stmts: &[St], f: &mut dyn FnMut(&Ex)) {
     fn down(ex: &Ex, f: &mut dyn FnMut(&Ex)) {
         f(ex);

@@ -1,33 +1,33 @@
-//! What code may change, looked at before it is lowered.
+//! Effects of code, computed before it is lowered.
 
 use thalweg_lang::hir::{
     Body, Callee, Expr, ExprKind, Filter, Init, Latency, Place, Program, Root, Step, Stmt, StmtKind,
 };
 
-/// What a stretch of code does.
+/// The effects of a piece of code.
 #[derive(Default, Debug)]
 pub(super) struct Does {
-    /// Variables that are assigned, or begin.
+    /// Variables that it assigns or declares.
     pub(super) roots: Vec<Root>,
     pub(super) pops: bool,
     pub(super) pushes: bool,
-    /// Leaves the loop it is in, or the function.
+    /// It leaves the loop around it, or the function.
     pub(super) breaks: bool,
     pub(super) returns: bool,
     pub(super) random: bool,
-    /// Its way depends on conditions.
+    /// Its control flow depends on conditions.
     pub(super) branches: bool,
-    /// Locals whose elements are used.
+    /// Locals that it indexes.
     pub(super) indexed: Vec<u32>,
     pub(super) calls: Vec<Callee>,
-    /// Calls with the locals that are their arguments as they are, not those of functions that are called.
+    /// Calls in the code itself, not in its callees, each with the locals that are passed unchanged.
     pub(super) passes: Vec<(Callee, Vec<Option<u32>>)>,
-    /// Expressions and statements.
+    /// The number of its expressions and statements.
     pub(super) size: usize,
     depth: usize,
 }
 
-/// What statements do, functions they call included but for their locals.
+/// The effects of statements, including those of their callees except on the callees' own locals.
 pub(super) fn does(stmts: &[Stmt], filter: &Filter, program: &Program) -> Does {
     let mut does = Does::default();
     does.stmts(stmts);
@@ -35,7 +35,7 @@ pub(super) fn does(stmts: &[Stmt], filter: &Filter, program: &Program) -> Does {
     does
 }
 
-/// The same of an expression.
+/// Like [`does`], for an expression.
 pub(super) fn expr_does(expr: &Expr, filter: &Filter, program: &Program) -> Does {
     let mut does = Does::default();
     does.expr(expr);
@@ -43,7 +43,7 @@ pub(super) fn expr_does(expr: &Expr, filter: &Filter, program: &Program) -> Does
     does
 }
 
-/// Whether `return` stands anywhere but at the end.
+/// Whether `return` occurs anywhere but at the end.
 pub(super) fn returns_early(stmts: &[Stmt]) -> bool {
     let Some((last, rest)) = stmts.split_last() else { return false };
     let returns = |stmts: &[Stmt]| {
@@ -61,7 +61,7 @@ pub(super) fn returns_early(stmts: &[Stmt]) -> bool {
     }
 }
 
-/// Fields that any code but `init` changes.
+/// Fields that code other than `init` changes.
 pub(super) fn changing_fields(filter: &Filter) -> Vec<bool> {
     let mut does = Does::default();
     let works = filter.prework.iter().chain([&filter.work]);
@@ -83,7 +83,7 @@ pub(super) fn changes_local(body: &Body, local: u32) -> bool {
     does.roots.contains(&Root::Local(local))
 }
 
-/// The local that an expression is.
+/// The local, if the expression only reads a whole one.
 fn as_it_is(expr: &Expr) -> Option<u32> {
     match &expr.kind {
         ExprKind::Read(Place { root: Root::Local(local), path, .. }) if path.is_empty() => Some(*local),
@@ -91,7 +91,7 @@ fn as_it_is(expr: &Expr) -> Option<u32> {
     }
 }
 
-/// How often a local is assigned or declared in a body.
+/// How often a body assigns or declares a local.
 pub(super) fn times_set(body: &Body, local: u32) -> usize {
     let mut does = Does::default();
     does.stmts(&body.stmts);
@@ -99,7 +99,7 @@ pub(super) fn times_set(body: &Body, local: u32) -> usize {
 }
 
 impl Does {
-    /// Whether it changes anything that operands before it may have looked at.
+    /// Whether it changes anything that an earlier operand may have read.
     pub(super) fn has_effects(&self) -> bool {
         !self.roots.is_empty() || !self.calls.is_empty() || self.random || (self.pops && self.branches)
     }

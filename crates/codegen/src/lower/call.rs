@@ -1,4 +1,4 @@
-//! Calls: functions are put in where they are called.
+//! Calls: functions are inlined into their callers.
 
 use super::assigned::{changes_local, does, returns_early};
 use super::shape::is_scalar;
@@ -33,7 +33,7 @@ impl<'a> Lower<'a> {
         if early {
             self.make_even(leave, what.pops, what.pushes);
         }
-        // Arguments are bound from outside of the new frame, and their shapes evaluated in it.
+        // Arguments are bound in the caller's frame, and parameter shapes are evaluated in the new one.
         let mut binds = Vec::with_capacity(values.len());
         for (at, value) in values.into_iter().enumerate() {
             binds.push(self.argument(function, at as u32, value, &what.roots)?);
@@ -49,7 +49,7 @@ impl<'a> Lower<'a> {
         self.get(&result)
     }
 
-    /// The statements of a function whose frame is there, which goes.
+    /// Lowers the body of a function in the topmost frame, and pops that frame.
     pub(super) fn body(&mut self, function: &'a Function, leave: Label) -> Outcome<()> {
         let (mut stmts, ()) = self.aside(|lower| {
             lower.stmts(&function.body.stmts)?;
@@ -101,7 +101,7 @@ impl<'a> Lower<'a> {
                 self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, value)?;
                 Ok(Bind::Area(mem, shape))
             }
-            Val::Nothing => Err("an argument that is nothing".into()),
+            Val::Nothing => Err("a `void` value is passed as an argument".into()),
         }
     }
 
@@ -112,7 +112,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What is given must have the lengths that are declared: the interpreter says so at each call.
+    /// Checks that an argument has the declared lengths, as the interpreter does at each call.
     pub(super) fn check_shape(&mut self, declared: &'a Shaped, at: usize) -> Outcome<()> {
         if !matches!(declared.ty, Type::Array(_)) {
             return Ok(());
@@ -120,11 +120,11 @@ impl<'a> Lower<'a> {
         let shape = self.shape(declared)?;
         match &self.frame().locals[at] {
             Bind::Area(_, given) if *given == shape => Ok(()),
-            _ => Err("an array of another length is given".into()),
+            _ => Err("the length of an array argument differs from the parameter's".into()),
         }
     }
 
-    /// Room for a result, which is zero where nothing is returned.
+    /// Allocates a result, which is zero where the function returns nothing.
     pub(super) fn result(&mut self, declared: &'a Shaped) -> Outcome<Bind> {
         if declared.ty == Type::Void {
             return Ok(Bind::None);
@@ -149,7 +149,7 @@ impl<'a> Lower<'a> {
             return Ok(Val::Scalar(Ex::Var(var)));
         }
         if matches!(builtin, Builtin::LoadInts | Builtin::LoadFloats) {
-            return Err("it reads a file while it works".into());
+            return Err("a file is read while the program runs".into());
         }
         let values = self.operands(&args.iter().collect::<Vec<_>>())?;
         let mut scalars = Vec::new();
@@ -157,7 +157,7 @@ impl<'a> Lower<'a> {
             match value {
                 Val::Scalar(ex) => scalars.push(ex),
                 Val::Cells(parts) => scalars.extend(parts),
-                _ => return Err("a function of something larger".into()),
+                _ => return Err("a built-in function is applied to an array or structure".into()),
             }
         }
         if gives_complex(builtin) {
@@ -168,7 +168,7 @@ impl<'a> Lower<'a> {
         Ok(Val::Scalar(self.math(ir::Function::Whole(builtin), scalars)?))
     }
 
-    /// A function that is somewhere else: whoever calls it fails, as the interpreter has it.
+    /// A function without a body here: a call fails, as in the interpreter.
     fn native(&mut self, at: u32, expr: &'a Expr) -> Outcome<Val> {
         self.span = expr.span;
         let name = self.program.natives.get(at as usize).map_or("", |native| &native.name);
@@ -176,7 +176,9 @@ impl<'a> Lower<'a> {
         self.check(Ex::Const(Scalar::Bool(true)), why, Vec::new());
         match &expr.ty {
             Type::Void => Ok(Val::Nothing),
-            Type::Array(_) | Type::String | Type::Portal(_) => Err("it calls a native function".into()),
+            Type::Array(_) | Type::String | Type::Portal(_) => {
+                Err("a native function returns an array, a string or a portal".into())
+            }
             ty => {
                 let bind = self.temporary(&Shape::of(ty))?;
                 self.get(&bind)
@@ -184,12 +186,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The shape of a declaration, whose lengths must be known here.
+    /// The shape of a declaration; its lengths must be constant.
     pub(super) fn shape(&mut self, declared: &'a Shaped) -> Outcome<Shape> {
         let mut innermost = &declared.ty;
         let mut lengths = Vec::new();
         for length in &declared.lengths {
-            let Type::Array(element) = innermost else { return Err("too many lengths".into()) };
+            let Type::Array(element) = innermost else {
+                return Err("a declaration has more lengths than dimensions".into());
+            };
             innermost = element;
             let length = match self.scalar(length)?.constant() {
                 Some(Scalar::Int(length)) => usize::try_from(length).ok(),
@@ -202,23 +206,27 @@ impl<'a> Lower<'a> {
             .into_iter()
             .rev()
             .fold(Shape::of(innermost), |element, length| Shape::Array(std::sync::Arc::new(element), length));
-        if super::cells_of(&shape, &self.tree.structs) > 1 << 22 {
-            return Err("a local array is too large".into());
+        let cells = super::cells_of(&shape, &self.tree.structs);
+        if cells > MOST_CELLS {
+            return Err(format!("a local array has {cells} cells, more than the limit of {MOST_CELLS}"));
         }
         Ok(shape)
     }
 
-    /// Whether values of a type are scalars with variables of their own.
+    /// Whether values of a type are scalars with a variable of their own.
     pub(super) fn has_variable(ty: &Type) -> bool {
         is_scalar(ty)
     }
 }
 
+/// The most cells of a local array.
+const MOST_CELLS: usize = 1 << 22;
+
 fn strip(stmts: &mut Vec<St>, label: crate::ir::Label) {
     super::strip(stmts, label);
 }
 
-/// Functions whose result is a complex number.
+/// Functions that return a complex number.
 fn gives_complex(builtin: Builtin) -> bool {
     use Builtin::{CosComplex, ExpComplex, LogComplex, SinComplex, SqrtComplex};
     matches!(builtin, CosComplex | ExpComplex | LogComplex | SinComplex | SqrtComplex)

@@ -1,10 +1,10 @@
-//! How many items a firing has taken or given at a place of the code.
+//! The number of items that a firing has popped or pushed at a point of the code.
 
 use super::Lower;
 use super::known::Range;
 use crate::ir::{Ex, Kind, Label, Var};
 
-/// So many as the variable says, and so many more.
+/// The value of a variable, plus a constant.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Cursor {
     pub(super) dynamic: Option<Var>,
@@ -12,7 +12,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// The next item's place.
+    /// The position of the next item.
     pub(super) fn place(&self) -> Ex {
         match self.dynamic {
             None => Ex::int(self.fixed),
@@ -26,13 +26,13 @@ impl Lower<'_> {
         if takes { &mut self.taken } else { &mut self.given }
     }
 
-    /// The least and the most that a cursor may be.
+    /// The least and the greatest value of a cursor.
     pub(super) fn cursor_range(&self, cursor: &Cursor) -> Range {
         let (low, high) = cursor.dynamic.map_or((0, 0), |var| self.known.range(var));
         (low + cursor.fixed, high + cursor.fixed)
     }
 
-    /// Puts a cursor into a variable of its own, from where it goes on.
+    /// Copies a cursor to a new variable and continues from there.
     pub(super) fn own_cursor(&mut self, takes: bool) -> Var {
         let place = self.cursor(takes).place();
         let var = self.var(Kind::Int, if takes { "taken" } else { "given" });
@@ -41,7 +41,7 @@ impl Lower<'_> {
         var
     }
 
-    /// The ways to this label may move different numbers of items.
+    /// Prepares a label with incoming paths that may have moved different numbers of items.
     pub(super) fn make_even(&mut self, label: Label, pops: bool, pushes: bool) {
         let taken = (pops && self.rates.pop.fixed() != Some(0)).then(|| self.own_cursor(true));
         let given = (pushes && self.rates.push.fixed() != Some(0)).then(|| self.own_cursor(false));
@@ -50,7 +50,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Brings the variables of a label up to date, on the way there.
+    /// Updates the cursor variables of a label, on a path to it.
     pub(super) fn flush_cursors(&mut self, label: Label) {
         let Some(vars) = self.uneven.get(&label).copied() else { return };
         for (var, takes) in vars.into_iter().zip([true, false]) {
@@ -60,7 +60,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Puts what has been moved into a variable.
+    /// Updates a cursor variable with what has been moved.
     pub(super) fn flush_cursor(&mut self, var: Var, takes: bool) {
         let cursor = self.cursor(takes).clone();
         if cursor != (Cursor { dynamic: Some(var), fixed: 0 }) {
@@ -69,7 +69,7 @@ impl Lower<'_> {
         self.settle_cursor(var, takes);
     }
 
-    /// At a label, its variables say what has been moved.
+    /// At a label: makes its variables the cursors.
     pub(super) fn settle_cursors(&mut self, label: Label) {
         let Some(vars) = self.uneven.remove(&label) else { return };
         for (var, takes) in vars.into_iter().zip([true, false]) {
@@ -79,7 +79,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A variable says what has been moved.
+    /// Makes a variable the cursor.
     pub(super) fn settle_cursor(&mut self, var: Var, takes: bool) {
         let rate = if takes { self.rates.pop } else { self.rates.push };
         let most = rate.fixed().map_or(super::known::ANY.1, i64::from);

@@ -1,9 +1,9 @@
-//! Dynamic rates: a firing looks whether an item is there before it uses it, and whether there is room before
-//! it gives one.
+//! Dynamic rates: a firing checks that an item is in the queue before it reads it, and that there is room
+//! before it pushes one.
 //!
-//! A firing begins when some items are there ([`Begins`]), so for the first of them it need not look. What it has
-//! taken is gone when it waits, and so a scalar is looked at where it is taken, not where its value is used first.
-//! Of larger items that is not known: they stay until the firing ends.
+//! A firing begins when some items are in the queue ([`Begins`]) and need not check for the first of them.
+//! Popped items are gone when it waits, so a scalar is loaded where it is popped rather than where its value
+//! is first used. Larger items are not loaded: they stay in the queue until the firing ends.
 
 use super::known::{ANY, Range};
 use super::{Lower, Outcome, Val};
@@ -11,7 +11,7 @@ use crate::ir::{Area, Begins, Ex, Kind, Scalar, St};
 use thalweg_lang::hir::BinaryOp;
 use thalweg_lang::tree::{self, Rate, Rates};
 
-/// Room that a firing of dynamic rate has from the beginning, at the most.
+/// The most room that a firing with a dynamic push rate has at its beginning.
 const ROOM: u32 = 64;
 
 /// Whether some rate of a filter is dynamic.
@@ -21,7 +21,7 @@ pub(crate) fn decides(filter: &tree::Filter) -> bool {
 }
 
 impl Lower<'_> {
-    /// What must be there for a firing to begin.
+    /// The precondition of a firing.
     fn begins(&self) -> Begins {
         let items = self.rates.least_window();
         let room = match self.rates.push {
@@ -31,7 +31,7 @@ impl Lower<'_> {
         Begins { items, room }
     }
 
-    /// Waits for an item so many behind the next one.
+    /// Waits for the item at this offset from the next one.
     pub(super) fn need(&mut self, ahead: Ex) {
         let last = self.cursor_range(&self.taken.clone()).1 + self.range(&ahead).1;
         if last >= i64::from(self.begins().items) {
@@ -40,7 +40,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The item at a place.
+    /// The item at a position.
     pub(super) fn item(&mut self, place: Ex) -> Outcome<Val> {
         let shape = self.input.clone();
         let item = self.load_cells(&Area::In(Box::new(place)), &Ex::int(0), &shape)?;
@@ -54,7 +54,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Makes room for one more item, where so many may have been given.
+    /// Makes room for one more item; `given` is the range of the number pushed so far.
     pub(super) fn room(&mut self, given: Range) {
         if given.1 >= i64::from(self.begins().room) {
             let given = self.given.place();
@@ -62,14 +62,14 @@ impl Lower<'_> {
         }
     }
 
-    /// A firing that decides how many items it takes keeps to the bounds it has said.
+    /// Checks that a firing has popped as many items as its declared rate allows.
     pub(super) fn check_taken(&mut self) {
         if self.rates.pop.fixed().is_none() {
             self.check_within(true);
         }
     }
 
-    /// The same of items that it takes, or gives.
+    /// Checks the number of popped or pushed items against the declared bounds.
     pub(super) fn check_within(&mut self, takes: bool) {
         let (does, rate) = if takes { ("pops", self.rates.pop) } else { ("pushes", self.rates.push) };
         let Rate::Dynamic { min, max, .. } = rate else { return };
@@ -93,7 +93,7 @@ impl Lower<'_> {
         self.check(wrong, why, vec![moved]);
     }
 
-    /// The firing ends: what it has not taken of a static rate is dropped.
+    /// Ends the firing. With a static pop rate, items that it has not popped are dropped.
     pub(super) fn tell_moved(&mut self) {
         if !self.flows {
             return;

@@ -37,11 +37,11 @@ impl<'a> Lower<'a> {
     pub(super) fn scalar(&mut self, expr: &'a Expr) -> Outcome<Ex> {
         match self.expr(expr)? {
             Val::Scalar(ex) => Ok(ex),
-            _ => Err("a scalar is needed".into()),
+            _ => Err("an expression is not a scalar".into()),
         }
     }
 
-    /// The value of an expression; statements before it are its effects.
+    /// Lowers an expression: emits its effects as statements and returns its value.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> Outcome<Val> {
         match &expr.kind {
             ExprKind::Constant(value) => self.constant(value, &expr.ty),
@@ -82,12 +82,12 @@ impl<'a> Lower<'a> {
         let values = self.operands(&parts.iter().collect::<Vec<_>>())?;
         let scalars = values.into_iter().map(|value| match value {
             Val::Scalar(ex) => Ok(ex),
-            _ => Err("a float is needed".into()),
+            _ => Err("a component is not a float".into()),
         });
         Ok(Val::Cells(scalars.collect::<Outcome<_>>()?))
     }
 
-    /// `&&` and `||`: the second operand only where the first does not decide.
+    /// Lowers `&&` and `||`: the second operand is evaluated only where the first does not decide.
     fn short(&mut self, first: &'a Expr, second: &'a Expr, decides: bool) -> Outcome<Val> {
         let a = self.scalar(first)?;
         if let Some(Scalar::Bool(a)) = a.constant() {
@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
         }
         let op = if decides { BinaryOp::BitOr } else { BinaryOp::BitAnd };
         if let Some(b) = self.pure(second)? {
-            let Val::Scalar(b) = b else { return Err("a condition is needed".into()) };
+            let Val::Scalar(b) = b else { return Err("a condition is not a scalar".into()) };
             return Ok(Val::Scalar(self.binary_scalar(op, Kind::Bool, a, b)));
         }
         let result = self.var(Kind::Bool, "both");
@@ -117,7 +117,7 @@ impl<'a> Lower<'a> {
         Ok(Val::Scalar(Ex::Var(result)))
     }
 
-    /// The value of an expression that can be evaluated wherever one likes; none of others.
+    /// The value of an expression without effects, which can be evaluated anywhere; `None` for others.
     fn pure(&mut self, expr: &'a Expr) -> Outcome<Option<Val>> {
         let does = expr_does(expr, self.filter, self.program);
         if does.has_effects() || does.pops {
@@ -171,7 +171,7 @@ impl<'a> Lower<'a> {
         self.get(&result)
     }
 
-    /// A choice between texts, which is made where they are printed.
+    /// A choice between strings, made where they are printed.
     fn choose_text(&mut self, condition: Ex, first: &'a Expr, second: &'a Expr) -> Outcome<Val> {
         let condition = self.spill(condition);
         let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -183,12 +183,12 @@ impl<'a> Lower<'a> {
         Ok(Val::Text(vec![Part::Choice(condition, a, b)]))
     }
 
-    /// The parts of a text, which stay what they are.
+    /// The parts of a string, frozen.
     pub(super) fn text(&mut self, expr: &'a Expr) -> Outcome<Vec<Part>> {
         let value = self.expr(expr)?;
         match self.freeze(value)? {
             Val::Text(parts) => Ok(parts),
-            _ => Err("no text".into()),
+            _ => Err("an expression is not a string".into()),
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Lower<'a> {
         Ex::Select(a.kind(&self.code), Box::new([condition, a, b]))
     }
 
-    /// The shape of an expression's value: of arrays only where it can be seen.
+    /// The shape of an expression's value; for arrays only where lowering it reveals the shape.
     fn value_shape(&mut self, ty: &Type, expr: &'a Expr) -> Outcome<Shape> {
         if is_scalar(ty) || components(ty).is_some() || matches!(ty, Type::Struct(_)) {
             return Ok(Shape::of(ty));
@@ -209,11 +209,11 @@ impl<'a> Lower<'a> {
         self.rewind(mark);
         match value {
             Val::Area(_, _, shape) => Ok(shape),
-            _ => Err("a choice between what has no shape".into()),
+            _ => Err("a conditional expression selects between values of unknown shape".into()),
         }
     }
 
-    /// Room for a value.
+    /// Allocates a variable for a value.
     pub(super) fn temporary(&mut self, shape: &Shape) -> Outcome<super::Bind> {
         Ok(match shape {
             Shape::Scalar(ty) if is_scalar(ty) => super::Bind::Scalar(self.var(kind_of(ty)?, "r")),
@@ -231,7 +231,7 @@ impl<'a> Lower<'a> {
                 let (mem, shape) = (*mem, shape.clone());
                 self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, value)
             }
-            _ => Err("a value that does not fit".into()),
+            _ => Err("a value does not have the type of its variable".into()),
         }
     }
 
@@ -248,7 +248,9 @@ impl<'a> Lower<'a> {
 
     fn step(&mut self, place: &'a thalweg_lang::hir::Place, by: i32, before: bool) -> Outcome<Val> {
         let loc = self.place(place)?;
-        let Val::Scalar(old) = self.load(&loc)? else { return Err("it steps no number".into()) };
+        let Val::Scalar(old) = self.load(&loc)? else {
+            return Err("`++` or `--` is applied to something other than a number".into());
+        };
         let old = self.spill(old);
         let new = match old.kind(&self.code) {
             Kind::Int => old.clone().plus(Ex::int(by.into())),
@@ -298,7 +300,7 @@ impl<'a> Lower<'a> {
         if low < 0 || beyond {
             let mut outside = self.compare(BinaryOp::Lt, index.clone(), Ex::int(0));
             if let Some(most) = most {
-                // The other way round, so that it does not wrap.
+                // Subtract on this side, so that nothing wraps.
                 let rest = self.binary_scalar(BinaryOp::Sub, Kind::Int, Ex::int(most), self.taken.place());
                 let above = self.compare(BinaryOp::Ge, index.clone(), rest);
                 outside = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, outside, above);
@@ -315,7 +317,7 @@ impl<'a> Lower<'a> {
         self.item(place)
     }
 
-    /// One or the other: what is known afterwards holds on both ways.
+    /// Lowers both branches of a condition; afterwards only what holds on both paths is known.
     pub(super) fn branch(
         &mut self,
         condition: Ex,

@@ -1,4 +1,4 @@
-//! What is known of variables.
+//! Facts about variables: constants and ranges.
 
 use crate::ir::{Scalar, Var};
 use rustc_hash::FxHashMap;
@@ -9,14 +9,14 @@ pub(super) type Range = (i64, i64);
 /// All integers.
 pub(super) const ANY: Range = (i32::MIN as i64, i32::MAX as i64);
 
-/// What is known at a place of the code; nothing of a variable that is not in it.
+/// The facts at a point of the code; nothing is known of a variable without an entry.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Known {
     of: FxHashMap<Var, (Option<Scalar>, Range)>,
 }
 
 impl Known {
-    /// The variable has this value.
+    /// Records the value of a variable.
     pub(super) fn set(&mut self, var: Var, constant: Option<Scalar>, range: Range) {
         if constant.is_some() || range != ANY {
             self.of.insert(var, (constant, range));
@@ -25,22 +25,22 @@ impl Known {
         }
     }
 
-    /// Nothing is known any more.
+    /// Drops what is known of a variable.
     pub(super) fn forget(&mut self, var: Var) {
         self.of.remove(&var);
     }
 
-    /// The constant that it is.
+    /// The constant value of a variable.
     pub(super) fn constant(&self, var: Var) -> Option<Scalar> {
         self.of.get(&var).and_then(|known| known.0)
     }
 
-    /// The integers that it may be.
+    /// The range of a variable's values.
     pub(super) fn range(&self, var: Var) -> Range {
         self.of.get(&var).map_or(ANY, |known| known.1)
     }
 
-    /// What is known if it may be either.
+    /// Keeps what holds on both of two paths.
     pub(super) fn join(&mut self, other: &Known) {
         self.of.retain(|var, known| {
             let Some(theirs) = other.of.get(var) else { return false };

@@ -1,7 +1,7 @@
-//! Messages: what is sent, and what handlers do with it.
+//! Messages: sending them, and the handlers that receive them.
 //!
-//! What a handler is given stands one scalar after the other, 32 bits each: it is lowered as a firing that takes
-//! one item of these.
+//! The arguments of a message are consecutive 32-bit scalars. A handler is lowered as a firing that pops one
+//! item made of them.
 
 use super::{Lower, Outcome, Val, cells_of};
 use crate::ir::{Area, Code, Ex, Kind, Message, Site, St, Why};
@@ -10,17 +10,17 @@ use thalweg_lang::source::Span;
 use thalweg_lang::tree::{self, Tree};
 use thalweg_lang::value::Shape;
 
-/// What a filter does with a message.
+/// A filter's handler of a message.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Handler {
     pub(crate) code: Code,
-    /// What it is given, as far as that is larger than a number.
+    /// The shapes of its arguments; `None` for a scalar.
     pub(crate) shapes: Vec<Option<Shape>>,
-    /// How many scalars that is.
+    /// The number of scalars of its arguments.
     pub(crate) cells: usize,
 }
 
-/// Makes a handler's code.
+/// Lowers a handler.
 pub(crate) fn lower_handler(
     program: &hir::Program,
     tree: &Tree,
@@ -28,24 +28,24 @@ pub(crate) fn lower_handler(
     handler: u32,
 ) -> Outcome<Handler> {
     let tree::Code::Written { stream, params, fields } = &filter.code else {
-        return Err("it has no code".into());
+        return Err("the filter has no source code".into());
     };
     let StreamBody::Filter(hir) = &program.streams[stream.0 as usize].body else {
-        return Err("it is no filter".into());
+        return Err("the stream is not a filter".into());
     };
     let mut lower = Lower::new(program, tree, hir, filter, (params, fields), filter.work)?;
     let declared = &program.streams[stream.0 as usize].params;
     lower.param_types = declared.iter().map(|(_, shaped)| shaped.ty.clone()).collect();
     (lower.flows, lower.handles, lower.around) = (false, true, 1);
-    let function = hir.handlers.get(handler as usize).ok_or("there is no such handler")?;
+    let function = hir.handlers.get(handler as usize).ok_or("unknown handler")?;
     let (shapes, cells) = lower.handle(function)?;
     Ok(Handler { code: lower.code, shapes, cells })
 }
 
 impl<'a> Lower<'a> {
-    /// A handler that is given a message.
+    /// Lowers a handler's body.
     fn handle(&mut self, function: &'a hir::Function) -> Outcome<(Vec<Option<Shape>>, usize)> {
-        // Lengths of parameters may be said by other parameters, which are data here.
+        // Lengths of parameters may depend on other parameters, which are data here.
         let end = self.label();
         self.push_frame(&function.body, end, None);
         let (mut cells, mut shapes, mut values) = (0, Vec::new(), Vec::new());
@@ -62,7 +62,7 @@ impl<'a> Lower<'a> {
         Ok((shapes, cells))
     }
 
-    /// A message is sent: its arguments are evaluated first, then its latency.
+    /// Lowers `send`: arguments are evaluated first, then the latency.
     pub(super) fn send(&mut self, send: &'a Send, span: Span) -> Outcome<()> {
         let portal = self.portal(&send.portal)?;
         let mut exprs: Vec<&Expr> = send.args.iter().collect();
@@ -100,7 +100,7 @@ impl<'a> Lower<'a> {
         let message = self.code.messages.len() as u32;
         let (cells, timed) = (args.len(), latency.is_some());
         self.code.messages.push(Message { portal, handler: send.handler, timed, shapes, cells });
-        // Whoever delivers it says why it cannot be done.
+        // The engine, which delivers the message, supplies the reason of a failure.
         self.code.sites.push(Site { span, why: Why(String::new()) });
         let site = self.code.sites.len() as u32 - 1;
         self.emit(St::Send { message, latency, args, site });
@@ -113,11 +113,11 @@ impl<'a> Lower<'a> {
                 Kind::Int => Ok(ex),
                 kind => Ok(self.convert_scalar(ex, kind, Kind::Int)),
             },
-            _ => Err("a latency that is no number".into()),
+            _ => Err("a latency is not a number".into()),
         }
     }
 
-    /// The scalars of a value, in order.
+    /// Appends the scalars of a value, in order.
     fn flat(&mut self, value: Val, out: &mut Vec<Ex>) -> Outcome<()> {
         match value {
             Val::Scalar(ex) => out.push(ex),
@@ -126,18 +126,18 @@ impl<'a> Lower<'a> {
                 let mut kinds = Vec::new();
                 self.kinds(&shape, &mut kinds)?;
                 if kinds.len() > MOST {
-                    return Err("it sends arrays that are too large".into());
+                    return Err(format!("an argument of a message has more than {MOST} scalars"));
                 }
                 for (cell, kind) in kinds.into_iter().enumerate() {
                     let at = at.clone().plus(Ex::int(cell as i64));
                     out.push(Ex::Load(area.clone(), Box::new(at), kind));
                 }
             }
-            Val::Nothing | Val::Text(_) => return Err("it sends what is no number".into()),
+            Val::Nothing | Val::Text(_) => return Err("an argument of a message is not a number".into()),
         }
         Ok(())
     }
 }
 
-/// Scalars that a message has at the most.
+/// The most scalars of an argument of a message.
 const MOST: usize = 4096;

@@ -1,17 +1,17 @@
-//! From resolved code to one firing's [`Code`]: partial evaluation, statement by statement.
+//! From resolved code to the [`Code`] of one firing: partial evaluation, statement by statement.
 //!
-//! What the filter's parameters, unchanging fields and globals are is known, and so is each local as long
-//! as a constant was assigned to it last: [`known`] keeps what is known of variables. Operators on
-//! constants are the interpreter's own ([`Value`]). Of conditions that are known one branch is left; loops
-//! are unrolled where that is cheap ([`loops`]); functions are put in where they are called ([`call`]).
+//! The filter's parameters, constant fields and globals are constants, and so is a local as long as its last
+//! assigned value is: [`known`] holds the facts about variables. Operators on constants are the interpreter's
+//! own ([`Value`]). Of a constant condition only the taken branch is lowered; loops are unrolled where that
+//! is cheap ([`loops`]); functions are inlined ([`call`]).
 //!
-//! **Items** are addressed from the firing's first: [`cursor`] knows how many have been taken and given,
-//! as a number, or as a variable plus a number behind code whose way depends on data.
+//! **Items** are addressed relative to the firing's first: [`cursor`] tracks how many have been popped and
+//! pushed, as a constant, or as a variable plus a constant after code with control flow that depends on data.
 //!
-//! **Order.** Operands are lowered from left to right; one is put into a variable of its own where a
+//! **Order.** Operands are lowered from left to right; an operand is copied to a variable of its own where a
 //! later one has effects.
 //!
-//! **Failures.** Indices, windows and divisors that [`range`] does not prove to be right are checked.
+//! **Failures.** Indices, windows and divisors that [`range`] does not prove valid are checked.
 
 mod assigned;
 mod call;
@@ -43,23 +43,23 @@ pub(crate) use loops::{CHEAP, WORTH};
 pub(crate) use messages::{Handler, lower_handler};
 pub(crate) use shape::{cell_of, cells_of, flatten, shape_of};
 
-/// Why code cannot be made native.
+/// Why code cannot be compiled.
 pub(crate) type Unable = String;
 pub(crate) type Outcome<T> = Result<T, Unable>;
 
-/// The most statements that a firing may become.
+/// The most statements of a firing.
 const MOST_STATEMENTS: usize = 60_000;
 
-/// Which firing.
+/// Which firing to lower.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Which {
-    /// The first, where it is another.
+    /// The first firing, where the filter has a `prework`.
     Prework,
-    /// All others.
+    /// All other firings.
     Work,
 }
 
-/// Makes a firing's code, with loops that are worth it as so many statements.
+/// Lowers a firing; loops over short arrays may be unrolled to `worth` statements.
 pub(crate) fn lower(
     program: &hir::Program,
     tree: &Tree,
@@ -68,15 +68,16 @@ pub(crate) fn lower(
     worth: u64,
 ) -> Outcome<Code> {
     let tree::Code::Written { stream, params, fields } = &filter.code else {
-        return Err("it has no code".into());
+        return Err("the filter has no source code".into());
     };
     let StreamBody::Filter(hir) = &program.streams[stream.0 as usize].body else {
-        return Err("it is no filter".into());
+        return Err("the stream is not a filter".into());
     };
     let (work, rates) = match which {
-        Which::Prework => {
-            (hir.prework.as_ref().ok_or("it has no prework")?, filter.prework.unwrap_or(filter.work))
-        }
+        Which::Prework => (
+            hir.prework.as_ref().ok_or("the filter has no `prework`")?,
+            filter.prework.unwrap_or(filter.work),
+        ),
         Which::Work => (&hir.work, filter.work),
     };
     let mut lower = Lower::new(program, tree, hir, filter, (params, fields), rates)?;
@@ -87,43 +88,43 @@ pub(crate) fn lower(
     Ok(lower.code)
 }
 
-/// Where a local stands.
+/// The storage of a local.
 #[derive(Clone, Debug)]
 enum Bind {
-    /// It has not begun.
+    /// It has not been declared yet.
     None,
     Scalar(Var),
     Area(Mem, Shape),
     Text(Vec<Part>),
 }
 
-/// A part of a text.
+/// A part of a string.
 #[derive(Clone, PartialEq, Debug)]
 enum Part {
     Text(String),
     Value(Vec<Ex>, hir::Type),
-    /// These where the condition holds, and else those: made of nothing but constants and variables that nobody
-    /// changes, since what is not chosen must not be looked at.
+    /// The first parts where the condition holds, else the second. Both contain only constants and variables
+    /// that never change, since the parts that are not chosen must not be evaluated.
     Choice(Ex, Vec<Part>, Vec<Part>),
 }
 
-/// What an expression is.
+/// The value of an expression.
 #[derive(Clone, PartialEq, Debug)]
 enum Val {
     Nothing,
     Scalar(Ex),
     /// A complex number, or a vector.
     Cells(Vec<Ex>),
-    /// A larger value where it stands: the cell where it begins, and what it looks like.
+    /// A larger value in memory: its area, its first cell, and its shape.
     Area(Area, Ex, Shape),
     Text(Vec<Part>),
 }
 
-/// A call that is being put in.
+/// A call that is being inlined.
 struct Frame<'a> {
     body: &'a Body,
     locals: Vec<Bind>,
-    /// Where `return` goes, and where its value is put.
+    /// Where `return` goes, and the variable of its value.
     leave: Label,
     result: Option<Bind>,
     /// Where `break` and `continue` go, innermost last.
@@ -140,38 +141,38 @@ struct Lower<'a> {
     param_types: Vec<hir::Type>,
     fields: &'a [Value],
     rates: Rates,
-    /// Whether some rate of the filter is dynamic, so that firings say what they have moved.
+    /// Whether some rate of the filter is dynamic, so that firings report what they have moved.
     flows: bool,
-    /// Whether this is a handler, whose input is a message.
+    /// Whether this is a handler, with a message as its input.
     handles: bool,
     /// Fields that code changes.
     changing: Vec<bool>,
-    /// Where fields, and tables, stand.
+    /// The storage of fields and tables.
     roots: HashMap<Root, Bind>,
     code: Code,
     out: Vec<St>,
     emitted: usize,
-    /// What has been spent on calls that were put in and taken out again.
+    /// The cost of inlining attempts that were undone.
     spent: usize,
-    /// Statements that loops over short arrays may become, so that each cell is a variable.
+    /// The most statements of an unrolled loop that turns a short array into variables.
     worth: u64,
     known: Known,
     taken: Cursor,
     given: Cursor,
     frames: Vec<Frame<'a>>,
-    /// Functions that are being put in.
+    /// Functions that are being inlined.
     nested: Vec<hir::Callee>,
-    /// Calls around all of them: that of a handler.
+    /// The number of calls around all of them: 1 in a handler.
     around: usize,
-    /// Functions that call themselves, and that are being made, innermost last.
+    /// Groups of recursive functions that are being lowered, innermost last.
     regions: Vec<Rc<recursion::Region<'a>>>,
-    /// The most statements that there may be now.
+    /// The current limit of statements.
     most: usize,
-    /// What is known where a block is left, by label.
+    /// What is known at the jumps to each label.
     left: HashMap<Label, Vec<Known>>,
-    /// Labels whose ways may have moved different numbers of items.
+    /// Labels with incoming paths that may have moved different numbers of items.
     uneven: HashMap<Label, [Option<Var>; 2]>,
-    /// Whether this place can be come to.
+    /// Whether the current point is reachable.
     alive: bool,
     span: Span,
 }
@@ -219,7 +220,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The whole firing, and the check that it has given what it says.
+    /// Lowers the whole firing, and checks the number of pushed items.
     fn firing(&mut self, work: &'a hir::Work) -> Outcome<()> {
         let body = &work.body;
         let end = self.label();
@@ -241,7 +242,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// What has not been taken is dropped; but all must have been given.
+    /// Checks that all items have been pushed. (Items that have not been popped are dropped.)
     fn check_given(&mut self) {
         let Rate::Static(said) = self.rates.push else { return self.check_within(false) };
         let (given, said) = (self.given.place(), i64::from(said));
@@ -287,10 +288,13 @@ impl<'a> Lower<'a> {
     }
 
     fn budget(&self) -> Outcome<()> {
-        if self.emitted > self.most { Err("its code becomes too large".into()) } else { Ok(()) }
+        if self.emitted > self.most {
+            return Err(format!("a firing expands to more than {} statements", self.most));
+        }
+        Ok(())
     }
 
-    /// Sets a variable, and knows what it is from now on.
+    /// Assigns a variable, and records what is known of its value.
     fn set(&mut self, var: Var, value: Ex) {
         if self.alive {
             let range = self.range(&value);
@@ -299,7 +303,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A variable with this value that nobody changes.
+    /// A variable with this value that is never assigned again.
     fn spill(&mut self, value: Ex) -> Ex {
         if let Ex::Const(_) = value {
             return value;
@@ -309,7 +313,7 @@ impl<'a> Lower<'a> {
         Ex::Var(var)
     }
 
-    /// Fails if the condition holds.
+    /// Emits a check that fails if the condition holds.
     fn check(&mut self, condition: Ex, why: String, args: Vec<Ex>) {
         if condition.constant() == Some(Scalar::Bool(false)) || !self.alive {
             return;
@@ -322,7 +326,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers into statements of their own.
+    /// Lowers into a separate list of statements.
     fn aside<T>(&mut self, lower: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<(Vec<St>, T)> {
         let before = std::mem::take(&mut self.out);
         let done = lower(self);
@@ -330,7 +334,7 @@ impl<'a> Lower<'a> {
         Ok((stmts, done?))
     }
 
-    /// Where things stand, to come back to.
+    /// Saves the state of lowering.
     fn mark(&self) -> Mark {
         Mark {
             lengths: (
@@ -351,7 +355,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Goes back: nothing has happened since, but for statements, which are not kept here.
+    /// Restores a saved state. The caller discards the statements emitted since.
     fn rewind(&mut self, mark: Mark) {
         let (vars, mems, formats, messages, sites) = mark.lengths;
         self.code.vars.truncate(vars);
@@ -365,7 +369,7 @@ impl<'a> Lower<'a> {
         self.frame().locals = mark.locals;
     }
 
-    /// Goes to the end of a block.
+    /// Jumps to the end of a block.
     fn leave(&mut self, label: Label) {
         if !self.alive {
             return;
@@ -376,7 +380,7 @@ impl<'a> Lower<'a> {
         self.alive = false;
     }
 
-    /// A block has ended here.
+    /// Ends a block.
     fn close(&mut self, label: Label) -> Outcome<()> {
         if self.alive {
             self.flush_cursors(label);
@@ -394,7 +398,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Where lowering stands.
+/// A saved state of lowering.
 struct Mark {
     lengths: (usize, usize, usize, usize, usize),
     known: Known,
@@ -407,7 +411,7 @@ struct Mark {
     locals: Vec<Bind>,
 }
 
-/// Takes away leaving a block where it ends anyway.
+/// Removes jumps to the end of a block from where it ends anyway.
 fn strip(stmts: &mut Vec<St>, label: Label) {
     match stmts.last_mut() {
         Some(St::Leave(to)) if *to == label => {
@@ -422,7 +426,7 @@ fn strip(stmts: &mut Vec<St>, label: Label) {
     }
 }
 
-/// Whether a block is left from inside.
+/// Whether statements leave this block.
 fn leaves(stmts: &[St], label: Label) -> bool {
     let mut found = false;
     crate::ir::walk(stmts, &mut |st| found |= matches!(st, St::Leave(to) if *to == label));

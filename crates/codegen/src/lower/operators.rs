@@ -1,4 +1,4 @@
-//! Operators, conversions, and the folding of constants: by the interpreter's own operations.
+//! Operators and conversions. Constants are folded by the interpreter's own operations.
 
 use super::shape::{components, kind_of};
 use super::{Lower, Outcome, Part, Val};
@@ -6,7 +6,7 @@ use crate::ir::{Ex, Function, Kind, Scalar};
 use thalweg_lang::hir::{BinaryOp, Type, UnaryOp};
 use thalweg_lang::value::Value;
 
-/// A type of scalars of a kind.
+/// The type of scalars of a kind.
 fn type_of(kind: Kind) -> Type {
     match kind {
         Kind::Bool => Type::Boolean,
@@ -24,7 +24,7 @@ impl Lower<'_> {
         self.binary_scalar(op, Kind::Int, first, second)
     }
 
-    /// An operator between scalars; a division is possible.
+    /// A binary operator on scalars; a division must not fail.
     pub(super) fn binary_scalar(&mut self, op: BinaryOp, kind: Kind, first: Ex, second: Ex) -> Ex {
         if let (Some(a), Some(b)) = (first.constant(), second.constant())
             && let Ok(result) = Value::binary(op, &a.value(), &b.value())
@@ -56,7 +56,7 @@ impl Lower<'_> {
         Ex::Binary(op, kind, Box::new(first), Box::new(second))
     }
 
-    /// An operator between values of one type.
+    /// A binary operator on values of one type.
     pub(super) fn binary(&mut self, op: BinaryOp, ty: &Type, first: Val, second: Val) -> Outcome<Val> {
         match (first, second) {
             (Val::Scalar(a), Val::Scalar(b)) => {
@@ -71,7 +71,7 @@ impl Lower<'_> {
                 a.extend(b);
                 Ok(Val::Text(a))
             }
-            _ => Err("an operator between values that are larger".into()),
+            _ => Err("an operator is applied to arrays or structures".into()),
         }
     }
 
@@ -98,7 +98,7 @@ impl Lower<'_> {
                         Some(all) => self.binary_scalar(join, Kind::Bool, all, one),
                     });
                 }
-                Ok(Val::Scalar(all.ok_or("an empty vector")?))
+                Ok(Val::Scalar(all.ok_or("vectors without components are compared")?))
             }
             BinaryOp::Mul | BinaryOp::Div if *ty == Type::Complex => self.complex(op, a, b),
             _ => {
@@ -108,12 +108,14 @@ impl Lower<'_> {
         }
     }
 
-    /// As written at [`Value::binary`].
+    /// Multiplication and division in the order of operations of [`Value::binary`].
     fn complex(&mut self, op: BinaryOp, a: Vec<Ex>, b: Vec<Ex>) -> Outcome<Val> {
         let mut spilled =
             |parts: Vec<Ex>| -> Vec<Ex> { parts.into_iter().map(|part| self.spill(part)).collect() };
         let (first, second) = (spilled(a), spilled(b));
-        let ([a, b], [c, d]) = (&first[..], &second[..]) else { return Err("no complex numbers".into()) };
+        let ([a, b], [c, d]) = (&first[..], &second[..]) else {
+            return Err("an operand is not a complex number".into());
+        };
         let mut two = |op, x: &Ex, y: &Ex| self.binary_scalar(op, Kind::Float, x.clone(), y.clone());
         use BinaryOp::{Add, Div, Mul, Sub};
         let (ac, bd, ad, bc) = (two(Mul, a, c), two(Mul, b, d), two(Mul, a, d), two(Mul, b, c));
@@ -133,7 +135,7 @@ impl Lower<'_> {
             Val::Cells(parts) => {
                 Val::Cells(parts.into_iter().map(|part| self.unary_scalar(op, part)).collect())
             }
-            _ => return Err("an operator before a value that is larger".into()),
+            _ => return Err("an operator is applied to an array or structure".into()),
         })
     }
 
@@ -160,7 +162,7 @@ impl Lower<'_> {
         Ex::Convert(from, to, Box::new(x))
     }
 
-    /// As written at [`Value::convert`].
+    /// Converts in the way of [`Value::convert`].
     pub(super) fn convert(&mut self, value: Val, from: &Type, to: &Type) -> Outcome<Val> {
         let float = |x| Ex::Const(Scalar::Float(x));
         Ok(match (value, to) {
@@ -196,15 +198,15 @@ impl Lower<'_> {
                 return self.convert(real, &Type::Float, to);
             }
             (value @ Val::Area(..), _) => value,
-            _ => return Err("there is no such conversion".into()),
+            _ => return Err("unsupported conversion".into()),
         })
     }
 
-    /// A function of scalars.
+    /// Applies a function to scalars.
     pub(super) fn math(&mut self, function: Function, args: Vec<Ex>) -> Outcome<Ex> {
         if let Some(values) = constants(&args) {
             let result = function.of(&values).map_err(|fault| fault.0)?;
-            return Ok(Ex::Const(Scalar::of(&result).ok_or("a function of no scalar")?));
+            return Ok(Ex::Const(Scalar::of(&result).ok_or("a built-in function does not return a scalar")?));
         }
         let kind = args.first().map_or(Kind::Float, |arg| arg.kind(&self.code));
         Ok(Ex::Math(function, kind, args))

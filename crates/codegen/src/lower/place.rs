@@ -1,4 +1,4 @@
-//! Places: variables, and what is in them.
+//! Places: variables and their parts.
 
 use super::shape::{components, flatten, is_scalar, kind_of, shape_of};
 use super::{Bind, Lower, Outcome, Part, Val, cell_of, cells_of};
@@ -8,11 +8,11 @@ use thalweg_lang::hir::{BinaryOp, Place, Root, Step, Type};
 use thalweg_lang::source::Span;
 use thalweg_lang::value::{Shape, Value};
 
-/// A place whose indices have been evaluated.
+/// A place with evaluated indices.
 #[derive(Clone, Debug)]
 pub(super) struct Loc {
     kind: LocKind,
-    /// Indices with the lengths they must be less than.
+    /// Indices, with the lengths that they must be less than.
     checks: Vec<(Ex, usize, Span)>,
 }
 
@@ -27,11 +27,14 @@ enum LocKind {
 /// The longest run of cells that is copied without a loop.
 const SHORT: usize = 8;
 
-/// The longest local that is cleared without one: as long as it may become scalars.
+/// The most cells of different kinds that are copied.
+const MOST_MIXED: usize = 4096;
+
+/// The longest local that is cleared without a loop: it may become scalars.
 const SHORT_CLEAR: usize = 64;
 
 impl<'a> Lower<'a> {
-    /// Where a place is; its indices are evaluated now, and checked when it is used.
+    /// Evaluates the indices of a place. They are checked when the place is used.
     pub(super) fn place(&mut self, place: &'a Place) -> Outcome<Loc> {
         let mut indices = Vec::new();
         for (at, step) in place.path.iter().enumerate() {
@@ -63,7 +66,7 @@ impl<'a> Lower<'a> {
         let (area, shape) = match self.root(place.root)? {
             Bind::Scalar(var) => return Ok(Loc { kind: LocKind::Var(var), checks: Vec::new() }),
             Bind::Text(parts) => return Ok(Loc { kind: LocKind::Text(parts), checks: Vec::new() }),
-            Bind::None => return Err("a variable is used before it begins".into()),
+            Bind::None => return Err("a variable is used before its declaration".into()),
             Bind::Area(mem, shape) => (Area::Mem(mem), shape),
         };
         self.walk(area, shape, &place.path, indices)
@@ -96,21 +99,21 @@ impl<'a> Lower<'a> {
                     at = at.plus(Ex::int(i64::from(*part)));
                     shape = Shape::Scalar(Type::Float);
                 }
-                _ => return Err("a place that is not there".into()),
+                _ => return Err("a field or index is applied to a value that has no parts".into()),
             }
         }
         Ok(Loc { kind: LocKind::Cells(area, at, shape), checks })
     }
 
-    /// The portal that stands in a place.
+    /// The portal at a place.
     pub(super) fn portal(&mut self, place: &'a Place) -> Outcome<u32> {
         match self.place(place)?.kind {
             LocKind::Known(Value::Portal(portal), _) => Ok(portal),
-            _ => Err("it chooses a portal while it works".into()),
+            _ => Err("the portal of a message is chosen while the program runs".into()),
         }
     }
 
-    /// The value of what nobody changes.
+    /// The value of a variable that never changes.
     fn known_root(&self, root: Root) -> Option<(Value, Type)> {
         let declared = |root: Root| self.root_type(root);
         match root {
@@ -132,7 +135,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Where a variable stands; tables and fields are made when they are needed first.
+    /// The storage of a variable; tables and fields are created on first use.
     fn root(&mut self, root: Root) -> Outcome<Bind> {
         if let Root::Local(at) = root {
             return Ok(self.frame().locals[at as usize].clone());
@@ -140,11 +143,11 @@ impl<'a> Lower<'a> {
         if let Some(bind) = self.roots.get(&root) {
             return Ok(bind.clone());
         }
-        let ty = self.root_type(root).ok_or("there is no such variable")?;
+        let ty = self.root_type(root).ok_or("unknown variable")?;
         let bind = match (self.known_root(root), root) {
             (Some((value, _)), _) => self.table(&value, &ty)?,
             (None, Root::Field(at)) => self.field(at, &ty)?,
-            _ => return Err("there is no such variable".into()),
+            _ => return Err("unknown variable".into()),
         };
         self.roots.insert(root, bind.clone());
         Ok(bind)
@@ -164,12 +167,12 @@ impl<'a> Lower<'a> {
             self.code.vars.push(VarInfo { kind, name: name.to_string(), field: Some((at, 0)) });
             return Ok(Bind::Scalar(Var(self.code.vars.len() as u32 - 1)));
         }
-        let value = self.fields.get(at as usize).ok_or("a field is missing")?;
+        let value = self.fields.get(at as usize).ok_or("a field has no value")?;
         let shape = shape_of(value, ty);
         Ok(Bind::Area(self.mem(MemKind::Field(at), &shape, &name)?, shape))
     }
 
-    /// Fails where an index is outside.
+    /// Emits checks of indices that are not proven valid.
     fn check_indices(&mut self, checks: &[(Ex, usize, Span)]) {
         for (index, length, span) in checks {
             let (low, high) = self.range(index);
@@ -185,7 +188,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What stands in a place.
+    /// The value at a place.
     pub(super) fn read(&mut self, place: &'a Place) -> Outcome<Val> {
         let loc = self.place(place)?;
         self.load(&loc)
@@ -201,12 +204,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The value of a constant.
+    /// Lowers a constant.
     pub(super) fn constant(&mut self, value: &Value, ty: &Type) -> Outcome<Val> {
         let float = |x: f32| Ex::Const(Scalar::Float(x));
         Ok(match value {
             Value::Bool(_) | Value::Int(_) | Value::Float(_) => {
-                Val::Scalar(Ex::Const(Scalar::of(value).ok_or("no scalar")?))
+                Val::Scalar(Ex::Const(Scalar::of(value).ok_or("a constant is not a scalar")?))
             }
             Value::Complex(re, im) => Val::Cells(vec![float(*re), float(*im)]),
             Value::Vector(parts) => {
@@ -218,11 +221,11 @@ impl<'a> Lower<'a> {
                 Bind::Area(mem, shape) => Val::Area(Area::Mem(mem), Ex::int(0), shape),
                 _ => Val::Nothing,
             },
-            Value::Portal(_) => return Err("it uses portals".into()),
+            Value::Portal(_) => return Err("a portal is used as a value".into()),
         })
     }
 
-    /// The value that cells are.
+    /// The value in cells.
     pub(super) fn load_cells(&mut self, area: &Area, at: &Ex, shape: &Shape) -> Outcome<Val> {
         let load = |at: Ex, kind| Ex::Load(area.clone(), Box::new(at), kind);
         Ok(match shape {
@@ -236,7 +239,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Puts a value into a place.
+    /// Stores a value to a place.
     pub(super) fn store(&mut self, loc: &Loc, value: Val) -> Outcome<()> {
         self.check_indices(&loc.checks);
         match (&loc.kind, value) {
@@ -245,11 +248,11 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             (LocKind::Cells(area, at, shape), value) => self.store_cells(area, at, shape, value),
-            _ => Err("it assigns what cannot be assigned".into()),
+            _ => Err("unsupported assignment".into()),
         }
     }
 
-    /// Puts a value into cells.
+    /// Stores a value to cells.
     pub(super) fn store_cells(&mut self, area: &Area, at: &Ex, shape: &Shape, value: Val) -> Outcome<()> {
         match (shape, value) {
             (Shape::Scalar(ty), Val::Scalar(value)) => {
@@ -257,7 +260,7 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             (Shape::Scalar(_), Val::Cells(parts)) => {
-                // All parts first: they may be calculated from what stands there now.
+                // Evaluate all parts first: they may read the cells that are stored to.
                 let parts: Vec<Ex> = parts.into_iter().map(|part| self.spill(part)).collect();
                 for (part, value) in parts.into_iter().enumerate() {
                     self.emit(St::Store(
@@ -272,8 +275,10 @@ impl<'a> Lower<'a> {
             (shape, Val::Area(from, from_at, from_shape)) if *shape == from_shape => {
                 self.copy((area, at), (&from, &from_at), shape)
             }
-            (shape, Val::Area(_, _, given)) => Err(format!("it puts {given} into {shape}")),
-            _ => Err("it assigns what cannot be assigned".into()),
+            (shape, Val::Area(_, _, given)) => {
+                Err(format!("a value of shape {given} is assigned to one of shape {shape}"))
+            }
+            _ => Err("unsupported assignment".into()),
         }
     }
 
@@ -285,7 +290,7 @@ impl<'a> Lower<'a> {
         let (to_cell, from_cell) = (self.cell(to.0)?, self.cell(from.0)?);
         match (to_cell, from_cell) {
             (Cell::Of(a), Cell::Of(b)) if a == b => self.copy_run(to, from, cells, a),
-            // What is stored as 32 bits of whatever kind is copied as such.
+            // Cells of mixed kinds are copied as 32 bits each.
             (Cell::Mixed, Cell::Mixed) => self.copy_run(to, from, cells, Kind::Int),
             _ => {
                 let mut kinds = Vec::new();
@@ -307,7 +312,7 @@ impl<'a> Lower<'a> {
         self.over_cells(cells, |lower, cell| lower.copy_cell(to, from, &cell, kind));
     }
 
-    /// A loop over cells.
+    /// Emits a loop over cells.
     fn over_cells(&mut self, cells: usize, each: impl FnOnce(&mut Self, Ex)) {
         let var = self.var(Kind::Int, "c");
         let before = std::mem::take(&mut self.out);
@@ -321,7 +326,7 @@ impl<'a> Lower<'a> {
         self.emit(St::Store(to.0.clone(), to.1.clone().plus(cell.clone()), kind, value));
     }
 
-    /// All cells become zero.
+    /// Sets all cells to zero.
     pub(super) fn clear(&mut self, mem: Mem, shape: &Shape) -> Outcome<()> {
         let cells = cells_of(shape, &self.tree.structs);
         let area = Area::Mem(mem);
@@ -354,7 +359,10 @@ impl<'a> Lower<'a> {
             }
             _ => {}
         }
-        if out.len() > 4096 { Err("it copies structures that are too large".into()) } else { Ok(()) }
+        if out.len() > MOST_MIXED {
+            return Err(format!("a structure of more than {MOST_MIXED} cells of different types is copied"));
+        }
+        Ok(())
     }
 
     fn cell(&self, area: &Area) -> Outcome<Cell> {
@@ -366,7 +374,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The type of scalars in a place; none of larger ones.
+    /// The kind of a scalar place; `None` for larger ones.
     pub(super) fn kind_at(&self, loc: &Loc) -> Option<Kind> {
         match &loc.kind {
             LocKind::Var(var) => Some(self.code.vars[var.0 as usize].kind),
@@ -376,7 +384,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A value that does not change with what follows.
+    /// A copy of a value that later statements do not change.
     pub(super) fn freeze(&mut self, value: Val) -> Outcome<Val> {
         Ok(match value {
             Val::Scalar(ex) => Val::Scalar(self.spill(ex)),
@@ -412,7 +420,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// A part of a constant, by indices that are all constants.
+/// The part of a constant at indices that are all constants.
 fn find(value: &Value, ty: Type, path: &[Step], indices: &[(Ex, Span)]) -> Option<(Value, Type)> {
     let (mut value, mut ty, mut indices) = (value, ty, indices.iter());
     for step in path {
@@ -433,13 +441,13 @@ fn find(value: &Value, ty: Type, path: &[Step], indices: &[(Ex, Span)]) -> Optio
             _ => return None,
         };
     }
-    // Larger ones are tables, made once for the whole variable.
+    // Larger parts are tables, created once for the whole variable.
     let whole = path.is_empty() && matches!(value, Value::Array(_) | Value::Struct(_));
     (!whole && !matches!(value, Value::Array(_) | Value::Struct(_))).then(|| (value.clone(), ty))
 }
 
 impl Lower<'_> {
-    /// A place whose indices do not change with what follows.
+    /// A place with indices that later statements do not change.
     pub(super) fn freeze_loc(&mut self, loc: Loc) -> Loc {
         let kind = match loc.kind {
             LocKind::Cells(area, at, shape) => LocKind::Cells(area, self.spill(at), shape),

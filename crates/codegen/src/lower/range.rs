@@ -1,4 +1,4 @@
-//! The least and the greatest value of integer expressions.
+//! Value ranges of integer expressions.
 
 use super::Lower;
 use super::known::{ANY, Range};
@@ -6,7 +6,7 @@ use crate::ir::{Area, Ex, Function, Kind, MemKind, Scalar};
 use thalweg_lang::hir::{BinaryOp, Builtin};
 
 impl Lower<'_> {
-    /// The integers that an expression may be; any where it is none.
+    /// The range of an expression; all integers if it is not an integer.
     pub(super) fn range(&self, ex: &Ex) -> Range {
         match ex {
             Ex::Const(Scalar::Int(value)) => (i64::from(*value), i64::from(*value)),
@@ -70,12 +70,12 @@ trait Pipe: Sized {
 
 impl Pipe for Range {}
 
-/// A range that leaves the integers wraps, and may be anything.
+/// The range of a result that wraps at 32 bits: all integers where it may overflow.
 fn within(range: Range) -> Range {
     if range.0 < ANY.0 || range.1 > ANY.1 { ANY } else { range }
 }
 
-/// The next number whose bits are all ones.
+/// The least number of the form 2^k - 1 that is not less.
 fn ones(value: i64) -> i64 {
     if value <= 0 { 0 } else { (1 << (64 - value.leading_zeros())) - 1 }
 }

@@ -5,7 +5,7 @@ use crate::ir::{Cell, Kind, Scalar};
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::{Shape, Value};
 
-/// How many scalars a value of a shape is.
+/// The number of scalars in a value of a shape.
 pub(crate) fn cells_of(shape: &Shape, structs: &[Vec<Shape>]) -> usize {
     match shape {
         Shape::Scalar(Type::Void) => 0,
@@ -18,13 +18,13 @@ pub(crate) fn cells_of(shape: &Shape, structs: &[Vec<Shape>]) -> usize {
     }
 }
 
-/// What its cells hold.
+/// The content of its cells.
 pub(crate) fn cell_of(shape: &Shape, structs: &[Vec<Shape>]) -> Outcome<Cell> {
     Ok(match shape {
         Shape::Scalar(Type::Bit | Type::Boolean) => Cell::Of(Kind::Bool),
         Shape::Scalar(Type::Int | Type::Void) => Cell::Of(Kind::Int),
         Shape::Scalar(Type::Float | Type::Complex | Type::Vector(_)) => Cell::Of(Kind::Float),
-        Shape::Scalar(other) => return Err(format!("it keeps values of type {other:?}")),
+        Shape::Scalar(other) => return Err(format!("values of type {other:?} cannot be stored")),
         Shape::Array(element, _) => cell_of(element, structs)?,
         Shape::Struct(id) => {
             let mut all = None;
@@ -43,7 +43,7 @@ pub(super) fn kind_of(ty: &Type) -> Outcome<Kind> {
         Type::Bit | Type::Boolean => Ok(Kind::Bool),
         Type::Int | Type::Void => Ok(Kind::Int),
         Type::Float => Ok(Kind::Float),
-        other => Err(format!("a scalar of type {other:?}")),
+        other => Err(format!("type {other:?} is not a scalar type")),
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn is_scalar(ty: &Type) -> bool {
     matches!(ty, Type::Bit | Type::Boolean | Type::Int | Type::Float)
 }
 
-/// The components of a complex number or vector.
+/// The number of components of a complex number or vector.
 pub(super) fn components(ty: &Type) -> Option<usize> {
     match ty {
         Type::Complex => Some(2),

@@ -40,13 +40,13 @@ impl<'a> Lower<'a> {
                 self.repeat(condition.as_ref(), step, body, false)
             }
             StmtKind::Break | StmtKind::Continue => {
-                let (brk, cont) = *self.frame().loops.last().ok_or("it leaves no loop")?;
+                let (brk, cont) = *self.frame().loops.last().ok_or("`break` or `continue` outside a loop")?;
                 self.leave(if matches!(stmt.kind, StmtKind::Break) { brk } else { cont });
                 Ok(())
             }
             StmtKind::Return(value) => self.give_back(value.as_ref()),
             StmtKind::Send(send) => self.send(send, stmt.span),
-            _ => Err("it makes streams".into()),
+            _ => Err("a statement creates streams".into()),
         }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
                 let value = match init {
                     None => Ex::Const(Scalar::zero(kind)),
                     Some(Init::Value(expr)) => self.scalar(expr)?,
-                    Some(Init::List(_)) => return Err("a list for a scalar".into()),
+                    Some(Init::List(_)) => return Err("a scalar is initialised with a list".into()),
                 };
                 let bind = self.frame().locals[local as usize].clone();
                 let var = match bind {
@@ -85,7 +85,9 @@ impl<'a> Lower<'a> {
                 self.frame().locals[local as usize] = Bind::Text(parts);
                 Ok(())
             }
-            (Type::String | Type::Portal(_), _) => Err("it keeps texts or portals in variables".into()),
+            (Type::String | Type::Portal(_), _) => {
+                Err("unsupported local variable of string or portal type".into())
+            }
             _ => self.declare_cells(local, ty, init),
         }
     }
@@ -94,7 +96,7 @@ impl<'a> Lower<'a> {
         self.frames.last().map_or_else(String::new, |frame| frame.body.locals[local as usize].0.to_string())
     }
 
-    /// Whether a local is declared and never changed.
+    /// Whether a local is never assigned after its declaration.
     fn set_once(&mut self, local: u32) -> bool {
         times_set(self.frame().body, local) == 1
     }
@@ -124,7 +126,7 @@ impl<'a> Lower<'a> {
             (Some(value), _) => self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, value)?,
             (None, None) => self.clear(mem, &shape)?,
             (None, Some(init)) => {
-                // Its elements may use what the variable was before, in an earlier turn of a loop.
+                // Its elements may read the variable's value of an earlier iteration.
                 let fresh = self.mem(MemKind::Local, &shape, "list")?;
                 self.clear(fresh, &shape)?;
                 self.list(fresh, 0, &shape, init)?;
@@ -149,11 +151,11 @@ impl<'a> Lower<'a> {
                 }
                 Ok(())
             }
-            _ => Err("a list that does not fit".into()),
+            _ => Err("a list does not have the shape of its array".into()),
         }
     }
 
-    /// The cells of a list of constants.
+    /// The cells of a list of constants; `None` where an element is not constant.
     fn constant_list(&mut self, init: &'a Init, shape: &Shape) -> Outcome<Option<Vec<Scalar>>> {
         let mark = self.mark();
         let mut cells = Vec::new();
@@ -190,7 +192,7 @@ impl<'a> Lower<'a> {
     }
 
     fn assign(&mut self, place: &'a Place, value: &'a Expr) -> Outcome<()> {
-        // Indices that the value changes are the old ones.
+        // Indices keep the values they had before the right side was evaluated.
         let effects = self.has_effects(value);
         let loc = self.place(place)?;
         let loc = if effects { self.freeze_loc(loc) } else { loc };
@@ -215,7 +217,7 @@ impl<'a> Lower<'a> {
             (_, Some(Kind::Int)) => Type::Int,
             (_, Some(Kind::Float)) => Type::Float,
             (Val::Cells(_), _) => via.clone(),
-            _ => return Err("it updates what is larger than a number".into()),
+            _ => return Err("a compound assignment to an array or structure".into()),
         };
         let old = self.convert(old, &ty, via)?;
         let old = if effects { self.freeze(old)? } else { old };
@@ -252,7 +254,7 @@ impl<'a> Lower<'a> {
             Some((Val::Text(parts), _)) => parts,
             Some((Val::Scalar(ex), ty)) => vec![Part::Value(vec![ex], ty.clone())],
             Some((Val::Cells(cells), ty)) => vec![Part::Value(cells, ty.clone())],
-            Some(_) => return Err("it prints values that are larger".into()),
+            Some(_) => return Err("an array or structure is printed".into()),
         };
         if line_ends {
             parts.push(Part::Text("\n".into()));
@@ -260,7 +262,7 @@ impl<'a> Lower<'a> {
         self.print_parts(parts)
     }
 
-    /// Prints one part after the other, and of a choice one side.
+    /// Prints the parts in order, and of a choice the chosen side.
     fn print_parts(&mut self, parts: Vec<Part>) -> Outcome<()> {
         let (mut pieces, mut args) = (Vec::new(), Vec::new());
         for part in parts {
@@ -291,7 +293,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Variables that a stretch of code may change.
+    /// Drops what is known of variables that the code may change.
     pub(super) fn forget_changed(&mut self, stmts: &[&'a [Stmt]], condition: Option<&'a Expr>) {
         let mut roots = Vec::new();
         for stmts in stmts {

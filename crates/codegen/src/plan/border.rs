@@ -1,8 +1,8 @@
-//! Where a region's items come from other parts of the program, and where they go to.
+//! The borders of a region: where items enter from other parts of the program, and where they leave.
 //!
-//! A channel with one end inside is a queue at the other. It is as if a node of one item a firing stood in
-//! place of what is outside: before a call items go from the queue to where that node would write them, and
-//! after it from where it would read them to the queue.
+//! A channel with one end inside is a queue at the other end. Planning treats the outside as a node that
+//! moves one item a firing: before a call items are copied from the queue to where that node would write
+//! them, and after the call from where it would read them to the queue.
 
 use super::ports::{self, in_the_way};
 use super::roots::{Root, held};
@@ -10,22 +10,22 @@ use super::{Facts, Place, Port};
 use crate::emit::items::Pattern;
 use thalweg_lang::flat::{ChannelId, NodeId};
 
-/// A channel to or from outside.
+/// A channel to or from the outside.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Border {
     pub(crate) channel: ChannelId,
     pub(crate) port: Port,
     /// Items in a steady state.
     pub(crate) items: u64,
-    /// Items that must be there besides.
+    /// Items that must be in the queue besides.
     pub(crate) ahead: u64,
-    /// Whether the root is nobody else's and so can be the queue itself.
+    /// Whether the queue can be used in place, since no other channel shares the root.
     pub(crate) direct: bool,
 }
 
 type Borders = (Vec<Border>, Vec<Border>);
 
-/// The borders of a region; the node that stands in the way of a pattern where there is none.
+/// The borders of a region. Where a border has no access pattern: the node that must copy.
 pub(super) fn borders(
     facts: &Facts<'_>,
     kept: &[bool],
@@ -44,14 +44,14 @@ pub(super) fn borders(
             Some(border) => side.extend(border),
             None => match in_the_way(facts, kept, inside) {
                 Some(other) => return Ok(Err(other)),
-                None => return Err(format!("no pattern is found for `{}`", flat.node(inside).name)),
+                None => return Err(format!("no access pattern found for `{}`", flat.node(inside).name)),
             },
         }
     }
     Ok(Ok((inputs, outputs)))
 }
 
-/// A border, if there is a pattern; nothing where no items go.
+/// A border, if it has an access pattern; `Some(None)` where no items cross it.
 fn border(
     facts: &Facts<'_>,
     places: &[Option<Place>],
@@ -68,7 +68,7 @@ fn border(
     let items_at = crate::emit::items::Items { cell, cells, base: found.base - origin, ..found };
     let alone = places.iter().flatten().filter(|other| other.root == place.root).count() == 1;
     let in_line = items_at.group == 1 && items_at.group_stride == 1 && items_at.pattern == Pattern::Every(1);
-    // What is read from a file, or written to one, goes through a buffer of this part.
+    // Files are read and written through a buffer of this part.
     let ends = facts.compiled.flat.channel(channel);
     let inside = if facts.has(ends.to) { ends.to } else { ends.from };
     let direct = alone && place.root == channel && in_line && !facts.is_end(inside);

@@ -1,9 +1,10 @@
-//! Bundles: filters that fire together as one code, with what is between them in registers.
+//! Fused kernels (*bundles*): filters that fire together as one code, with the items between them in
+//! registers.
 //!
-//! Roots that are empty between steady states, and that only filters without state read and write, are
-//! *inside*: their writers and readers are one bundle. A bundle takes from one root and gives to one, and its
-//! firing is the smallest number of firings of each after which nothing is left inside ([`compose`]). Its
-//! firings' windows overlap: what keeps nothing at all is for [`blocks`](crate::blocks).
+//! Roots that are empty between steady states, and that only stateless filters read and write, are *inside*:
+//! their writers and readers form one bundle. A bundle reads one root and writes one. Its firing is the
+//! smallest number of firings of each filter after which the roots inside are empty ([`compose`]). The
+//! windows of its firings overlap; filters that keep nothing at all are left to [`blocks`](crate::blocks).
 
 use super::{Actor, Facts, Place, Port, Root, Step, worth};
 use crate::compose::{Inside, Piece, Side, begin, compose};
@@ -13,29 +14,29 @@ use crate::emit::program::NodeCode;
 use crate::ir::{Cell, Code, Ex, walk_exprs};
 use thalweg_lang::flat::ChannelId;
 
-/// Cells of what is inside.
+/// The most cells of a root inside.
 const MOST_CELLS: i64 = 256;
 
-/// Firings of one filter in one of a bundle.
+/// The most firings of a filter in a firing of the bundle.
 const MOST_FIRINGS: i64 = 64;
 
 /// Filters that fire together as one code.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Bundle {
-    /// In the order in which they fire.
+    /// In firing order.
     pub(crate) actors: Vec<usize>,
     pub(crate) code: Code,
     pub(crate) input: Port,
     pub(crate) output: Port,
-    /// In a steady state.
+    /// Firings in a steady state.
     pub(crate) firings: u64,
     /// The roots inside.
     pub(crate) inside: Vec<usize>,
-    /// What a steady state costs: see [`worth`].
+    /// The cost of a steady state; see [`worth`].
     pub(crate) cost: f64,
 }
 
-/// Actors that may be bundles, and the roots around these.
+/// Actors that may form a bundle, and the roots around them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Candidate {
     pub(super) actors: Vec<usize>,
@@ -56,7 +57,7 @@ pub(super) fn find(
         .collect();
     let inside: Vec<bool> =
         (0..roots.len()).map(|root| is_inside(facts, places, (actors, roots), &able, root)).collect();
-    // By actor, the least of those that it is connected with.
+    // By actor, the least actor of its component.
     let mut least: Vec<usize> = (0..actors.len()).collect();
     let mut changed = true;
     while std::mem::take(&mut changed) {
@@ -90,7 +91,7 @@ fn uses(actor: &Actor, root: usize) -> bool {
     actor.inputs.iter().chain(&actor.outputs).any(|port| port.root == root)
 }
 
-/// Whether an actor can be part of a bundle: a filter without state that takes from one root and gives to one.
+/// Whether an actor can be part of a bundle: a stateless filter that reads one root and writes one.
 fn can_be_bundled(codes: &[Option<NodeCode>], actor: &Actor) -> bool {
     let Some(code) = &codes[actor.node.0 as usize] else { return false };
     let ([input], [output]) = (&actor.inputs[..], &actor.outputs[..]) else { return false };
@@ -104,7 +105,7 @@ fn can_be_bundled(codes: &[Option<NodeCode>], actor: &Actor) -> bool {
     plain(input) && plain(output) && !hears && !counts && Varies::of(&code.work).is_some()
 }
 
-/// Whether nothing but those that can be bundled has to do with a root, and nothing is left in it.
+/// Whether only actors that can be bundled use a root, and nothing remains in it.
 fn is_inside(
     facts: &Facts<'_>,
     places: &[Option<Place>],
@@ -129,17 +130,17 @@ fn is_inside(
         && places.iter().enumerate().all(own)
 }
 
-/// Where a bundle's firing comes to a root.
+/// The range of a root that a bundle's firing accesses.
 #[derive(Clone, Copy)]
 struct Span {
     root: usize,
     low: i64,
     end: i64,
-    /// From one firing of the bundle to the next.
+    /// The distance from one firing of the bundle to the next.
     step: i64,
 }
 
-/// Puts actors together, given in the order in which they fire.
+/// Fuses actors, which are in firing order.
 pub(super) fn bundle(
     codes: &[Option<NodeCode>],
     (actors, roots): (&[Actor], &[Root]),
@@ -172,7 +173,7 @@ pub(super) fn bundle(
         }
     }
     let ([entrance], [exit]) = (&entrances[..], &exits[..]) else { return None };
-    // Where windows do not overlap, nothing is kept at all, and blocks in lanes are made for that.
+    // Without overlapping windows nothing is kept, and blocks in lanes are faster.
     if entrance.end - entrance.low <= entrance.step {
         return None;
     }
@@ -217,7 +218,7 @@ fn ports_of<'a>(
     outputs.filter(move |(_, port)| port.root == root)
 }
 
-/// Adds what so many firings come to; nothing where they do not go on as others do.
+/// Adds the range of a port's firings; `None` where it advances by another step than the root's other ports.
 fn add(spans: &mut Vec<Span>, port: &Port, firings: i64) -> Option<()> {
     let items = &port.items;
     let step = firings / items.group * items.group_stride;
@@ -235,7 +236,7 @@ fn offsets(items: &Items, firing: i64) -> impl Iterator<Item = i64> + '_ {
     (0..items.window).map(move |item| begin(items, firing) + items.offset(item))
 }
 
-/// The items of a bundle's firings, one after the other from the first place on.
+/// The items of a bundle's firings, consecutive from the first position on.
 fn around(roots: &[Root], span: &Span, window: i64) -> Port {
     let Root { cell, cells, .. } = roots[span.root];
     let in_line = Items::in_line(cell, cells, span.step);

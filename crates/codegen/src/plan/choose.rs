@@ -1,4 +1,4 @@
-//! Which siblings fire together, which filters are bundled, and how.
+//! Chooses the SIMD packs (*families*) and fused kernels (*bundles*) that pay.
 
 use super::bundles::{self, Bundle, bundle};
 use super::families::{Found, Group, find, interleaved};
@@ -12,32 +12,32 @@ use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::tree;
 use thalweg_lang::value::Value;
 
-/// Together must be better by this factor.
+/// A candidate must cost less than this factor of the original.
 const BETTER: f64 = 0.85;
 
-/// Siblings that fire together.
+/// A SIMD pack of isomorphic filters that fire together.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Family {
     /// By sibling.
     pub(crate) actors: Vec<usize>,
-    /// What they do; the lanes of a sibling lie side by side.
+    /// Their joint code; the lanes of a sibling are adjacent.
     pub(crate) joint: Joint,
-    /// Fields that are the same integers in all.
+    /// Fields that hold equal integers in all siblings.
     pub(crate) same: Vec<u32>,
     /// Lanes of a vector.
     pub(crate) width: usize,
     /// The items of the sibling that comes first in the root.
     pub(crate) input: Option<Port>,
     pub(crate) output: Port,
-    /// By lane: cells from those to its own.
+    /// By lane: the distance in cells from that sibling's items to its own.
     pub(crate) from: Vec<i64>,
     pub(crate) to: Vec<i64>,
     pub(crate) firings: u64,
-    /// What a steady state costs: see [`worth`].
+    /// The cost of a steady state; see [`worth`].
     pub(crate) cost: f64,
 }
 
-/// What has been planned so far.
+/// The plan so far.
 #[derive(Clone)]
 pub(super) struct Planned {
     pub(super) places: Vec<Option<Place>>,
@@ -46,7 +46,7 @@ pub(super) struct Planned {
     pub(super) steps: Vec<Step>,
 }
 
-/// A group with the code that suits it best, and what it costs without and with it.
+/// A group with its best code, and its costs without and with packing.
 #[derive(Clone)]
 struct Candidate {
     group: Group,
@@ -56,13 +56,13 @@ struct Candidate {
     costs: (f64, f64),
 }
 
-/// Actors and roots for places; the node that stands in the way where there are none.
+/// Actors and roots for given places; or the node that must copy first.
 type Made = Result<Result<(Vec<Actor>, Vec<Root>), NodeId>, String>;
 
-/// A plan with what fires together in it.
+/// A plan with its families and bundles.
 type Chosen = (Planned, Vec<Family>, Vec<Bundle>);
 
-/// What there is to choose from.
+/// The input of the choice.
 struct Choice<'a> {
     facts: &'a Facts<'a>,
     codes: &'a [Option<NodeCode>],
@@ -71,13 +71,13 @@ struct Choice<'a> {
     lanes: usize,
 }
 
-/// Siblings, and roots that can be one.
+/// Candidates for families, and classes of roots that can be interleaved.
 struct Groups {
     candidates: Vec<Candidate>,
     classes: Vec<Vec<usize>>,
 }
 
-/// Plans with families, and bundles if those are wanted, where they pay.
+/// Adds families to a plan where they pay, and bundles if `bundled`.
 pub(super) fn choose(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
@@ -107,7 +107,7 @@ impl Choice<'_> {
         bundles::find(self.facts, self.codes, places, (actors, roots), steps)
     }
 
-    /// Siblings beside these bundles.
+    /// The groups of filters that are in none of these bundles.
     fn groups(&self, bundles: &[bundles::Candidate]) -> Groups {
         let Planned { actors, roots, steps, .. } = &self.planned;
         let Found { groups, classes } = find(self.facts, self.codes, (actors, roots), steps, bundles);
@@ -115,7 +115,7 @@ impl Choice<'_> {
         Groups { candidates: groups.into_iter().filter_map(of).collect(), classes }
     }
 
-    /// The plan in which these classes are one root each; none where there is no pattern.
+    /// The plan in which each of these classes is one root; `None` where an access has no pattern.
     fn interleaved(&self, classes: &[&Vec<usize>]) -> Result<Option<Planned>, String> {
         let mut with = self.planned.clone();
         if !classes.is_empty() {
@@ -128,9 +128,9 @@ impl Choice<'_> {
         Ok(Some(with))
     }
 
-    /// Whether a bundle is faster than what it is made of.
+    /// Whether a bundle is faster than its filters.
     fn pays(&self, groups: &Groups, all: &bundles::Candidate) -> Result<bool, String> {
-        // What siblings give to it, and what it gives to siblings, can be one root each.
+        // The roots that siblings write for it, and those that it writes for siblings, can be interleaved.
         let mut classes: Vec<&Vec<usize>> =
             groups.classes.iter().filter(|class| **class == all.entrances).collect();
         classes.extend(Some(&all.exits).filter(|exits| exits.len() > 1));
@@ -142,7 +142,7 @@ impl Choice<'_> {
         Ok(bundle.cost < now * BETTER)
     }
 
-    /// What an actor costs by itself, or with its siblings.
+    /// The cost of an actor alone or with its siblings, whichever is less.
     fn cost(&self, groups: &Groups, at: usize) -> f64 {
         let actor = &self.planned.actors[at];
         let Some(code) = work_of(self.codes, actor) else { return 0.0 };
@@ -152,7 +152,7 @@ impl Choice<'_> {
         group.map_or(alone, |group| alone.min(group.costs.1 / group.group.actors.len() as f64))
     }
 
-    /// The plan with these bundles, and families of others; a bundle that cannot be in it where there is one.
+    /// The plan with these bundles and the families of the other filters; or a bundle that cannot be in it.
     fn with(&self, groups: &Groups, all: &[bundles::Candidate]) -> Result<Result<Chosen, usize>, String> {
         let Groups { candidates, classes } = groups;
         let needed =
@@ -198,7 +198,7 @@ fn candidate(
     let better = [whole, split].into_iter().flatten().filter_map(|joint| {
         let varies = Varies::among(&joint, &same)?;
         let items = joint.lanes / group.actors.len();
-        // The parts of an item are neighbours, and one of several cells is not one of its neighbour's.
+        // The parts of an item are adjacent; items of several cells are further apart than those of one.
         let next = |stride: i64, cells: usize| {
             if items == 1 && cells > 1 { stride.saturating_mul(cells as i64) } else { stride }
         };
@@ -216,7 +216,7 @@ fn work_of<'a>(codes: &'a [Option<NodeCode>], actor: &Actor) -> Option<&'a Code>
     codes[actor.node.0 as usize].as_ref().map(|codes| &codes.work)
 }
 
-/// Integer fields that begin as the same in all siblings, and are only changed by what they all do alike.
+/// Integer fields with equal initial values in all siblings, which only their common code changes.
 fn same_fields(facts: &Facts<'_>, codes: &[Option<NodeCode>], planned: &Planned, group: &Group) -> Vec<u32> {
     let mut all = Vec::new();
     for actor in &group.actors {
@@ -225,7 +225,7 @@ fn same_fields(facts: &Facts<'_>, codes: &[Option<NodeCode>], planned: &Planned,
         let tree::Code::Written { fields, .. } = &facts.compiled.tree.filters[id.0 as usize].code else {
             return Vec::new();
         };
-        // A first firing that is another may change them in another way.
+        // A `prework` may change them in another way.
         if codes[node.0 as usize].as_ref().is_none_or(|codes| codes.prework.is_some()) {
             return Vec::new();
         }
@@ -233,19 +233,19 @@ fn same_fields(facts: &Facts<'_>, codes: &[Option<NodeCode>], planned: &Planned,
     }
     let equal = |field: usize| {
         let is_int = matches!(all[0][field], Value::Int(_) | Value::Bool(_));
-        // Filters that look alike may have others besides that nobody changes.
+        // Isomorphic filters may have further fields that no code changes.
         is_int && all.iter().all(|fields| fields.get(field) == all[0].get(field))
     };
     (0..all[0].len()).filter(|field| equal(*field)).map(|field| field as u32).collect()
 }
 
-/// Items from one sibling to the next, on both sides; any other number where that is not the same for all.
+/// Items from one sibling to the next, on both sides; `i64::MAX` where that is not the same for all.
 fn strides(planned: &Planned, group: &Group) -> (i64, i64) {
     let of = |ports: Vec<&Port>| {
         if ports.is_empty() {
             return 0;
         }
-        // Roots of their own become one in which they lie side by side.
+        // Roots of their own are interleaved, so that the items are adjacent.
         if ports.iter().any(|port| port.root != ports[0].root) {
             return 1;
         }
@@ -261,10 +261,11 @@ fn strides(planned: &Planned, group: &Group) -> (i64, i64) {
     )
 }
 
-/// Groups that are joined by classes are chosen together or not at all; those of classes that are needed are.
+/// Groups connected by classes are chosen together or not at all. Groups with classes that a bundle needs are
+/// always chosen.
 fn worthwhile(mut candidates: Vec<Candidate>, needed: &[bool]) -> Vec<Candidate> {
     let classes = needed.len();
-    // By class, the least of those that it is connected with.
+    // By class, the least class of its component.
     let mut least: Vec<usize> = (0..classes).collect();
     let mut changed = true;
     while std::mem::take(&mut changed) {
@@ -292,7 +293,7 @@ fn worthwhile(mut candidates: Vec<Candidate>, needed: &[bool]) -> Vec<Candidate>
     candidates
 }
 
-/// A family where its siblings really are, if that is in one root on each side.
+/// The family at its siblings' actual places, if these are in one root on each side.
 fn family(codes: &[Option<NodeCode>], actors: &[Actor], candidate: Candidate) -> Option<Family> {
     let Candidate { mut group, joint, same, width, costs: (_, cost) } = candidate;
     let place = |actor: usize| {
@@ -333,7 +334,7 @@ fn joined(codes: &[Option<NodeCode>], actors: &[Actor], group: &Group, each: usi
 
 enum Side {
     None,
-    /// The first, and how many cells after it each begins.
+    /// The port of the first sibling, and the distance in cells of each one's items from it.
     One(Port, Vec<i64>),
     Several,
 }

@@ -1,8 +1,8 @@
-//! Filters that begin with something else and then give what they take: delays.
+//! Delays: filters with a `prework` that afterwards forward their input.
 //!
-//! From its second firing on such a filter is an identity whose items have other numbers. So it does nothing:
-//! its output is a place in its input's root, and what `prework` has given is put there before the first
-//! steady state, where items of the time before would stand.
+//! From its second firing on a delay is an identity with shifted item numbers. So it needs no code: its
+//! output is a view of its input's root, and what `prework` has pushed is put there before the first steady
+//! state, at the positions of earlier items.
 
 use super::Facts;
 use super::order::loops;
@@ -10,7 +10,8 @@ use crate::blocks::passes;
 use crate::emit::program::NodeCode;
 use thalweg_lang::flat::{Firing, NodeId};
 
-/// By node: how many places behind its items are, if it is one. Those in feedback loops go round with the others.
+/// By node: the delay in items, for filters that are delays. Filters in feedback loops are excluded: they
+/// fire in turn with the other nodes of the loop.
 pub(crate) fn delays(facts: &Facts<'_>, codes: &[Option<NodeCode>]) -> Vec<Option<i64>> {
     let loops = loops(facts);
     let of = |(at, code): (usize, &Option<NodeCode>)| {
@@ -49,7 +50,7 @@ mod tests {
     use super::delays;
     use crate::emit::program::lower_all;
 
-    /// The delays of a program's middle, and how many of its actors are filters with code.
+    /// The delays of a program's middle, and the number of its actors that are filters with code.
     fn found(middle: &str) -> (Vec<i64>, usize) {
         let text = format!(
             "void->void pipeline Main {{ add FileReader<int>(\"in\"); {middle} add FileWriter<int>(\"out\"); }}
@@ -70,18 +71,18 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_does_nothing() {
+    fn a_delay_has_no_actor() {
         assert_eq!(found("add Late(0, 3); add Sum();"), (vec![3], 1));
         assert_eq!(found("add Sum(); add Late(4, 0); add Late(1, 1); add Sum();"), (vec![-4, 0], 2));
         let dealt =
             "add splitjoin { split roundrobin; add pipeline { add Late(0, 6); add Sum(); }; add Late(0, 2);
             join roundrobin; }; add Late(0, 4);";
-        // What comes from the splitter and goes to the joiner has to be moved.
+        // Items from the splitter to the joiner have to be copied.
         assert_eq!(found(dealt), (vec![6, 2, 4], 2));
     }
 
     #[test]
-    fn what_does_more_is_none() {
+    fn filters_that_do_more_are_not_delays() {
         assert_eq!(found("add Turn(); add Sum();"), (vec![], 2));
         assert_eq!(found("add Count(); add Sum();"), (vec![], 2));
         let round =

@@ -1,4 +1,4 @@
-//! What planning has to know of a region: its programs, how often they fire, what is in the channels.
+//! What planning knows of a region: its filters' rates, their firings, and the content of channels.
 
 use crate::ir::Cell;
 use crate::lower::{cell_of, cells_of};
@@ -8,19 +8,19 @@ use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::Code;
 
-/// What is known of a region before it is planned.
+/// Facts about a region before it is planned.
 pub(crate) struct Facts<'a> {
     pub(crate) compiled: &'a Compiled,
     pub(crate) region: &'a Region,
     /// By node: firings in the initialisation, and in a steady state.
     pub(crate) begun: Vec<u64>,
     pub(crate) firings: Vec<u64>,
-    /// Nodes that take turns because of messages.
+    /// Spans of nodes that alternate because of messages.
     pub(crate) spans: Vec<Span>,
     /// By node: whether it is in the region.
     pub(super) inside: Vec<bool>,
-    /// By node: of filters that are delays, and how long ([`delays`]); none of the others, and none where nobody
-    /// has looked.
+    /// By node: the delay of filters that are delays ([`delays`](super::delays)); `None` for others, and before
+    /// delays have been computed.
     pub(crate) delays: Vec<Option<i64>>,
 }
 
@@ -45,8 +45,7 @@ impl<'a> Facts<'a> {
         if firings == 0 { 0 } else { (first + later * (firings - 1)) as i64 }
     }
 
-    /// Items that have come into a channel when its producer has fired so often, those from the beginning
-    /// included.
+    /// Items pushed to a channel after this many firings of its producer, the initial ones included.
     pub(crate) fn pushed(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
         let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
         let from = flat.channel(channel).from;
@@ -55,7 +54,7 @@ impl<'a> Facts<'a> {
             + Facts::total(push(Firing::First), push(Firing::Later), firings)
     }
 
-    /// Items that have been taken from a channel when its consumer has fired so often.
+    /// Items popped from a channel after this many firings of its consumer.
     pub(crate) fn popped(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
         let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
         let to = flat.channel(channel).to;
@@ -63,7 +62,7 @@ impl<'a> Facts<'a> {
         Facts::total(pop(Firing::First), pop(Firing::Later), firings)
     }
 
-    /// Items that a channel's consumer looks at beyond those that it takes.
+    /// Items that a channel's consumer peeks at beyond those that it pops.
     pub(crate) fn ahead(&self, channel: ChannelId, port: usize) -> i64 {
         let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
         let to = flat.channel(channel).to;
@@ -71,7 +70,7 @@ impl<'a> Facts<'a> {
         peek.saturating_sub(pop.unwrap_or(0)) as i64
     }
 
-    /// What an item of a channel is made of, and of how many cells.
+    /// The content of an item's cells, and their number.
     pub(crate) fn item(&self, channel: ChannelId) -> Result<(Cell, usize), String> {
         item(self.compiled, channel)
     }
@@ -87,7 +86,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether a filter gives what it takes in steady states, and by how many places later.
+    /// The delay of a filter that forwards its input in steady states: 0 for an identity.
     pub(super) fn delay(&self, node: NodeId) -> Option<i64> {
         if self.is_identity(node) { Some(0) } else { self.delays[node.0 as usize] }
     }
@@ -100,13 +99,13 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What an item of a channel is made of, and of how many cells.
+/// The content of an item's cells, and their number.
 pub(crate) fn item(compiled: &Compiled, channel: ChannelId) -> Result<(Cell, usize), String> {
     let (shape, structs) = (&compiled.flat.channel(channel).item, &compiled.tree.structs);
     Ok((cell_of(shape, structs)?, cells_of(shape, structs)))
 }
 
-/// Adds up how often nodes fire.
+/// Adds up the firings of nodes.
 pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
     for phase in phases {
         match phase {

@@ -1,13 +1,14 @@
-//! Siblings: filters side by side that do the same with other constants, fields and places.
+//! Isomorphic filters (*siblings*): parallel filters that differ only in constants, fields and places.
 //!
-//! They are found from the sources on: filters at one depth whose codes look alike, that fire equally often
-//! and take their items in the same way from one root, or from roots that siblings write. Where siblings
-//! write to roots of their own, these become one *class*: a single root in which item `k` of all of them lies
-//! side by side, as if a joiner had put them there ([`interleaved`]). So what one family gives and the next
-//! one takes are whole vectors.
+//! They are searched from the sources on: filters of equal depth with isomorphic codes, that fire equally
+//! often, and that read in the same way from one root or from roots that siblings write. Where siblings write
+//! roots of their own, these form a *class*: a single root in which the items `k` of all of them are
+//! adjacent, as if a joiner had interleaved them ([`interleaved`]). So what one family writes and the next
+//! one reads are whole vectors.
 //!
-//! Filters of one depth that take from one root, or from roots of one class, depend on nothing that one
-//! of them gives. Filters in feedback loops, and those that print, draw numbers or may fail, have no siblings.
+//! Filters of equal depth that read one root, or the roots of one class, do not depend on each other's
+//! output. Filters in feedback loops, and those that print, draw random numbers or may fail, have no
+//! siblings.
 
 use super::bundles::Candidate;
 use super::{Actor, Facts, Level, Place, Root, Step};
@@ -18,19 +19,19 @@ use crate::siblings::outline;
 use std::collections::BTreeMap;
 use thalweg_lang::flat::ChannelId;
 
-/// Siblings that may fire together, by their places among the actors.
+/// Siblings that may fire together, as indices into the actors.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Group {
     pub(crate) actors: Vec<usize>,
-    /// Classes that they take from and give to, if those are several roots.
+    /// The classes that they read and write, where these have several roots.
     pub(crate) classes: Vec<usize>,
 }
 
-/// What was found.
+/// The result of the search.
 #[derive(Default, Debug)]
 pub(crate) struct Found {
     pub(crate) groups: Vec<Group>,
-    /// Roots that can be one.
+    /// Roots that can be interleaved.
     pub(crate) classes: Vec<Vec<usize>>,
 }
 
@@ -38,13 +39,14 @@ struct Finder<'a> {
     codes: &'a [Option<NodeCode>],
     actors: &'a [Actor],
     roots: &'a [Root],
-    /// By root: actors that write to it.
+    /// By root: the actors that write it.
     writers: Vec<Vec<usize>>,
     class: Vec<Option<usize>>,
     found: Found,
 }
 
-/// Finds siblings among those that are not bundled. What bundles give to several roots can be one, too.
+/// Finds siblings among the filters that are not bundled. Several roots that a bundle writes may form a class
+/// too.
 pub(super) fn find(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
@@ -79,14 +81,14 @@ pub(super) fn find(
     finder.found
 }
 
-/// Whether a firing looks whether it can go on.
+/// Whether a firing has checks that may fail.
 fn fails(code: &Code) -> bool {
     let mut found = false;
     walk(&code.body, &mut |st| found |= matches!(st, St::Check(..)));
     found
 }
 
-/// How many actors are before each, at most; of those in loops some number. A bundle is one.
+/// The longest path to each actor from the sources; any number for actors in loops. A bundle counts as one.
 fn depths(actors: &[Actor], writers: &[Vec<usize>], bundles: &[Candidate]) -> Vec<usize> {
     let mut depths = vec![0; actors.len()];
     let mut changed = true;
@@ -130,7 +132,7 @@ impl Finder<'_> {
         groups.into_iter().for_each(|group| self.group(group));
     }
 
-    /// The same for those that may be siblings.
+    /// A key that is equal for filters that may be siblings.
     fn key(&self, facts: &Facts<'_>, at: usize) -> String {
         let actor = &self.actors[at];
         let (node, codes) = (actor.node.0 as usize, self.codes[actor.node.0 as usize].as_ref());
@@ -144,7 +146,7 @@ impl Finder<'_> {
         format!("{input:?} {output:?} {times:?} {}", outline(&codes.work))
     }
 
-    /// These look alike: they are siblings if they write to one root, or to roots that can be one.
+    /// Makes isomorphic filters a group if they write one root, or roots that form a class; else splits them.
     fn group(&mut self, actors: Vec<usize>) {
         if actors.len() < 2 {
             return;
@@ -174,7 +176,7 @@ impl Finder<'_> {
         distinct(actors.iter().filter_map(|actor| Some(self.actors[*actor].inputs.first()?.root)))
     }
 
-    /// Whether these roots are written by these actors alone, and all in the same way.
+    /// Makes roots a class, if only these actors write them, and all in the same way.
     fn make_class(&mut self, roots: &[usize], actors: &[usize]) -> bool {
         let way = |root: usize| {
             let Root { cell, cells, origin, advance, keep, .. } = self.roots[root];
@@ -207,7 +209,7 @@ fn distinct(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     all
 }
 
-/// The places of channels when the roots of some classes are one each.
+/// The places of channels after the roots of some classes have been interleaved.
 pub(super) fn interleaved(
     places: &[Option<Place>],
     roots: &[Root],

@@ -1,15 +1,16 @@
-//! Feedback loops with so many items on their way back that each node fires for many turns at once.
+//! Feedback loops with enough items on their way back for each node to fire for many rounds at once.
 
 use super::order::Round;
 use super::{Actor, Facts};
 use crate::emit::program::NodeCode;
 use thalweg_lang::flat::{ChannelId, NodeId};
 
-/// Turns that are worth their while together.
+/// The fewest rounds that are worth doing at once.
 const LEAST: i64 = 16;
 
-/// Lets the actors of a loop fire for several turns at once, where there are items for it. (One that may fail stays
-/// where it is in order: others of its turn come before it, and those of the next do not.)
+/// Lets the actors of a loop fire for several rounds at once, if the loop holds the items for it. (The order
+/// of a node that may fail is visible: the other nodes of its round fire before it, those of the next round
+/// must not.)
 pub(super) fn at_once(
     facts: &Facts<'_>,
     actors: &[Actor],
@@ -49,11 +50,11 @@ fn inside(rounds: &[Round], all: &mut Vec<usize>) {
     }
 }
 
-/// The most turns for which all nodes of a loop can fire one after the other, in data-flow order.
+/// The most rounds for which the nodes of a loop can fire one after the other, in data-flow order.
 fn turns(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
     let flat = &facts.compiled.flat;
     let ports = flat.ports();
-    // The loops that these are of, whole: nodes that only pass items on are no actors.
+    // The whole loops that contain them: nodes that only forward items are not actors.
     let spans = super::order::loops(facts);
     let Some(span) = spans.iter().find(|span| span.0 <= first.0 && last.0 <= span.1) else { return 0 };
     let mut most = i64::MAX;

@@ -1,15 +1,16 @@
-//! Channels that carry the same items, and filters that need not do what another has done.
+//! Common-subexpression elimination on the graph: channels that carry equal items, and filters that repeat
+//! the work of others.
 //!
-//! Items are numbered as values are in compilers of expressions: what a filter gives is told by its code and
-//! by what it takes, and equal codes that take the same give the same. So neighbours of a bank of filters
-//! that share an edge share its filter, and of two equal pipelines one is left.
+//! Items are value-numbered: a filter's output is determined by its code and its input, so filters with equal
+//! code and equal input push equal items. So neighbours of a filter bank that share an edge share its filter,
+//! and of two equal pipelines one remains.
 //!
-//! Of channels that carry the same items one is a root and the others are places in it. Where both lead to
-//! joiners the items have to be in two places: then a filter that is merged takes what the other one has
-//! given, and gives it as it is ([`codes`]).
+//! Of channels with equal items one is a root and the others are views of it. Where both lead to joiners, the
+//! items have to be in two places: then a merged filter reads what the other one has pushed and forwards it
+//! ([`Merged::codes`]).
 //!
-//! Filters are merged that keep nothing, print nothing and cannot fail; those, that is, of which nobody can
-//! tell how often they have been fired.
+//! Only filters are merged that keep no state, print nothing and cannot fail: the number of their firings
+//! cannot be observed.
 
 use super::order::loops;
 use super::{Actor, Facts, Place};
@@ -21,33 +22,33 @@ use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::Phase;
 use thalweg_lang::tree::Weights;
 
-/// What is the same.
+/// The result of value numbering.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Merged {
-    /// By channel: the first one that carries the same items.
+    /// By channel: the first channel that carries the same items.
     same: Vec<ChannelId>,
-    /// By node: the filter whose items it gives as they are.
+    /// By node: the filter that pushed the items it forwards.
     with: Vec<Option<NodeId>>,
 }
 
-/// What channels carry that do not come from a filter with code.
+/// The value number of items that do not come from a filter with code.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Made {
-    /// What comes out of a port of a splitter that deals.
+    /// The output of a round-robin splitter's port.
     Dealt(ChannelId, Vec<u32>, usize),
-    /// What a joiner makes of these.
+    /// The output of a joiner of these channels.
     Joined(Vec<ChannelId>, Vec<u32>),
 }
 
 impl Merged {
-    /// Nothing is.
+    /// Merges nothing.
     pub(crate) fn nothing(facts: &Facts<'_>) -> Merged {
         let flat = &facts.compiled.flat;
         let same = (0..flat.channels.len() as u32).map(ChannelId).collect();
         Merged { same, with: vec![None; flat.nodes.len()] }
     }
 
-    /// Looks at a region, whose nodes stand in data-flow order.
+    /// Value-numbers a region; its nodes are in data-flow order.
     pub(crate) fn find(facts: &Facts<'_>, codes: &[Option<NodeCode>]) -> Merged {
         let mut merged = Merged::nothing(facts);
         let (mut made, mut filters) = (HashMap::new(), HashMap::new());
@@ -76,12 +77,12 @@ impl Merged {
         merged
     }
 
-    /// What a channel carries.
+    /// The value number of a channel.
     fn of(&self, channel: ChannelId) -> ChannelId {
         self.same[channel.0 as usize]
     }
 
-    /// What comes out is what goes in.
+    /// A node with outputs equal to its input.
     fn passes(&mut self, facts: &Facts<'_>, node: NodeId) {
         let node = facts.compiled.flat.node(node);
         for output in &node.outputs {
@@ -89,7 +90,7 @@ impl Merged {
         }
     }
 
-    /// A splitter that deals, or a joiner.
+    /// A round-robin splitter or a joiner.
     fn moved(
         &mut self,
         facts: &Facts<'_>,
@@ -108,7 +109,7 @@ impl Merged {
         }
     }
 
-    /// A filter: one before it that does the same is looked for.
+    /// A filter: merges it with an earlier one that does the same.
     fn filter(
         &mut self,
         facts: &Facts<'_>,
@@ -138,7 +139,7 @@ impl Merged {
         }
     }
 
-    /// Roots that carry the same become one.
+    /// Unites roots that carry the same items.
     pub(super) fn share(&self, places: &mut [Option<Place>]) {
         let is_root = |channel: ChannelId, places: &[Option<Place>]| {
             places[channel.0 as usize].as_ref().is_some_and(|place| place.root == channel)
@@ -147,12 +148,12 @@ impl Merged {
             let Some(place) = &places[at] else { continue };
             let first = self.of(place.root);
             if first != place.root && is_root(first, places) {
-                places[at].as_mut().expect("a place").root = first;
+                places[at].as_mut().expect("the channel has a place").root = first;
             }
         }
     }
 
-    /// Whether a node has nothing to do, since all its items stand where another puts them.
+    /// Whether a node has nothing to do, since another node puts all its items in place.
     pub(super) fn is_done(&self, facts: &Facts<'_>, places: &[Option<Place>], node: NodeId) -> bool {
         let flat = &facts.compiled.flat;
         let outputs = &flat.node(node).outputs;
@@ -165,7 +166,7 @@ impl Merged {
         !outputs.is_empty() && outputs.iter().all(done)
     }
 
-    /// Filters that are merged take the items that the others have given.
+    /// Makes merged filters read the items that the others have pushed.
     pub(super) fn take(&self, actors: &mut [Actor]) {
         for at in 0..actors.len() {
             let Some(other) = self.with[actors[at].node.0 as usize] else { continue };
@@ -175,7 +176,7 @@ impl Merged {
         }
     }
 
-    /// What filters do in steady states: those that are merged, as little as can be.
+    /// The codes of steady states, where merged filters only copy.
     pub(crate) fn codes(
         &self,
         facts: &Facts<'_>,
@@ -193,7 +194,7 @@ impl Merged {
     }
 }
 
-/// When nodes fire in a steady state; none of those that fire in turns with others.
+/// The position of nodes in the steady state; `None` for those that alternate with others.
 fn turns(facts: &Facts<'_>) -> Vec<Option<usize>> {
     let mut turns = vec![None; facts.compiled.flat.nodes.len()];
     for (turn, phase) in facts.region.steady.iter().enumerate() {
@@ -207,7 +208,7 @@ fn turns(facts: &Facts<'_>) -> Vec<Option<usize>> {
     turns
 }
 
-/// Whether items are in an output before anything runs.
+/// Whether a node's outputs hold items before anything runs.
 fn starts_with_items(facts: &Facts<'_>, node: NodeId) -> bool {
     let flat = &facts.compiled.flat;
     flat.node(node).outputs.iter().any(|output| !flat.channel(*output).initial.is_empty())
@@ -221,7 +222,7 @@ fn can_be_merged(code: &NodeCode) -> bool {
     told && !keeps && code.prework.is_none() && code.handlers.is_empty() && has_no_state(&code.work)
 }
 
-/// A firing with fewer operations than these is done again as fast as its items are copied.
+/// Firings with fewer operations than this are repeated: copying the items takes as long.
 const CHEAP: usize = 24;
 
 fn is_cheap(code: &Code) -> bool {
@@ -235,7 +236,7 @@ fn is_cheap(code: &Code) -> bool {
     !turns && operations < CHEAP
 }
 
-/// The code of a filter that gives what it takes, so many items in a firing.
+/// The code of a filter that forwards this many items in a firing.
 fn passing((cell, cells): (Cell, usize), items: u64) -> Code {
     let kind = match cell {
         Cell::Of(kind) => kind,
@@ -264,7 +265,8 @@ mod tests {
     use super::*;
     use crate::emit::program::lower_all;
 
-    /// How many filters do their work, and how many give what others have given, in a program's middle.
+    /// The number of filters that do their work, and that forward the output of others, in a program's
+    /// middle.
     fn filters(middle: &str) -> (usize, usize) {
         let text = format!(
             "void->void pipeline Main {{ add FileReader<float>(\"in\"); {middle} add FileWriter<float>(\"out\"); }}
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_share_what_is_between_them() {
+    fn neighbours_share_common_filters() {
         let bank = "add splitjoin { split duplicate; for (int i = 0; i < 5; i++) add pipeline {
             add splitjoin { split duplicate; add Fir(i + 1, 9); add Fir(i, 9); join roundrobin; }; add Sum(2 + 0 * i);
             add Fir(i + 10, 3); }; join roundrobin; };";
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_pipelines_one_is_left() {
+    fn equal_pipelines_are_merged() {
         let branches = "add splitjoin { split duplicate; for (int i = 0; i < 4; i++) add pipeline {
             add Fir(1, 9); add splitjoin { split roundrobin(2, 1); add Sum(2); add Identity<float>();
             join roundrobin; }; add Fir(2, 12); }; join roundrobin; };";
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_that_is_another_does_nothing() {
+    fn different_branches_are_not_merged() {
         let branches = "add splitjoin { split duplicate; add pipeline { add Fir(1, 9); add Last(); };
             add pipeline { add Fir(1, 9); add Last(); }; join roundrobin; };";
         assert_eq!(filters(branches), (3, 0));

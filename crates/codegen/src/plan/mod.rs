@@ -1,23 +1,24 @@
-//! What a fused region looks like: buffers, who reads and writes which places of them, and in what order.
+//! The plan of a fused region: its buffers, how each node accesses them, and the order of firings.
 //!
-//! Splitters, joiners, identities and delays ([`delay`]) do not move items if they need not. A *root* is the
-//! buffer of a channel that is really there: of a filter's output, or of a joiner's where filters write to a joiner.
-//! Each other channel is a way to number places of a root ([`Place`]): item `k` of a splitter's output of
-//! weight `w` among `W`, behind `o` others, is item `(k / w) * W + o + k % w` of its input, and the same
-//! holds for a joiner's inputs and its output. Where that is no regular pattern of a filter's firings
-//! ([`ports`]) the splitter or joiner is kept, and copies.
+//! Splitters, joiners, identities and delays ([`delay`]) move items only where they must. A *root* is a
+//! channel that has a buffer: the output of a filter, or of a joiner where filters feed the joiner. Every
+//! other channel is a view of a root ([`Place`]): a mapping of item numbers to positions in the root. Item
+//! `k` of a splitter's output of weight `w`, with a sum of weights `W` of which `o` precede it, is item `(k /
+//! w) * W + o + k % w` of the splitter's input; the same holds for a joiner's inputs and its output. Where
+//! the mapping gives a filter's firings no regular pattern ([`ports`]), the splitter or joiner stays and
+//! copies.
 //!
-//! **Between calls** the items that are left stand at the front of their root. A call of `n` steady states
-//! moves each place by `n` times the root's `advance`.
+//! **Between calls** the remaining items are at the front of their root. A call of `n` steady states advances
+//! each position by `n` times the root's `advance`.
 //!
-//! **Families.** Filters side by side that do the same fire together, a lane for each ([`families`]), where
-//! that is faster ([`choose`]).
+//! **Families.** Parallel isomorphic filters fire together, a lane for each ([`families`]), where that is
+//! faster ([`choose`]).
 //!
-//! **Bundles.** Filters between which nothing is left are one code, with registers in place of what is between
-//! them ([`bundles`]).
+//! **Bundles.** Filters between which no items remain are one code, with registers for the items between them
+//! ([`bundles`]).
 //!
-//! **Order.** Outside of feedback loops each node fires for all `n` steady states in one go; around a loop
-//! the phases are done `n` times, and so are those of what messages keep in order ([`ties`](crate::ties)). Where
+//! **Order.** Outside feedback loops each node fires for all `n` steady states at once. The phases of a loop
+//! are repeated `n` times, and so are those that messages keep in order ([`ties`](crate::ties)). Where
 //! several nodes print, `n` is 1.
 
 mod border;
@@ -54,36 +55,36 @@ pub(crate) use roots::{BEYOND, Root, held, sizes};
 pub(crate) use state::{has_state, keeps_nothing};
 pub(crate) use worth::loads;
 
-/// Bytes that buffers may take together: of the first cache, and of the second where it is needed to
-/// fire often enough in a row.
+/// Bytes of all buffers together: in the first-level cache, and in the second-level cache where a call would
+/// otherwise be too short.
 const NEAR: u64 = 20 << 10;
 const FAR: u64 = 256 << 10;
 
-/// Steady states in a row that are worth leaving the first cache for.
+/// Steady states in a call for which the second-level cache is used.
 const ENOUGH: u64 = 64;
 
 /// The most steady states in a call.
 const MOST: u64 = 1 << 14;
 
-/// A step from the numbers of one channel's items to those of another's.
+/// A step of the mapping from one channel's item numbers to another's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Level {
-    /// So many more.
+    /// Adds a constant.
     Shift(i64),
-    /// One of the ports of a splitter or joiner: its weight, that of all, and of those before.
+    /// A port of a splitter or joiner: its weight, the sum of all weights, and of those before it.
     Deal { width: i64, all: i64, before: i64 },
 }
 
-/// Where the items of a channel stand.
+/// The view of a channel's items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
-    /// The channel whose buffer it is.
+    /// The channel that has the buffer.
     pub(crate) root: ChannelId,
     levels: Vec<Level>,
 }
 
 impl Place {
-    /// The place in the root of an item, counted from the channel's first of all.
+    /// The position in the root of an item, both counted from the channels' first items.
     pub(crate) fn of(&self, item: i64) -> i64 {
         self.levels.iter().fold(item, |item, level| match level {
             Level::Shift(by) => item + by,
@@ -94,15 +95,15 @@ impl Place {
     }
 }
 
-/// A side of a node that does something.
+/// A node's access to a root on one side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Port {
-    /// The root, by its place among the plan's.
+    /// The index of the root in the plan.
     pub(crate) root: usize,
     pub(crate) items: Items,
 }
 
-/// A node that does something.
+/// A node that fires.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Actor {
     pub(crate) node: NodeId,
@@ -117,30 +118,30 @@ pub(crate) struct Actor {
 pub(crate) struct Plan {
     pub(crate) actors: Vec<Actor>,
     pub(crate) roots: Vec<Root>,
-    /// Buffers of the parts before it.
+    /// The number of buffers of earlier parts.
     pub(crate) first: usize,
     pub(crate) steps: Vec<Step>,
     pub(crate) families: Vec<Family>,
     pub(crate) bundles: Vec<Bundle>,
-    /// Where items come in from other parts, and go out to them.
+    /// Where items enter from other parts, and leave to them.
     pub(crate) inputs: Vec<Border>,
     pub(crate) outputs: Vec<Border>,
     /// The most steady states in a call.
     pub(crate) scale: u64,
-    /// For each channel, where it stands; none of those that carry nothing.
+    /// By channel: its place; `None` for channels that carry nothing.
     pub(crate) places: Vec<Option<Place>>,
-    /// How far everybody comes in the roots.
+    /// How far each access reaches in its root.
     pub(crate) ends: Vec<roots::End>,
-    /// Channels to the region's nodes that may hold items between steady states, in their order.
+    /// Channels to the region's nodes that may hold items between steady states, in order.
     pub(crate) holding: Vec<ChannelId>,
-    /// Groups of actors that are run in lanes.
+    /// Groups of actors that run in lanes.
     pub(crate) blocks: Vec<Block>,
-    /// Roots that have no memory of their own: those inside of blocks and bundles.
+    /// Roots without a buffer: those inside blocks and bundles.
     pub(crate) inner: Vec<usize>,
 }
 
 impl Plan {
-    /// Whether an actor is run by itself.
+    /// Whether an actor fires on its own.
     pub(crate) fn acts(&self, actor: usize) -> bool {
         fn fires(rounds: &[Round], actor: usize) -> bool {
             rounds.iter().any(|round| match round {
@@ -155,19 +156,19 @@ impl Plan {
         })
     }
 
-    /// Vectors of memory that blocks need.
+    /// The vectors of memory that blocks need.
     pub(crate) fn vectors(&self) -> u32 {
         self.blocks.iter().map(|block| block.vectors).max().unwrap_or(0)
     }
 
-    /// Steady states that are done together, with so many lanes.
+    /// The steady states that are done together, with this many lanes.
     pub(crate) fn turn(&self, lanes: usize) -> u64 {
         let turn =
             |block: &Block| if block.across.is_some() { 1 } else { u64::from(block.beside) * lanes as u64 };
         self.blocks.iter().map(turn).max().unwrap_or(lanes as u64)
     }
 
-    /// Sees to it that calls are worth their while, and buffers large enough, for as many lanes.
+    /// Sets the length of calls and the sizes of buffers for blocks with this many lanes.
     pub(crate) fn with_blocks(&mut self, facts: &Facts<'_>, lanes: u64) {
         if self.blocks.is_empty() {
             return;
@@ -181,21 +182,21 @@ impl Plan {
         roots::measure(self);
     }
 
-    /// Whether all is one step: what comes in is read once and what goes out is written once, so no cache need
-    /// hold it from one step to the next.
+    /// Whether everything is one step: input is read once and output is written once, so no cache has to hold
+    /// items from one step to the next.
     fn streams(&self, facts: &Facts<'_>) -> bool {
         let is_end =
             |step: &&Step| matches!(step, Step::All(actor) if facts.is_end(self.actors[*actor].node));
         self.steps.iter().filter(|step| !is_end(step)).count() == 1
     }
 
-    /// Whether a channel's items are used where they stand outside.
+    /// Whether a channel's items are accessed in the queue outside.
     pub(crate) fn is_direct(&self, channel: ChannelId) -> bool {
         self.inputs.iter().chain(&self.outputs).any(|border| border.channel == channel && border.direct)
     }
 }
 
-/// Plans a region, alone or for many steady states in a row; there are no vectors where `lanes` is 1.
+/// Plans a region, for one or many steady states in a call; without vectors if `lanes` is 1.
 pub(crate) fn plan(
     facts: &Facts<'_>,
     merged: &Merged,
@@ -255,14 +256,14 @@ pub(crate) fn plan(
                 roots::measure(&mut plan);
                 return Ok(plan);
             }
-            // No regular pattern: this one copies.
+            // No regular pattern: this node copies.
             Err(node) => kept[node.0 as usize] = true,
         }
     }
 }
 
-/// Nodes that must copy, whatever the rates: a channel from a splitter to a joiner belongs to neither. Those
-/// outside of the region count as such: no channel is followed through them.
+/// Nodes that must copy at any rates: a channel from a splitter to a joiner would belong to neither. Nodes
+/// outside the region are included, so that no channel is followed through them.
 fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
     let flat = &facts.compiled.flat;
     let mut kept: Vec<bool> = facts.inside.iter().map(|inside| !inside).collect();
@@ -291,17 +292,17 @@ fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
     kept
 }
 
-/// Bytes that go through roots in a steady state.
+/// Bytes that move through roots in a steady state.
 fn bytes_of<'a>(roots: impl Iterator<Item = &'a Root>) -> u64 {
     roots.map(|root| root.advance as u64 * root.bytes as u64).sum::<u64>().max(1)
 }
 
-/// As many steady states of so many bytes as the cache holds.
+/// The number of steady states, at this many bytes each, that fit the caches.
 fn scale(each: u64) -> u64 {
     rounded((NEAR / each).max((FAR / each).min(ENOUGH)).clamp(1, MOST))
 }
 
-/// Not much less, and a number that leaves nothing over when several are done at once.
+/// Rounds down a little to a multiple of a power of two, so that vectors leave no remainder.
 fn rounded(scale: u64) -> u64 {
     let step = (scale / 4).max(1);
     let step = 1 << step.ilog2();

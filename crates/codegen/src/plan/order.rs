@@ -1,28 +1,28 @@
-//! In what order nodes fire.
+//! The order of firings.
 
 use super::{Actor, Bundle, Facts, Family, Plan, long};
 use crate::emit::program::NodeCode;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::schedule::Phase;
 
-/// A part of a call of `n` steady states.
+/// A step of a call of `n` steady states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// An actor fires `n` times as often as in a steady state.
+    /// An actor does the firings of `n` steady states.
     All(usize),
-    /// A group of actors, by its place among the plan's blocks, fires for `n` steady states.
+    /// A group of actors, by its index in the plan's blocks, does `n` steady states.
     Blocks(usize),
-    /// These, `n` times one after the other.
+    /// These rounds, `n` times.
     Rounds(Vec<Round>),
-    /// All siblings of a family do, together.
+    /// All siblings of a family fire together.
     Family(usize),
-    /// All filters of a bundle do, together.
+    /// All filters of a bundle fire together.
     Bundle(usize),
 }
 
 impl Step {
-    /// What a call of one steady state makes of it: an actor's firings, those of a family or bundle, one turn, or
-    /// one block.
+    /// Its units in one steady state: an actor's firings, those of a family or bundle, one round, or one
+    /// block.
     pub(crate) fn times(&self, plan: &Plan) -> u64 {
         match self {
             Step::All(actor) => plan.actors[*actor].firings,
@@ -55,14 +55,14 @@ impl Step {
     }
 }
 
-/// A part of a turn round feedback loops.
+/// A part of a feedback loop's round.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Round {
-    /// An actor fires so many times.
+    /// An actor fires this many times.
     Fire(usize, u64),
-    /// These, so many times.
+    /// These, this many times.
     Repeat(u64, Vec<Round>),
-    /// All that there is in a turn: actors fire for up to so many turns at once, since there are items for that.
+    /// A whole round: actors fire for up to this many rounds at once, since the loop holds the items for it.
     AtOnce(u64, Vec<Round>),
 }
 
@@ -104,13 +104,13 @@ pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor], codes: &[Option<NodeCod
     steps
 }
 
-/// The span that messages keep a node in.
+/// The span that keeps a node in order because of messages.
 fn tied_in(facts: &Facts<'_>, node: NodeId) -> Option<usize> {
     facts.spans.iter().position(|span| (span.first..=span.last).contains(&node.0))
 }
 
-/// The same steps with families and bundles as one each. What is in none of them keeps its order, so that
-/// failures and prints do. Those that cannot be done at one time are taken away.
+/// The steps with each family and bundle as one. All other actors keep their order, so that failures and
+/// prints do. Families and bundles are removed if their members cannot fire at one time.
 pub(super) fn with_families(
     actors: &[Actor],
     steps: &[Step],
@@ -127,7 +127,7 @@ pub(super) fn with_families(
             Ok(steps) => return steps,
             Err(Step::Bundle(bundle)) => _ = bundles.remove(bundle),
             Err(Step::Family(family)) => _ = families.remove(family),
-            // It is not for them that there is no such order, but each actor is one of them or has a step.
+            // Removing a single group does not help: go back to the original steps.
             Err(_) => {
                 families.clear();
                 bundles.clear();
@@ -136,8 +136,8 @@ pub(super) fn with_families(
     }
 }
 
-/// The steps in an order in which each comes after all whose items it takes; what is in the way where there
-/// is none.
+/// Orders the steps so that each comes after all steps that write what it reads; returns the group that
+/// blocks such an order, if there is none.
 fn together(actors: &[Actor], steps: &[Step], groups: &[(Step, &[usize])]) -> Result<Vec<Step>, Step> {
     let group_of = |actor: usize| groups.iter().find(|(_, group)| group.contains(&actor));
     let mut units: Vec<(Step, Vec<usize>)> = Vec::new();
@@ -203,7 +203,7 @@ fn members(step: &Step, all: &mut Vec<usize>) {
     }
 }
 
-/// The nodes of each feedback loop: from the first to the last, since nodes stand in data-flow order.
+/// The nodes of each feedback loop, as a range, since nodes are in data-flow order.
 pub(super) fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
     let back = facts.compiled.flat.channels.iter().filter(|channel| channel.back);
     let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to.0, channel.from.0)).collect();

@@ -1,10 +1,10 @@
-//! Where items of channels are that are no buffers: in the buffers behind splitters and joiners.
+//! The places of channels without a buffer: views of the buffers behind splitters and joiners.
 
 use super::{Facts, Level, Place};
 use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
 use thalweg_lang::tree::Weights;
 
-/// The place of each channel's first item, where the channel has one.
+/// The place of each channel near the region; `None` where it has none.
 pub(super) fn places(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<Place>> {
     let flat = &facts.compiled.flat;
     let ends = |channel: ChannelId| [flat.channel(channel).from, flat.channel(channel).to];
@@ -42,7 +42,7 @@ fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> 
     }
 }
 
-/// The channel that comes through identities and delays as this one, and how many places later.
+/// The channel that reaches this one through identities and delays, and the total delay.
 fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
     let (flat, mut all) = (&facts.compiled.flat, 0);
     loop {
@@ -53,7 +53,7 @@ fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -
     }
 }
 
-/// The channel that this one goes through identities and delays as, and how many places later.
+/// The channel that this one reaches through identities and delays, and the total delay.
 fn behind_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
     let (flat, mut all) = (&facts.compiled.flat, 0);
     loop {

@@ -1,19 +1,19 @@
-//! Which places a node's firings read and write.
+//! Access patterns of firings.
 
 use super::roots::{Root, roots};
 use super::{Actor, Facts, Level, Place, Port};
 use crate::emit::items::{Items, Pattern};
 use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 
-/// Places of a group of firings that are looked at to find a pattern.
+/// The most positions of a group of firings that are examined to find a pattern.
 const MOST_PLACES: i64 = 1 << 16;
 
-/// The longest table of places.
+/// The longest table of positions.
 const LONGEST: i64 = 4096;
 
 type Actors = (Vec<Actor>, Vec<Root>);
 
-/// The nodes that do something, of those that act; the node that stands in the way of a pattern where there is none.
+/// The actors of a region. Where an access has no pattern: the node that must copy.
 pub(super) fn actors(
     facts: &Facts<'_>,
     kept: &[bool],
@@ -44,14 +44,14 @@ pub(super) fn actors(
             (Some(inputs), Some(outputs)) => actors.push(Actor { node: *node, inputs, outputs, firings }),
             _ => match in_the_way(facts, kept, *node) {
                 Some(other) => return Ok(Err(other)),
-                None => return Err(format!("no pattern is found for `{}`", flat.node(*node).name)),
+                None => return Err(format!("no access pattern found for `{}`", flat.node(*node).name)),
             },
         }
     }
     Ok(Ok((actors, roots)))
 }
 
-/// A splitter or joiner beside a node that does not copy yet.
+/// The nearest splitter or joiner that does not copy yet.
 pub(super) fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Option<NodeId> {
     let flat = &facts.compiled.flat;
     let copies = |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_) | NodeKind::Join(_));
@@ -60,7 +60,7 @@ pub(super) fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Opti
     }
     let mut seen = vec![false; flat.nodes.len()];
     let mut next = vec![node];
-    // The nearest ones first, through others that do not copy.
+    // Breadth first, through filters that forward their input.
     let mut at = 0;
     while let Some(node) = next.get(at).copied() {
         at += 1;
@@ -100,7 +100,7 @@ fn side(
         (push, push, facts.pushed(channel, port, begun))
     };
     let Some(place) = &places[channel.0 as usize] else {
-        // It carries nothing; any buffer will do.
+        // It carries nothing; any root will do.
         let items = Items::in_line(crate::ir::Cell::Of(crate::ir::Kind::Int), 1, 0);
         return (moved == 0 && window == 0).then_some(Port { root: 0, items });
     };
@@ -111,8 +111,7 @@ fn side(
     Some(Port { root, items })
 }
 
-/// The pattern of firings that begin at item `first`, each moving so many items and looking at as many
-/// as its window has.
+/// The access pattern of firings that begin at item `first`, each with this many moved items and this window.
 pub(super) fn items(place: &Place, first: i64, (moved, window): (i64, i64), firings: i64) -> Option<Items> {
     let (mut group, mut items) = (1, moved);
     for level in &place.levels {

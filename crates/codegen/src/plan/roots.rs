@@ -6,7 +6,7 @@ use crate::emit::items::Items;
 use crate::ir::Cell;
 use thalweg_lang::flat::ChannelId;
 
-/// Items beyond the last that may be read together with those that are there.
+/// Items beyond the last that vector loads may read.
 pub(crate) const BEYOND: u64 = 64;
 
 /// A buffer.
@@ -18,17 +18,17 @@ pub(crate) struct Root {
     pub(crate) cells: usize,
     /// Bytes of an item.
     pub(crate) bytes: usize,
-    /// The item at the front of the buffer after the initialisation, counted from the first of all.
+    /// The item at the front of the buffer after the initialisation, counted from the channel's first item.
     pub(crate) origin: i64,
     /// How far a steady state moves it.
     pub(crate) advance: i64,
-    /// Items at the front that may be needed by the next call.
+    /// Items at the front that the next call may need.
     pub(crate) keep: i64,
-    /// Items that it has room for.
+    /// The capacity in items.
     pub(crate) size: u64,
 }
 
-/// The roots, with where they stand after the initialisation.
+/// The roots, with their positions after the initialisation.
 pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<Root>, String> {
     let flat = &facts.compiled.flat;
     let ports = flat.ports();
@@ -65,9 +65,9 @@ pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<R
     Ok(roots)
 }
 
-/// The items that are in a channel after so many steady states: from the first up to the last, counted
-/// from the first of all. Of what comes from outside of the region there is what its consumer looks at
-/// beyond what it takes, and of what goes outside there is nothing.
+/// The items in a channel after this many steady states, as a range counted from its first item. A channel
+/// from the outside holds what its consumer peeks at beyond what it pops; a channel to the outside holds
+/// nothing.
 pub(crate) fn held(
     facts: &Facts<'_>,
     channel: ChannelId,
@@ -94,8 +94,8 @@ pub(crate) fn held(
     }
 }
 
-/// Channels to the region's nodes that hold items between steady states, always as many; and all that come from
-/// outside, where items may wait.
+/// Channels to the region's nodes that hold the same number of items after each steady state; and all
+/// channels from the outside, where items may wait.
 pub(super) fn holding(facts: &Facts<'_>, places: &[Option<Place>]) -> Vec<ChannelId> {
     let (flat, ports) = (&facts.compiled.flat, facts.compiled.flat.ports());
     let holds = |at: &usize| {
@@ -107,15 +107,15 @@ pub(super) fn holding(facts: &Facts<'_>, places: &[Option<Place>]) -> Vec<Channe
     placed.filter(holds).map(|at| ChannelId(at as u32)).collect()
 }
 
-/// How far a side of a node, or a border, comes in its root.
+/// How far an access, or a border, reaches in its root.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct End {
     root: usize,
-    /// Firings in a steady state, how many of them are a group, and how far groups are from each other.
+    /// Firings in a steady state, firings in a group, and the distance between groups.
     firings: i64,
     group: i64,
     by: i64,
-    /// The place after the last one of the first group.
+    /// The end of the first group.
     first: i64,
 }
 
@@ -126,13 +126,13 @@ impl End {
         End { root: port.root, firings: firings as i64, group, by: group_stride, first }
     }
 
-    /// The place after the last that so many steady states come to.
+    /// The end after this many steady states.
     fn after(&self, states: i64) -> i64 {
         (self.firings * states - 1).max(0) / self.group * self.by + self.first
     }
 }
 
-/// How large buffers must be.
+/// Computes the sizes of buffers.
 pub(super) fn measure(plan: &mut Plan) {
     let sides = |actor: &Actor| {
         let ports = actor.inputs.iter().chain(&actor.outputs);
@@ -146,7 +146,7 @@ pub(super) fn measure(plan: &mut Plan) {
     }
 }
 
-/// Items that buffers must have room for where so many steady states are done at once.
+/// The sizes of buffers, in items, where this many steady states are done at once.
 pub(crate) fn sizes(plan: &Plan, scale: u64) -> Vec<u64> {
     let scale = scale as i64;
     let mut sizes: Vec<i64> = plan.roots.iter().map(|root| root.keep + root.advance * scale).collect();

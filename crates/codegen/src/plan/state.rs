@@ -1,16 +1,17 @@
-//! What a node's firings leave behind besides items.
+//! Side effects and state of a node's firings.
 
 use crate::emit::program::NodeCode;
 use crate::ir::{Area, Code, MemKind, St, walk};
 
-/// Whether what a node does depends on its firings before, or can be seen elsewhere than in its items: it
-/// changes fields, draws random numbers, prints, or has to do with messages. (How often it has fired is known without having been
-/// there, and what `prework` has left is the same for all firings after it.)
+/// Whether a firing depends on earlier firings other than through its items, or is visible elsewhere: it
+/// changes fields, draws random numbers, prints, or sends or receives messages. (The number of earlier
+/// firings does not count: it is known without them. What `prework` has left does not count: it is the same
+/// for all later firings.)
 pub(crate) fn has_state(codes: &NodeCode) -> bool {
     changes(&codes.work) || !codes.handlers.is_empty()
 }
 
-/// Whether code has none of that to do with.
+/// Whether code has none of these effects.
 pub(crate) fn keeps_nothing(code: &Code) -> bool {
     !changes(code)
 }

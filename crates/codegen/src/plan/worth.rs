@@ -1,7 +1,7 @@
-//! Whether siblings are faster together, a lane for each, than one by one.
+//! The cost model: whether packing isomorphic filters into lanes is faster than running them one by one.
 //!
 //! Costs are rough counts for a steady state: 1 is an operation on a vector of the machine's lanes, or two on
-//! half of one.
+//! vectors of half that length.
 
 use crate::emit::items::{Items, Pattern};
 use crate::emit::lanes::Varies;
@@ -9,34 +9,34 @@ use crate::emit::weave::weaves;
 use crate::ir::{Area, Code, Ex, St, exprs, inner};
 use crate::siblings::Joint;
 
-/// Turns of a loop whose number is not known.
+/// The assumed number of iterations of a loop with unknown bounds.
 const SOME_TURNS: f64 = 16.0;
 
-/// What a vector of single items costs for each item.
+/// The cost of each item of a vector that is gathered item by item.
 const EACH: f64 = 1.0;
 
-/// What a firing does.
+/// The operations of a firing.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Work {
-    /// Operations on values that differ.
+    /// Operations on values that differ by lane.
     pub(super) ops: f64,
-    /// Items that are loaded, and given.
+    /// Loads and stores of items.
     pub(super) loads: f64,
     pub(super) stores: f64,
-    /// Values from anywhere in tables and arrays, one by one.
+    /// Gathers from tables and arrays.
     pub(super) apart: f64,
-    /// Functions that are no single operation.
+    /// Calls of functions that are not single operations.
     pub(super) calls: f64,
 }
 
-/// Adds up what a firing does, given what differs.
+/// Counts the operations of a firing, given which values differ.
 pub(super) fn work(code: &Code, varies: &Varies) -> Work {
     let mut work = Work::default();
     add(&code.body, varies, 1.0, &mut work);
     work
 }
 
-/// Items that a firing loads, those it loads again counted again.
+/// The loads of items in a firing, counting repeated ones.
 pub(crate) fn loads(code: &Code, varies: &Varies) -> f64 {
     work(code, varies).loads
 }
@@ -76,10 +76,10 @@ fn add_ex(ex: &Ex, varies: &Varies, times: f64, work: &mut Work) {
     ex.each(&mut |part| add_ex(part, varies, times, work));
 }
 
-/// What a function called for each lane costs.
+/// The cost of a function called for each lane.
 const CALL: f64 = 20.0;
 
-/// A firing of one filter, many of whose firings are done at once if that can be.
+/// The cost of a firing of one filter, with many firings at once where possible.
 pub(super) fn alone(code: &Code, input: Option<&Items>, output: &Items, lanes: usize) -> f64 {
     let all = lanes as f64;
     let vectors = Varies::of(code).map(|varies| work(code, &varies));
@@ -101,16 +101,16 @@ pub(super) fn alone(code: &Code, input: Option<&Items>, output: &Items, lanes: u
     one.min(together / all)
 }
 
-/// Whether the items of firings are put together from vectors of each.
+/// Whether the output is interleaved from vectors in registers.
 fn is_woven(output: &Items, stride: i64) -> bool {
     let dense = output.group == 1 && output.window * output.cells as i64 == stride;
     dense && output.pattern == Pattern::Every(1) && weaves(stride)
 }
 
-/// What a load costs where items are dealt out or turned beforehand.
+/// The cost of a load where items have been deinterleaved or transposed beforehand.
 const DEALT: f64 = 1.5;
 
-/// Whether each item of a window is looked at often enough for that.
+/// Whether each item of a window is loaded often enough for that.
 fn is_dealt(work: &Work, input: &Items) -> bool {
     let rows = input.group_stride.min(input.window).max(1);
     let in_line = input.group == 1 && matches!(input.pattern, Pattern::Every(_)) && input.cells == 1;
@@ -127,12 +127,12 @@ fn stride(items: &Items, lanes: usize) -> Option<i64> {
     }
 }
 
-/// A firing of all siblings; how many lanes a vector has best.
+/// The cost of a firing of all siblings, and the best number of lanes of a vector.
 pub(super) fn together(joint: &Joint, varies: &Varies, (from, to): (i64, i64), lanes: usize) -> (f64, usize) {
     let work = work(&joint.code, varies);
     let cost = |width: usize| {
         let (vectors, each) = (joint.lanes.div_ceil(width) as f64, width as f64);
-        // Two of the smaller ones are done at a time.
+        // Two of the shorter vectors are done at a time.
         let unit = (each / lanes as f64).max(0.5);
         let moved = |stride: i64| match stride {
             0 | 1 => unit,
@@ -146,7 +146,7 @@ pub(super) fn together(joint: &Joint, varies: &Varies, (from, to): (i64, i64), l
     for width in widths {
         let cost = cost(width);
         let as_many = joint.lanes.div_ceil(width) == joint.lanes.div_ceil(best.1);
-        // Fewer and larger ones where it is the same, but none whose lanes nobody uses.
+        // Of equal costs, fewer and longer vectors, but none with unused lanes.
         if cost < best.0 * 0.99 || (as_many && cost <= best.0) {
             best = (cost, width);
         }

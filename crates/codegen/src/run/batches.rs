@@ -1,7 +1,7 @@
-//! Batches: each region's part of them, in data-flow order.
+//! Batches: each region's part of a batch, in data-flow order.
 //!
-//! Generated code does what it can ([`emit::turns`](crate::emit)), batch after batch; where another region may go
-//! on it comes back here, and is called again for what comes behind that region.
+//! Generated code runs batch after batch as far as it can ([`emit::turns`](crate::emit)). Where a region that
+//! it does not run can continue, it returns here, and is called again for the regions behind.
 
 use super::parts::Sources;
 use super::{Run, failed};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::Stop;
 
-/// As long as batches may be done at once without anybody looking up.
+/// The most time that several batches may take before the run checks for input and interruptions again.
 const LONG: Duration = Duration::from_millis(1);
 
-/// How many batches are done at once.
+/// The number of batches done in one call.
 pub(super) struct Many(u64);
 
 impl Default for Many {
@@ -25,7 +25,7 @@ impl Default for Many {
 }
 
 impl Run<'_> {
-    /// The next batches: one, or several where that is known to be quick and no input has to be looked for.
+    /// Runs the next batch; or several, where that is quick and no input has to be read.
     pub(super) fn some_batches(&mut self, sources: &mut Sources, many: &mut Many) -> Result<(), Stop> {
         sources.sure = sources.done;
         let whole = (sources.most - sources.done) / sources.batch;
@@ -46,18 +46,18 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether a region takes its turns in generated code.
+    /// Whether generated code schedules a region.
     fn hands_over(&self, region: usize) -> bool {
         self.native.mode == Mode::Hybrid && self.native.direct[region]
     }
 
-    /// Whether a node's turns are taken in generated code.
+    /// Whether generated code schedules a node.
     pub(super) fn is_direct(&self, node: NodeId) -> bool {
         let mut regions = self.native.compiled.schedule.regions.iter().zip(&self.native.direct);
         regions.any(|(region, direct)| *direct && region.nodes == [node])
     }
 
-    /// So many batches of some regions; of all, if there is more than one.
+    /// Runs `turns` batches of a range of regions; of all regions, if `turns` is more than one.
     pub(super) fn batches(&mut self, regions: Range<usize>, n: u64, turns: u64) -> Result<(), Stop> {
         let (mut left, mut from) = (turns, regions.start);
         while left > 0 {
@@ -91,14 +91,14 @@ impl Run<'_> {
         self.state.turns(regions, n, turns, &mut self.around)
     }
 
-    /// The first of some regions that generated code knows nothing of: it has not begun, or the mode is another.
+    /// The first region of a range that generated code cannot run: it has not begun, or the mode is another.
     fn next_here(&self, mut regions: Range<usize>) -> usize {
         let end = regions.end;
         let here = |at: &usize| !self.native.direct[*at] && self.regions[*at].steady.is_none();
         regions.find(|at| self.native.mode != Mode::Hybrid || here(at)).unwrap_or(end)
     }
 
-    /// A region's part of a batch.
+    /// Runs a region's part of a batch.
     fn region_of_batch(&mut self, region: usize, n: u64) -> Result<(), Stop> {
         if self.hands_over(region) {
             let node = self.native.compiled.schedule.regions[region].nodes[0];
@@ -111,7 +111,7 @@ impl Run<'_> {
         self.advance(region, source.then_some(n)).map(|_| ())
     }
 
-    /// What generated code has counted.
+    /// Takes over the firings that generated code has counted.
     pub(super) fn count_direct(&mut self) {
         for region in (0..self.regions.len()).filter(|region| self.native.direct[*region]) {
             let node = self.native.compiled.schedule.regions[region].nodes[0];

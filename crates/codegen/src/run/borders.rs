@@ -1,12 +1,12 @@
-//! Items on their way between parts: from queues to buffers and back.
+//! Copies items between parts: from queues to buffers and back.
 
 use super::Run;
 use super::moves::{is_in_line, place, scatter};
 use crate::plan::Border;
 
 impl Run<'_> {
-    /// What other parts have for so many steady states, which is there, comes in; there is room for what
-    /// goes out.
+    /// Takes the input of `n` steady states, which is in the queues, from other parts; ensures room for their
+    /// output.
     pub(super) fn come_in(&mut self, stage: usize, n: u64) {
         let Some(plan) = &self.native.parts[stage].plan else { return self.room_between(stage, n) };
         for Border { channel, port, items, direct, .. } in &plan.inputs {
@@ -33,7 +33,7 @@ impl Run<'_> {
         }
     }
 
-    /// What so many steady states have given goes out.
+    /// Passes the output of `n` steady states on to other parts.
     pub(super) fn go_out(&mut self, stage: usize, n: u64) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
         for border in plan.inputs.iter().filter(|border| border.direct) {
@@ -58,7 +58,7 @@ impl Run<'_> {
         }
     }
 
-    /// Room for what so many steady states give, node by node.
+    /// Ensures room for the output of `n` steady states, node by node.
     fn room_between(&mut self, stage: usize, n: u64) {
         if self.native.rings() {
             return;

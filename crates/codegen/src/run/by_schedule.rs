@@ -5,17 +5,17 @@ use crate::Mode;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
-/// What it comes to if a region does what it can.
+/// Why a region pauses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pause {
     /// A steady state has ended.
     Steady,
-    /// There is nothing more to be done now.
+    /// Nothing more can be done now.
     Lacks,
 }
 
 impl Run<'_> {
-    /// From now on regions go by their schedules, node by node, from where they are.
+    /// Continues all regions node by node by their schedules, from where they are.
     pub(super) fn by_schedule(&mut self) {
         if self.native.mode == Mode::Hybrid {
             self.count_direct();
@@ -33,7 +33,7 @@ impl Run<'_> {
         }
     }
 
-    /// Regions are done node by node from now on, from their beginning.
+    /// Empties all buffers, so that regions run node by node from now on.
     pub(super) fn empty_all_buffers(&mut self) {
         for region in 0..self.regions.len() {
             let steady = self.regions[region].steady.take();
@@ -44,13 +44,13 @@ impl Run<'_> {
         }
     }
 
-    /// Regions whose nodes are ahead of their schedules pass the steady states that all of them have done.
+    /// Lets regions with nodes ahead of their schedules pass the steady states that all nodes have done.
     pub(super) fn pass_ahead(&mut self) {
         for region in &mut self.regions {
             let fired = |node: &NodeId| self.fired[node.0 as usize];
             let moving = region.firings.iter().filter(|(.., firings)| *firings > 0);
             let done = moving.map(|(node, begun, firings)| Some(fired(node).checked_sub(*begun)? / firings));
-            // One that has not ended its initialisation does that first.
+            // A region that has not finished its initialisation does that first.
             let Some(Some(steady)) = done.min() else { continue };
             for (node, begun, firings) in &region.firings {
                 self.passed[node.0 as usize] = begun + firings * steady;
@@ -59,8 +59,8 @@ impl Run<'_> {
         }
     }
 
-    /// Fires what is next in a region's schedule, as often as it can; whether that was as often as it should.
-    /// What has been done ahead is passed.
+    /// Does the next firings of a region's schedule, as far as possible; returns whether any could be passed.
+    /// Firings done ahead of the schedule are passed.
     pub(super) fn fire_next(&mut self, region: usize) -> Result<bool, Stop> {
         let Some((node, left)) = self.regions[region].cursor.due() else { return Ok(true) };
         let at = node.0 as usize;
@@ -77,12 +77,13 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Whether a node's firings may wait in their middle, so that nobody knows when they have ended.
+    /// Whether a node's firings may wait in the middle, so that it is not known in advance when they end.
     fn one_by_one(&self, node: NodeId) -> bool {
         self.native.waits[node.0 as usize].is_some_and(|stack| stack > 0)
     }
 
-    /// Runs a region to the end of a steady state, or as far as it goes; whether anything was done.
+    /// Runs a region to the end of a steady state, or as far as possible; also returns whether anything
+    /// fired.
     pub(super) fn step(&mut self, region: usize) -> Result<(Pause, bool), Stop> {
         self.moved = false;
         loop {
@@ -96,7 +97,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the regions that take from others until none goes on.
+    /// Runs the regions that take from others until none can continue.
     pub(super) fn settle(&mut self, around: &mut Surroundings<'_>) -> Result<(), Stop> {
         let mut goes_on = true;
         while std::mem::take(&mut goes_on) {

@@ -1,12 +1,12 @@
-//! Regions that go on when others ask them for items.
+//! Demand-driven scheduling of regions.
 
 use super::Run;
 use super::parts::Sources;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 impl Run<'_> {
-    /// Each end of the graph gets something, if there is anything left for it: whoever it lacks items from
-    /// goes on before it, and so on up to the sources. Again and again, until the input is over or somebody interrupts.
+    /// Lets each sink region run. A region that lacks input first lets its producers run, and so on up to the
+    /// sources. Repeats until the input has ended or the run is interrupted.
     pub(super) fn pull_all(
         &mut self,
         sources: &mut Sources,
@@ -47,7 +47,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// A batch of all sources; whether there was one.
+    /// Runs a batch of all sources; returns whether there was one.
     fn feed(&mut self, sources: &mut Sources) -> Result<bool, Stop> {
         if sources.over {
             return Ok(false);

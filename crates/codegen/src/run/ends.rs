@@ -1,4 +1,4 @@
-//! The ends of a program: files that are read and written.
+//! The ends of a program: files that it reads and writes.
 
 use super::input::{Patience, SHORT, There};
 use super::reader::{Reader, Told};
@@ -21,7 +21,7 @@ pub(super) struct Writer {
     bytes: usize,
 }
 
-/// All of them, by node.
+/// All files, by node.
 #[derive(Default)]
 pub(super) struct Ends {
     pub(super) readers: Vec<(NodeId, Reader)>,
@@ -69,23 +69,23 @@ impl Ends {
         Ok(ends)
     }
 
-    /// Sees to it that what is read can be read again, where files cannot.
+    /// Makes input that cannot be rewound readable again by recording it.
     pub(super) fn remember(&mut self) {
         self.readers.iter_mut().for_each(|(_, reader)| reader.remember());
     }
 
-    /// The same input from its beginning, if that can be had; what is written goes nowhere.
+    /// The same input from its beginning, if possible; output is discarded.
     pub(super) fn again(mut self) -> Option<Ends> {
         self.writers.iter_mut().for_each(|(_, writer)| writer.sink = None);
         self.readers.iter_mut().all(|(_, reader)| reader.again()).then_some(self)
     }
 
-    /// The reader that a node is, by its place.
+    /// The index of the reader that a node is.
     pub(super) fn reader_of(&self, node: NodeId) -> Option<usize> {
         self.readers.iter().position(|(reader, _)| *reader == node)
     }
 
-    /// The same of a writer.
+    /// The index of the writer that a node is.
     pub(super) fn writer_of(&self, node: NodeId) -> Option<usize> {
         self.writers.iter().position(|(writer, _)| *writer == node)
     }
@@ -98,7 +98,8 @@ impl Ends {
         self.writer_of(node).is_some()
     }
 
-    /// How many steady states, up to a number, all readers have items for.
+    /// The steady states, up to `want`, that all readers have items for. Blocks until they are read or the
+    /// input ends.
     pub(super) fn available(&mut self, facts: &Facts<'_>, want: u64) -> Result<u64, Stop> {
         let mut n = want;
         for (node, reader) in &mut self.readers {
@@ -109,7 +110,7 @@ impl Ends {
         Ok(n)
     }
 
-    /// What there is input for without waiting.
+    /// The steady states that there is input for, waiting no longer than `patience`.
     pub(super) fn there(&mut self, facts: &Facts<'_>, want: u64, patience: Patience) -> There {
         let (mut n, mut last) = (want, u64::MAX);
         for (node, reader) in &mut self.readers {
@@ -122,7 +123,7 @@ impl Ends {
         There { n, over: n < want && last == n }
     }
 
-    /// Whether a reader would have to wait for some of so many items.
+    /// Whether a reader would block before it has `count` items.
     pub(super) fn waits(&mut self, node: NodeId, count: u64) -> bool {
         let reader = self.readers.iter_mut().find(|(reader, _)| *reader == node);
         reader.is_some_and(|(_, reader)| {
@@ -131,7 +132,7 @@ impl Ends {
         })
     }
 
-    /// What has been written to pipes and devices goes there now.
+    /// Flushes output to pipes and devices.
     pub(super) fn flush(&mut self, compiled: &Compiled) -> Result<(), Stop> {
         for (node, writer) in &mut self.writers {
             if let Some(sink) = &mut writer.sink {
@@ -141,7 +142,7 @@ impl Ends {
         Ok(())
     }
 
-    /// Up to so many items.
+    /// Reads up to `count` items.
     pub(super) fn read(&mut self, node: NodeId, count: u64) -> Result<Vec<u8>, Stop> {
         let Some((_, reader)) = self.readers.iter_mut().find(|(reader, _)| *reader == node) else {
             return Ok(Vec::new());
@@ -165,7 +166,7 @@ impl Ends {
         }
     }
 
-    /// All that was written becomes visible.
+    /// Completes all output files.
     pub(super) fn finish(&mut self, compiled: &Compiled) -> Result<(), Stop> {
         for (node, writer) in &mut self.writers {
             if let Some(sink) = writer.sink.take() {
@@ -196,7 +197,7 @@ impl Writer {
         self.sink.as_mut()?.room(bytes)
     }
 
-    /// So many bytes of it are items now.
+    /// Declares that this many bytes of the room have been filled.
     pub(super) fn filled(&mut self, compiled: &Compiled, node: NodeId, bytes: usize) -> Result<(), Stop> {
         let Some(sink) = &mut self.sink else { return Ok(()) };
         sink.filled(bytes).map_err(|error| fault(compiled, node, &error))
@@ -208,7 +209,7 @@ fn fault(compiled: &Compiled, node: NodeId, error: &std::io::Error) -> Stop {
     Stop::Fault(Box::new(Diagnostic::new(node.span, format!("`{}`: {error}", node.name))))
 }
 
-/// A value as it stands in memory.
+/// Appends a value as it is represented in memory.
 pub(super) fn to_bytes(value: &Value, shape: &Shape, structs: &[Vec<Shape>], out: &mut Vec<u8>) {
     let mut cells = Vec::new();
     flatten(value, shape, structs, &mut cells);
@@ -223,7 +224,7 @@ pub(super) fn to_bytes(value: &Value, shape: &Shape, structs: &[Vec<Shape>], out
     }
 }
 
-/// The value that stands in memory.
+/// Reads a value from its representation in memory.
 fn from_bytes(bytes: &mut &[u8], shape: &Shape, structs: &[Vec<Shape>], cell: Cell) -> Value {
     let mut word = || {
         let (word, rest) = bytes.split_at(4);

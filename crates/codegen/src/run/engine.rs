@@ -1,4 +1,12 @@
-//! The engine beside the caller's thread.
+//! Runs an engine graph beside the caller's thread.
+//!
+//! **Actors.** The *caller* feeds the graph through one channel and takes results from another; the *engine*
+//! runs the graph on its own threads. **Ends.** The caller ends the graph by dropping its sender; the engine
+//! ends the caller by dropping its senders, or by failing (`Handle::is_over`).
+//!
+//! **Interruption.** `stopped` goes from false to true once. The caller sets it; the program reads it through
+//! [`Host::stops`](crate::build::Host). Both accesses are relaxed, since the flag publishes no data: results
+//! pass through channels, and the caller joins the engine's thread before it reads anything else.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,11 +16,11 @@ use std::time::Duration;
 use thalweg::{Error, Finished, Graph, Handle, Options};
 use thalweg_lang::interpret::Stop;
 
-/// How often a caller that waits looks whether it is interrupted.
+/// Interval at which a waiting caller checks for interruption.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs a graph while the caller does something, and gives what comes of both. Where the engine fails, its failure is
-/// told.
+/// Runs a graph while the caller runs `f`, and returns both results. If the engine fails, its error is
+/// returned.
 pub(super) fn beside<R>(
     graph: Graph<'_>,
     options: &Options,
@@ -30,8 +38,8 @@ pub(super) fn beside<R>(
     })
 }
 
-/// The next result; none where there will be no more. If the run is interrupted meanwhile all are told to stop, since
-/// somebody may be in a firing that never ends.
+/// The next result; `None` where there will be no more. Sets `stopped` if the run is interrupted while it
+/// waits, since a worker may be in a firing that never ends.
 pub(super) fn next<T>(
     results: &Receiver<T>,
     engine: &Handle,
@@ -42,7 +50,8 @@ pub(super) fn next<T>(
         match results.recv_timeout(LOOK) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Disconnected) => return None,
-            // Its output may still have a thread to wait for, which waits for the caller.
+            // The graph's output may still wait for a thread that waits for the caller, so the channel need
+            // not be closed yet.
             Err(RecvTimeoutError::Timeout) if engine.is_over() => return results.try_recv().ok(),
             Err(RecvTimeoutError::Timeout) => _ = stopped.fetch_or(interrupted(), Ordering::Relaxed),
         }

@@ -1,8 +1,8 @@
-//! What comes before a failure.
+//! Finds the first of several failures.
 //!
-//! A step fires for many steady states before the next one does; so when one fails in a steady state, those
-//! behind it have still to do the steady states before that one. If one of them fails meanwhile it is
-//! the first to do so, as the interpreter counts: in the order of steady states, and there of steps.
+//! A step does many steady states before the next step begins. So when a firing fails, the steps behind it
+//! have yet to do the steady states before that firing's. If one of them fails meanwhile, its failure comes
+//! first in the interpreter's order: by steady state, and within a steady state by step.
 
 use super::fault;
 use crate::Native;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::Stop;
 
-/// Where a failure is looked for.
+/// The context of a failure.
 pub(super) struct Failing<'a> {
     pub(super) native: &'a Native,
     pub(super) plan: &'a Plan,
@@ -22,8 +22,8 @@ pub(super) struct Failing<'a> {
 }
 
 impl Failing<'_> {
-    /// After a call of so many steady states that has failed: does what the steps behind have to do, up to
-    /// the last one of these; how many steady states are done, and why no more.
+    /// After a call of `n` steady states has failed: does what the steps behind the failure still have to do,
+    /// up to the last of `steps`. Returns the number of complete steady states, and the first failure.
     pub(super) fn settle(
         &self,
         state: &mut State<'_>,

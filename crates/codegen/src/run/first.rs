@@ -1,11 +1,11 @@
-//! Which of several failures is told.
+//! Finds the failure that the interpreter would report.
 //!
-//! In batches a region comes further than another one before whose failure the interpreter would have met. Which
-//! firings fail does not depend on the order; which of them is the first does. So where batches have failed in a
-//! program in which several filters may, it is run again from its beginning, up to the steady state after which all
-//! had gone well in batches and from there on in the interpreter's order, until something fails. Its input is read
-//! again, or from what has been kept of it; nothing is written, and nobody prints (who does while others may fail
-//! keeps to that order anyway).
+//! In a batch a region may run ahead of another one with a failure that the interpreter would meet first.
+//! Which firings fail does not depend on the order; which of them is first does. So where batches fail in a
+//! program in which several filters may fail, the program runs again from its beginning: in batches up to the
+//! last steady state before which all batches were complete, and from there in the interpreter's order until
+//! something fails. Input is read again, or from a recording. Output and prints are discarded. (A program
+//! that prints while another filter may fail runs in the interpreter's order anyway.)
 
 use super::Run;
 use crate::Native;
@@ -14,13 +14,13 @@ use thalweg_lang::files::Disk;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 impl Native {
-    /// Whether several filters may fail whose order is not kept.
+    /// Whether several filters may fail, and their order is not kept.
     pub(crate) fn may_fail_first(&self) -> bool {
         let fail = self.codes.iter().flatten().filter(|code| code.all().any(|code| !code.sites.is_empty()));
         self.flows() && !self.exact && !self.has_messages() && fail.count() > 1
     }
 
-    /// What the interpreter would tell of a run that has failed in this way.
+    /// The failure that the interpreter would report for a run that has failed with `stop`.
     pub(super) fn first_failure(&self, run: &mut Run<'_>, stop: Stop) -> Stop {
         let (Some((sure, most)), true) = (run.failed, self.may_fail_first()) else { return stop };
         let (interrupted, asked) = (run.around.interrupted.clone(), run.around.interrupted.clone());

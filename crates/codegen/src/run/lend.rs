@@ -1,15 +1,23 @@
-//! Ends and buffers: which buffers' items are those of a file, and where they stand.
+//! Zero-copy input and output: buffers in the memory of files.
 //!
-//! A buffer that nobody but a reader fills, one item after the other, holds a piece of the file as it is. So
-//! for a call it may stand in the file's own memory: from the items on that the calls before have left, up to
-//! as many behind the last one as firings may look at. Where the memory does not go that far (it does not at
-//! the end of the file) items are copied into the buffer. A buffer that a writer empties in each call may
-//! stand in the file's memory too.
+//! A buffer that only a reader fills, one item after the other, holds a contiguous piece of the file. For the
+//! duration of a call it may be in the file's memory: from the items that earlier calls have left, to as far
+//! behind the last item as firings may read. Where the file's memory does not reach that far (as at the end
+//! of the file), the items are copied to the buffer's own memory. A buffer that a writer empties in each call
+//! may be in the file's memory as well.
 //!
-//! Buffers that may stand in files have memory of their own when they need it, and not more than that: where files
-//! are memory that is for the last few steady states alone, behind whose items firings may look.
+//! | `lends` | `lent` | the buffer is in |
+//! |---|---|---|
+//! | no | no | its own memory, always |
+//! | yes | no | its own memory, in this call |
+//! | yes | yes | the file's memory, in this call |
 //!
-//! What is lent is lent for one call: while it lasts nobody else touches the files.
+//! `let_in` decides `lent` for readers, `call` for writers. `land` copies what is left to the buffer's own
+//! memory and ends a loan; `lend_nothing` forbids all loans. Own memory of a buffer that lends is allocated
+//! when it is first needed, and only as large as that call needs: with files in memory that is for the last
+//! few steady states, since firings may read behind their items.
+//!
+//! A loan lasts for one call; nothing else accesses the files during the call.
 
 use super::ends::Ends;
 use super::failing::Failing;
@@ -19,15 +27,15 @@ use crate::build::{LENDERS, Lent, Memory, State};
 use crate::plan::{Actor, BEYOND, Plan, Port, sizes};
 use thalweg_lang::interpret::Stop;
 
-/// The end that an actor is.
+/// An actor that is a reader or a writer, with its buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
-    /// The actor, by its place in the plan.
+    /// The index of the actor in the plan.
     pub(super) actor: usize,
-    /// The end, by its place among the readers or writers.
+    /// The index among the readers or writers.
     pub(super) end: usize,
     pub(super) root: usize,
-    /// Items that come through in a steady state.
+    /// Items that pass in a steady state.
     firings: u64,
     /// Bytes of an item.
     pub(super) bytes: usize,
@@ -36,12 +44,12 @@ pub(super) struct Gate {
     size: usize,
     /// Bytes by which a steady state moves the buffer.
     advance: usize,
-    /// The buffer may stand in the file's memory; it does in this call.
+    /// Whether the buffer may be in the file's memory, and whether it is in this call.
     lends: bool,
     lent: bool,
 }
 
-/// All of them.
+/// All gates of a part.
 #[derive(Default, Debug)]
 pub(super) struct Gates {
     pub(super) readers: Vec<Gate>,
@@ -69,25 +77,25 @@ impl Gate {
 }
 
 impl Gate {
-    /// Bytes that come through in a steady state.
+    /// Bytes that pass in a steady state.
     pub(super) fn each(&self) -> usize {
         self.firings as usize * self.bytes
     }
 
-    /// Bytes that must be there beyond the last item.
+    /// Bytes that must be readable beyond the last item.
     pub(super) fn beyond(&self) -> usize {
         BEYOND as usize * self.bytes
     }
 }
 
 impl Gates {
-    /// Whether there are files and all may lend their memory.
+    /// Whether there are files, and all of them may lend their memory.
     pub(super) fn all_lend(&self) -> bool {
         let mut all = self.readers.iter().chain(&self.writers).peekable();
         all.peek().is_some() && all.all(|gate| gate.lends)
     }
 
-    /// Those of a plan. From now on readers keep what the buffers that they lend memory for need.
+    /// The gates of a plan. From now on the readers keep what the buffers in their memory need.
     pub(super) fn new(plan: &Plan, ends: &mut Ends) -> Gates {
         let mut gates = Gates { states: plan.scale, ..Gates::default() };
         for (at, actor) in plan.actors.iter().enumerate() {
@@ -108,18 +116,18 @@ impl Gates {
         let used: Vec<usize> =
             gates.readers.iter().chain(&gates.writers).map(|gate| gate.root).chain(borders).collect();
         for gate in &mut gates.writers {
-            // A buffer stands at one place.
+            // A buffer can be in one place only.
             gate.lends &= used.iter().filter(|root| **root == gate.root).count() == 1;
         }
         gates
     }
 
-    /// The buffers that may stand in files.
+    /// The buffers that may be in files.
     pub(super) fn lenders(&self) -> impl Iterator<Item = usize> {
         self.readers.iter().chain(&self.writers).filter(|gate| gate.lends).map(|gate| gate.root)
     }
 
-    /// The next call is of so many steady states.
+    /// Sets the number of steady states of the next call.
     fn measure(&mut self, plan: &Plan, n: u64) {
         if std::mem::replace(&mut self.states, n) != n {
             let sizes = sizes(plan, n);
@@ -129,7 +137,7 @@ impl Gates {
         }
     }
 
-    /// What ends lend for a call of a plan whose first buffer is told.
+    /// The memory that files lend for a call; `first` is the index of the plan's first buffer.
     fn lend<'a>(&self, ends: &'a mut Ends, first: usize) -> Lent<'a> {
         let mut lent = Lent::default();
         for (gate, place) in self.readers.iter().zip(&mut lent.read).filter(|(gate, _)| gate.lent) {
@@ -145,14 +153,14 @@ impl Gates {
     }
 }
 
-/// Whether an actor's items are the only ones that come into a root.
+/// Whether only this actor writes a root.
 fn fills_alone(plan: &Plan, actor: usize, root: usize) -> bool {
     let comes_in = plan.inputs.iter().chain(&plan.outputs).any(|border| border.port.root == root);
     let fills = |actor: &Actor| actor.outputs.iter().any(|port| port.root == root && port.items.window > 0);
     !comes_in && plan.actors.iter().enumerate().all(|(at, other)| at == actor || !fills(other))
 }
 
-/// A buffer that is not lent gets the memory that the next call needs.
+/// Allocates the memory that the next call needs for a buffer that is not lent.
 fn grow(state: &mut State<'_>, plan: &Plan, buffers: &mut [Memory], gate: &Gate) {
     let memory = &mut buffers[gate.root];
     if memory.bytes().len() < gate.size {
@@ -161,14 +169,14 @@ fn grow(state: &mut State<'_>, plan: &Plan, buffers: &mut [Memory], gate: &Gate)
     }
 }
 
-/// Scalars have 4 bytes at most.
+/// Scalars have at most 4 bytes.
 pub(super) fn is_aligned(memory: &[u8]) -> bool {
     memory.as_ptr().cast::<u32>().is_aligned()
 }
 
 impl Run<'_> {
-    /// Steady states of a part, in one call, after so many. Where it fails: how many have been done all the
-    /// same, and why no more.
+    /// Runs `n` steady states of a part in one call, after `done`. On failure: the steady states that are
+    /// complete all the same, and the reason.
     pub(super) fn call(&mut self, stage: usize, done: u64, n: u64) -> Result<(), (u64, Stop)> {
         let Run { native, stages, ends, state, around, .. } = self;
         let Stage { part, facts, gates, buffers, .. } = &mut stages[stage];
@@ -196,7 +204,7 @@ impl Run<'_> {
         })
     }
 
-    /// From now on nothing is lent, whoever runs the steps.
+    /// Forbids loans from now on, for whichever thread runs the steps.
     pub(super) fn lend_nothing(&mut self, stage: usize) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
         let Stage { gates, buffers, .. } = &mut self.stages[stage];
@@ -207,8 +215,8 @@ impl Run<'_> {
         }
     }
 
-    /// Of so many steady states, for which there is input, those that can be done where it stands: all, if it is
-    /// only a few that cannot.
+    /// Of `n` steady states, for which there is input: those that can be done in the file's memory; all, if
+    /// only a few cannot.
     pub(super) fn in_place(&self, stage: usize, n: u64) -> u64 {
         let Some(plan) = &self.native.parts[stage].plan else { return n };
         let turn = plan.turn(crate::lanes(self.native.level));
@@ -223,7 +231,8 @@ impl Run<'_> {
         if most < n && most >= turn { most - most % turn } else { n }
     }
 
-    /// The input of so many steady states, which is there: it stays where it is, or goes to its buffer.
+    /// Provides the input of `n` steady states, which is there: in the file's memory, or copied to the
+    /// buffer.
     pub(super) fn let_in(&mut self, stage: usize, plan: &Plan, n: u64) {
         let Stage { gates, buffers, .. } = &mut self.stages[stage];
         gates.measure(plan, n);
@@ -248,7 +257,7 @@ impl Run<'_> {
         }
     }
 
-    /// Writes what so many steady states have given.
+    /// Writes the output of `n` steady states.
     pub(super) fn let_out(&mut self, stage: usize, plan: &Plan, n: u64) -> Result<(), Stop> {
         let Run { ends, stages, native, .. } = self;
         let Stage { gates, buffers, .. } = &stages[stage];
@@ -278,7 +287,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What is left moves to the front.
+    /// Moves what is left to the front of buffers.
     pub(super) fn move_on(&mut self, stage: usize, n: u64) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
         let Stage { gates, buffers, .. } = &mut self.stages[stage];
@@ -295,7 +304,7 @@ impl Run<'_> {
         }
     }
 
-    /// Buffers that stand in files get what is left there.
+    /// Ends all loans: copies what is left to the buffers' own memory.
     pub(super) fn land(&mut self, stage: usize) {
         let Stage { gates, buffers, .. } = &mut self.stages[stage];
         for gate in gates.readers.iter_mut().filter(|gate| gate.lent) {
@@ -362,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_of_one_end_may_stand_in_its_file() {
+    fn buffers_of_one_file_may_be_in_its_memory() {
         assert_eq!(lenders("add Sum();"), (vec![true], vec![true]));
         assert_eq!(lenders(""), (vec![true], vec![false]));
         let beside = "add splitjoin { split duplicate; add Sum(); add FileWriter<int>(\"more\"); join roundrobin(1, 0); };";

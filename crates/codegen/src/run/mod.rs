@@ -1,12 +1,24 @@
 //! Runs of native programs.
 //!
-//! The initialisation, and what can still fire at the end of the input, go node by node through queues
-//! ([`single`]); the steady states between go through the buffers of the [`plan`](crate::plan), as many at a
-//! time as the input has items for. At the change from one to the other items are moved ([`moves`]). Files that
-//! are memory are buffers themselves ([`lend`]).
+//! **Actors.** A [`Run`] belongs to one thread. It calls the loaded program, which calls back through
+//! [`Host`], implemented by [`Around`]: to print, to grow a queue, to exchange messages, and to ask whether
+//! to stop. Several threads run one program with one `Run` each ([`groups`], [`filters`]), or with a part of
+//! the state for each batch ([`parallel`]); files and standard output always belong to the caller's thread.
 //!
-//! **Order** is the interpreter's: phases as they stand, and at the end of the input each node in turn as
-//! long as it can. What has been printed before a failure is what the interpreter has printed.
+//! **Phases** of a program of one region:
+//!
+//! | phase | how nodes run | where items are |
+//! |---|---|---|
+//! | initialisation | node by node ([`single`]) | queues |
+//! | steady states | calls of the [`plan`](crate::plan), as many at a time as there is input for | buffers |
+//! | end of the input | node by node, as far as they can | queues |
+//!
+//! [`moves`] copies items between queues and buffers where one phase follows another. The content of files
+//! that lie in memory is used as a buffer without copying ([`lend`]). A program of several regions goes by
+//! [`parts`].
+//!
+//! **Order** is the interpreter's: phases in their order, and at the end of the input each node in turn as
+//! long as it can fire. What has been printed before a failure equals what the interpreter has printed.
 
 mod batches;
 mod borders;
@@ -56,33 +68,33 @@ pub(crate) struct Run<'a> {
     fibers: Fibers<'a>,
     state: State<'a>,
     ends: Ends,
-    /// By node.
+    /// By node: its firings.
     fired: Vec<u64>,
-    /// By node: items that a firing waits for in its middle.
+    /// By node: the items that a firing waits for in the middle.
     awaited: Vec<Option<u64>>,
-    /// By node: firings that the schedules of their regions have passed.
+    /// By node: the firings that the schedule of its region has passed.
     passed: Vec<u64>,
     regions: Vec<parts::Region<'a>>,
-    /// Whether anything has been done.
+    /// Whether anything has fired.
     moved: bool,
-    /// Where batches of several regions have failed: steady states of the sources before, all that follows from
-    /// them included, and of those that were to be done.
+    /// If batches of several regions have failed: the steady states of the sources that were complete before,
+    /// with all that follows from them; and the steady states that were to be done.
     failed: Option<(u64, u64)>,
     around: Around<'a>,
 }
 
-/// What the program calls while it runs.
+/// The host side of callbacks.
 struct Around<'a> {
     printer: Printer<'a>,
     queues: Queues,
-    /// Where there are messages.
+    /// Present where there are messages.
     post: Option<Office>,
     interrupted: Rc<dyn Fn() -> bool>,
 }
 
 impl Around<'_> {
-    /// Whether a failure may be one that another comes before. (Where there are messages, whoever may fail is kept
-    /// in order.)
+    /// Whether another failure may precede one. (Where there are messages, nodes that may fail are kept in
+    /// order.)
     fn may_settle(&self) -> bool {
         self.printer.error.is_none() && self.post.is_none()
     }
@@ -92,34 +104,34 @@ impl Around<'_> {
 struct Stage<'a> {
     part: &'a Part,
     facts: Facts<'a>,
-    /// Items of its buffers, by root.
+    /// By root: the memory of its buffers.
     buffers: Vec<Memory>,
-    /// Where it takes items from others: how many in a steady state, and how many must be there besides.
+    /// The channels it takes from: the items of a steady state, and those that must be there besides.
     inputs: Vec<(ChannelId, u64, u64)>,
     gates: Gates,
 }
 
-/// What a call came to.
+/// Whether phases can continue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     On,
-    /// The input is over.
+    /// The input has ended.
     Over,
 }
 
 impl Native {
-    /// Runs the program to its end, as [`interpret`](thalweg_lang::interpret::interpret) does.
+    /// Runs the program to its end, like [`interpret`](thalweg_lang::interpret::interpret).
     ///
     /// # Errors
-    /// It ends before its time.
+    /// A failure, or an interruption.
     pub fn run(&self, options: Options, around: Surroundings<'_>) -> Result<Outcome, Stop> {
         self.run_on(&Threads::default(), options, around)
     }
 
-    /// The same on several threads.
+    /// Like [`Native::run`], on several threads.
     ///
     /// # Errors
-    /// It ends before its time.
+    /// A failure, or an interruption.
     pub fn run_on(
         &self,
         threads: &Threads,
@@ -143,10 +155,10 @@ impl Native {
             Err(stop @ Stop::Fault(_)) if !(around.interrupted)() => Err(self.first_failure(&mut run, stop)),
             other => other,
         };
-        // What is stopped in the middle of a firing ends like what is stopped between two.
+        // A run stopped in the middle of a firing ends like one stopped between two firings.
         let iterations = match iterations {
             Err(Stop::Interrupted) => 0,
-            // What was waited for is not there then.
+            // A failure after an interruption may follow from missing items.
             Err(_) if (around.interrupted)() => 0,
             done => done?,
         };
@@ -171,7 +183,7 @@ impl<'a> Run<'a> {
             let inputs = entries(&facts);
             Stage { part, inputs, facts, buffers: Vec::new(), gates: Gates::default() }
         };
-        // What cannot be native is refused before a run begins.
+        // Channels of unsupported types have been refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
         let bytes = (0..channels).map(|at| item(at).map_or(0, |(cell, cells)| cell_bytes(cell) * cells));
         let nodes = native.compiled.flat.nodes.len();
@@ -232,8 +244,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Steady states of a program of one part, after so many; how many there have been, and whether the input is
-    /// over. It is left for threads as soon as there is input for so many of them. Firings are not counted yet.
+    /// Runs steady states of a program of one part, after `iterations`. Returns their number, and whether the
+    /// input has ended. Returns to start threads as soon as there is input for `threads` steady states. Does
+    /// not count firings.
     fn steady_states(
         &mut self,
         mut iterations: u64,
@@ -261,7 +274,7 @@ impl<'a> Run<'a> {
         Ok((iterations, false))
     }
 
-    /// The end of the input is near: steady states node by node, and then all that can still fire.
+    /// The end of the input is near: runs steady states node by node, then everything that can still fire.
     fn last(
         &mut self,
         steady: &[thalweg_lang::schedule::Phase],
@@ -280,7 +293,7 @@ impl<'a> Run<'a> {
         Ok(iterations)
     }
 
-    /// Steady states of a part, in one call, after so many. Who calls this counts firings.
+    /// Runs `n` steady states of a part in one call, after `done`. The caller counts firings.
     fn steady(&mut self, stage: usize, done: u64, n: u64) -> Result<(), Stop> {
         self.take_input(stage, n);
         if let Err((n, stop)) = self.call(stage, done, n) {
@@ -290,14 +303,14 @@ impl<'a> Run<'a> {
         self.steady_done(stage, n)
     }
 
-    /// What comes after so many steady states.
+    /// Writes the output of `n` steady states, and moves what is left to the front of buffers.
     fn steady_done(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
         self.give_output(stage, n)?;
         self.move_on(stage, n);
         Ok(())
     }
 
-    /// Counts the firings of so many steady states.
+    /// Counts the firings of `n` steady states.
     fn count(&mut self, stage: usize, n: u64) {
         for (fired, more) in self.fired.iter_mut().zip(&self.stages[stage].facts.firings) {
             *fired += n * more;
@@ -305,7 +318,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Whether the run is interrupted, for several who ask.
+/// Makes the interruption check shareable.
 fn shared(around: &mut Surroundings<'_>) -> Rc<dyn Fn() -> bool> {
     let interrupted = std::mem::replace(&mut around.interrupted, Box::new(|| false));
     let interrupted: Rc<dyn Fn() -> bool> = interrupted.into();
@@ -325,7 +338,7 @@ fn failed(native: &Native, state: &mut State<'_>, around: &mut Around<'_>) -> St
     }
 }
 
-/// Why a call failed; it may have been told that a message cannot be sent.
+/// Why a call failed; `refused` is the reason if a message could not be sent.
 fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
     if failure.is_stopped() {
         return Stop::Interrupted;
@@ -335,7 +348,7 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
     let code = code(&native.codes, failure.node, failure.which);
     let Some(site) = code.and_then(|code| code.sites.get(failure.site as usize)) else {
         return Stop::Output(format!(
-            "`{}` moves more than half a billion items in one firing: let each firing take and give fewer",
+            "`{}` moves more than half a billion items in one firing: pop and push fewer items in each firing",
             node.name
         ));
     };
@@ -348,12 +361,12 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
     Stop::Fault(Box::new(Diagnostic::new(site.span, message)))
 }
 
-/// A node's code: of `prework`, of `work`, or of a handler.
+/// A node's code by number; see [`NodeCode::which`].
 fn code(codes: &[Option<NodeCode>], node: u32, which: u32) -> Option<&Code> {
     codes[node as usize].as_ref()?.which(which)
 }
 
-/// What a node prints by a format.
+/// The text that a node prints by a format.
 fn print(
     codes: &[Option<NodeCode>],
     node: u32,
@@ -393,7 +406,7 @@ fn unwritten(error: std::io::Error) -> String {
 }
 
 impl Around<'_> {
-    /// That queues are longer than they may be, if that is so.
+    /// The failure of queues that exceed the budget, if they do.
     fn over(&self, native: &Native) -> Option<Stop> {
         let (channel, held, most) = self.queues.over()?;
         let channel = ChannelId(channel as u32);

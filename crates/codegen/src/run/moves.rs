@@ -1,4 +1,4 @@
-//! Items on their way between queues, buffers and the ends.
+//! Copies items between queues, buffers and files.
 
 use super::lend::Gates;
 use super::{Run, Stage};
@@ -7,17 +7,17 @@ use crate::plan::{Port, Root, held};
 use thalweg_lang::interpret::Stop;
 
 impl Run<'_> {
-    /// What queues hold after so many steady states of a part goes to its places in buffers.
+    /// Copies the content of queues after `steady` steady states of a part to its buffers.
     pub(super) fn fill_buffers(&mut self, stage: usize, steady: u64) {
         let Stage { part, buffers, gates, .. } = &mut self.stages[stage];
         let Some(plan) = &part.plan else { return };
         *gates = Gates::new(plan, &mut self.ends);
         if buffers.is_empty() {
             let mut sizes: Vec<u64> = plan.roots.iter().map(|root| root.size).collect();
-            // What may stand in a file grows where it does not.
+            // Buffers that may be in a file's memory are allocated when they are not.
             let few = crate::plan::sizes(plan, 1);
             gates.lenders().for_each(|root| sizes[root] = few[root].min(sizes[root]));
-            // What is only inside of blocks is in no buffer.
+            // Roots inside blocks have no buffer.
             plan.inner.iter().for_each(|root| sizes[*root] = 0);
             let memory = |(root, size): (&Root, u64)| match size {
                 0 => Memory::default(),
@@ -51,7 +51,7 @@ impl Run<'_> {
         }
     }
 
-    /// What buffers hold after so many steady states goes back into queues.
+    /// Copies the content of buffers after `steady` steady states of a part back to queues.
     pub(super) fn empty_buffers(&mut self, stage: usize, steady: u64) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
         self.land(stage);
@@ -74,7 +74,7 @@ impl Run<'_> {
                     items.extend_from_slice(&self.stages[stage].buffers[root].bytes()[at * bytes..][..bytes]);
                 }
             }
-            // What has come in and not been taken goes before what waits outside.
+            // Items that have entered the part and were not consumed precede those that wait outside.
             if !starts_here {
                 items.extend(self.peek_all(channel));
             }
@@ -84,7 +84,7 @@ impl Run<'_> {
         }
     }
 
-    /// The input of so many steady states, which is there.
+    /// Takes the input of `n` steady states, which is there.
     pub(super) fn take_input(&mut self, stage: usize, n: u64) {
         let native = self.native;
         let Some(plan) = &native.parts[stage].plan else {
@@ -108,7 +108,7 @@ impl Run<'_> {
         self.come_in(stage, n);
     }
 
-    /// Writes what so many steady states have given.
+    /// Writes the output of `n` steady states.
     pub(super) fn give_output(&mut self, stage: usize, n: u64) -> Result<(), Stop> {
         let native = self.native;
         let Some(plan) = &native.parts[stage].plan else {

@@ -1,21 +1,22 @@
-//! Runs of programs of several regions, with queues between them that hold what no schedule knows.
+//! Runs of programs of several regions, with growing queues between them.
 //!
-//! **Order.** The regions that take from no other, the *sources*, do a batch of steady states; then each other
-//! region, in data-flow order, goes on until it is dry. So whatever there is goes down to the end before the
-//! sources go on, and a queue holds what comes of a batch, and no more, but for what a static region waits with until it is
-//! worth a call (`Native::is_patient`). On several threads each does so with some
-//! of the regions ([`groups`]).
+//! **Order.** The *sources*, the regions that take from no other, do a batch of steady states; then each
+//! other region, in data-flow order, runs until it lacks input. So all items reach the sinks before the
+//! sources continue, and a queue holds the items of one batch; except that a static region may wait until its
+//! input is worth a call (`Native::is_patient`). On several threads, each thread does this with some of the
+//! regions ([`groups`]).
 //!
-//! A region's static part goes by its plan as long as a whole steady state is there. A filter whose firings
-//! decide how many items they move stands at the border of its region, and fires for itself: where it takes by
-//! its own decision, as often as it can; where it only gives so, as often as its region's schedule has come to.
-//! So each region comes to where the interpreter brings it, but for the last steady state, which is done in
-//! part: at the end the regions go on by their schedules, node by node, from where they are ([`Region::cursor`]).
+//! **A region** has a static part and filters that run on their own. The static part runs by its plan as long
+//! as there is input for whole steady states. A filter with dynamic rates is at the border of its region: a
+//! *taker*, which decides how much it pops, fires as often as it can; a *giver*, which only decides how much
+//! it pushes, fires as often as its region's schedule requires. So each region gets as far as in the
+//! interpreter, except for the last steady state, which is only done in part: at the end of the input all
+//! regions continue node by node by their schedules, from where they are ([`Region::cursor`]).
 //!
-//! **Node by node** from the beginning go programs in which the order of firings can be seen: where several
-//! filters print, or one does and something may fail; where regions wait for each other round a loop; and where
-//! a region that takes by its own decision takes elsewhere too and the run ends before its input does, since
-//! it must not be ahead then.
+//! **Node by node** from the beginning run programs in which the order of firings is visible: several filters
+//! print, or one prints and another may fail; regions wait for each other around a loop; or a region with a
+//! taker also takes from elsewhere and the number of iterations is limited, since the region must not be
+//! ahead at the end.
 
 use super::batches::Many;
 use super::by_schedule::Pause;
@@ -26,41 +27,41 @@ use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_be_stuck};
 use thalweg_lang::schedule::{self, Cursor};
 
-/// The most and the fewest steady states of the sources in a batch, and bytes that queues may take if each gets
-/// an item for one of them.
+/// The most and the fewest steady states of the sources in a batch, and the bytes of queues when each gets an
+/// item for each of them.
 const BATCH: u64 = 4096;
 const FEW: u64 = 64;
 const NEAR: u64 = 32 << 10;
 
-/// Firings of a filter of dynamic rates before what stands behind it in its region goes on.
+/// The most consecutive firings of a filter with dynamic rates before the rest of its region continues.
 const IN_ONE_GO: u64 = 1 << 14;
 
-/// How far the sources have come.
+/// The progress of the sources.
 pub(super) struct Sources {
     pub(super) most: u64,
     pub(super) done: u64,
-    /// Steady states after which all others have done what they can.
+    /// The steady states after which all other regions have done what they can.
     pub(super) sure: u64,
     pub(super) batch: u64,
-    /// There are no whole batches any more.
+    /// Whether there are no more whole batches.
     pub(super) over: bool,
 }
 
 /// A region in a run.
 #[derive(Clone)]
 pub(super) struct Region<'a> {
-    /// Where its schedule is, of what is done node by node.
+    /// The position in its schedule, where it runs node by node.
     pub(super) cursor: Cursor<'a>,
-    /// Its static part.
+    /// The index of its static part.
     pub(super) stage: Option<usize>,
-    /// Filters that are run by themselves: those that take from other regions, and others.
+    /// Filters that run on their own: those that take from other regions, and the others.
     pub(super) takers: Vec<NodeId>,
     givers: Vec<NodeId>,
-    /// Its nodes, with how often each fires in the initialisation, and in a steady state.
+    /// Its nodes, with their firings in the initialisation and in a steady state.
     pub(super) firings: Vec<(NodeId, u64, u64)>,
-    /// Whether it takes from no other.
+    /// Whether it takes from no other region.
     pub(super) source: bool,
-    /// Steady states after the initialisation, where that is done.
+    /// Steady states after the initialisation; `None` before the initialisation is complete.
     pub(super) steady: Option<u64>,
 }
 
@@ -96,17 +97,17 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Whether a node is one of its own.
+    /// Whether a node belongs to it.
     pub(super) fn has(&self, node: NodeId) -> bool {
         self.firings.iter().any(|(other, ..)| *other == node)
     }
 
-    /// Whether it takes from no other.
+    /// Whether it takes from no other region.
     pub(super) fn is_source(&self) -> bool {
         self.source
     }
 
-    /// How often a node has fired after so many steady states.
+    /// The firings of a node after this many steady states.
     pub(super) fn due(&self, node: NodeId, steady: u64) -> u64 {
         let counts = self.firings.iter().find(|(other, ..)| *other == node);
         counts.map_or(0, |(_, begun, firings)| begun + firings.saturating_mul(steady))
@@ -114,7 +115,8 @@ impl<'a> Region<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Runs until the iterations are done, the input is over, or somebody interrupts; how many there were.
+    /// Runs until the iterations are done, the input has ended, or the run is interrupted; returns the
+    /// iterations.
     pub(super) fn drive_parts(
         &mut self,
         threads: &Threads,
@@ -127,7 +129,7 @@ impl<'a> Run<'a> {
         self.rounds(batched, most, threads, around)
     }
 
-    /// So many steady states of the sources, of which the first may be done in batches.
+    /// Runs `most` steady states of the sources, of which the first `batched` may go in batches.
     pub(super) fn rounds(
         &mut self,
         batched: u64,
@@ -166,20 +168,20 @@ impl<'a> Run<'a> {
         Ok(iterations)
     }
 
-    /// Fails where streams wait for each other that can never go on. Nothing can fire now that may.
+    /// Fails where streams wait for each other and can never continue. Must be called when no node can fire.
     fn unstuck(&mut self) -> Result<(), Stop> {
         let flat = &self.native.compiled.flat;
         let stuck = deadlock(flat, |node| self.lacking(node));
         stuck.map_or(Ok(()), |error| Err(Stop::Fault(Box::new(error))))
     }
 
-    /// Regions before anything is done.
+    /// Sets up all regions before anything fires.
     pub(super) fn begin_regions(&mut self) {
         let regions = self.native.compiled.schedule.regions.iter().enumerate();
         self.regions = regions.map(|(home, region)| Region::new(region, home, self)).collect();
     }
 
-    /// Whether the order of firings can be seen.
+    /// Whether the order of firings is visible.
     pub(super) fn exact(&self, options: Options) -> bool {
         let flat = &self.native.compiled.flat;
         let region_of = self.native.compiled.schedule.region_of();
@@ -205,14 +207,14 @@ impl<'a> Run<'a> {
             || flat.channels.iter().filter(between).any(|channel| channel.back)
     }
 
-    /// Whether a firing that waits in its middle may have given items to others of its region, who are not to go on
-    /// before it has ended.
+    /// Whether a firing that waits in the middle may have pushed items for other nodes of its region, which
+    /// must not continue before it has ended.
     fn gives_early(&self) -> bool {
         let waits = |node: &NodeId| self.native.waits[node.0 as usize].is_some_and(|stack| stack > 0);
         self.regions.iter().any(|region| region.firings.len() > 1 && region.takers.iter().any(waits))
     }
 
-    /// Steady states in batches, as long as there are whole ones of all sources; how many there were.
+    /// Runs steady states in batches, as long as all sources have whole ones; returns their number.
     fn in_batches(
         &mut self,
         most: u64,
@@ -267,7 +269,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What regions have waited with is done.
+    /// Runs what static regions have held back until it is worth a call.
     fn lose_patience(&mut self) -> Result<(), Stop> {
         self.state.set_patient(false);
         for region in 0..self.regions.len() {
@@ -278,7 +280,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The next batch's steady states, of all sources together.
+    /// The steady states of the next batch, for all sources.
     pub(super) fn next_batch(&mut self, sources: &mut Sources) -> Result<u64, Stop> {
         let want = (sources.most - sources.done).min(sources.batch);
         let n = self.available(want)?;
@@ -287,7 +289,7 @@ impl<'a> Run<'a> {
         Ok(n)
     }
 
-    /// Steady states of the sources in a batch: as many as let the queues between regions stay near.
+    /// The steady states of the sources in a batch: as many as keep the queues between regions in the cache.
     fn batch(&self) -> u64 {
         if self.native.mode == Mode::NoOp {
             return 1;
@@ -305,7 +307,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// How many steady states, up to a number, all sources have items for.
+    /// The steady states, up to `want`, that all sources have items for.
     fn available(&mut self, want: u64) -> Result<u64, Stop> {
         let mut n = want;
         for region in &self.regions {
@@ -316,7 +318,7 @@ impl<'a> Run<'a> {
         Ok(n)
     }
 
-    /// Does a region's initialisation, as far as it goes; whether it is done.
+    /// Runs a region's initialisation as far as possible; returns whether it is complete.
     fn begin(&mut self, region: usize) -> Result<bool, Stop> {
         while self.regions[region].cursor.is_initialising() {
             if !self.fire_next(region)? {
@@ -332,7 +334,7 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// A region goes on until it is dry, or for so many steady states; whether it has done anything.
+    /// Runs a region until it lacks input, or for `steady` steady states; returns whether anything fired.
     pub(super) fn advance(&mut self, region: usize, steady: Option<u64>) -> Result<bool, Stop> {
         self.moved = false;
         if !self.begin(region)? {
@@ -348,13 +350,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// As many firings of a region as are done in one go, so that one that takes little and gives very much, or for ever,
-    /// does not fill its queues: whether it has done anything, and may be able to do more.
+    /// Runs a limited number of a region's firings, so that a filter that pops little and pushes very much,
+    /// or forever, does not fill its queues. Returns whether anything fired, and whether more may be
+    /// possible.
     fn advance_some(&mut self, region: usize, steady: Option<u64>) -> Result<(bool, bool), Stop> {
         let (mut moved, mut more) = (false, false);
         for at in 0..self.regions[region].takers.len() {
             let node = self.regions[region].takers[at];
-            // One that has waited goes on for as many firings as it was asked for then.
+            // A firing that has waited continues with as many firings as were requested when it began.
             let waited = self.awaited[node.0 as usize].is_some();
             let fired = self.fire_some(node, IN_ONE_GO)?;
             moved |= fired > 0;
@@ -364,9 +367,10 @@ impl<'a> Run<'a> {
         let n = match (self.regions[region].stage, steady) {
             (_, Some(n)) => n,
             (Some(stage), None) => {
-                // Files may be read here too, and be over before the queues are.
+                // Files may be read here too, and end before the queues are empty.
                 let mut n = self.possible(stage);
-                // What a firing has given that has not ended yet is there, but nobody's turn has come to take it.
+                // The items of a firing that has not ended are in the queue, but the schedule has not come to
+                // use them.
                 if let Some(taken) = self.taken(region) {
                     n = n.min(taken.saturating_sub(before));
                 }
@@ -393,7 +397,7 @@ impl<'a> Run<'a> {
         Ok((moved || n > 0, more))
     }
 
-    /// Whole steady states that filters which take as they decide have done, where there are any.
+    /// Whole steady states that takers have done, if there are takers.
     fn taken(&self, region: usize) -> Option<u64> {
         let region = &self.regions[region];
         let steady = |(node, begun, firings): &(NodeId, u64, u64)| {
@@ -410,7 +414,7 @@ impl<'a> Run<'a> {
             let (channel, items, ahead) = self.stages[stage].inputs[at];
             n = n.min(self.held(channel).saturating_sub(ahead) / items);
         }
-        // One that takes nothing, though others stand before it, never goes on.
+        // A part that takes nothing, although other regions precede it, never continues.
         if n == u64::MAX { 0 } else { n }
     }
 }

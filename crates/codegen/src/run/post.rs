@@ -1,4 +1,4 @@
-//! Messages in a run: letters on their way, and nodes that fire as the ends of the program need them.
+//! Messages in a run: their delivery, and demand-driven scheduling of programs that send them.
 
 use super::{Flow, Run};
 use crate::build::{Mail, Sent};
@@ -11,10 +11,10 @@ use thalweg_lang::interpret::{Options, Stop, Surroundings};
 use thalweg_lang::messages::{self, Blocked, Demand, Fires, Letter, Post};
 use thalweg_lang::{Compiled, Diagnostic};
 
-/// The letters of a run, each with its scalars.
+/// The message router of a run; each message carries its scalars.
 pub(super) struct Office {
     post: Post<Arc<[i32]>>,
-    /// Of the node that is at its letters: those that it has not taken yet, and the one that it has.
+    /// For the node that handles messages now: those not handled yet; and the arguments of the current one.
     taken: Option<VecDeque<Letter<Arc<[i32]>>>>,
     now: Arc<[i32]>,
     refused: Option<String>,
@@ -25,7 +25,8 @@ impl Office {
         Office { post: Post::new(compiled), taken: None, now: Arc::new([]), refused: None }
     }
 
-    /// Sends a message, and says when those who hear it have to look; whether it could.
+    /// Sends a message, and updates when its receivers must check their inboxes; returns whether it could be
+    /// sent.
     pub(super) fn send(
         &mut self,
         sent: Sent,
@@ -49,7 +50,7 @@ impl Office {
         self.refused.is_none()
     }
 
-    /// A node's next letter before a firing. Those that are sent meanwhile wait for the next one.
+    /// A node's next message before a firing. Messages sent meanwhile wait for the next firing.
     pub(super) fn take(&mut self, node: u32, firing: u64, mail: &mut [Mail]) -> Option<(u32, &[i32])> {
         let post = &mut self.post;
         let taken = self.taken.get_or_insert_with(|| post.arrived(NodeId(node), firing).into());
@@ -77,8 +78,8 @@ fn due(post: &Post<Arc<[i32]>>, node: NodeId) -> i64 {
 }
 
 impl Run<'_> {
-    /// Runs a program whose nodes fire as its ends need them; how many iterations there were. The first one goes
-    /// node by node, and so does what is left at the end of the input.
+    /// Runs a demand-driven program; returns the iterations. The first iteration runs node by node, and so
+    /// does what is left at the end of the input.
     pub(super) fn drive_on_demand(
         &mut self,
         options: Options,
@@ -106,7 +107,8 @@ impl Run<'_> {
         }
     }
 
-    /// After the first steady state, as many as the input has items for; how many have been done by then.
+    /// Runs as many fused steady states after the first as there is input for; returns the iterations by
+    /// then.
     fn fused(&mut self, most: u64, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
         self.fill_buffers(0, 1);
         let (iterations, _) = self.steady_states(1, (most, None), around)?;
@@ -115,7 +117,7 @@ impl Run<'_> {
         Ok(iterations)
     }
 
-    /// An iteration.
+    /// Runs an iteration.
     fn on_demand(&mut self, demand: &mut Demand<'_>, interrupted: &dyn Fn() -> bool) -> Result<Flow, Stop> {
         match demand.iterate(&mut OneByOne(self), interrupted) {
             Ok(ControlFlow::Continue(())) => Ok(Flow::On),
@@ -137,11 +139,11 @@ fn why(compiled: &Compiled, blocked: Blocked<Option<Stop>>) -> Result<Flow, Stop
     }
 }
 
-/// The nodes of a run.
+/// The nodes of a run, fired one by one.
 struct OneByOne<'r, 'a>(&'r mut Run<'a>);
 
 impl Fires for OneByOne<'_, '_> {
-    /// A failure; none where the input is over.
+    /// A failure; `None` where the input has ended.
     type Error = Option<Stop>;
 
     fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {

@@ -5,10 +5,14 @@ use crate::plan::BEYOND;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Items that a queue may hold: firings count places in 32 bits.
+/// The most items of a queue: firings count positions in 32 bits.
 const MOST: u64 = 1 << 29;
 
-/// Bytes that queues may take, and take, in all runs that are parts of one.
+/// The byte budget of all queues of a program, shared by the runs of its threads.
+///
+/// `used` is a counter that publishes no other data, so its accesses are relaxed. The check (`has`) and the
+/// addition (`take`) are separate: threads that grow queues at the same time may both pass the check, and
+/// then exceed the budget by the size of one growth each.
 #[derive(Clone)]
 pub(super) struct Budget {
     most: usize,
@@ -20,7 +24,7 @@ impl Budget {
         Budget { most, used: Arc::default() }
     }
 
-    /// Whether so many bytes may be taken besides.
+    /// Whether this many further bytes are within the budget.
     fn has(&self, more: usize) -> bool {
         self.used.load(Ordering::Relaxed).saturating_add(more) <= self.most
     }
@@ -39,10 +43,10 @@ pub(super) struct Queues {
     memories: Vec<Memory>,
     /// Bytes of an item.
     bytes: Vec<usize>,
-    /// Whether they are rings.
+    /// Whether they are ring buffers.
     rings: bool,
     budget: Budget,
-    /// A queue that would have passed the budget, or has, and the items in it.
+    /// A queue that has exceeded the budget, or would have, and the number of its items.
     over: Option<(usize, u64)>,
 }
 
@@ -64,7 +68,7 @@ impl Queues {
         &self.budget
     }
 
-    /// From now on a budget is shared with other queues.
+    /// Charges the queues to a budget shared with other runs from now on.
     pub(super) fn share(&mut self, budget: Budget) {
         let own = self.memories.iter().map(|memory| memory.bytes().len()).sum();
         self.budget.give_back(own);
@@ -72,12 +76,12 @@ impl Queues {
         self.budget = budget;
     }
 
-    /// The queue that would have passed the budget, or has, the items in it, and how many bytes there are.
+    /// The queue that has exceeded the budget, or would have, with the number of its items, and the budget.
     pub(super) fn over(&self) -> Option<(usize, u64, usize)> {
         self.over.map(|(channel, held)| (channel, held, self.budget.most))
     }
 
-    /// The same as [`Queues::make_room`] within the budget; whether it could be done.
+    /// Like [`Queues::make_room`], within the budget; returns whether it was possible.
     pub(super) fn make_room_within(&mut self, channel: usize, queue: &mut Queue, more: u64) -> bool {
         let (room, held) = ((queue.mask + 1) as u64, (queue.written - queue.read) as u64);
         let grows = held + more > room || (queue.read as u64) < held;
@@ -103,7 +107,7 @@ impl Queues {
         if self.rings { (item & queue.mask) as usize } else { item as usize }
     }
 
-    /// Room for so many items besides those that are there: at least twice as much where it has to grow.
+    /// Ensures room for further items. A queue that must grow at least doubles.
     pub(super) fn make_room(&mut self, channel: usize, queue: &mut Queue, more: u64) {
         let (room, held) = ((queue.mask + 1) as u64, (queue.written - queue.read) as u64);
         if self.rings {
@@ -122,7 +126,7 @@ impl Queues {
         }
     }
 
-    /// A larger memory for a queue.
+    /// Moves a queue to larger memory.
     pub(super) fn widen(&mut self, channel: usize, queue: &mut Queue, room: u64) {
         let room = room.next_power_of_two();
         let mut memory = Memory::new((room + BEYOND) as usize * self.bytes[channel]);
@@ -158,7 +162,7 @@ impl Queues {
         }
     }
 
-    /// Puts items into a queue that has room for them.
+    /// Appends items to a queue that has room for them.
     pub(super) fn put(&mut self, channel: usize, queue: &mut Queue, items: &[u8]) {
         let bytes = self.bytes[channel];
         let count = (items.len() / bytes) as i64;
@@ -174,7 +178,7 @@ impl Queues {
         queue.written += count;
     }
 
-    /// Takes a queue out; there is an empty one in its place.
+    /// Removes a queue, leaving an empty one in its place.
     pub(super) fn take_out(&mut self, channel: usize, queue: &mut Queue) -> Held {
         let memory = std::mem::take(&mut self.memories[channel]);
         let held = Held { memory, read: queue.read, written: queue.written, mask: queue.mask };
@@ -183,7 +187,7 @@ impl Queues {
         held
     }
 
-    /// Puts a queue in.
+    /// Installs a queue.
     pub(super) fn put_in(&mut self, channel: usize, queue: &mut Queue, held: Held) {
         let Held { mut memory, read, written, mask } = held;
         self.budget.give_back(self.memories[channel].bytes().len());
@@ -191,7 +195,7 @@ impl Queues {
         self.memories[channel] = memory;
     }
 
-    /// Moves all items out of a queue that is no ring.
+    /// Moves all items out of a queue that is no ring buffer.
     pub(super) fn move_out(&mut self, channel: usize, queue: &mut Queue, into: &mut Vec<u8>) {
         let (bytes, memory) = (self.bytes[channel], self.memories[channel].bytes());
         into.extend_from_slice(&memory[queue.read as usize * bytes..queue.written as usize * bytes]);

@@ -1,5 +1,10 @@
-//! A file that is read, as a row of bytes: the source's own where it lies in memory, or a window of it that
-//! is read ahead here.
+//! A file that is read, as a sequence of bytes: the source's own memory where the file lies in memory,
+//! else a window that is read ahead.
+//!
+//! ```text
+//!    window:  │ kept bytes │ items read ahead │ free room │
+//!                          ^ at               ^ end
+//! ```
 
 use super::ends::to_bytes;
 use super::input::Patience;
@@ -10,7 +15,7 @@ use thalweg_lang::files::Source;
 use thalweg_lang::interpret::Stop;
 use thalweg_lang::value::Shape;
 
-/// What is known of a file before it is read.
+/// The properties of a file, known before it is read.
 pub(super) struct Told {
     pub(super) shape: Shape,
     pub(super) structs: Vec<Vec<Shape>>,
@@ -18,7 +23,7 @@ pub(super) struct Told {
     pub(super) bytes: usize,
     pub(super) name: String,
     pub(super) span: thalweg_lang::Span,
-    /// It begins again when it is over.
+    /// Whether it restarts from its beginning when it ends.
     pub(super) again: bool,
 }
 
@@ -26,31 +31,31 @@ pub(super) struct Told {
 pub(super) struct Reader {
     source: Box<dyn Source>,
     told: Told,
-    /// The items are read where the source has them.
+    /// Whether items are read in the source's own memory.
     in_memory: bool,
-    /// Where that is not so: the last items that were taken, and those that have been read ahead.
+    /// Otherwise the window: the last consumed items, and those that have been read ahead.
     window: Vec<u8>,
-    /// Where the items begin that are not taken yet, and where they end.
+    /// The first item that has not been consumed, and the end of the items.
     at: usize,
     end: usize,
-    /// Bytes before `at` that stay in the window, and its length at least.
+    /// Bytes before `at` that stay in the window, and the window's least length.
     kept: usize,
     room: usize,
-    /// What comes after the items.
+    /// A failure that follows the items.
     after: Option<Stop>,
     over: bool,
-    /// It has given items since it has begun, or begun again.
+    /// Whether it has yielded items since it began or restarted.
     gave: bool,
-    /// All that has been read of a file that cannot be read again.
+    /// A recording of all that has been read, for a file that cannot be rewound.
     read: Option<Vec<u8>>,
 }
 
-/// The most that is kept of what has been read.
+/// The most bytes that are recorded.
 const KEPT: usize = 64 << 20;
 
 impl Reader {
     pub(super) fn new(source: Box<dyn Source>, told: Told) -> Reader {
-        // Memory that begins again, or ends in the middle of an item, is a file like others.
+        // A file in memory that restarts, or ends in the middle of an item, is read like other files.
         let whole = |memory: &&[u8]| !told.again && memory.len().is_multiple_of(told.bytes);
         let memory = source.memory().filter(whole).map(<[u8]>::len);
         Reader {
@@ -69,14 +74,15 @@ impl Reader {
         }
     }
 
-    /// Keeps what is read, up to some length, unless the file can be read again. Nothing has been read yet.
+    /// Records what is read, up to `KEPT` bytes, unless the file can be rewound. Must be called before the
+    /// first read.
     pub(super) fn remember(&mut self) {
         if !self.in_memory && !matches!(self.source.rewind(), Ok(true)) {
             self.read = Some(Vec::new());
         }
     }
 
-    /// Goes back to the beginning, if that can be done.
+    /// Returns to the beginning; returns whether that was possible.
     pub(super) fn again(&mut self) -> bool {
         self.at = 0;
         if self.in_memory {
@@ -92,7 +98,7 @@ impl Reader {
         matches!(self.source.rewind(), Ok(true))
     }
 
-    /// How many items there are, of so many that are wanted.
+    /// The number of items, up to `count`. Blocks until they are read or the file ends.
     pub(super) fn available(&mut self, count: u64) -> u64 {
         let want = (count as usize).saturating_mul(self.told.bytes);
         while self.lacks_bytes(want) {
@@ -101,7 +107,8 @@ impl Reader {
         self.items()
     }
 
-    /// How many there are without waiting for long, and whether there will be no more.
+    /// The number of items, up to `count`, waiting no longer than `patience`; and whether the file ends
+    /// before `count`.
     pub(super) fn there(&mut self, count: u64, patience: Patience) -> (u64, bool) {
         let want = (count as usize).saturating_mul(self.told.bytes);
         let mut since = None;
@@ -126,51 +133,51 @@ impl Reader {
         ((self.end - self.at) / self.told.bytes) as u64
     }
 
-    /// The next bytes, up to so many, as far as they have been read.
+    /// The next bytes, up to `bytes`, as far as they have been read.
     pub(super) fn next(&self, bytes: usize) -> &[u8] {
         self.part(self.at, bytes.min(self.end - self.at)).unwrap_or_default()
     }
 
-    /// The bytes that were taken last, if there have been so many.
+    /// The last `bytes` consumed bytes, if there have been as many.
     pub(super) fn last(&self, bytes: usize) -> Option<&[u8]> {
         self.part(self.at.checked_sub(bytes)?, bytes)
     }
 
-    /// Memory of so many bytes, which has the next items behind so many bytes of those taken last. What comes
-    /// after the items is anything.
+    /// Memory of `size` bytes, which begins with the last `before` consumed bytes, followed by the next
+    /// items. The content behind the items is unspecified.
     pub(super) fn lend(&self, before: usize, size: usize) -> Option<&[u8]> {
         self.part(self.at.checked_sub(before)?, size)
     }
 
-    /// How long memory of the last bytes taken and the next items may be.
+    /// The longest memory that [`Reader::lend`] can return.
     pub(super) fn reach(&self, before: usize) -> usize {
         let all =
             if self.in_memory { self.source.memory().map_or(0, <[u8]>::len) } else { self.window.len() };
         self.at.checked_sub(before).map_or(0, |from| all.saturating_sub(from))
     }
 
-    /// Bytes that have still to be taken until so many have been, if the file is memory.
+    /// Bytes that must be consumed until `before` have been, if the file lies in memory.
     pub(super) fn lacks(&self, before: usize) -> usize {
         if self.in_memory { before.saturating_sub(self.at) } else { 0 }
     }
 
-    /// All the memory of the file from so many bytes of those taken last on, if the file is memory.
+    /// All memory of the file from the last `before` consumed bytes on, if the file lies in memory.
     pub(super) fn lend_all(&self, before: usize) -> Option<&[u8]> {
         let from = self.at.checked_sub(before).filter(|_| self.in_memory)?;
         self.source.memory()?.get(from..)
     }
 
-    /// So many bytes have been taken.
+    /// Consumes bytes.
     pub(super) fn pass(&mut self, bytes: usize) {
         self.at = (self.at + bytes).min(self.end);
     }
 
-    /// Keeps so many bytes of what was taken, and has room for so many altogether.
+    /// Sets the consumed bytes to keep, and the length of the window.
     pub(super) fn keep(&mut self, kept: usize, room: usize) {
         (self.kept, self.room) = (kept, room);
     }
 
-    /// Why there are no more items, if that is a failure.
+    /// The failure that ends the items, if one does.
     pub(super) fn failure(&mut self) -> Option<Stop> {
         self.after.take()
     }
@@ -185,12 +192,12 @@ impl Reader {
         all.get(from..)?.get(..bytes)
     }
 
-    /// Whether there is less than so many bytes, and may be more.
+    /// Whether there are fewer than `want` bytes, and more may come.
     fn lacks_bytes(&self, want: usize) -> bool {
         self.end - self.at < want && !self.over && self.after.is_none()
     }
 
-    /// Reads ahead, once, up to so many bytes.
+    /// Reads ahead once, up to `want` bytes.
     fn fill(&mut self, want: usize) {
         let before = self.end - self.at;
         let ended = self.more(want);
@@ -210,7 +217,7 @@ impl Reader {
         self.read.take_if(|read| read.len() > KEPT);
     }
 
-    /// Reads once; whether that was the end.
+    /// Reads once; returns whether that was the end.
     fn more(&mut self, want: usize) -> bool {
         self.make_room(want);
         let last = self.at + want;
@@ -231,7 +238,7 @@ impl Reader {
         false
     }
 
-    /// The window has room for so many bytes from `at` on.
+    /// Ensures room in the window for `want` bytes from `at` on.
     fn make_room(&mut self, want: usize) {
         let from = self.at.saturating_sub(self.kept);
         if from > 0 {
@@ -244,7 +251,7 @@ impl Reader {
         }
     }
 
-    /// Items as values, as far as they are there; whether that was the end.
+    /// Reads items as values without blocking after the first; returns whether that was the end.
     fn more_values(&mut self, last: usize) -> bool {
         let mut item = Vec::new();
         let first = self.end;
@@ -274,7 +281,7 @@ impl Reader {
         self.after = Some(Stop::Fault(Box::new(Diagnostic::new(self.told.span, message))));
     }
 
-    /// The end of the file: from the beginning again, if that is asked for and has given anything.
+    /// Handles the end of the file: restarts it, if that is requested and it has yielded anything.
     fn ended(&mut self) {
         if !self.told.again || !std::mem::take(&mut self.gave) {
             self.over = true;

@@ -16,14 +16,14 @@ impl Run<'_> {
         &mut self.state.queues()[channel.0 as usize]
     }
 
-    /// Items in a queue.
+    /// The number of items in a queue.
     pub(super) fn held(&mut self, channel: ChannelId) -> u64 {
         let queue = self.queue(channel);
         (queue.written - queue.read) as u64
     }
 
-    /// Queues with the items that are there before anything runs. Where all is one fused part few are needed, and
-    /// those get their room when they are.
+    /// Sets up the queues with their initial items. Where all is one fused part, few queues are needed, and
+    /// these are allocated when they are.
     pub(super) fn fill_queues(&mut self) {
         let compiled = &self.native.compiled;
         let fused = matches!(&self.native.parts[..], [part] if part.plan.is_some()) && !self.native.flows();
@@ -54,7 +54,7 @@ impl Run<'_> {
         push * self.stages[stage].facts.firings[from.0 as usize]
     }
 
-    /// Room for so many items besides those that are there.
+    /// Ensures room for further items.
     pub(super) fn make_room(&mut self, channel: ChannelId, more: u64) {
         let at = channel.0 as usize;
         self.around.queues.make_room(at, &mut self.state.queues()[at], more);
@@ -66,7 +66,7 @@ impl Run<'_> {
         self.around.queues.peek_all(at, &self.state.queues()[at])
     }
 
-    /// Puts items into a queue.
+    /// Appends items to a queue.
     pub(super) fn put(&mut self, channel: ChannelId, items: &[u8]) {
         let bytes = self.item_bytes(channel);
         if bytes == 0 || items.is_empty() {
@@ -77,7 +77,7 @@ impl Run<'_> {
         self.around.queues.put(at, &mut self.state.queues()[at], items);
     }
 
-    /// Takes items from a queue.
+    /// Removes items from a queue.
     pub(super) fn take(&mut self, channel: ChannelId, count: u64) -> Vec<u8> {
         let (at, queue) = (channel.0 as usize, *self.queue(channel));
         let front = Queue { written: queue.read + count as i64, ..queue };
@@ -91,7 +91,7 @@ impl Run<'_> {
         self.around.queues.move_out(at, &mut self.state.queues()[at], into);
     }
 
-    /// Phases, as far as they go.
+    /// Runs phases as far as possible.
     pub(super) fn phases(&mut self, phases: &[Phase]) -> Result<Flow, Stop> {
         for phase in phases {
             let flow = match phase {
@@ -114,13 +114,13 @@ impl Run<'_> {
         Ok(Flow::On)
     }
 
-    /// Fires a node so many times, or as often as it can.
+    /// Fires a node `count` times, or as often as possible.
     fn fire(&mut self, node: NodeId, count: u64) -> Result<Flow, Stop> {
         let fired = self.fire_some(node, count)?;
         Ok(if fired < count { Flow::Over } else { Flow::On })
     }
 
-    /// Fires a node up to so many times; how often that was.
+    /// Fires a node up to `count` times; returns the number of firings.
     pub(super) fn fire_some(&mut self, node: NodeId, count: u64) -> Result<u64, Stop> {
         if self.native.waits[node.0 as usize].is_some() {
             return self.fire_flow(node, count);
@@ -152,12 +152,12 @@ impl Run<'_> {
         Ok(able)
     }
 
-    /// Fails where queues have passed the budget.
+    /// Fails where queues have exceeded the budget.
     pub(super) fn within_budget(&self) -> Result<(), Stop> {
         self.around.over(self.native).map_or(Ok(()), Err)
     }
 
-    /// Firings that decide how many items they move, each of which may wait in its middle.
+    /// Fires a node with dynamic rates, each firing of which may wait in the middle.
     fn fire_flow(&mut self, node: NodeId, count: u64) -> Result<u64, Stop> {
         let (at, count) = (node.0 as usize, count.min(i64::MAX as u64));
         if let (Some(input), Some(items)) =
@@ -200,21 +200,21 @@ impl Run<'_> {
         }
     }
 
-    /// A channel that has fewer items than the next firing needs to begin.
+    /// An input with fewer items than the next firing needs to begin.
     pub(super) fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {
         let flat = &self.native.compiled.flat;
         let mut inputs = flat.node(node).inputs.iter().enumerate();
         inputs.find(|(port, input)| self.held(**input) < self.needs(node, *port)).map(|(_, input)| *input)
     }
 
-    /// Items that must be at an input for the next firing to begin.
+    /// Items that an input must hold for the next firing to begin.
     fn needs(&self, node: NodeId, port: usize) -> u64 {
         let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
         let firing = if self.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
         flat.peek(tree, node, port, firing)
     }
 
-    /// All items that a node lacks to go on, or to begin its next firing.
+    /// All items that a node lacks to continue, or to begin its next firing.
     pub(super) fn lacking(&mut self, node: NodeId) -> Vec<Lack> {
         let awaited = self.awaited[node.0 as usize];
         let flat = &self.native.compiled.flat;
@@ -226,7 +226,7 @@ impl Run<'_> {
         flat.node(node).inputs.iter().enumerate().filter_map(lack).collect()
     }
 
-    /// How often a node can fire, up to a number.
+    /// The number of firings, up to `want`, that there are items for.
     fn able(&mut self, node: NodeId, want: u64) -> u64 {
         let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
         let mut able = want;
@@ -255,8 +255,8 @@ impl Run<'_> {
         able
     }
 
-    /// Everything that takes items fires as long as it can. A feedback loop without input from outside takes
-    /// only its own, and would do so for ever.
+    /// Fires every node with inputs as long as it can. A feedback loop without input from outside is skipped:
+    /// it takes only its own items, and would fire forever.
     pub(super) fn flush(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), Stop> {
         let flat = &self.native.compiled.flat;
         let mut goes_on = true;

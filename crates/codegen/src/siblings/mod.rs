@@ -1,11 +1,13 @@
-//! One code for several: what equal siblings do, with what differs between them as values by lane.
+//! SIMD packs of isomorphic filters: one code for several filters, with what differs between them as values
+//! by lane.
 //!
-//! Codes are gone through side by side. Where all have the same constant or table it stays; where constants
-//! or tables differ they become tables of one column for each *lane*. Variables and locals may have other
-//! numbers in each, as long as the same go with the same. Anything else that differs ends it.
+//! [`join`] walks the codes in parallel. A constant or table that all have in common stays; constants or
+//! tables that differ become tables with a column for each *lane*. Variables and locals may be numbered
+//! differently in each code, as long as the renaming is consistent. Any other difference makes the codes not
+//! joinable.
 //!
-//! [`parts`] makes several codes of one whose cells of output do not depend on one another in different ways,
-//! so that the parts of a complex number can be lanes too.
+//! [`parts()`] splits one code with independent output cells into several, so that the parts of a complex
+//! number can be lanes too.
 
 mod parts;
 
@@ -14,18 +16,18 @@ use std::collections::HashMap;
 
 pub(crate) use parts::parts;
 
-/// What several codes do.
+/// Several codes joined into one.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Joint {
-    /// As lane 0 says it; tables that differ are there as 0 cells.
+    /// The code of lane 0; a table that differs has the values of lane 0 here.
     pub(crate) code: Code,
-    /// By run of cells: of tables that differ, the values of each lane.
+    /// By run of cells: for tables that differ, the values of each lane.
     pub(crate) tables: Vec<Option<Vec<Vec<Scalar>>>>,
-    /// How many codes they were.
+    /// The number of codes joined.
     pub(crate) lanes: usize,
 }
 
-/// Puts codes together.
+/// Joins codes; `None` where they are not isomorphic.
 pub(crate) fn join(codes: &[&Code]) -> Option<Joint> {
     let first = codes.first()?;
     let mut joiner = Joiner {
@@ -44,17 +46,17 @@ pub(crate) fn join(codes: &[&Code]) -> Option<Joint> {
 
 struct Joiner<'a> {
     codes: &'a [&'a Code],
-    /// By lane: what its variables and runs of cells are here.
+    /// By lane: the joint variable and run of cells for each of its own.
     vars: Vec<HashMap<Var, Var>>,
     mems: Vec<HashMap<Mem, Mem>>,
-    /// Constants that differ, by their bits.
+    /// The tables of constants that differ, by the constants' bits.
     known: HashMap<Vec<(u32, u32)>, Mem>,
-    /// Tables, by their numbers in each lane.
+    /// The joint tables, by the tables of the lanes.
     tables: HashMap<Vec<Mem>, Mem>,
     joint: Joint,
 }
 
-/// The parts of several, side by side: all must match a pattern.
+/// The same part of all operands; returns `None` from the caller where one does not match the pattern.
 macro_rules! parts_of {
     ($all:expr, $pattern:pat => $part:expr) => {
         $all.iter()
@@ -110,7 +112,7 @@ impl Joiner<'_> {
         })
     }
 
-    /// A variable that is one in each lane.
+    /// The joint variable of one variable in each lane.
     fn var(&mut self, vars: &[Var]) -> Option<Var> {
         let found: Vec<Option<Var>> =
             self.vars.iter().zip(vars).map(|(known, var)| known.get(var).copied()).collect();
@@ -156,7 +158,7 @@ impl Joiner<'_> {
         }
     }
 
-    /// A table in each lane: the same one, or one with a column for each.
+    /// The joint table of one table in each lane: the common one, or one with a column for each lane.
     fn table(&mut self, mems: &[Mem], infos: &[&MemInfo]) -> Option<Mem> {
         if let Some(mem) = self.tables.get(mems) {
             return Some(*mem);
@@ -248,7 +250,7 @@ fn bits(value: Scalar) -> u32 {
     }
 }
 
-/// What codes that can be joined have in common, roughly: the same for all that can.
+/// A fingerprint of a code: equal for all codes that can be joined.
 pub(crate) fn outline(code: &Code) -> String {
     use std::fmt::Write;
     fn ex(x: &Ex, text: &mut String) {

@@ -1,9 +1,8 @@
-//! A code for each cell of the items that are given.
+//! Splits a code into one code for each cell of its output items.
 //!
-//! Each has what its cell needs and nothing else. So that they look the same where they do the same, loads
-//! stand where their values are used, and `a - k * b` is `a + (-k) * b` with the constant or table `k`
-//! negated: a sum and a difference have the same bits if what is added is the other one negated, and so have
-//! products.
+//! Each has only what its cell needs. To make isomorphic codes look alike, loads are moved to where their
+//! values are used, and `a - k * b` becomes `a + (-k) * b` with the constant or table `k` negated. This keeps
+//! the bits: subtracting equals adding the negated operand, and negating a factor negates the product.
 
 use crate::ir::{Area, Code, Ex, Kind, Mem, MemInfo, MemKind, Scalar, St, Var};
 use crate::ir::{exprs, exprs_mut, inner_mut, replace, walk, walk_exprs};
@@ -14,7 +13,7 @@ use thalweg_lang::hir::BinaryOp;
 /// The most cells.
 const MOST: usize = 4;
 
-/// The codes of a firing's cells, if there are several and it keeps nothing.
+/// The codes of a firing's cells, if it has several and keeps no state.
 pub(crate) fn parts(code: &Code, cells: usize) -> Option<Vec<Code>> {
     let has_state = code.vars.iter().any(|var| var.field.is_some())
         || code.mems.iter().any(|mem| matches!(mem.kind, MemKind::Field(_)));
@@ -40,14 +39,14 @@ fn part_of(code: &Code, part: i32) -> Code {
     code
 }
 
-/// What a code needs.
+/// The variables and runs of cells that a code needs.
 struct Needed {
     vars: Vec<bool>,
     mems: Vec<bool>,
 }
 
 impl Needed {
-    /// Marks what an expression reads; whether that is new.
+    /// Marks what an expression reads; returns whether any of it is new.
     fn read(&mut self, ex: &Ex) -> bool {
         let mut new = match ex {
             Ex::Var(var) => !std::mem::replace(&mut self.vars[var.0 as usize], true),
@@ -67,7 +66,7 @@ impl Needed {
     }
 }
 
-/// Drops assignments that nothing which is given depends on, those to sums of their own included.
+/// Drops assignments that no output depends on, including those to accumulators that feed only themselves.
 fn drop_unneeded(code: &mut Code) {
     let mut needed = Needed { vars: vec![false; code.vars.len()], mems: vec![false; code.mems.len()] };
     let mut new = true;
@@ -91,7 +90,7 @@ fn keep(stmts: &mut Vec<St>, part: i32) {
     stmts.iter_mut().flat_map(inner_mut).for_each(|stmts| keep(stmts, part));
 }
 
-/// How often each variable is set, and read.
+/// How often each variable is assigned, and read.
 fn counts(code: &Code) -> (Vec<u32>, Vec<u32>) {
     let (mut set, mut read) = (vec![0; code.vars.len()], vec![0; code.vars.len()]);
     walk(&code.body, &mut |st| {
@@ -107,7 +106,7 @@ fn counts(code: &Code) -> (Vec<u32>, Vec<u32>) {
     (set, read)
 }
 
-/// Puts loads of items and tables, and copies of them, where their values are used.
+/// Moves loads of items and tables, and copies of them, to where their values are used.
 fn forward(code: &mut Code) {
     let (set, read) = counts(code);
     let mut body = std::mem::take(&mut code.body);
@@ -133,7 +132,7 @@ fn forward_in(code: &Code, stmts: &mut Vec<St>, set: &[u32], read: &[u32]) {
     }
 }
 
-/// Whether a value is the same anywhere in these statements as before them, and cheap.
+/// Whether a value is cheap and unchanged by these statements.
 fn can_move(code: &Code, value: &Ex, rest: &[St]) -> bool {
     match value {
         Ex::Load(Area::In(item), at, _) => stays(item, rest) && stays(at, rest),
@@ -144,7 +143,7 @@ fn can_move(code: &Code, value: &Ex, rest: &[St]) -> bool {
     }
 }
 
-/// Whether nothing that an index is made of is changed.
+/// Whether the statements change nothing that an index depends on.
 fn stays(index: &Ex, rest: &[St]) -> bool {
     let mut fixed = !matches!(index, Ex::Load(..) | Ex::Iter);
     if let Ex::Var(var) = index {
@@ -162,7 +161,7 @@ fn reads(stmts: &[St], var: Var) -> u32 {
     count
 }
 
-/// Makes sums of differences with products of what is known.
+/// Turns differences into sums where the subtrahend is a product with a constant factor.
 fn add_negated(code: &mut Code) {
     let mut body = std::mem::take(&mut code.body);
     let mut negated = HashMap::new();
@@ -189,7 +188,7 @@ fn add_in(ex: &mut Ex, code: &mut Code, negated: &mut HashMap<Mem, Mem>) {
     }
 }
 
-/// A constant, or a table's cell, with the other sign.
+/// A constant, or a table's cell, negated.
 fn negative(ex: &Ex, code: &mut Code, negated: &mut HashMap<Mem, Mem>) -> Option<Ex> {
     let minus = |value: &Scalar| if let Scalar::Float(x) = value { Some(Scalar::Float(-x)) } else { None };
     match ex {

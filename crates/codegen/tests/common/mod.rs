@@ -14,18 +14,18 @@ use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::value::{Shape, Value};
 use thalweg_lang::{Compiled, Sources, compile};
 
-/// Files by name.
+/// Input files by name, and the output of a run.
 #[derive(Clone, Default)]
 pub struct Memory {
     pub given: BTreeMap<String, Vec<Value>>,
-    /// So many items in each file that is not given.
+    /// The number of items in each file that is not given.
     pub any: Option<usize>,
-    /// Whether the integers among those are bytes.
+    /// Whether integers in those files are bytes.
     pub small: bool,
     pub written: Rc<RefCell<BTreeMap<String, Vec<Value>>>>,
 }
 
-/// A file that is read, and how far.
+/// A file that is read, and the position in it.
 pub struct Given(pub Vec<Value>, pub usize);
 
 impl Source for Given {
@@ -40,7 +40,7 @@ impl Source for Given {
     }
 }
 
-/// A file that is written, among others.
+/// A file that is written, and the map of all output.
 pub struct Written(pub String, pub Rc<RefCell<BTreeMap<String, Vec<Value>>>>);
 
 impl Sink for Written {
@@ -54,7 +54,7 @@ impl Sink for Written {
     }
 }
 
-/// An item of a shape, of numbers that follow one another.
+/// An item of a shape, made of consecutive numbers.
 pub fn made(shape: &Shape, structs: &[Vec<Shape>], next: &mut u32) -> Value {
     let mut number = || {
         *next = next.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -98,12 +98,12 @@ impl Files for Memory {
     }
 }
 
-/// What can be seen of a run.
+/// What is visible of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {
     pub end: Result<Outcome, Stop>,
     pub printed: String,
-    /// Files as text, so that each bit of floats is looked at.
+    /// Files as text, so that each bit of floats is compared.
     pub written: BTreeMap<String, Vec<String>>,
 }
 
@@ -121,7 +121,7 @@ impl io::Write for Shared {
     }
 }
 
-/// A value in which each bit can be seen; all that is not a number looks the same.
+/// A value as text that shows each bit; all NaNs look the same.
 pub fn bits(value: &Value) -> String {
     let float = |x: f32| if x.is_nan() { "NaN".into() } else { format!("{:08x}", x.to_bits()) };
     match value {
@@ -140,7 +140,7 @@ fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Sto
     see_with(&mut files, &written, run)
 }
 
-/// What a run does with files, of which those that are written are found in `written` afterwards.
+/// Runs with files; those that are written are in `written` afterwards.
 pub fn see_with(
     files: &mut dyn Files,
     written: &RefCell<BTreeMap<String, Vec<Value>>>,
@@ -159,7 +159,7 @@ pub fn see_with(
     Seen { end, printed, written: written.collect() }
 }
 
-/// A program that must be right.
+/// Compiles a program that must be correct.
 pub fn compiled(text: &str) -> Arc<Compiled> {
     let sources = Sources::of("test.str", text);
     match compile(&sources) {
@@ -170,42 +170,43 @@ pub fn compiled(text: &str) -> Arc<Compiled> {
     }
 }
 
-/// What the interpreter does.
+/// The interpreter's run.
 pub fn interpreted(compiled: &Arc<Compiled>, files: &Memory, iterations: Option<u64>) -> Seen {
     let options = Options { iterations, ..Options::default() };
     see(files, |around| interpret(compiled, options, around))
 }
 
-/// What native code does.
+/// The native run.
 pub fn run_native(native: &Native, files: &Memory, iterations: Option<u64>) -> Seen {
     let options = Options { iterations, ..Options::default() };
     see(files, |around| native.run(options, around))
 }
 
-/// What native code does on threads.
+/// The native run on threads.
 pub fn run_on(native: &Native, threads: &Threads, files: &Memory, iterations: Option<u64>) -> Seen {
     let options = Options { iterations, ..Options::default() };
     see(files, |around| native.run_on(threads, options, around))
 }
 
-/// A C compiler, or a word that the test is left out.
+/// Whether there is a C compiler; prints that the test is skipped if not.
 pub fn has_compiler(test: &str) -> bool {
     let found = Compiler::find().is_some();
     if !found {
-        eprintln!("{test}: left out, since there is no C compiler");
+        eprintln!("{test}: skipped: no C compiler");
     }
     found
 }
 
-/// Whether the tests are to take as long as they like, as for `ci/long.sh`.
+/// Whether tests may take as long as they need, as for `ci/long.sh`.
 pub fn is_long() -> bool {
     std::env::var("THALWEG_LONG").is_ok_and(|long| long == "1")
 }
 
 pub const LEVELS: [Level; 3] = [Level::Plain, Level::Fused, Level::Vectors];
 
-/// The levels that a program is checked at: the highest, which has the most to go wrong, and one of the others,
-/// by the program's text; all with `THALWEG_LONG=1`. Compiling C takes most of the tests' time.
+/// The levels that a program is checked at: the highest, which has the most to go wrong, and one of the
+/// others, chosen by the program's text; all with `THALWEG_LONG=1`. Compiling C takes most of the tests'
+/// time.
 pub fn levels(text: &str) -> Vec<Level> {
     if is_long() {
         return LEVELS.to_vec();
@@ -214,29 +215,29 @@ pub fn levels(text: &str) -> Vec<Level> {
     vec![[Level::Plain, Level::Fused][(sum >> 16) as usize % 2], Level::Vectors]
 }
 
-/// The C compiler for a level: as users have it at the highest, at the others with fewer optimisations, which take
-/// half of the time; none with `THALWEG_LONG=1`, for the one that users have.
+/// The C compiler for a level: the default at the highest; at the others one with fewer optimisations, which
+/// halves the time. `None`, which selects the default, with `THALWEG_LONG=1`.
 pub fn compiler(level: Level) -> Option<Compiler> {
     if is_long() || level == Level::Vectors { None } else { Compiler::find().map(|found| found.flag("-O1")) }
 }
 
-/// Checks that native code at its levels does what the interpreter does; what that was.
+/// Checks that native code at its levels does what the interpreter does; returns the interpreter's run.
 pub fn agree(text: &str, files: &Memory, iterations: Option<u64>) -> Seen {
     agree_compiled(&compiled(text), text, files, iterations)
 }
 
-/// The same for several files, for which each level is compiled once.
+/// Like [`agree`], for several files, with each level compiled once.
 pub fn agree_each(text: &str, all: &[Memory]) -> Vec<Seen> {
     let runs: Vec<_> = all.iter().map(|files| (files.clone(), None)).collect();
     agree_at(&levels(text), &compiled(text), text, &runs)
 }
 
-/// The same of a program that has been compiled.
+/// Like [`agree`], for a compiled program.
 pub fn agree_compiled(compiled: &Arc<Compiled>, name: &str, files: &Memory, iterations: Option<u64>) -> Seen {
     agree_at(&levels(name), compiled, name, &[(files.clone(), iterations)]).remove(0)
 }
 
-/// The same at some levels, of several runs.
+/// Like [`agree`], at the given levels, for several runs.
 pub fn agree_at(
     levels: &[Level],
     compiled: &Arc<Compiled>,
@@ -269,7 +270,8 @@ fn every_policy() -> Vec<Threads> {
     thalweg::policy::registry::names().zip((2..=8).cycle()).map(of).collect()
 }
 
-/// Checks several runs of a program at some levels, in all modes at the highest; what they were.
+/// Checks several runs of a program at some levels, in all modes at the highest; returns the interpreter's
+/// runs.
 pub fn agree_runs(
     levels: &[Level],
     compiled: &Arc<Compiled>,
@@ -301,7 +303,7 @@ pub fn agree_runs(
     meant
 }
 
-/// Threads for programs of dynamic rates, with batches so short that there are many.
+/// Threads for programs with dynamic rates, with batches so short that there are many.
 fn on_threads() -> Vec<Threads> {
     let short = |count, batch| Threads { batch: Some(batch), ..Threads::new(count) };
     vec![
@@ -327,7 +329,7 @@ fn all_agree_on(
 ) {
     for ((files, iterations), meant) in runs.iter().zip(meant) {
         let mut done = run_on(native, threads, files, *iterations);
-        // Files appear only where a run ends well.
+        // Files appear only where a run succeeds.
         if meant.end.is_err() {
             done.written.clone_from(&meant.written);
         }
@@ -340,7 +342,7 @@ fn all_agree_on(
     }
 }
 
-/// Where two runs differ first.
+/// The first difference between two runs.
 pub fn difference(meant: &Seen, done: &Seen) -> String {
     if meant.end != done.end {
         return format!(

@@ -1,4 +1,4 @@
-//! Functions that differ in nothing but numbers are one: the same results.
+//! Functions that differ only in numbers are merged, with the same results.
 
 use crate::common::{
     Memory, compiled, compiler, difference, floats, has_compiler, interpreted, levels, run_native, run_on,
@@ -19,7 +19,7 @@ fn agrees(text: &str, files: &Memory, iterations: Option<u64>) {
     }
 }
 
-/// Arrays of several lengths, tables, negative numbers, names that are used for numbers elsewhere, windows, state.
+/// Arrays of several lengths, tables, negative numbers, names that look like numbered ones, windows, state.
 const FILTERS: &str = "
     float->float filter Window(int n, int by) {
         float[n] taps;
@@ -43,31 +43,31 @@ const FILTERS: &str = "
     }";
 
 #[test]
-fn functions_that_call_themselves() {
+fn recursive_functions() {
     let text = "void->void pipeline Main { add FileReader<float>(\"in\"); for (int i = 0; i < 6; i++) add Tree(i * 3, 7 - i); add FileWriter<float>(\"out\"); }
         float->float filter Tree(int a, int b) {
             float grow(int n, float x) { if (n < b) return x + a; float y = grow(n - 1 - (a & 1), x * 0.5); return y + grow(n - b, x - a) * n; }
             work pop 1 push 1 { float x = pop(); push(grow(((int) x & 7) + b, x)); } }";
-    if has_compiler("functions_that_call_themselves") {
+    if has_compiler("recursive_functions") {
         agrees(text, &floats("in", 300), None);
     }
 }
 
 #[test]
-fn a_chain_of_them() {
+fn a_chain_of_functions() {
     let text = format!(
         "void->void pipeline Main {{ add FileReader<float>(\"in\");
             for (int i = 0; i < 6; i++) {{ add Window(40 + 3 * i, i - 2); add Turn(30 + 2 * i); add Count(i - 3, 2 - i); }}
             add FileWriter<float>(\"out\"); }} {FILTERS}"
     );
-    if has_compiler("a_chain_of_them") {
+    if has_compiler("a_chain_of_functions") {
         agrees(&text, &floats("in", 90_000), Some(2));
     }
 }
 
-/// Numbers of all kinds of floats: whole and not, negative, large and small, and zero with a sign.
+/// All kinds of floats: whole and not, negative, large and small, and zero with a sign.
 #[test]
-fn those_that_differ_in_floats() {
+fn functions_that_differ_in_floats() {
     let text = "void->void pipeline Main { add FileReader<float>(\"in\");
             float by = 0.1; for (int i = 0; i < 7; i++) { add Scale(by, i - 2.5, -0.0 * i); by = by * -37.5; }
             for (int i = 0; i < 7; i++) add Scale(1.0, i, 1.0 / (1 << 20) / (1 << 20) * i);
@@ -75,26 +75,26 @@ fn those_that_differ_in_floats() {
         float->float filter Scale(float by, float more, float least) { float last;
             work pop 1 push 1 peek 3 { float x = (peek(0) + peek(2) * 0.25) * by + more; pop();
                 if (x > by || x < -more) last = last * 0.5 - x / more; push(max(x * 0.001, least) + last * least); } }";
-    if has_compiler("those_that_differ_in_floats") {
+    if has_compiler("functions_that_differ_in_floats") {
         agrees(text, &floats("in", 3000), None);
     }
 }
 
 #[test]
-fn branches_of_them() {
+fn functions_in_branches() {
     let text = format!(
         "void->void pipeline Main {{ add FileReader<float>(\"in\");
             add splitjoin {{ split duplicate; for (int i = 0; i < 5; i++) add pipeline {{ add Window(33 + i, -i); add Count(i, i - 9); }};
                 join roundrobin; }};
             add FileWriter<float>(\"out\"); }} {FILTERS}"
     );
-    if has_compiler("branches_of_them") {
+    if has_compiler("functions_in_branches") {
         agrees(&text, &floats("in", 3000), None);
     }
 }
 
 #[test]
-fn those_of_dynamic_rates() {
+fn functions_with_dynamic_rates() {
     let text = format!(
         "void->void pipeline Main {{ add FileReader<float>(\"in\");
             for (int i = 2; i < 7; i++) {{ add Drop(i, i - 4); add Count(i, 3); }}
@@ -103,13 +103,13 @@ fn those_of_dynamic_rates() {
             float known = pop(); n++; if (n % by != 0) push(known + more); else for (int i = 0; i < by; i++) push(pop() * i - more); }} }}
          {FILTERS}"
     );
-    if has_compiler("those_of_dynamic_rates") {
+    if has_compiler("functions_with_dynamic_rates") {
         agrees(&text, &floats("in", 5000), None);
     }
 }
 
 #[test]
-fn those_that_hear_messages() {
+fn functions_that_receive_messages() {
     let text = format!(
         "void->void pipeline Main {{ portal<Scale> p; add FileReader<float>(\"in\"); add Watch(p);
             for (int i = 0; i < 4; i++) {{ add Scale(i * 7 - 9) to p; add Count(i, i + 2); }}
@@ -119,7 +119,7 @@ fn those_that_hear_messages() {
             handler set(int x, int y) {{ by = x * first - y; }} }}
          {FILTERS}"
     );
-    if has_compiler("those_that_hear_messages") {
+    if has_compiler("functions_that_receive_messages") {
         agrees(&text, &floats("in", 700), None);
     }
 }

@@ -1,9 +1,9 @@
-//! Blocks in lanes do what the interpreter does, bit for bit: each pattern, with rests of all sizes.
+//! Blocks in lanes do what the interpreter does, bit for bit: each pattern, with remainders of all sizes.
 
 use crate::common::{Memory, agree, agree_each, compiled, floats, has_compiler, ints};
 use thalweg_codegen::{Level, source};
 
-/// A program of items of a type around a stream.
+/// A program around a stream, with items of a type.
 fn around(ty: &str, streams: &str) -> String {
     format!(
         "void->void pipeline Main {{ add FileReader<{ty}>(\"in\"); add Middle(); add FileWriter<{ty}>(\"out\"); }}
@@ -11,12 +11,12 @@ fn around(ty: &str, streams: &str) -> String {
     )
 }
 
-/// Checks a program of which a part is done in lanes.
+/// Checks a program part of which runs in lanes.
 fn check(text: &str, files: &Memory) {
     let c = source(&compiled(text), Level::Vectors).unwrap();
-    assert!(c.contains("blocks_0_0("), "no part of it is done in lanes:\n{text}");
+    assert!(c.contains("blocks_0_0("), "no part of it runs in lanes:\n{text}");
     let seen = agree(text, files, None);
-    assert!(seen.written.values().any(|items| !items.is_empty()), "nothing to see:\n{text}");
+    assert!(seen.written.values().any(|items| !items.is_empty()), "no output:\n{text}");
 }
 
 macro_rules! agrees {
@@ -163,16 +163,20 @@ fn delays_before_splitters_and_joiners() {
 }
 
 #[test]
-fn turning_bits_is_one_operation() {
+fn rotations_are_one_operation() {
     let c = source(&compiled(&around("int", TURNED)), Level::Vectors).unwrap();
     let turns = |by: &str| c.matches(&format!(" << {by} | (VU)")).count();
     assert!(turns("27") > 0 && turns("27") == turns("1"), "{c}");
-    assert_eq!(c.matches("(VI)((VU)").count(), turns("27") + turns("1"), "what only looks like it is not");
+    assert_eq!(
+        c.matches("(VI)((VU)").count(),
+        turns("27") + turns("1"),
+        "similar expressions are no rotations"
+    );
 }
 
 #[test]
-fn more_than_a_call() {
-    if has_compiler("more_than_a_call") {
+fn more_than_one_call() {
+    if has_compiler("more_than_one_call") {
         let text = around(
             "int",
             "int->int pipeline Middle { for (int i = 0; i < 3; i++) { add Turn(i); add Compare(); } }
@@ -185,8 +189,8 @@ fn more_than_a_call() {
 }
 
 #[test]
-fn rests_of_all_sizes() {
-    if has_compiler("rests_of_all_sizes") {
+fn remainders_of_all_sizes() {
+    if has_compiler("remainders_of_all_sizes") {
         let text =
             around("float", &format!("float->float pipeline Middle {{ add Sums(6); add Sums(6); }} {SUMS}"));
         agree_each(&text, &(0..40).map(|blocks| floats("in", 6 * blocks + 1)).collect::<Vec<_>>());
@@ -194,11 +198,11 @@ fn rests_of_all_sizes() {
 }
 
 #[test]
-fn rests_of_blocks_without_loops() {
-    if has_compiler("rests_of_blocks_without_loops") {
+fn remainders_of_blocks_without_loops() {
+    if has_compiler("remainders_of_blocks_without_loops") {
         let text = around("int", &format!("int->int pipeline Middle {{ add Sort(32, true); }} {SORT}"));
         let c = source(&compiled(&text), Level::Vectors).unwrap();
-        assert!(c.contains("straight_0_0("), "it has loops");
+        assert!(c.contains("straight_0_0("), "the block has loops");
         let sizes = [0, 1, 2, 15, 16, 17, 31, 32, 33, 40].map(|blocks| ints("in", 32 * blocks + 5));
         agree_each(&text, &sizes);
     }

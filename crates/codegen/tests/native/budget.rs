@@ -1,9 +1,9 @@
-//! Queues between regions grow within a budget of bytes; beyond it the program fails, and says which queue it was.
+//! Queues between regions grow within a byte budget; beyond it the program fails and names the queue.
 
 use crate::common::{Memory, Seen, compiled, compiler, has_compiler, interpreted, ints, run_on};
 use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads, build};
 
-/// Each item becomes a thousand, and each two thousand one.
+/// Each item becomes a thousand, and two thousand become one.
 const TEXT: &str = "void->void pipeline Main { add FileReader<int>(\"in\"); add Many(); add Few(); add FileWriter<int>(\"out\"); }
     int->int filter Many() { work pop 1 push * { int x = pop(); for (int i = 0; i < 1000; i++) push(x + i); } }
     int->int filter Few() { work pop * push 1 { int s = 0; for (int i = 0; i < 2000; i++) s += pop(); push(s); } }";
@@ -19,13 +19,13 @@ fn run(native: &Native, threads: usize, items: usize) -> Seen {
 }
 
 #[test]
-fn what_fits_is_done_and_what_does_not_is_told() {
-    if !has_compiler("what_fits_is_done_and_what_does_not_is_told") {
+fn programs_fail_exactly_beyond_their_budget() {
+    if !has_compiler("programs_fail_exactly_beyond_their_budget") {
         return;
     }
     for level in [Level::Plain, Level::Vectors] {
         for threads in [1, 2] {
-            // 2000 items in a batch, and once as many while the queue grows.
+            // 2000 items in a batch, and as many again while the queue grows.
             let fits = run(&native(level, 1 << 20).in_batches_of(20), threads, 2000);
             assert_eq!(fits.written["out"].len(), 1000, "{level:?}, {threads} threads: {:?}", fits.end);
             let small = run(&native(level, 30_000).in_batches_of(20), threads, 2000);
@@ -50,9 +50,9 @@ fn shorter_batches_need_less() {
     }
 }
 
-/// What stands behind a filter in its region goes on before it has given all that it can.
+/// The filters behind a filter in its region continue before it has pushed all that it can.
 #[test]
-fn a_filter_may_give_more_than_its_queue_may_hold() {
+fn a_filter_may_push_more_than_its_queue_holds() {
     let text = "void->void pipeline Main { add FileReader<int>(\"in\"); add Many(); add Pairs(); add FileWriter<int>(\"out\"); }
         int->int filter Many() { int left; int x; work pop [0, 1] push 1 {
             if (left == 0) { x = pop(); left = 200001; }
@@ -60,14 +60,14 @@ fn a_filter_may_give_more_than_its_queue_may_hold() {
             left--;
         } }
         int->int filter Pairs() { work pop 2 push 1 { push(pop() * 3 + pop()); } }";
-    if has_compiler("a_filter_may_give_more_than_its_queue_may_hold") {
+    if has_compiler("a_filter_may_push_more_than_its_queue_holds") {
         all_agree_within(text, &ints("in", 3), 200_001, 500_000);
     }
 }
 
-/// What a firing has taken is gone, also where it waits for more.
+/// Items that a firing has popped are gone, also while it waits for more.
 #[test]
-fn a_firing_may_take_more_than_its_queue_may_hold() {
+fn a_firing_may_pop_more_than_its_queue_holds() {
     let text =
         "void->void pipeline Main { add FileReader<int>(\"in\"); add Sum(); add FileWriter<int>(\"out\"); }
         int->int filter Sum() { work pop * push 1 {
@@ -75,15 +75,15 @@ fn a_firing_may_take_more_than_its_queue_may_hold() {
             for (int i = 0; i < 50000; i++) { s = s * 3 + peek(2); s += pop(); }
             push(s);
         } }";
-    if has_compiler("a_firing_may_take_more_than_its_queue_may_hold") {
+    if has_compiler("a_firing_may_pop_more_than_its_queue_holds") {
         all_agree_within(text, &ints("in", 150_100), 3, 60_000);
     }
 }
 
-/// Places count in 32 bits.
+/// Positions are counted in 32 bits.
 #[test]
-fn a_firing_that_takes_without_end_is_told_in_the_end() {
-    if !has_compiler("a_firing_that_takes_without_end_is_told_in_the_end") {
+fn an_endless_firing_fails_in_the_end() {
+    if !has_compiler("an_endless_firing_fails_in_the_end") {
         return;
     }
     let text = "void->void pipeline Main { add Count(); add Sum(); add FileWriter<int>(\"out\"); }
@@ -92,11 +92,12 @@ fn a_firing_that_takes_without_end_is_told_in_the_end() {
     let config = Config { level: Level::Vectors, cache: Cache::None, compiler: None };
     let native = build(&compiled(text), &config).unwrap();
     let seen = run_on(&native, &Threads::new(1), &Memory::default(), Some(600_000_000));
-    let why = format!("{:?}", seen.end.expect_err("a firing of so many items"));
+    let why = format!("{:?}", seen.end.expect_err("a firing with too many items"));
     assert!(why.contains("`Main.Sum`") && why.contains("half a billion items in one firing"), "{why}");
 }
 
-/// At every level, in every mode and on threads a program gives so many items, within so many bytes.
+/// Checks at every level, in every mode and on threads, that a program writes this many items within this
+/// many bytes.
 fn all_agree_within(text: &str, files: &Memory, items: usize, bytes: usize) {
     let program = compiled(text);
     let meant = interpreted(&program, files, None);

@@ -1,4 +1,4 @@
-//! Filters between which nothing is left are one code, and do what the interpreter does.
+//! Filters between which no items remain are fused, and do what the interpreter does.
 
 use crate::common::{
     Memory, agree_at, compiled, difference, floats, has_compiler, interpreted, ints, run_on,
@@ -6,7 +6,7 @@ use crate::common::{
 use thalweg_codegen::{Cache, Config, Level, Threads, build, source};
 use thalweg_lang::value::Value;
 
-/// Around a stream.
+/// A program around a stream.
 fn around(ty: &str, stream: &str) -> String {
     format!(
         "void->void pipeline Main {{ add FileReader<{ty}>(\"in\"); add Middle(); add FileWriter<{ty}>(\"out\"); }}
@@ -18,16 +18,16 @@ fn around(ty: &str, stream: &str) -> String {
     )
 }
 
-/// By bundle, how many filters are one.
+/// The number of filters in each bundle.
 fn bundles(text: &str) -> Vec<usize> {
     let made = source(&compiled(text), Level::Vectors).unwrap();
     let steady = made.split("static void steady_").nth(1).unwrap().split("\n}").next().unwrap();
     let before = |at: &str| at.rsplit("/* ").next().unwrap().parse().ok();
-    let parts: Vec<&str> = steady.split(" filters as one */").collect();
+    let parts: Vec<&str> = steady.split(" fused filters */").collect();
     parts[..parts.len() - 1].iter().filter_map(|part| before(part)).collect()
 }
 
-/// These bundles, and the interpreter's bits.
+/// Checks the bundles, and the interpreter's bits.
 fn check(name: &str, wanted: &[usize], text: &str, files: &Memory) {
     assert_eq!(bundles(text), wanted, "{text}");
     if has_compiler(name) {
@@ -36,7 +36,7 @@ fn check(name: &str, wanted: &[usize], text: &str, files: &Memory) {
     }
 }
 
-/// Differences of neighbours in a bank of filters, and their sum.
+/// Differences of neighbours in a filter bank, and their sum.
 fn bank(bands: usize, taps: usize) -> String {
     let stream = format!(
         "float->float pipeline Middle {{
@@ -54,7 +54,7 @@ fn bank(bands: usize, taps: usize) -> String {
 fn a_bank_and_its_sum() {
     for (bands, items) in [(3, 300), (10, 301), (30, 997)] {
         let text = bank(bands, 24);
-        // Filters, what neighbours give to each other, differences, and the sum.
+        // Filters, their outputs for neighbours, differences, and the sum.
         check("a_bank_and_its_sum", &[3 * bands + 1], &text, &floats("in", items));
     }
 }
@@ -70,7 +70,7 @@ fn inputs_that_end_anywhere() {
     }
 }
 
-/// A bank of filters at an eighth of the rate, others back, and the sum.
+/// A filter bank at an eighth of the rate, filters that restore the rate, and the sum.
 fn expanders() -> String {
     let stream = "float->float pipeline Middle { add splitjoin { split duplicate;
             for (int i = 0; i < 8; i++) add pipeline { add Fir(i, 32, 8); add Spread(i); }; join roundrobin; }; add Sum(8); }
@@ -86,7 +86,7 @@ fn expanders_and_their_sum() {
 
 #[test]
 fn zeros_of_either_sign() {
-    // Zeros that stand for themselves, numbers that are lost in a product, and others between them.
+    // Zeros on their own, numbers that underflow in a product, and others between them.
     let items = (0..3001).map(|i| match (i / 97) % 3 {
         0 => [0.0, -0.0][i % 2],
         1 => [f32::MIN_POSITIVE, -f32::MIN_POSITIVE][i % 2] / 8_388_608.0,
@@ -98,7 +98,7 @@ fn zeros_of_either_sign() {
     check("zeros_of_either_sign", &[13], &bank(4, 17), &files);
 }
 
-/// A bank whose results are taken by filters that look at them again, side by side.
+/// A filter bank; peeking filters read its outputs in parallel.
 fn smoothed(bands: usize) -> String {
     let stream = format!(
         "float->float splitjoin Middle {{ split duplicate; for (int i = 0; i < {bands}; i++) add pipeline {{
@@ -109,28 +109,28 @@ fn smoothed(bands: usize) -> String {
 }
 
 #[test]
-fn what_siblings_take_is_woven() {
+fn input_of_siblings_is_interleaved() {
     for bands in [4, 8, 11, 16] {
         let text = smoothed(bands);
         assert_eq!(bundles(&text), [3 * bands]);
-        check("what_siblings_take_is_woven", &[3 * bands], &text, &floats("in", 2003));
+        check("input_of_siblings_is_interleaved", &[3 * bands], &text, &floats("in", 2003));
     }
 }
 
 #[test]
-fn firings_of_each_in_one() {
+fn several_firings_in_one() {
     let stream = "float->float pipeline Middle { add splitjoin { split duplicate; add Fir(1, 24, 1); add Fir(2, 24, 1); join roundrobin(2); };
         add Turn(); add Sum(2); }
         float->float filter Turn() { work pop 4 push 4 { push(peek(3) * 2); push(peek(0)); float a = peek(1); if (a > 0) push(a - peek(2)); else push(a + peek(2)); push(pop()); pop(); pop(); pop(); } }";
-    check("firings_of_each_in_one", &[4], &around("float", stream), &floats("in", 1999));
+    check("several_firings_in_one", &[4], &around("float", stream), &floats("in", 1999));
 }
 
 #[test]
-fn integers_wrap_in_one() {
+fn integers_wrap_in_fused_filters() {
     let stream = "int->int pipeline Middle { add splitjoin { split duplicate; for (int i = 0; i < 5; i++) add Mix(i); join roundrobin; }; add Fold(); }
         int->int filter Mix(int k) { work pop 1 push 1 peek 40 { int s = k; for (int i = 0; i < 40; i++) s = s * 31 + (peek(i) ^ (k * i)); push(s); pop(); } }
         int->int filter Fold() { work pop 5 push 1 { int s = 1; for (int i = 0; i < 5; i++) s = s * 7 - pop(); push(s); } }";
-    check("integers_wrap_in_one", &[6], &around("int", stream), &ints("in", 700));
+    check("integers_wrap_in_fused_filters", &[6], &around("int", stream), &ints("in", 700));
 }
 
 #[test]

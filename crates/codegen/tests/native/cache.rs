@@ -1,4 +1,4 @@
-//! What was compiled before is found again, and what cannot be used is made anew.
+//! Compiled libraries are found again, and unusable files are rebuilt.
 
 use crate::common::{Memory, compiled, has_compiler, interpreted, run_native};
 use std::path::Path;
@@ -14,7 +14,7 @@ const TEXT: &str = "void->void pipeline Main {
     add int->void filter { work pop 1 { println(pop()); } };
 }";
 
-/// The program does what it means, with what is kept in a folder.
+/// Checks a program, with its library stored in a folder.
 fn runs(program: &Arc<Compiled>, folder: &Path, level: Level) {
     let config = Config { level, cache: Cache::Folder(folder.into()), compiler: None };
     let native = build(program, &config).unwrap();
@@ -51,8 +51,8 @@ fn a_program_is_compiled_once_and_each_level_by_itself() {
 }
 
 #[test]
-fn another_text_of_the_same_meaning_is_the_same_library() {
-    if !has_compiler("another_text_of_the_same_meaning_is_the_same_library") {
+fn an_equivalent_text_uses_the_same_library() {
+    if !has_compiler("an_equivalent_text_uses_the_same_library") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -66,8 +66,8 @@ fn another_text_of_the_same_meaning_is_the_same_library() {
 }
 
 #[test]
-fn what_is_damaged_is_made_anew() {
-    if !has_compiler("what_is_damaged_is_made_anew") {
+fn damaged_files_are_rebuilt() {
+    if !has_compiler("damaged_files_are_rebuilt") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -91,10 +91,10 @@ fn what_is_damaged_is_made_anew() {
     }
 }
 
-/// What is planned with what is known of it is what runs the code that was planned without.
+/// A plan from known outlines must fit the code that was planned without them.
 #[test]
-fn programs_of_the_suite_do_the_same_when_they_are_found() {
-    if !has_compiler("programs_of_the_suite_do_the_same_when_they_are_found") {
+fn cached_programs_of_the_suite_do_the_same() {
+    if !has_compiler("cached_programs_of_the_suite_do_the_same") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -118,5 +118,5 @@ fn programs_of_the_suite_do_the_same_when_they_are_found() {
         let text = std::fs::read_to_string(path).unwrap();
         blocks += text.lines().filter(|line| line.contains(' ')).count();
     }
-    assert!(blocks > 0, "no program has blocks, whose outlines are known");
+    assert!(blocks > 0, "no program has blocks with known outlines");
 }

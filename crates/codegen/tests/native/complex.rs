@@ -1,9 +1,9 @@
-//! Functions of complex numbers: native code has the interpreter's bits, wherever the numbers lie.
+//! Functions of complex numbers: native code has the interpreter's bits for all operands.
 
 use crate::common::{Memory, agree, has_compiler};
 use thalweg_lang::value::Value;
 
-/// Numbers around all places where one of the functions changes its way, and of all sizes.
+/// Numbers around all points where one of the functions changes its branch, and of all magnitudes.
 fn numbers() -> Memory {
     let special = [
         0.0,

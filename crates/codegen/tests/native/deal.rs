@@ -1,4 +1,4 @@
-//! Windows that move on by several places, and firings that are no multiple of the lanes.
+//! Windows that advance by several positions, and firings that are no multiple of the lanes.
 
 use crate::common::{Memory, compiled, difference, floats, has_compiler, interpreted, ints, run_native};
 use thalweg_codegen::{Cache, Config, Level, build, source};
@@ -16,14 +16,14 @@ const FILTERS: &str = "
     int->int filter Hash(int pops, int peeks) { work pop pops push 1 peek peeks { int s = peek(peeks - 1);
         for (int i = 0; i < peeks; i++) s = s * 5 + peek(i) + peek(peeks / 2); for (int i = 0; i < pops; i++) pop(); push(s); } }";
 
-/// Checks a stream of an item type, and whether items are dealt out.
+/// Checks a stream of an item type, and whether items are deinterleaved.
 fn agree(ty: &str, middle: &str, dealt: bool, files: impl Fn(usize) -> Memory) {
     let text = format!(
         "void->void pipeline Main {{ add FileReader<{ty}>(\"in\"); {middle} add FileWriter<{ty}>(\"out\"); }} {FILTERS}"
     );
     let compiled = compiled(&text);
     let text_of_c = source(&compiled, Level::Vectors).unwrap();
-    // Where windows move on by much, blocks in lanes may be better still.
+    // Where windows advance far, blocks in lanes may be better still.
     let (is_dealt, in_blocks) = (text_of_c.contains(" dealt["), text_of_c.contains("blocks_0"));
     assert!(if dealt { is_dealt || in_blocks } else { !is_dealt }, "{middle}");
     let config = Config { level: Level::Vectors, cache: Cache::None, compiler: None };
@@ -47,12 +47,12 @@ fn windows_of_any_stride() {
     float("add Fir(9, 64);", true);
     float("add Both(5, 40); add Fir(3, 13);", true);
     float("add Fir(17, 90);", true);
-    // Items stand apart in a splitter's input.
+    // Items are apart in a splitter's input.
     float(
         "add splitjoin { split roundrobin; for (int i = 0; i < 3; i++) add Fir(4, 50 + i); join roundrobin; };",
         true,
     );
-    // What is looked at once, or stands in a row, is not.
+    // Items that are read once, or are consecutive, are not deinterleaved.
     float("add Fir(50, 64);", false);
     float("add Fir(1, 64);", false);
 }
@@ -73,8 +73,8 @@ fn windows_of_integers() {
 }
 
 #[test]
-fn firings_that_are_left() {
-    if !has_compiler("firings_that_are_left") {
+fn remaining_firings() {
+    if !has_compiler("remaining_firings") {
         return;
     }
     for push in [1, 2, 9] {

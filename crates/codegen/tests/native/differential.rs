@@ -198,7 +198,7 @@ agrees! {
             int->void filter Show() { work pop 3 { println(pop() + pop() * 100 + pop()); } }", Memory::default(), Some(20);
 }
 
-/// A feedback loop with so many items on its way back, in which nodes move other numbers of items.
+/// A feedback loop with this many items on its way back, in which nodes move other numbers of items.
 fn a_loop(items: u32, forward: &str, back: &str) -> String {
     around_float(&format!(
         "float->float feedbackloop Middle {{ join roundrobin(2, 1); body Forward(); loop Back(); split roundrobin(2, 1);
@@ -221,7 +221,7 @@ agrees! {
         "work pop 1 push 1 { push(0.9 * pop()); }"), floats("in", 300), None;
 }
 
-/// What is known of a bound when the loop begins may change in its turns.
+/// What is known of a bound when the loop begins may change in its iterations.
 #[test]
 fn bounds_that_a_loop_changes() {
     let loops = [

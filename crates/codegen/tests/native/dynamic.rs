@@ -1,4 +1,4 @@
-//! Programs of dynamic rates: native code does what the interpreter does, wherever the input ends.
+//! Programs with dynamic rates: native code does what the interpreter does, wherever the input ends.
 
 use crate::common::{
     Given, Memory, agree_runs, compiled, floats, has_compiler, interpreted, ints, levels, see_with,
@@ -140,16 +140,16 @@ agrees! {
     nothing_moved_for_ever: around("int->int filter Middle() { int n; work pop [0, 1] push [0, 1] { n++; if (n < 20) push(pop()); } }"), ints;
 }
 
-/// A filter that fails when it finds a number in some place of its input.
+/// A filter that fails when it finds a number at some position of its input.
 fn failing(name: &str, rates: &str, body: &str) -> String {
     format!(
         "int->int filter {name}(int at) {{ int n; int[1] a; work {rates} {{ if (n == at) a[n + 1] = 1; n++; {body} }} }}"
     )
 }
 
-/// Of several failures in one batch that one is told which the interpreter comes to first, wherever they are.
+/// Of several failures in one batch the one that the interpreter meets first is reported.
 #[test]
-fn several_fail_in_one_batch() {
+fn several_failures_in_one_batch() {
     let filters = [
         failing("Plain", "pop 1 push 1", "push(pop());"),
         failing("Drop", "pop 1 push [0, 1]", "int x = pop(); if (x % 3 != 0) push(x);"),
@@ -177,7 +177,7 @@ fn several_fail_in_one_batch() {
         [33, 34, 9],
         [5000, 4000, 1000],
     ];
-    for chain in chains.iter().filter(|_| has_compiler("several_fail_in_one_batch")) {
+    for chain in chains.iter().filter(|_| has_compiler("several_failures_in_one_batch")) {
         for [first, second, third] in places {
             let chain = chain.replace("{0}", &first.to_string()).replace("{1}", &second.to_string());
             let chain = chain.replace("{2}", &third.to_string());
@@ -190,7 +190,7 @@ fn several_fail_in_one_batch() {
     }
 }
 
-/// A file that cannot be read again.
+/// A file that cannot be rewound.
 struct Once(Given);
 
 impl Source for Once {
@@ -215,10 +215,10 @@ impl Files for Pipes {
     }
 }
 
-/// The same where the input cannot be read again.
+/// The same where the input cannot be rewound.
 #[test]
-fn several_fail_that_take_from_a_pipe() {
-    if !has_compiler("several_fail_that_take_from_a_pipe") {
+fn several_failures_with_input_from_a_pipe() {
+    if !has_compiler("several_failures_with_input_from_a_pipe") {
         return;
     }
     let text = around(&format!(
@@ -250,7 +250,7 @@ fn a_source_of_dynamic_rates() {
     agree_runs(&levels(text), &compiled(text), text, &runs);
 }
 
-/// What a batch brings is few firings of the filters behind the queue, so these wait for more batches.
+/// A batch makes few firings of the filters behind the queue, so these wait for more batches.
 #[test]
 fn filters_behind_a_queue_that_take_many_items() {
     if !has_compiler("filters_behind_a_queue_that_take_many_items") {
@@ -269,10 +269,10 @@ fn filters_behind_a_queue_that_take_many_items() {
     assert!(seen.iter().any(|seen| seen.written["out"].len() > 10));
 }
 
-/// Programs of the suite with dynamic rates, on what they are meant for and on inputs that end anywhere.
+/// Programs of the suite with dynamic rates, on their intended inputs and on inputs that end anywhere.
 #[test]
-fn the_suite_agrees_wherever_it_ends() {
-    if !has_compiler("the_suite_agrees_wherever_it_ends") {
+fn the_suite_agrees_on_inputs_of_any_length() {
+    if !has_compiler("the_suite_agrees_on_inputs_of_any_length") {
         return;
     }
     for program in thalweg_str::PROGRAMS {
@@ -289,10 +289,10 @@ fn the_suite_agrees_wherever_it_ends() {
     }
 }
 
-/// Locals that are too large for a stack stay a filter's own while it waits in the middle of a firing.
+/// Large locals are not shared with other filters while a filter waits in the middle of a firing.
 #[test]
-fn large_locals_of_several_that_wait() {
-    if !has_compiler("large_locals_of_several_that_wait") {
+fn large_locals_of_waiting_filters() {
+    if !has_compiler("large_locals_of_waiting_filters") {
         return;
     }
     let text = around(

@@ -1,4 +1,4 @@
-//! Locals that no stack has room for.
+//! Locals too large for the stack.
 
 use crate::common::{Memory, agree, agree_runs, compiled, has_compiler, ints};
 use thalweg_codegen::{Level, source};
@@ -21,24 +21,24 @@ fn around(middle: &str) -> String {
 }
 
 #[test]
-fn of_static_rates() {
-    if has_compiler("of_static_rates") {
+fn large_locals_with_static_rates() {
+    if has_compiler("large_locals_with_static_rates") {
         let seen = agree(&around("add Wide(3); add Huge(); add Wide(5);"), &ints("in", 40), None);
         assert_eq!(seen.written["out"].len(), 80);
     }
 }
 
 #[test]
-fn of_siblings() {
-    if has_compiler("of_siblings") {
+fn large_locals_of_siblings() {
+    if has_compiler("large_locals_of_siblings") {
         let siblings = "add splitjoin { split roundrobin(4); for (int i = 0; i < 4; i++) add Wide(i); join roundrobin(4); };";
         agree(&around(siblings), &ints("in", 640), None);
     }
 }
 
 #[test]
-fn of_a_firing_that_waits() {
-    if has_compiler("of_a_firing_that_waits") {
+fn large_locals_of_a_waiting_firing() {
+    if has_compiler("large_locals_of_a_waiting_firing") {
         let text = around(
             "add int->int filter { work pop * push * { int[1000000] all; int n = pop() & 7;
                 for (int i = 0; i < n; i++) all[i * 100000] = pop(); for (int i = 0; i < n; i++) push(all[i * 100000] - i); } };
@@ -49,7 +49,7 @@ fn of_a_firing_that_waits() {
     }
 }
 
-/// Numbers of all kinds, which are known before anything runs: those that stay and those that change.
+/// All kinds of constant numbers, in tables and in initial values of fields.
 #[test]
 fn long_tables() {
     if !has_compiler("long_tables") {
@@ -80,5 +80,5 @@ fn long_tables() {
     );
     agree(&text, &ints("in", 500), None);
     let source = source(&compiled(&text), Level::Vectors).unwrap();
-    assert_eq!(source.matches("static const char").count(), 8, "some stand as lists");
+    assert_eq!(source.matches("static const char").count(), 8, "some tables are not strings of bytes");
 }

@@ -1,4 +1,4 @@
-//! Files that are memory: items are used where they stand, and what comes out is the same at every length.
+//! Files in memory: items are used in place, and the output is the same at every length.
 
 use crate::common::{compiled, has_compiler};
 use std::cell::{Cell, RefCell};
@@ -12,7 +12,7 @@ use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::value::Value;
 
-/// Files of floats, each in memory that begins so many bytes after a word does.
+/// Files of floats, each in memory that begins `off` bytes after a word boundary.
 struct Shelf {
     inputs: BTreeMap<String, Vec<u8>>,
     off: usize,
@@ -20,7 +20,7 @@ struct Shelf {
     lends_room: bool,
 }
 
-/// What was written: all bytes, those of them that were put into room, and whether it is complete.
+/// Output: all bytes, how many were written in place, and whether it is complete.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct Written {
     bytes: Vec<u8>,
@@ -46,8 +46,8 @@ impl Files for Shelf {
     }
 
     fn sink(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
-        let (name, whose, lends) = (name.to_owned(), self.written.clone(), self.lends_room);
-        Ok(Box::new(Taker { written: Written::default(), room: Vec::new(), lends, name, whose }))
+        let (name, all, lends) = (name.to_owned(), self.written.clone(), self.lends_room);
+        Ok(Box::new(Taker { written: Written::default(), room: Vec::new(), lends, name, all }))
     }
 }
 
@@ -84,7 +84,7 @@ struct Taker {
     room: Vec<u8>,
     lends: bool,
     name: String,
-    whose: Rc<RefCell<BTreeMap<String, Written>>>,
+    all: Rc<RefCell<BTreeMap<String, Written>>>,
 }
 
 impl Sink for Taker {
@@ -107,8 +107,8 @@ impl Sink for Taker {
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.written.complete = true;
-        let Taker { name, written, whose, .. } = *self;
-        whose.borrow_mut().insert(name, written);
+        let Taker { name, written, all, .. } = *self;
+        all.borrow_mut().insert(name, written);
         Ok(())
     }
 }
@@ -125,7 +125,7 @@ fn see(shelf: &mut Shelf, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, 
     (end, shelf.written.take())
 }
 
-/// Runs a program both ways; bytes that were put into room.
+/// Runs a program both ways; returns the number of bytes written in place.
 fn agree(
     compiled: &Arc<Compiled>,
     native: &Native,
@@ -161,23 +161,23 @@ fn program(middle: &str) -> String {
     )
 }
 
-/// Middles, and whether the output is put into the file's memory.
+/// Middles, and whether their output is written in the file's memory.
 const MIDDLES: [(&str, bool); 9] = [
     ("add Twice();", true),
     ("add Sum(3, 50);", true),
-    // In lanes, so many steady states at once.
+    // In lanes, several steady states at once.
     ("add splitjoin { split roundrobin(2); add Sum(2, 2); add Twice(); add Twice(); join roundrobin(1, 2, 2); };
         add Sum(5, 5);", true),
-    // Nothing but the two ends.
+    // Nothing between the two files.
     ("", false),
     ("add splitjoin { split duplicate; add Twice(); add Sum(1, 9); join roundrobin; }; add Sum(2, 5);", true),
-    // Items stay in front of the writer.
+    // Items remain in front of the writer.
     ("add float->float filter { prework push 3 { push(1); push(2); push(3); } work pop 1 push 1 { push(pop()); } };
         add float->float filter { float last; work pop 1 push 1 { push(last); last = pop(); } };", true),
-    // At first what stands before the reader's items is not in its file.
+    // At first the items before the reader's are not in its file.
     ("add float->float filter { prework push 5 { for (int i = 0; i < 5; i++) push(i); } work pop 1 push 1 { push(pop()); } };
         add Sum(3, 50);", true),
-    // Both ends are one buffer.
+    // Both files are one buffer.
     ("add float->float filter { prework pop 2 push 4 { pop(); pop(); for (int i = 0; i < 4; i++) push(i); }
         work pop 2 push 2 { push(pop()); push(pop()); } };", false),
     ("add splitjoin { split duplicate; add Twice(); add pipeline { add Twice(); add FileWriter<float>(\"other\"); };
@@ -185,8 +185,8 @@ const MIDDLES: [(&str, bool); 9] = [
 ];
 
 #[test]
-fn items_are_used_where_they_stand() {
-    if !has_compiler("items_are_used_where_they_stand") {
+fn items_are_used_in_place() {
+    if !has_compiler("items_are_used_in_place") {
         return;
     }
     for (middle, in_memory) in MIDDLES {
@@ -248,12 +248,12 @@ fn two_files_are_lent_at_once() {
     }
 }
 
-/// Items for batches of several lengths, ever shorter ones towards the end.
+/// Items for batches of several lengths, ever shorter towards the end.
 const MANY: usize = 1_200_000;
 
 #[test]
-fn batches_of_all_lengths_give_the_same() {
-    if !has_compiler("batches_of_all_lengths_give_the_same") {
+fn batches_of_all_lengths_agree() {
+    if !has_compiler("batches_of_all_lengths_agree") {
         return;
     }
     for middle in [
@@ -284,7 +284,7 @@ fn an_interrupted_run_leaves_what_was_done_before() {
     let compiled = compiled(&program("add Sum(1, 99);"));
     let (native, mut shelf) = (native(&compiled), Shelf::new(4 * MANY, 0));
     let meant = see(&mut shelf, |around| native.run(Options::default(), around)).1["out"].bytes.clone();
-    // Who looks whether the run is interrupted may be late, and all be done by then; but not each time.
+    // The interruption may be noticed after all is done; but not each time.
     let mut some_left = |threads| {
         let begun = Rc::new(Cell::new(false));
         let seen = begun.clone();

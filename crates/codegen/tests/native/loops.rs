@@ -1,4 +1,4 @@
-//! Feedback loops of dynamic rates that wait for themselves, or outgrow their budget: told as the interpreter does.
+//! Feedback loops with dynamic rates that deadlock, or exceed their budget: reported like by the interpreter.
 
 use crate::common::{Memory, Seen, agree_runs, compiled, compiler, has_compiler, ints, levels, run_on};
 use thalweg_codegen::{Cache, Config, Threads, build};
@@ -11,7 +11,7 @@ fn around(inside: &str, rest: &str) -> String {
     )
 }
 
-/// Runs that all agree; the last one has as many iterations as it can.
+/// Runs that all agree; the last one has no limit of iterations.
 fn agree(text: &str) -> Seen {
     let compiled = compiled(text);
     let runs = [0, 1, 2, 5, 100].map(|iterations| (ints("in", 40), Some(iterations)));
@@ -73,8 +73,8 @@ fn loops_that_end_with_their_input_end_well() {
 }
 
 #[test]
-fn a_loop_that_grows_is_told_with_its_queue() {
-    if !has_compiler("a_loop_that_grows_is_told_with_its_queue") {
+fn a_growing_loop_fails_with_the_name_of_its_queue() {
+    if !has_compiler("a_growing_loop_fails_with_the_name_of_its_queue") {
         return;
     }
     let text = around(

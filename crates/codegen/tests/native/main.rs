@@ -1,5 +1,5 @@
-//! What native code does, beside what the interpreter does: a module for each part of the language and of the
-//! back end. One program, since linking twenty takes longer than running them.
+//! Native code against the interpreter: a module for each part of the language and of the back end. One test
+//! binary, since linking twenty takes longer than running them.
 
 #[path = "../common/mod.rs"]
 mod common;

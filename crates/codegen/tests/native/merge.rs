@@ -1,4 +1,4 @@
-//! Filters that do the same on the same items are done once; what comes out is what it was.
+//! Filters that repeat the work of others are merged, with the same results.
 
 use crate::common::{compiled, compiler, difference, floats, has_compiler, interpreted, run_native};
 use thalweg_codegen::{Cache, Config, Level, build};
@@ -22,18 +22,18 @@ const PARTS: &str = "
         work pop 1 push 1 { push(sin(h[((int) pop() + 11) % top])); } }";
 
 const MIDDLES: [&str; 11] = [
-    // Neighbours of a bank.
+    // Neighbours of a filter bank.
     "add splitjoin { split duplicate; for (int i = 0; i < 5; i++) add pipeline {
         add splitjoin { split duplicate; add Fir(i + 1, 1, 9); add Fir(i, 1, 9); join roundrobin; };
         add Subtract(); add Fir(i + 10, 2, 3); }; join roundrobin; };",
-    // Equal pipelines with split-joins in them.
+    // Equal pipelines that contain split-joins.
     "add splitjoin { split duplicate; for (int i = 0; i < 3; i++) add pipeline { add Fir(1, 1, 9);
         add splitjoin { split roundrobin(2, 1); add Several(); add Identity<float>(); join roundrobin(3, 1); };
         add Fir(2, 1, 4); }; join roundrobin; };",
-    // The same, behind which something different is kept.
+    // Equal pipelines followed by different state.
     "add splitjoin { split duplicate; for (int i = 0; i < 3; i++) add pipeline { add Fir(1, 2, 7); add Last(i);
         add Fir(2, 1, 4); }; join roundrobin; };",
-    // Preworks, which are not merged, and filters behind them, which are where they come to the same.
+    // Filters with a `prework`, which are not merged, and filters behind them, which are where equal.
     "add splitjoin { split duplicate; for (int i = 0; i < 3; i++) add pipeline { add Early(); add Fir(3, 1, 5); };
         join roundrobin; };",
     "add splitjoin { split duplicate; add pipeline { add Fir(3, 1, 5); add Early(); }; add Fir(3, 1, 5); add Fir(3, 1, 5);
@@ -42,9 +42,9 @@ const MIDDLES: [&str; 11] = [
     "add splitjoin { split duplicate; add pipeline { add Pairs(); add Parts(); }; add pipeline { add Pairs(); add Parts(); };
         join roundrobin(2); };",
     "add splitjoin { split duplicate; add Pairs(); add Pairs(); join roundrobin(2); }; add Parts();",
-    // Several items in a firing, weights that do not fit them.
+    // Several items in a firing, with weights that do not divide them.
     "add splitjoin { split duplicate; add Several(); add Several(); add Several(); join roundrobin(2); };",
-    // Prints, chance and failures stay as many as they are.
+    // Prints, random numbers and failures are never merged.
     "add splitjoin { split duplicate; add Shown(); add Shown(); join roundrobin; };",
     "add splitjoin { split duplicate; add Chance(); add Chance(); join roundrobin; };",
     "add splitjoin { split duplicate; add Bounded(8); add Bounded(20); add Bounded(20); join roundrobin; };",
@@ -61,7 +61,7 @@ fn agree(text: &str) {
         let meant = interpreted(&compiled, &files, None);
         for native in &natives {
             let done = run_native(native, &files, None);
-            // A file that is not complete is nobody's.
+            // An incomplete file is not part of the result.
             let failed = meant.end.is_err() && meant.end == done.end && meant.printed == done.printed;
             assert!(failed || meant == done, "{length} items:\n{text}\n{}", difference(&meant, &done));
         }
@@ -69,8 +69,8 @@ fn agree(text: &str) {
 }
 
 #[test]
-fn merged_filters_give_the_same() {
-    if !has_compiler("merged_filters_give_the_same") {
+fn merged_filters_agree() {
+    if !has_compiler("merged_filters_agree") {
         return;
     }
     for middle in MIDDLES {
@@ -82,8 +82,8 @@ fn merged_filters_give_the_same() {
 }
 
 #[test]
-fn merged_filters_give_the_same_in_loops() {
-    if !has_compiler("merged_filters_give_the_same_in_loops") {
+fn merged_filters_agree_in_loops() {
+    if !has_compiler("merged_filters_agree_in_loops") {
         return;
     }
     let text = format!(

@@ -1,9 +1,9 @@
-//! Messages: native code handles them before the firings before which the interpreter does.
+//! Messages: native code handles them before the same firings as the interpreter.
 
 use crate::common::{Memory, agree_runs, compiled, floats, has_compiler, ints, levels};
 use thalweg_lang::generate::Choices;
 
-/// Checks a program at all levels; what it prints and how it ends is the interpreter's.
+/// Checks a program at all levels: prints and result are the interpreter's.
 fn check(text: &str, files: &Memory, iterations: &[Option<u64>]) {
     if !has_compiler("messages") {
         return;
@@ -12,7 +12,7 @@ fn check(text: &str, files: &Memory, iterations: &[Option<u64>]) {
     let shows = |seen: &crate::common::Seen| {
         !seen.printed.is_empty() || seen.written.values().any(|items| !items.is_empty()) || seen.end.is_err()
     };
-    assert!(seen.iter().any(shows), "nothing to see:\n{text}");
+    assert!(seen.iter().any(shows), "no output:\n{text}");
 }
 
 fn agree(text: &str, files: &Memory, iterations: &[Option<u64>]) -> Vec<crate::common::Seen> {
@@ -20,7 +20,7 @@ fn agree(text: &str, files: &Memory, iterations: &[Option<u64>]) -> Vec<crate::c
     agree_runs(&levels(text), &compiled(text), text, &runs)
 }
 
-/// A sender before a receiver, which takes other numbers of items, and something between them.
+/// A sender before a receiver, which pops another number of items, and something between them.
 fn down(latency: &str, between: &str) -> String {
     format!(
         "void->void pipeline Main {{
@@ -107,7 +107,7 @@ fn a_message_that_comes_too_late() {
 }
 
 #[test]
-fn messages_for_what_has_been_downstream() {
+fn downstream_messages_for_past_firings() {
     for (every, latency) in [(9, "[-4:-4]"), (1, "[-4:-4]"), (7, "[-2:-2]"), (3, "[-n:-n + 1]")] {
         for pop in [1, 4] {
             let text = format!(
@@ -121,7 +121,7 @@ fn messages_for_what_has_been_downstream() {
 }
 
 #[test]
-fn several_who_hear_and_several_who_send() {
+fn several_receivers_and_several_senders() {
     let text = |latency: &str, other: &str| {
         format!(
             "void->void pipeline Main {{
@@ -137,7 +137,7 @@ fn several_who_hear_and_several_who_send() {
             int->int filter Tell(int me) {{ int last; work pop 1 push 1 {{ push(last + 100 * me + pop()); }} handler set(int x) {{ last = x; }} }}"
         )
     };
-    // From one of the branches no way leads to the other.
+    // No path leads from one of the branches to the other.
     check(&text("[0:0]", "[*]"), &Memory::default(), &[Some(20)]);
     check(&text("[2:2]", "[*]"), &Memory::default(), &[Some(20)]);
 }
@@ -238,7 +238,7 @@ fn latencies_and_arguments_that_depend_on_data() {
 }
 
 #[test]
-fn portals_that_nobody_uses() {
+fn unused_portals() {
     let text = "void->void pipeline Main { portal<Tell> p; add Tell(1) to p; add Tell2(2); add int->void filter { work pop 3 { println(pop() + pop() * pop()); } }; }
         void->int filter Tell(int k) { int i; work push 2 { println(\"first\"); push(i++); push(k); } handler set(int x) { i = x; } }
         int->int filter Tell2(int k) { work pop 1 push 1 { println(\"second\"); push(pop() + k); } }";
@@ -283,7 +283,7 @@ fn random_line(choices: &mut Choices) -> String {
             told = if choices.chance(10) { "println(\"set \" + a);" } else { "" },
         ));
     }
-    // A portal is of one filter.
+    // All filters of a portal have one type.
     for at in hearers.iter().skip(1) {
         line = line
             .replace(&format!("add F{at}(p) to p;"), &format!("add F{}(p) to p; add F{at}(p);", hearers[0]));

@@ -1,4 +1,4 @@
-//! Code that goes along with its program.
+//! Native code stored with its program.
 
 use crate::common::{Memory, compiled, has_compiler, interpreted, run_native};
 use thalweg_codegen::{Config, Level, Object, Refusal, object};
@@ -9,8 +9,8 @@ const TEXT: &str = "void->void pipeline Main {
 }";
 
 #[test]
-fn it_runs_where_it_is_loaded_from_memory() {
-    if !has_compiler("it_runs_where_it_is_loaded_from_memory") {
+fn stored_code_runs_from_memory() {
+    if !has_compiler("stored_code_runs_from_memory") {
         return;
     }
     let program = compiled(TEXT);
@@ -19,7 +19,7 @@ fn it_runs_where_it_is_loaded_from_memory() {
         let bytes = made.to_bytes();
         let read = Object::from_bytes(&bytes).unwrap();
         assert_eq!(read, made);
-        // Two of them at the same time are two.
+        // Two of them can be loaded at the same time.
         let natives = [read.load(&program).unwrap(), made.load(&program).unwrap()];
         for native in &natives {
             let files = Memory::default();
@@ -29,8 +29,8 @@ fn it_runs_where_it_is_loaded_from_memory() {
 }
 
 #[test]
-fn it_does_not_run_another_program() {
-    if !has_compiler("it_does_not_run_another_program") {
+fn stored_code_does_not_run_another_program() {
+    if !has_compiler("stored_code_does_not_run_another_program") {
         return;
     }
     let made = object(&compiled(TEXT), &Config::default(), &|| false).unwrap();
@@ -39,8 +39,8 @@ fn it_does_not_run_another_program() {
 }
 
 #[test]
-fn what_is_cut_short_is_none() {
-    if !has_compiler("what_is_cut_short_is_none") {
+fn truncated_code_is_rejected() {
+    if !has_compiler("truncated_code_is_rejected") {
         return;
     }
     let bytes = object(&compiled(TEXT), &Config::default(), &|| false).unwrap().to_bytes();

@@ -1,8 +1,8 @@
-//! Functions that call themselves: native code does what the interpreter does, as deep as that goes.
+//! Recursive functions: native code does what the interpreter does, at any depth.
 
 use crate::common::{Memory, Seen, agree, agree_runs, compiled, has_compiler, ints, levels};
 
-/// A filter with functions between a file and another.
+/// A program of a filter with functions between two files.
 fn around(filter: &str) -> String {
     format!(
         "void->void pipeline Main {{ add FileReader<int>(\"in\"); add Middle(); add FileWriter<int>(\"out\"); }}
@@ -80,7 +80,7 @@ agrees! {
     state_in_a_pipeline: "int->int pipeline Middle { add Down(); add splitjoin { split duplicate; add Down(); add Identity<int>(); join roundrobin; }; add Down(); } int->int filter Down { int last; int f(int n) { last = last * 5 + n; if (n <= 0) return last; return f(n - 1) + f(n - 3); } work pop 1 push 1 peek 2 { push(f(pop() & 7) + peek(0)); } }";
 }
 
-/// As many calls as may be nested, and one more, with others around and inside.
+/// The greatest depth allowed, and one more, with other calls around and inside.
 #[test]
 fn too_many_calls_fail_where_the_interpreter_fails() {
     if !has_compiler("too_many_calls") {

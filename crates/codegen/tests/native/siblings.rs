@@ -1,9 +1,9 @@
-//! Equal siblings fire together, and do what the interpreter does.
+//! Isomorphic filters fire together, and do what the interpreter does.
 
 use crate::common::{Memory, agree_at, compiled, floats, has_compiler, interpreted, ints, run_native};
 use thalweg_codegen::{Cache, Config, Level, build, source};
 
-/// Around a stream of floats, and one of integers.
+/// A program around a stream of a type.
 fn around(ty: &str, stream: &str) -> String {
     format!(
         "void->void pipeline Main {{ add FileReader<{ty}>(\"in\"); add Middle(); add FileWriter<{ty}>(\"out\"); }}
@@ -11,12 +11,12 @@ fn around(ty: &str, stream: &str) -> String {
     )
 }
 
-/// How many families of siblings there are.
+/// The number of families.
 fn families(text: &str) -> usize {
-    source(&compiled(text), Level::Vectors).unwrap().matches("siblings */").count()
+    source(&compiled(text), Level::Vectors).unwrap().matches("isomorphic filters */").count()
 }
 
-/// At least so many families, and the interpreter's bits.
+/// Checks the least number of families, and the interpreter's bits.
 fn check(name: &str, least: usize, text: &str, files: &Memory) {
     assert!(families(text) >= least, "{} families:\n{text}", families(text));
     if has_compiler(name) {
@@ -25,7 +25,7 @@ fn check(name: &str, least: usize, text: &str, files: &Memory) {
     }
 }
 
-/// Filters with tables and constants of their own, and a smoothing with a field behind each.
+/// Filters with tables and constants of their own, each followed by a smoothing filter with a field.
 fn bank(siblings: usize, split: &str, join: &str) -> String {
     let stream = format!(
         "float->float splitjoin Middle {{ split {split}; for (int i = 0; i < {siblings}; i++) add pipeline {{ add Window(i); add Smooth(i * 0.03); }}; join {join}; }}
@@ -50,7 +50,7 @@ fn any_number_of_siblings() {
 }
 
 #[test]
-fn siblings_that_are_dealt_to() {
+fn siblings_behind_a_round_robin_splitter() {
     let ways = [
         (1, 5, "roundrobin", "roundrobin(2)"),
         (1, 8, "roundrobin", "roundrobin"),
@@ -58,13 +58,18 @@ fn siblings_that_are_dealt_to() {
         (0, 6, "roundrobin(5)", "roundrobin(4)"),
     ];
     for (least, siblings, split, join) in ways {
-        check("siblings_that_are_dealt_to", least, &bank(siblings, split, join), &floats("in", 3001));
+        check(
+            "siblings_behind_a_round_robin_splitter",
+            least,
+            &bank(siblings, split, join),
+            &floats("in", 3001),
+        );
     }
 }
 
 #[test]
-fn the_input_ends_anywhere() {
-    if !has_compiler("the_input_ends_anywhere") {
+fn input_of_any_length() {
+    if !has_compiler("input_of_any_length") {
         return;
     }
     let compiled = compiled(&bank(9, "duplicate", "roundrobin"));
@@ -146,10 +151,10 @@ siblings! {
 }
 
 #[test]
-fn siblings_with_fields_that_nobody_looks_at() {
+fn siblings_with_unused_fields() {
     let stream =
         "int->int splitjoin Middle { split duplicate; add A(); add B(); add A(); add B(); join roundrobin; }
         int->int filter A() { int p = 5; work pop 1 push 1 { int s = pop() * 3; push(s + 1); } }
         int->int filter B() { work pop 1 push 1 { int s = pop() * 7; push(s + 2); } }";
-    check("siblings_with_fields_that_nobody_looks_at", 0, &around("int", stream), &ints("in", 300));
+    check("siblings_with_unused_fields", 0, &around("int", stream), &ints("in", 300));
 }

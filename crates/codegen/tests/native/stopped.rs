@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads, build};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
-/// Runs a program at a level until it is interrupted, after 100 ms; what it has printed and written then.
+/// Runs a program at a level until it is interrupted after 100 ms; returns its prints and the number of items
+/// written.
 fn stopped(text: &str, files: &Memory, kind: (Level, usize)) -> (String, usize) {
     stopped_in(Mode::Hybrid, text, files, kind)
 }
 
-/// The same in a mode.
+/// Like [`stopped`], in a mode.
 fn stopped_in(mode: Mode, text: &str, files: &Memory, (level, threads): (Level, usize)) -> (String, usize) {
     let config = Config { level, cache: Cache::None, compiler: compiler(level) };
     let native = build(&compiled(text), &config).unwrap().in_mode(mode);
@@ -22,10 +23,10 @@ fn stopped_in(mode: Mode, text: &str, files: &Memory, (level, threads): (Level, 
     (seen.printed, seen.written.values().map(Vec::len).sum())
 }
 
-/// The longest that a program may go on.
+/// The longest time that a program may continue after an interruption.
 const SOON: Duration = Duration::from_secs(1);
 
-/// A run that is interrupted after 100 ms, and how long it goes on then.
+/// A run that is interrupted after 100 ms, and how long it continues after that.
 fn interrupted(native: &Native, files: &Memory, threads: usize) -> (Seen, Duration) {
     let stop = Arc::new(AtomicBool::new(false));
     let later = stop.clone();
@@ -49,7 +50,7 @@ const KINDS: [(Level, usize); 4] =
     [(Level::Plain, 1), (Level::Fused, 1), (Level::Vectors, 1), (Level::Vectors, 2)];
 
 #[test]
-fn loops_without_an_end() {
+fn endless_loops() {
     let loops = [
         "while (true) { x = x * 3 + 1; }",
         "do { x++; } while (x != 0 || true);",
@@ -57,7 +58,7 @@ fn loops_without_an_end() {
         "for (int i = 0; i < 1000000; i++) for (int j = 0; j < 1000000 + (x & 1); j++) for (int k = 0; k < 1000000; k++) x = x * j + k;",
         "for (int i = 0; i < 1000000; i++) for (int j = 0; j < 1000000; j++) for (int k = 0; k < 100; k++) x = x * j ^ k;",
     ];
-    for ends in loops.iter().filter(|_| has_compiler("loops_without_an_end")) {
+    for ends in loops.iter().filter(|_| has_compiler("endless_loops")) {
         let text = format!(
             "void->void pipeline Main {{ add Count(); add Hang(); add FileWriter<int>(\"out\"); }}
              void->int filter Count {{ int n; work push 1 {{ push(n++); }} }}
@@ -71,17 +72,17 @@ fn loops_without_an_end() {
 }
 
 #[test]
-fn functions_that_call_themselves_for_long() {
+fn long_recursions() {
     let text = "void->void pipeline Main { add Count(); add Tree(); add FileWriter<int>(\"out\"); }
         void->int filter Count { int n; work push 1 { push(n++); } }
         int->int filter Tree { int f(int n) { if (n < 2) return 1; return f(n - 1) + f(n - 2); } work pop 1 push 1 { push(f(pop() * 70)); } }";
-    for kind in KINDS.into_iter().filter(|_| has_compiler("functions_that_call_themselves_for_long")) {
+    for kind in KINDS.into_iter().filter(|_| has_compiler("long_recursions")) {
         assert!(stopped(text, &Memory::default(), kind).1 <= 1);
     }
 }
 
 #[test]
-fn what_is_printed_before_it_is_stopped_is_there() {
+fn prints_before_the_stop_appear() {
     let text = "void->void pipeline Main { add Count(); add Show(); }
         void->int filter Count { int n; work push 1 { push(n++); } }
         int->void filter Show { work pop 1 { int n = pop(); if (n == 5) { while (n > 0) n = (n + 1) & 63 | 1; } println(n); } }";
@@ -94,7 +95,7 @@ fn what_is_printed_before_it_is_stopped_is_there() {
 }
 
 #[test]
-fn dynamic_rates_and_handlers_without_an_end() {
+fn endless_firings_with_dynamic_rates_and_in_handlers() {
     let dynamic = "void->void pipeline Main { add Count(); add Some(); add FileWriter<int>(\"out\"); }
         void->int filter Count { int n; work push 1 { push(n++); } }
         int->int filter Some { work pop * push * { int n = pop(); while (n > 0) { n = pop() + peek(1); if (n > 100) while (true) n++; } push(n); } }";
@@ -124,7 +125,7 @@ fn programs_whose_input_never_ends() {
 }
 
 #[test]
-fn a_filter_that_takes_no_more_and_gives_for_ever() {
+fn a_filter_that_pops_no_more_and_pushes_forever() {
     let text = "void->void pipeline Main { add FileReader<int>(\"in\"); add More(); add FileWriter<int>(\"out\"); }
         int->int filter More { int k; boolean on; work pop [0, 1] push 1 { if (!on) { k = pop(); on = true; } push(k++); } }";
     for kind in KINDS.into_iter().filter(|_| has_compiler("a_filter_that_takes_no_more")) {
@@ -143,13 +144,13 @@ fn programs_of_dynamic_rates_whose_input_never_ends_in_each_mode() {
     }
 }
 
-/// A firing fills its queue beyond the budget, and would have handed over for seconds what it has given.
+/// A firing fills its queue beyond the budget; passing on what it has pushed would take seconds.
 #[test]
-fn a_thread_that_hands_over_very_many_items() {
+fn a_thread_that_passes_on_very_many_items() {
     let text = "void->void pipeline Main { add Count(); add Same(); add FileWriter<int>(\"out\"); }
         void->int filter Count { int n; work push 1 { push(n++); } }
         int->int filter Same { work pop 1 push * { int x = pop(); while (x == 20) push(x); push(x); } }";
-    if !has_compiler("a_thread_that_hands_over_very_many_items") {
+    if !has_compiler("a_thread_that_passes_on_very_many_items") {
         return;
     }
     let config = Config { level: Level::Vectors, cache: Cache::None, compiler: None };

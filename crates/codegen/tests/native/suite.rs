@@ -1,6 +1,6 @@
 //! The programs of the suite: native code does what the interpreter does.
 //!
-//! At the highest level, as compiling takes most of the time; at all with `THALWEG_LONG=1`.
+//! At the highest level, as compiling takes most of the time; at all levels with `THALWEG_LONG=1`.
 
 use crate::common::{LEVELS, Memory, agree_at, has_compiler, is_long};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use thalweg_codegen::Level;
 use thalweg_lang::tree::Code;
 use thalweg_str::PROGRAMS;
 
-/// Items in each file that is read: some steady states of each program, and a rest.
+/// Items in each file that is read: some steady states of each program, and a remainder.
 const ITEMS: usize = 9001;
 
-/// Steady states of those that read nothing.
+/// Steady states of programs that read nothing.
 const STATES: u64 = 40;
 
 #[test]

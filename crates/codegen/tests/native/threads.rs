@@ -1,5 +1,5 @@
 //! Native code on several threads does what the interpreter does, with batches so short that there are many
-//! borders between them.
+//! boundaries between them.
 
 use crate::common::{Memory, compiled, compiler, difference, floats, has_compiler, interpreted, run_on};
 use thalweg_codegen::{Cache, Config, Level, Native, Split, Threads, build};
@@ -36,7 +36,7 @@ fn same(text: &str, native: &Native, files: &Memory, iterations: Option<u64>, al
     }
 }
 
-/// Batches of one steady state up, for inputs of all kinds of lengths.
+/// Batches of one steady state and more, for inputs of many lengths.
 fn check(stream: &str) {
     let text = program(stream);
     let native = native(&text, Level::Vectors);
@@ -84,7 +84,7 @@ const FAILING: &str = "float->float filter Fails(int at) { int seen; int[4] a; w
     float->float filter May(float x) { int[2] a; work pop 1 push 1 { float y = pop(); a[y == x ? 5 : 1] = 2; push(y * 2); } }";
 
 #[test]
-fn the_first_failure_is_told_and_what_comes_before_it_is_written() {
+fn the_first_failure_is_reported_and_output_before_it_is_written() {
     if !has_compiler("failures") {
         return;
     }
@@ -106,10 +106,10 @@ fn the_first_failure_is_told_and_what_comes_before_it_is_written() {
     }
 }
 
-/// Each step is timed, and then there is not enough to do for threads.
+/// The steps are timed, and then there is not enough work for threads.
 #[test]
-fn one_thread_goes_on_where_the_measurement_has_ended() {
-    if !has_compiler("one_thread_goes_on_where_the_measurement_has_ended") {
+fn one_thread_continues_after_the_measurement() {
+    if !has_compiler("one_thread_continues_after_the_measurement") {
         return;
     }
     let text = program("float->float pipeline Middle { add Number(); add Decay(0.5); add Number(); }");

@@ -1,5 +1,5 @@
-//! What is around a run on threads: prints, cancel, steady states that are counted, input that begins again,
-//! every policy of the engine, and programs that can be run by several threads at once.
+//! The environment of runs on threads: prints, cancellation, counted steady states, input that restarts,
+//! every policy of the engine, and programs that several threads run at once.
 
 use crate::common::{Memory, compiled, difference, floats, has_compiler, interpreted, run_on};
 use std::cell::Cell;
@@ -79,7 +79,7 @@ fn steady_states_are_counted() {
     }
 }
 
-/// A run with input that begins again, cancelled after so many steady states.
+/// A run with input that restarts, cancelled after this many steady states.
 fn run(
     files: &mut Memory,
     iterations: Option<u64>,
@@ -102,7 +102,7 @@ fn run(
 }
 
 #[test]
-fn input_begins_again() {
+fn input_restarts() {
     if !has_compiler("repeat") {
         return;
     }
@@ -150,7 +150,7 @@ fn a_cancelled_run_ends_soon_with_what_was_done() {
 }
 
 #[test]
-fn what_is_emitted_has_no_data_that_change() {
+fn emitted_code_has_no_mutable_data() {
     for stream in ["add Fir(5); add Decay(0.5);", "add Fir(80);"] {
         let text = source(&compiled(&filtered(stream)), Level::Vectors).unwrap();
         let data = |line: &&str| {

@@ -1,4 +1,4 @@
-//! A program by both ways.
+//! A random program, run by the interpreter and natively.
 
 use crate::common::{LEVELS, Seen, difference, see_with};
 use crate::files::Random;
@@ -14,19 +14,19 @@ use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources, compile};
 
-/// Firings of nodes that a run may take, more or less.
+/// The firings of nodes in a run, approximately.
 const FIRINGS: u64 = 4000;
 
-/// Those of a steady state for which a program is left out: the interpreter would take too long.
+/// Firings in a steady state from which on a program is skipped: the interpreter would take too long.
 const MOST: u64 = 20_000;
 
-/// Ways for regions to take turns, besides the usual one.
+/// The modes besides the default.
 const MODES: [Mode; 4] = [Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread];
 
-/// Why native code is refused, rightly.
-const REFUSED: &[&str] = &["keep too much"];
+/// Refusals of native code that are expected.
+const REFUSED: &[&str] = &["recursive calls of"];
 
-/// What came of a program.
+/// The result of a program.
 pub enum Came {
     Native,
     Refused,
@@ -37,18 +37,18 @@ pub enum Came {
 pub struct Case {
     seed: u64,
     levels: Vec<Level>,
-    /// Steady states: as many as there may be, or so many of a hundred of them.
+    /// Steady states: as many as possible, or a percentage of them.
     percent: Option<u64>,
-    /// In a call.
+    /// Steady states in a call.
     at_most: u64,
     items: u32,
-    /// Compiled as it is where speed matters.
+    /// Whether it is compiled with the default optimisations.
     well: bool,
-    /// Functions that differ in numbers alone are one.
+    /// Whether functions that differ only in numbers are merged.
     alike: bool,
-    /// After it has run on one thread it runs on more.
+    /// Threads that it runs on after one thread.
     threads: Option<Threads>,
-    /// And in another mode, which matters where rates are dynamic.
+    /// Another mode that it runs in, which matters with dynamic rates.
     mode: Option<Mode>,
 }
 
@@ -73,7 +73,7 @@ impl Case {
         }
     }
 
-    /// The same at one level.
+    /// Restricts the case to one level.
     pub fn only(mut self, level: Option<Level>) -> Case {
         if let Some(level) = level {
             self.levels = vec![level];
@@ -83,7 +83,7 @@ impl Case {
 
     pub fn check(&self, program: &Program) -> Result<Came, Failure> {
         let checked = catch_unwind(AssertUnwindSafe(|| self.compare(&program.to_string())));
-        checked.unwrap_or_else(|_| Err(("it panics".into(), None)))
+        checked.unwrap_or_else(|_| Err(("the run panics".into(), None)))
     }
 
     fn compare(&self, text: &str) -> Result<Came, Failure> {
@@ -137,14 +137,14 @@ impl Case {
         let mut files = Random { seed: self.seed, most: self.items, ..Random::default() };
         let written = files.written.clone();
         let mut seen = see_with(&mut files, &written, run);
-        // Files appear when all went well.
+        // Files appear only where a run succeeds.
         if seen.end.is_err() {
             seen.written.clear();
         }
         seen
     }
 
-    /// So many that the interpreter is done soon.
+    /// A number of iterations for which the interpreter takes little time.
     fn iterations(&self, compiled: &Compiled) -> Option<u64> {
         let most = (FIRINGS / firings(compiled).max(1)).clamp(2, 300);
         match self.percent {
@@ -155,7 +155,7 @@ impl Case {
     }
 }
 
-/// Some way to deal a run out, in short batches mostly.
+/// A random partition over threads, mostly with short batches.
 fn threads(choices: &mut Choices) -> Threads {
     let policies: Vec<&str> = thalweg::policy::registry::names().collect();
     let splits = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];
@@ -172,7 +172,7 @@ fn firings(compiled: &Compiled) -> u64 {
     compiled.schedule.regions.iter().flat_map(|region| &region.repetitions).sum()
 }
 
-/// Whether the input is over some time: each region that takes from no other reads a file in each steady state.
+/// Whether the input ends: each region without inputs from others reads a file in each steady state.
 fn ends(compiled: &Compiled) -> bool {
     let reads = |node: NodeId| match compiled.flat.node(node).kind {
         NodeKind::Filter(id) => matches!(compiled.tree.filters[id.0 as usize].code, Code::FileReader(_)),

@@ -1,20 +1,21 @@
-//! Many programs, each from a seed.
+//! Many random programs, each from a seed.
 
 use crate::case::{Came, Case};
 use thalweg_lang::generate::shrink::smallest;
 use thalweg_lang::generate::{Choices, Options, generate};
 
-/// Programs of the whole file where the environment does not say: each takes seconds of the C compiler.
+/// The number of programs where the environment sets none: each takes seconds of the C compiler.
 const CASES: u64 = 20;
 
-/// Programs from which on the share that native code refuses is checked. Of fewer, all may be refused by chance.
+/// The number of programs from which on the share that native code refuses is checked. With fewer, all may be
+/// refused by chance.
 const MANY: u64 = 50;
 
-/// Failures after which no more are looked for.
+/// The number of failures after which the search ends.
 const ENOUGH: usize = 5;
 
 fn setting(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}: not a number")))
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
 /// Checks `percent` of the cases, and fails with the seed and the smallest program found where one does.
@@ -45,12 +46,12 @@ pub fn for_each(percent: u64, options: &Options) {
     assert!(native >= must_be_native, "{native} of {count} were native");
 }
 
-/// Checks a case; what fails, with the smallest program that does.
+/// Checks a case; on failure returns the reason with the smallest program that fails.
 fn check(seed: u64, options: &Options) -> Result<Came, String> {
     let mut choices = Choices::seeded(seed);
     let program = generate(&mut choices, options);
     Case::new(seed).check(&program).map_err(|(first, level)| {
-        eprintln!("THALWEG_SEED={seed} {options:?}\n{first}\nfails; now for the smallest program that does");
+        eprintln!("THALWEG_SEED={seed} {options:?}\n{first}\nfails; shrinking");
         let case = Case::new(seed).only(level);
         let small = smallest(choices.taken(), options, &|program| case.check(program).is_err());
         let why = case.check(&small).err().map_or_else(|| format!("not always: {first}"), |(why, _)| why);

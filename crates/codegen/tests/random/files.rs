@@ -1,4 +1,4 @@
-//! Files of random programs, in memory.
+//! In-memory files for random programs.
 
 use crate::common::{Given, Written, made};
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::{Shape, Value};
 
-/// Files of which names and a seed say what is in them.
+/// Files with content derived from their names and a seed.
 #[derive(Default)]
 pub struct Random {
     pub seed: u64,
@@ -37,7 +37,7 @@ impl Random {
     }
 }
 
-/// Numbers at the edges, in a few cases.
+/// Special values, in a few cases.
 fn odd(which: u32, shape: &Shape) -> Option<Value> {
     let Shape::Scalar(ty) = shape else { return None };
     Some(match (ty, which) {

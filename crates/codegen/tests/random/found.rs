@@ -1,4 +1,4 @@
-//! What random programs have found.
+//! Regression tests for failures that random programs have found.
 
 use crate::common::{Memory, agree, has_compiler, ints};
 
@@ -25,20 +25,20 @@ fn a_loop_without_input_stops_with_the_rest_when_the_input_ends() {
 }
 
 #[test]
-fn zero_less_zero_has_no_sign() {
+fn zero_minus_zero_has_no_sign() {
     let text = "void->void pipeline Main {
         add void->int filter { int n; work push 1 { push(n); n = n + 1 & 3; } };
         add int->void filter { work pop 1 { int x = pop(); println(0.0 - x); println(0.0 - abs((float)x)); } };
     }";
-    if has_compiler("zero_less_zero_has_no_sign") {
+    if has_compiler("zero_minus_zero_has_no_sign") {
         let seen = agree(text, &Memory::default(), Some(5));
         assert!(seen.printed.starts_with("0.0\n0.0\n-1.0\n"), "{}", seen.printed);
     }
 }
 
-/// Where an item stands in memory is an expression of any operators.
+/// The position of an item may be any expression.
 #[test]
-fn items_are_looked_at_where_a_choice_says() {
+fn items_at_a_selected_position() {
     let text = "void->void pipeline Main {
         add FileReader<int>(\"in\");
         add int->int filter { work pop 2 push 2 peek 4 {
@@ -51,14 +51,14 @@ fn items_are_looked_at_where_a_choice_says() {
         add int->int filter { int at; work pop 1 push 2 { at++; push(pop() + at); push(at); } };
         add FileWriter<int>(\"out\");
     }";
-    if has_compiler("items_are_looked_at_where_a_choice_says") {
+    if has_compiler("items_at_a_selected_position") {
         agree(text, &ints("in", 500), None);
     }
 }
 
-/// Equal pipelines become one, which leaves no order of steps with the table look-ups as a family.
+/// Equal pipelines are merged, which leaves no order of steps with the table look-ups as a family.
 #[test]
-fn siblings_beside_pipelines_that_are_equal_fire() {
+fn siblings_beside_equal_pipelines_fire() {
     let text = "void->void pipeline Main {
         add FileReader<float>(\"in\");
         add float->int splitjoin {
@@ -95,7 +95,7 @@ fn siblings_beside_pipelines_that_are_equal_fire() {
             }
         }
     }";
-    if has_compiler("siblings_beside_pipelines_that_are_equal_fire") {
+    if has_compiler("siblings_beside_equal_pipelines_fire") {
         agree(text, &Memory { any: Some(500), ..Memory::default() }, None);
     }
 }

@@ -1,7 +1,7 @@
 //! Random programs: native code does what the interpreter does, bit for bit.
 //!
-//! `THALWEG_CASES` says how many cases, `THALWEG_SEED` which come first, and `THALWEG_TRACE=1` has each
-//! seed told before its case, for those that end in a crash.
+//! `THALWEG_CASES` sets the number of cases and `THALWEG_SEED` the first one. `THALWEG_TRACE=1` prints each
+//! seed before its case, for cases that crash.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -15,7 +15,7 @@ use cases::for_each;
 use common::has_compiler;
 use thalweg_lang::generate::Options;
 
-/// What native code can do today.
+/// What native code supports.
 fn options() -> Options {
     Options { dynamic: false, kernels: true, ..Options::default() }
 }
@@ -28,8 +28,8 @@ fn native_code_does_what_the_interpreter_does() {
 }
 
 #[test]
-fn it_fails_as_the_interpreter_does() {
-    if has_compiler("it_fails_as_the_interpreter_does") {
+fn it_fails_like_the_interpreter() {
+    if has_compiler("it_fails_like_the_interpreter") {
         for_each(10, &Options { fault: true, ..options() });
     }
 }

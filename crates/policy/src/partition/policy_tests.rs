@@ -1,106 +1,83 @@
-//! What the policy decides, by itself and in virtual time.
+//! Decisions of the policy.
 
-use super::{DEFAULT_TAU, Local, Partition};
+use super::{DEFAULT_TAU, Ledger, Local, Partition};
+use crate::graphs;
 use crate::mock::Mock;
-use crate::virtual_host::{Cost, Model, Settings, run, shapes};
-use crate::{Decision, Event, Policy};
+use crate::{Decision, Event, Policy, Shared};
 use thalweg_graph::NodeId;
 
 const MS: u64 = 1_000_000;
 
-/// A chain of six, two workers, the first of whom has all of it.
-fn begun() -> (Partition, Mock, Vec<Local>) {
-    let mut host = Mock::with_workers(shapes::chain(6, 1).graph, 2);
+/// A chain of six and two workers; all nodes belong to the first.
+fn started() -> (Partition, Mock<Ledger>, Vec<Local>) {
+    let mut host = Mock::sharing(graphs::chain(6), 2);
     let policy = Partition::default();
     let locals = (0..2).map(|worker| policy.start(worker, &mut host)).collect();
     (policy, host, locals)
 }
 
-fn queue(host: &Mock, worker: usize) -> Vec<u32> {
+fn queue(host: &Mock<Ledger>, worker: usize) -> Vec<u32> {
     host.queues[worker].iter().map(|node| node.0).collect()
 }
 
 #[test]
-fn ready_nodes_go_home_and_nobody_steals() {
-    let (policy, mut host, mut locals) = begun();
+fn ready_nodes_go_to_their_worker_and_are_not_stolen() {
+    let (policy, mut host, mut locals) = started();
     assert_eq!((queue(&host, 0), queue(&host, 1)), (vec![0, 1, 2, 3, 4, 5], vec![]));
     host.me = 1;
     assert_eq!(policy.next(&mut locals[1], None, &mut host), Decision::Idle);
     policy.ready(&mut locals[1], NodeId(2), &mut host);
     assert_eq!(queue(&host, 0).last(), Some(&2));
-    host.homes[2] = 1;
+    host.affinity[2] = 1;
     policy.ready(&mut locals[1], NodeId(2), &mut host);
     assert_eq!(policy.next(&mut locals[1], None, &mut host), Decision::Activate(NodeId(2)));
 }
 
-/// Everybody has done the same, in 100 ms of which the workers were idle for this share.
-fn after(share: f64) -> (Mock, Decision) {
-    let (policy, mut host, mut locals) = begun();
-    (host.now, host.idle) = (100 * MS, (200.0 * MS as f64 * share) as u64);
-    (host.used, host.traffic) = (vec![10 * MS; 6], vec![1000; 5]);
+/// All nodes have the same load, and the workers were idle for this share of 100 ms.
+fn after(share: f64) -> (Mock<Ledger>, Decision) {
+    let (policy, mut host, mut locals) = started();
+    (host.now, host.idle_time) = (100 * MS, (200.0 * MS as f64 * share) as u64);
+    (host.busy_time, host.traffic) = (vec![10 * MS; 6], vec![1000; 5]);
     host.me = 1;
     let decision = policy.next(&mut locals[1], None, &mut host);
-    assert!(host.ledger.is_some(), "it is given back");
+    assert!(host.shared.is_some(), "the lock is released");
     (host, decision)
 }
 
 #[test]
-fn idleness_beyond_tau_parts_the_graph_and_deals_what_is_ready() {
+fn idle_time_beyond_tau_repartitions_and_redistributes() {
     let (host, decision) = after(DEFAULT_TAU - 0.01);
-    assert_eq!((decision, &host.homes[..]), (Decision::Idle, &[0; 6][..]));
-    assert_eq!(host.ledger.unwrap().partitions(), 0);
+    assert_eq!((decision, &host.affinity[..]), (Decision::Idle, &[0; 6][..]));
+    assert_eq!(host.shared.unwrap().partitions(), 0);
     let (host, decision) = after(DEFAULT_TAU + 0.01);
-    assert_eq!(host.ledger.as_ref().unwrap().partitions(), 1);
-    assert_eq!(host.homes.iter().sum::<usize>(), 3, "{:?}", host.homes);
-    let changes = host.homes.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    assert_eq!(changes, 1, "the chain is cut once: {:?}", host.homes);
-    assert!(matches!(decision, Decision::Activate(node) if host.homes[node.index()] == 1), "{decision:?}");
-    assert!(queue(&host, 0).iter().all(|node| host.homes[*node as usize] == 0));
+    assert_eq!(host.shared.as_ref().unwrap().partitions(), 1);
+    assert_eq!(host.affinity.iter().sum::<usize>(), 3, "{:?}", host.affinity);
+    let changes = host.affinity.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert_eq!(changes, 1, "the chain is cut once: {:?}", host.affinity);
+    assert!(matches!(decision, Decision::Activate(node) if host.affinity[node.index()] == 1), "{decision:?}");
+    assert!(queue(&host, 0).iter().all(|node| host.affinity[*node as usize] == 0));
 }
 
 #[test]
-fn one_at_a_time() {
-    let (policy, mut host, mut locals) = begun();
-    (host.now, host.idle) = (100 * MS, 100 * MS);
-    (host.used, host.ledger) = (vec![10 * MS; 6], None);
+fn a_locked_ledger_is_skipped() {
+    let (policy, mut host, mut locals) = started();
+    (host.now, host.idle_time) = (100 * MS, 100 * MS);
+    (host.busy_time, host.shared) = (vec![10 * MS; 6], None);
     assert!(matches!(policy.next(&mut locals[0], None, &mut host), Decision::Activate(_)));
-    assert_eq!((host.homes, host.ledger.is_none()), (vec![0; 6], true));
+    assert_eq!((host.affinity, host.shared.is_none()), (vec![0; 6], true));
 }
 
 #[test]
 fn partitions_that_do_not_help_become_rare() {
-    let (policy, mut host, mut locals) = begun();
+    let (policy, mut host, mut locals) = started();
     let mut last = None;
     for ms in 1..=4000 {
-        // One worker's worth of work, at one node of the chain: no partition helps.
-        (host.now, host.idle, host.used[3]) = (ms * MS, ms * MS, ms * MS);
+        // All work is at one node of the chain, so no partition helps.
+        (host.now, host.idle_time, host.busy_time[3]) = (ms * MS, ms * MS, ms * MS);
         let Decision::Activate(node) = policy.next(&mut locals[0], last, &mut host) else { continue };
         policy.ready(&mut locals[0], node, &mut host);
         last = Some((node, Event::Budget));
     }
-    let partitions = host.ledger.unwrap().partitions();
+    let partitions = host.shared.unwrap().partitions();
     assert!((5..=16).contains(&partitions), "{partitions} in 4 s");
-}
-
-/// Chains that end together, the heavy nodes of which come first: dealt in runs, one worker has
-/// nearly all there is to do.
-fn lopsided(items: u64) -> Model {
-    let mut model = Model::new();
-    for at in 0..8 {
-        let cost = Cost::Fixed(if at < 4 { 2_000 } else { 50 });
-        let from = model.source(&format!("source{at}"), items, cost);
-        let to = model.sequential(&format!("sink{at}"), cost);
-        model.join(from, to);
-    }
-    model
-}
-
-#[test]
-fn a_load_that_was_dealt_badly_is_balanced_in_virtual_time() {
-    let model = lopsided(20_000);
-    let settings = Settings { workers: 2, ..Settings::default() };
-    let efficiency = |tau| run(&Partition::new(tau), &model, &settings).unwrap().efficiency(&model);
-    let (never, now_and_then) = (efficiency(1.0), efficiency(DEFAULT_TAU));
-    assert!(never < 0.55, "{never}");
-    assert!(now_and_then > 0.8, "{now_and_then}");
 }

@@ -1,6 +1,6 @@
-//! What a partition must be, on random graphs, small ones that can be tried out, and planted ones.
+//! Properties of partitions: on random graphs, on graphs small enough for exhaustive search, and on planted clusters.
 
-use super::split::{lightest_first, limit, split};
+use super::split::{limit, lpt, split};
 use super::weighted::Weighted;
 use crate::random::XorShift;
 
@@ -8,9 +8,9 @@ fn below(random: &mut XorShift, n: u64) -> u64 {
     (random.number() >> 32) % n
 }
 
-/// A graph with some vertices of no weight, some very heavy, and several components.
-fn arbitrary(random: &mut XorShift, most: u64) -> Weighted {
-    let count = 1 + below(random, most);
+/// A random graph: some vertices weigh nothing and some very much, and there are several components.
+fn arbitrary(random: &mut XorShift, max_vertices: u64) -> Weighted {
+    let count = 1 + below(random, max_vertices);
     let heavy = [2, 10, 1000][below(random, 3) as usize];
     let weights = (0..count).map(|_| below(random, heavy) * below(random, 10)).collect();
     let pick = |random: &mut XorShift| below(random, count) as u32;
@@ -29,11 +29,11 @@ fn heaviest(graph: &Weighted, part: &[u32], parts: usize) -> u64 {
 }
 
 fn allowed(graph: &Weighted, parts: usize) -> u64 {
-    limit(graph, parts, &lightest_first(graph, parts))
+    limit(graph, parts, &lpt(graph, parts))
 }
 
 #[test]
-fn random_graphs_are_parted_evenly_and_never_cut_worse_than_before() {
+fn random_graphs_are_balanced_and_never_cut_worse_than_before() {
     let mut random = XorShift::new(5, 0);
     for round in 0..600 {
         let graph = arbitrary(&mut random, if round % 10 == 0 { 400 } else { 60 });
@@ -44,14 +44,14 @@ fn random_graphs_are_parted_evenly_and_never_cut_worse_than_before() {
         assert!(part.iter().all(|part| (*part as usize) < parts));
         assert!(heaviest(&graph, &part, parts) <= allowed(&graph, parts), "round {round}");
         let again = split(&graph, parts, &part);
-        assert!(graph.cut(&again) <= graph.cut(&part), "round {round}: it was even before");
+        assert!(graph.cut(&again) <= graph.cut(&part), "round {round}: the previous partition was balanced");
         assert!(heaviest(&graph, &again, parts) <= allowed(&graph, parts));
-        assert_eq!(part, split(&graph, parts, &before), "the same question, the same answer");
+        assert_eq!(part, split(&graph, parts, &before), "equal arguments, equal results");
     }
 }
 
 #[test]
-fn evenness_is_what_single_vertices_allow() {
+fn balance_is_limited_by_single_vertices_only() {
     let mut random = XorShift::new(6, 0);
     for _ in 0..200 {
         let graph = arbitrary(&mut random, 50);
@@ -64,35 +64,35 @@ fn evenness_is_what_single_vertices_allow() {
     }
 }
 
-/// The least cut of all partitions in two that weigh no more than `limit`.
+/// The least cut of all partitions into two parts of at most `limit` each.
 fn least_cut(graph: &Weighted, limit: u64) -> u64 {
     let parts = |code: u32| (0..graph.len()).map(|vertex| code >> vertex & 1).collect::<Vec<u32>>();
-    let even = (0..1u32 << graph.len()).map(parts).filter(|part| heaviest(graph, part, 2) <= limit);
-    even.map(|part| graph.cut(&part)).min().unwrap()
+    let balanced = (0..1u32 << graph.len()).map(parts).filter(|part| heaviest(graph, part, 2) <= limit);
+    balanced.map(|part| graph.cut(&part)).min().unwrap()
 }
 
 #[test]
-fn small_graphs_are_cut_about_as_little_as_can_be() {
+fn cuts_of_small_graphs_are_nearly_optimal() {
     let mut random = XorShift::new(7, 0);
     let (mut best, mut rounds, mut found, mut least) = (0, 0, 0, 0);
     while rounds < 150 {
         let made = arbitrary(&mut random, 11);
-        // Without a price on moves.
+        // Moves cost nothing.
         let weights = (0..made.len()).map(|vertex| made.weight(vertex)).collect();
         let graph = Weighted::new(weights, 0, &made.edges().collect::<Vec<_>>());
         let before = arbitrary_parts(&mut random, &graph, 2);
         let cut = graph.cut(&split(&graph, 2, &before));
-        let law = least_cut(&graph, allowed(&graph, 2));
-        assert!(cut >= law);
-        (found, least) = (found + cut, least + law);
-        best += usize::from(cut == law);
+        let optimal = least_cut(&graph, allowed(&graph, 2));
+        assert!(cut >= optimal);
+        (found, least) = (found + cut, least + optimal);
+        best += usize::from(cut == optimal);
         rounds += 1;
     }
-    assert!(best * 100 >= rounds * 90, "{best} of {rounds} are cut as little as can be");
-    assert!(found * 100 <= least * 105, "{found} cut, where {least} would do");
+    assert!(best * 100 >= rounds * 90, "{best} of {rounds} cuts are optimal");
+    assert!(found * 100 <= least * 105, "total cut {found}, optimal {least}");
 }
 
-/// `parts` clusters of `size` vertices, dense inside, with single light edges between.
+/// `parts` clusters of `size` vertices, dense inside, with single light edges between them.
 fn planted(parts: u32, size: u32) -> (Weighted, Vec<u32>) {
     let mut random = XorShift::new(8, 0);
     let mut edges = Vec::new();
@@ -105,7 +105,7 @@ fn planted(parts: u32, size: u32) -> (Weighted, Vec<u32>) {
             edges.push((vertex, (vertex + size) % (parts * size), 1));
         }
     }
-    // The numbers say nothing of the clusters.
+    // Shuffled, so that numbers do not reveal the clusters.
     let mut names: Vec<u32> = (0..parts * size).collect();
     for at in (1..names.len()).rev() {
         names.swap(at, below(&mut random, at as u64 + 1) as usize);
@@ -123,13 +123,13 @@ fn planted_clusters_are_found() {
         let (graph, cluster) = planted(parts, size);
         let scattered: Vec<u32> = (0..graph.len() as u32).map(|vertex| vertex % parts).collect();
         let part = split(&graph, parts as usize, &scattered);
-        let (cut, law) = (graph.cut(&part), graph.cut(&cluster));
-        assert!(cut <= law, "{parts} of {size}: {cut} cut, {law} planted");
+        let (cut, planted) = (graph.cut(&part), graph.cut(&cluster));
+        assert!(cut <= planted, "{parts} of {size}: {cut} cut, {planted} planted");
     }
 }
 
 #[test]
-fn a_chain_is_cut_once_between_any_two() {
+fn a_chain_is_cut_once_between_two_parts() {
     let edges: Vec<(u32, u32, u64)> = (1..300).map(|at| (at - 1, at, 5)).collect();
     let graph = Weighted::new(vec![7; 300], 0, &edges);
     for parts in 2..6 {
@@ -140,12 +140,12 @@ fn a_chain_is_cut_once_between_any_two() {
 }
 
 #[test]
-fn little_moves_where_little_has_changed() {
+fn a_small_change_moves_few_vertices() {
     let edges: Vec<(u32, u32, u64)> = (1..100).map(|at| (at - 1, at, 50)).collect();
     let halves: Vec<u32> = (0..100).map(|at| at / 50).collect();
     let even = Weighted::new(vec![10; 100], 20, &edges);
-    assert_eq!(split(&even, 2, &halves), halves, "there is nothing to gain");
-    // Ten vertices have become three times as heavy: the border moves over some of them.
+    assert_eq!(split(&even, 2, &halves), halves, "no move gains anything");
+    // Ten vertices have become three times as heavy, so the border between the parts moves.
     let weights = (0..100).map(|at| if at < 10 { 30 } else { 10 }).collect();
     let part = split(&Weighted::new(weights, 20, &edges), 2, &halves);
     let moved = part.iter().zip(&halves).filter(|(now, before)| now != before).count();

@@ -1,31 +1,35 @@
-//! Undirected graphs with weights.
+//! Undirected graphs with weighted vertices and edges.
 
-/// Vertices have numbers from 0 on. Of two vertices there is at most one edge, and none of a vertex
-/// to itself.
+/// An undirected graph with weighted vertices and edges. Vertices are numbered from 0. There are no parallel edges
+/// and no loops.
 #[derive(Clone, Debug)]
 pub struct Weighted {
     /// By vertex: its weight.
     weights: Vec<u64>,
-    /// By vertex: what it costs that it leaves the part it was in before.
-    stays: Vec<u64>,
-    /// By vertex: where its neighbours begin, and at last where they all end.
+    /// By vertex: the cost of moving it out of its previous part.
+    move_costs: Vec<u64>,
+    /// By vertex: the index of its first neighbour; one more entry holds the number of all neighbours.
     first: Vec<usize>,
-    /// Neighbours with the weights of their edges.
+    /// The neighbours of all vertices, with the weights of the edges.
     neighbours: Vec<(u32, u64)>,
 }
 
 impl Weighted {
-    /// A graph of vertices with these weights, each of which costs `stay` to move. Edges between the
-    /// same two are one; those without weight, and loops, are left out.
+    /// A graph of vertices with these weights, each of which costs `move_cost` to move. Parallel edges are merged;
+    /// edges of weight 0 and loops are left out.
     ///
     /// # Panics
-    /// If an edge names a vertex that there is not.
-    pub fn new(weights: Vec<u64>, stay: u64, edges: &[(u32, u32, u64)]) -> Weighted {
-        let stays = vec![stay; weights.len()];
-        Weighted::with_stays(weights, stays, edges)
+    /// If an edge names a vertex that does not exist.
+    pub fn new(weights: Vec<u64>, move_cost: u64, edges: &[(u32, u32, u64)]) -> Weighted {
+        let move_costs = vec![move_cost; weights.len()];
+        Weighted::with_move_costs(weights, move_costs, edges)
     }
 
-    pub(super) fn with_stays(weights: Vec<u64>, stays: Vec<u64>, edges: &[(u32, u32, u64)]) -> Weighted {
+    pub(super) fn with_move_costs(
+        weights: Vec<u64>,
+        move_costs: Vec<u64>,
+        edges: &[(u32, u32, u64)],
+    ) -> Weighted {
         let real = || edges.iter().filter(|(from, to, weight)| from != to && *weight > 0);
         let mut first = vec![0; weights.len() + 1];
         for &(from, to, _) in real() {
@@ -43,45 +47,45 @@ impl Weighted {
             }
         }
         merge(&mut first, &mut neighbours);
-        Weighted { weights, stays, first, neighbours }
+        Weighted { weights, move_costs, first, neighbours }
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// Whether there are none.
+    /// Whether the graph has no vertices.
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
 
-    /// A vertex's weight.
+    /// The weight of a vertex.
     pub fn weight(&self, vertex: usize) -> u64 {
         self.weights[vertex]
     }
 
-    /// The weight of all vertices.
+    /// The total weight of the vertices.
     pub fn total(&self) -> u64 {
         self.weights.iter().sum()
     }
 
-    /// The heaviest vertex's weight.
+    /// The weight of the heaviest vertex.
     pub(super) fn heaviest(&self) -> u64 {
         self.weights.iter().copied().max().unwrap_or(0)
     }
 
-    /// What it costs that a vertex leaves the part it was in before.
-    pub(super) fn stay(&self, vertex: usize) -> u64 {
-        self.stays[vertex]
+    /// The cost of moving a vertex out of its previous part.
+    pub(super) fn move_cost(&self, vertex: usize) -> u64 {
+        self.move_costs[vertex]
     }
 
-    /// A vertex's neighbours, by number, with the weights of their edges.
+    /// The neighbours of a vertex, in ascending order, with the weights of the edges.
     pub fn neighbours(&self, vertex: usize) -> &[(u32, u64)] {
         &self.neighbours[self.first[vertex]..self.first[vertex + 1]]
     }
 
-    /// Every edge, once.
+    /// The edges, each once.
     pub(super) fn edges(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
         (0..self.len()).flat_map(move |vertex| {
             let later = move |(to, _): &&(u32, u64)| *to as usize > vertex;
@@ -92,13 +96,13 @@ impl Weighted {
         })
     }
 
-    /// The weight of the edges between parts, where `part` says by vertex which it is in.
+    /// The weight of the edges between different parts; `part` holds the part of each vertex.
     pub fn cut(&self, part: &[u32]) -> u64 {
         let crossing = |(from, to, _): &(u32, u32, u64)| part[*from as usize] != part[*to as usize];
         self.edges().filter(crossing).map(|(_, _, weight)| weight).sum()
     }
 
-    /// By part: the weight of its vertices.
+    /// By part: the total weight of its vertices.
     pub fn loads(&self, part: &[u32], parts: usize) -> Vec<u64> {
         let mut loads = vec![0; parts];
         for (weight, part) in self.weights.iter().zip(part) {
@@ -108,7 +112,7 @@ impl Weighted {
     }
 }
 
-/// Makes one of all edges to the same neighbour.
+/// Merges the edges of each vertex to the same neighbour.
 fn merge(first: &mut [usize], neighbours: &mut Vec<(u32, u64)>) {
     let (mut kept, mut begin) = (0, 0);
     for vertex in 0..first.len() - 1 {
@@ -134,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_are_merged_and_loops_left_out() {
+    fn parallel_edges_are_merged_and_loops_left_out() {
         let graph = Weighted::new(vec![1, 2, 3], 1, &[(0, 1, 4), (1, 0, 5), (2, 2, 9), (1, 2, 0), (2, 0, 1)]);
         assert_eq!(graph.neighbours(0), [(1, 9), (2, 1)]);
         assert_eq!(graph.neighbours(1), [(0, 9)]);

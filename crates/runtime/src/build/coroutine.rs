@@ -5,8 +5,8 @@ use super::graph::Graph;
 use super::kernel::{Attached, Kernel, attach};
 use super::output::{IntoEnding, OutputOf};
 use super::spec::{InputSpecs, OutputSpecs};
-use crate::coroutine::{Ends, Fiber, LEAST, Staying};
-use crate::ports::{Inputs, Outputs};
+use crate::coroutine::{Ends, Fiber, LEAST, PinnedProcess};
+use crate::port::tuple::{Inputs, Outputs};
 
 /// The receiving ends of a coroutine with inputs `I`.
 pub type Receivers<'env, I> = <<<I as InputSpecs<'env>>::Ports as Inputs>::Receivers as Ends>::Blocking;
@@ -99,7 +99,7 @@ where
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             let (rxs, txs) = (ins().receivers(make.owner), outs().senders(make.owner));
             let run = move || body(rxs.blocking(), txs.blocking()).settle(&filled);
-            Box::new(Staying::new(Fiber::new(make.stacks.pool(stack), run)))
+            Box::new(PinnedProcess::new(Fiber::new(make.stacks.pool(stack), run)))
         })));
         let number = draft.number();
         drop(draft);

@@ -6,9 +6,10 @@ use super::socket::{MakeRing, Socket};
 use super::stream::Stream;
 use crate::coroutine::{Stacks, Wanted};
 use crate::error::BuildError;
-use crate::node::{Body, Tally};
+use crate::net::Body;
+use crate::net::Owner;
+use crate::node::Tally;
 use crate::port::Give;
-use crate::process::Owner;
 use crate::sync::{AtomicUsize, Mutex, MutexGuard, lock};
 use crossbeam_utils::CachePadded;
 use std::collections::{HashMap, VecDeque};
@@ -58,7 +59,7 @@ pub(crate) struct MakeNode<'a> {
     pub(crate) owner: Owner,
 }
 
-pub(crate) type NodeMaker<'env> = Box<dyn FnOnce(MakeNode<'_>) -> Box<dyn Body + 'env> + Send + 'env>;
+pub(crate) type MakeBody<'env> = Box<dyn FnOnce(MakeNode<'_>) -> Box<dyn Body + 'env> + Send + 'env>;
 
 /// A graph under construction: nodes, channels without an end, code, mistakes.
 pub struct Draft<'env> {
@@ -67,7 +68,7 @@ pub struct Draft<'env> {
     number: usize,
     pub(super) graph: GraphData,
     edges: Vec<EdgeData<'env>>,
-    nodes: Vec<Option<NodeMaker<'env>>>,
+    nodes: Vec<Option<MakeBody<'env>>>,
     /// How many stacks of how many bytes the coroutines need.
     pub(super) stacks: Wanted,
     /// Nodes that share what nodes may keep: see [`Kernel::ask_budget`](super::Kernel::ask_budget).
@@ -247,7 +248,7 @@ impl<'env> Draft<'env> {
     }
 
     /// Adds the code of the node that was added last; an end that the outside holds has none.
-    pub(super) fn add_code(&mut self, maker: Option<NodeMaker<'env>>) {
+    pub(super) fn add_code(&mut self, maker: Option<MakeBody<'env>>) {
         self.nodes.push(maker);
     }
 

@@ -10,7 +10,7 @@ use super::stream::{Feedback, Stream};
 use crate::Glance;
 use crate::error::{BuildError, Error};
 use crate::node::{AnyFrame, Flow};
-use crate::ports::{Inputs, Outputs};
+use crate::port::tuple::{Inputs, Outputs};
 use crate::run::{Options, Prepared};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

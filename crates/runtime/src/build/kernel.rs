@@ -7,7 +7,7 @@ use super::spec::{InputSpecs, OutputSpecs};
 use crate::NotYet;
 use crate::coroutine::STACK;
 use crate::node::{Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential};
-use crate::ports::{Inputs, Outputs};
+use crate::port::tuple::{Inputs, Outputs};
 use crate::process::Process;
 use crate::seal::EngineOnly;
 use std::sync::Arc;

@@ -25,7 +25,7 @@ mod socket;
 mod spec;
 mod stream;
 
-pub(crate) use draft::{MakeNode, TallySpec};
+pub(crate) use draft::{MakeBody, MakeNode, TallySpec};
 pub use graph::Graph;
 pub use kernel::Kernel;
 pub use network::Network;

@@ -1,6 +1,6 @@
 //! A graph that was checked, with the code of its nodes.
 
-use super::draft::{NodeMaker, TallySpec};
+use super::draft::{MakeBody, TallySpec};
 use super::socket::MakeRing;
 use crate::coroutine::Wanted;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub struct Network<'env> {
     pub(crate) number: usize,
     pub(crate) graph: GraphData,
     pub(crate) rings: Vec<Arc<dyn MakeRing<'env> + 'env>>,
-    pub(crate) nodes: Vec<Option<NodeMaker<'env>>>,
+    pub(crate) nodes: Vec<Option<MakeBody<'env>>>,
     pub(crate) stacks: Wanted,
     /// Nodes that share what nodes may keep of what they have taken.
     pub(crate) keepers: usize,

@@ -5,6 +5,7 @@ use super::graph::Graph;
 use super::stream::Stream;
 use crate::error::Error;
 use crate::node::Flow;
+use crate::process::Ending;
 use crate::run::Options;
 use crate::sync::{Mutex, lock};
 use std::ops::ControlFlow;
@@ -180,6 +181,13 @@ pub trait IntoEnding {
     fn settle(self, slot: &Self::Slot) -> Flow;
     #[doc(hidden)]
     fn handles<'env, S: Streams>(streams: S, output: OutputOf<'env, Self::Slot>) -> Self::Handles<'env, S>;
+}
+
+impl<R: IntoEnding> Ending<R::Slot> for R {
+    #[inline(always)]
+    fn settle(self, slot: &R::Slot) -> Flow {
+        IntoEnding::settle(self, slot)
+    }
 }
 
 /// An output whose slot is not known to be one.

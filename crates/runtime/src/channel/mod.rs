@@ -33,12 +33,15 @@
 //! Who sleeps and who wakes is not here: see `sleep`.
 
 mod cursor;
+mod lack;
 mod meter;
+pub(crate) mod operation;
 mod pair;
 mod ring;
 
 pub(crate) use cursor::Limits;
 pub use cursor::{Glance, In, NotYet, Out, View};
+pub use lack::Lack;
 pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};
 pub(crate) use ring::{Grow, Ring, Sizes, Waits, Weigh};

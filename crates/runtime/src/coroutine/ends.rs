@@ -8,9 +8,9 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// The receiving end of a channel, held by one coroutine ([`Graph::coroutine`](crate::Graph::coroutine)), and of
-/// use in it alone. As an iterator it gives all messages.
+/// use in it alone. As an iterator it yields all messages.
 ///
-/// Dropped, it discards what is left and what still comes; the sender cannot tell.
+/// After its drop what is left and what still comes is discarded; the sender cannot observe it.
 #[derive(Debug)]
 pub struct BlockingRx<T> {
     rx: Rx<T>,
@@ -73,10 +73,10 @@ impl<T: Send> BlockingTx<T> {
     }
 
     /// Sends a message that `make` writes where it will lie, not moved: for large ones. It must
-    /// give back its own argument, written. It is not called where the message would be discarded.
+    /// return its own argument, written. It is not called where the message would be discarded.
     ///
     /// # Panics
-    /// As [`BlockingTx::send`]; and where `make` gives back another place.
+    /// As [`BlockingTx::send`]; and if `make` returns another place.
     #[inline]
     pub fn send_with<F>(&mut self, make: F)
     where
@@ -88,7 +88,7 @@ impl<T: Send> BlockingTx<T> {
 
 /// Ends of a process as a coroutine has them.
 pub trait Ends: Sealed {
-    /// The same ends, with operations that wait.
+    /// Converts ends of futures to ends whose operations block.
     type Blocking;
     #[doc(hidden)]
     fn blocking(self) -> Self::Blocking;

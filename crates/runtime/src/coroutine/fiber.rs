@@ -6,20 +6,18 @@
 //!
 //! # What keeps a stack on its thread
 //!
-//! A closure is `Send`, but what it has on its stack need not be. So from its first poll to its end
-//! a fiber is polled and dropped by one thread. Others see to it (the module above); that it is so is
-//! asserted here, since all safety hangs on it: the thread is known by the address of a variable of
-//! its own, which is another's only after the thread has ended, and no thread ends before it has
-//! dropped its fibers.
+//! A closure is `Send`, but the values on its stack need not be. So from its first poll to its end a fiber is polled and
+//! dropped by one thread. The scheduler ensures it (the module above) and this module asserts it, since memory safety
+//! depends on it. A thread is identified by the address of a thread-local variable, which another thread can have only
+//! after the first has ended, and no thread ends before it has dropped its fibers.
 //!
 //! # How a closure is ended
 //!
 //! A fiber that is dropped while its closure waits unwinds it: the operation that it waits in panics
-//! with a payload that nobody reports, and everything on the stack is dropped. What is dropped may
-//! receive and send in its turn; but nobody will poll the fiber again, so nothing may wait. Hence the
-//! rule: *while its closure is unwound, by a panic of its own or so, a process's ends are dead*: a
-//! receive gives `None`, a send discards. All of them, and not only those that would have to wait, so
-//! that what happens does not depend on timing. A closure that catches the unwinding and goes on is
+//! with a payload that is not reported, and everything on the stack is dropped. A destructor may receive and send; but
+//! the fiber is not polled again, so no operation may wait. Hence the rule: *while its closure is unwound, for this or
+//! by a panic of its own, a process's ends are dead*: a receive returns `None`, a send discards. This holds for all
+//! operations, not only for those that would wait, so that the outcome does not depend on timing. A closure that catches the unwinding and goes on is
 //! unwound again by its next operation.
 //!
 //! A `drop` that panics then ends the program, as in all unwinding. A program built with
@@ -43,7 +41,7 @@ thread_local! {
 }
 
 /// What the operations of a closure must know. It lies at the high end of its stack, in a page that
-/// is there anyway.
+/// is mapped anyway.
 #[derive(Debug)]
 pub(crate) struct Header {
     /// What the fiber is polled with; null while it is dropped.
@@ -181,7 +179,7 @@ impl Begun {
         }
     }
 
-    /// Unwinds a closure that waits, and gives the stack back. Once.
+    /// Unwinds a closure that waits, and returns its stack to the pool. Once.
     ///
     /// # Panics
     /// With a panic of the closure's own, if that comes of it.
@@ -268,7 +266,7 @@ impl Header {
     }
 
     pub(super) fn name(&self) -> &str {
-        // SAFETY: the graph, whose the name is, outlives the nodes' code.
+        // SAFETY: the name belongs to the graph, which outlives the nodes' code.
         unsafe { &*self.name }
     }
 

@@ -1,47 +1,44 @@
-//! Processes written as plain closures that wait: each has a stack of its own, and what waits is the
-//! stack.
+//! Processes written as plain closures that block: each has a stack of its own, and to wait is to leave the stack.
 //!
 //! Such a process is a [`Fiber`], which is a future, in a node like that of any process: channels,
-//! wait words, policies and the search for deadlocks know nothing of stacks. And so all rules of
-//! processes ([`process`](crate::process)) hold as they stand.
+//! wait words, policies and the search for deadlocks know nothing of stacks. So all rules of
+//! processes ([`process`](crate::process)) hold.
 //!
-//! # What stays where it began
+//! # Pinned nodes
 //!
-//! A stack holds what its closure has there while it waits, and that need not be `Send`. So a node
-//! with a stack, once begun, stays on the worker that began it, its *home*: that worker alone
-//! activates it, and drops it before it leaves. `NodeCell::stays` marks such nodes, and
-//! `NodeState::last`, who activated it last, is the home.
+//! A stack holds the closure's values while it waits, and these need not be `Send`. So a node with a stack, once
+//! begun, is *pinned* to the worker that began it: that worker alone activates it, and drops it before it leaves.
+//! `NodeCell::pinned` marks such nodes; `NodeState::last`, the worker that activated the node last, is the one it is
+//! pinned to.
 //!
 //! ```text
-//!   who would begin it                     who has a token of it, or makes one
-//!   1. home = me, by compare-and-swap      1. home is set: into the home's queue of those that
-//!      from none                              stay, where nobody steals; fence
-//!   2. won: activates                      2. the home is announced asleep: wakes it
-//!      lost: passes it on to the home
+//!   a worker that would begin the node        a thread that has a token of it, or acquires one
+//!   1. pins: compare-and-swap from none       1. the node is pinned: pushes the token into that worker's
+//!      to itself                                 queue of pinned nodes, where no other worker takes; fences
+//!   2. won: activates                         2. the worker is announced asleep: wakes it
+//!      lost: delivers the token to the worker
 //! ```
 //!
-//! **Policies need not know.** For those that look, a node is not claimable by another worker than
-//! its home. For those that are told, tokens pass the policy by where the home is another worker,
-//! and a token pushed into the home's queue by whichever worker comes out of its `pop`s, in turn with the others',
-//! and of nobody's `steal`.
-//! A worker whose policy gives it a node of another home all the same passes it on.
+//! **Policies need not know.** To a policy that scans, a pinned node is not claimable by another worker. For a policy that
+//! is notified, tokens of nodes pinned to another worker bypass the policy; a token pushed into the queue of pinned
+//! nodes comes out of that worker's `pop`, alternating with its other nodes, and of no other worker's `steal`. A worker
+//! whose policy chooses a node pinned to another worker all the same delivers the token.
 //!
-//! **No wake-up is lost.** The protocols of `sleep` and `ready` hold with two words changed. *Which
-//! sleeper is woken:* for such a node its home, and no other would do. Hence the changer does not
-//! rely on one that searches, either: the searcher may be another. *Where a sleeper looks* before it
-//! commits: at what it could take, so at its own queue of those that stay and at nobody else's. The pair
-//! is as before: the changer changes (pushes), fences, reads who is announced; the home announces,
-//! fences, looks. A changer that sees no home yet looks for any sleeper; whoever then begins the
-//! node is awake, has set the home before it announces sleep, and looks after its fence.
+//! **No wake-up is lost.** The protocols of [`sleep`](crate::sched::sleep) and [`ready`](crate::sched::ready) hold with
+//! two changes. *Which sleeper is woken:* the worker that the node is pinned to. So the changer does not rely on a
+//! searching worker, which may be another. *Where a sleeper looks* before it commits: at what it may take, so at its own
+//! queue of pinned nodes and at no other worker's. The pair is as before: the changer changes (pushes), fences, reads
+//! which workers are announced; the worker announces, fences, looks. A changer that reads that the node is not pinned
+//! yet looks for any sleeper; the worker that then begins the node is awake, has pinned it before it announces sleep,
+//! and looks after its fence.
 //!
-//! **No token goes round.** It is passed on at most once: from then on the home has it, and a home is
-//! set once.
+//! **No token circulates.** A token is delivered at most once: from then on the right worker has it, and a node is pinned
+//! once.
 //!
-//! **At the end.** A worker that leaves, however, ends the run; then it drops what it is home of,
-//! which unwinds the stacks that wait ([`fiber`]). Nobody else can: a stack whose home has left
-//! would be stranded. The ends that are dropped then end no stream: other workers may still be in the
-//! middle of an activation, and must not take a failure for the end of what was sent. A node with a
-//! thread of its own is dropped by that.
+//! **At the end.** A worker that leaves drops the nodes pinned to it, which unwinds the stacks that wait ([`fiber`]). No
+//! other thread can: a stack whose worker has left would be stranded. A worker leaves only when the run ends. The
+//! ends that are dropped then end no stream: other workers may still be in the middle of an activation, and must not
+//! observe a failure as the end of a stream. A node with a thread of its own is dropped by that thread.
 
 mod ends;
 mod fiber;
@@ -52,32 +49,33 @@ pub use ends::{BlockingRx, BlockingTx, Ends};
 pub(crate) use fiber::Fiber;
 pub(crate) use stack::{BYTES as STACK, LEAST, Stacks, Wanted};
 
-use crate::net::{Net, NodeCell};
-use crate::node::{Body, Cx, Flow, Held, NOBODY, NodeState};
+use crate::net::{Body, Cx, Held, Net, NodeState};
+use crate::node::Flow;
 use crate::process::{Cause, Process, drop_all};
+use crate::sched::ending::fail_panic;
 use crate::sync::{AtomicBool, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
 
 /// The code of a node with a stack.
-pub(crate) struct Staying<F> {
+pub(crate) struct PinnedProcess<F> {
     process: Process<Fiber<F>>,
-    /// It has panicked: nobody can claim it any more, and it has nothing left to unwind.
-    torn: AtomicBool,
+    /// It has panicked: no thread can claim it any more, and it has nothing left to unwind.
+    poisoned: AtomicBool,
 }
 
-impl<F: FnOnce() -> Flow + Send> Staying<F> {
+impl<F: FnOnce() -> Flow + Send> PinnedProcess<F> {
     pub(crate) fn new(fiber: Fiber<F>) -> Self {
-        Staying { process: Process::new(fiber, ()), torn: AtomicBool::new(false) }
+        PinnedProcess { process: Process::new(fiber, ()), poisoned: AtomicBool::new(false) }
     }
 }
 
-impl<F: FnOnce() -> Flow + Send> Body for Staying<F> {
+impl<F: FnOnce() -> Flow + Send> Body for PinnedProcess<F> {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
-        let torn = Torn(&self.torn);
+        let poisoned = PoisonOnUnwind(&self.poisoned);
         let event = self.process.activate(cx);
-        std::mem::forget(torn);
+        std::mem::forget(poisoned);
         event
     }
 
@@ -93,107 +91,44 @@ impl<F: FnOnce() -> Flow + Send> Body for Staying<F> {
         true
     }
 
-    fn stays(&self) -> bool {
+    fn is_pinned(&self) -> bool {
         true
     }
 
     fn leave(&self) {
         // A search may have the claim for a moment.
-        while !self.torn.load(Ordering::Relaxed) && !self.process.abandon() {
+        while !self.poisoned.load(Ordering::Relaxed) && !self.process.abandon() {
             std::thread::yield_now();
         }
     }
 }
 
 /// Notes a panic.
-struct Torn<'a>(&'a AtomicBool);
+struct PoisonOnUnwind<'a>(&'a AtomicBool);
 
-impl Drop for Torn<'_> {
+impl Drop for PoisonOnUnwind<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-impl NodeCell<'_> {
-    /// The worker that it must stay on.
-    #[inline]
-    pub(crate) fn home(&self) -> Option<WorkerId> {
-        if self.stays { self.state.last_worker() } else { None }
-    }
-
-    /// Whether a worker may activate it. For one that stays: if it has no home, this is it.
-    #[inline]
-    pub(crate) fn settles(&self, worker: WorkerId) -> bool {
-        let (home, me) = (&self.state.last, worker as u32);
-        let set = || home.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed);
-        !self.stays || home.load(Ordering::Relaxed) == me || set().is_ok()
+/// A worker leaves: drops what must be dropped by it.
+#[cold]
+pub(crate) fn leave(net: &Net<'_>, worker: WorkerId) {
+    for node in net.topology.graph.node_ids() {
+        let cell = &net.cells.nodes[node.index()];
+        if cell.pinned_to() == Some(worker) {
+            leave_node(net, node);
+        }
     }
 }
 
-impl Net<'_> {
-    /// Whether a worker could take the node, for all it can do about homes.
-    #[inline]
-    pub(crate) fn may_take(&self, node: NodeId, worker: WorkerId) -> bool {
-        !self.stays || self.nodes[node.index()].home().is_none_or(|home| home == worker)
-    }
-
-    /// Puts a token into the queue of the node's home, if it has one. By a worker, or, with a higher
-    /// number, any thread.
-    pub(crate) fn pass_on(&self, node: NodeId, by: WorkerId) -> bool {
-        let home = if self.stays { self.nodes[node.index()].home() } else { None };
-        if let Some(home) = home {
-            self.ready.push_staying(home, node);
-            if home != by {
-                self.wake_home(home);
-            }
-        }
-        home.is_some()
-    }
-
-    /// After a change by which a node has become claimable, and the fence: wakes who can take it.
-    pub(crate) fn rouse(&self, node: NodeId) {
-        match if self.stays { self.nodes[node.index()].home() } else { None } {
-            Some(home) => self.wake_home(home),
-            None if self.sleep.wants_waking() => _ = self.sleep.wake_one(),
-            None => {}
-        }
-    }
-
-    /// [`Net::rouse`] for all that are claimable.
-    pub(crate) fn rouse_all(&self) {
-        let mut claimable = self.graph.node_ids().filter(|node| self.claimable(*node));
-        if self.stays {
-            claimable.for_each(|node| self.rouse(node));
-        } else if claimable.next().is_some() {
-            self.sleep.wake_one();
-        }
-    }
-
-    fn wake_home(&self, home: WorkerId) {
-        if self.sleep.any_asleep() {
-            self.sleep.wake_worker(home);
-        }
-    }
-
-    /// A worker leaves: drops what must be dropped by it.
-    #[cold]
-    pub(crate) fn leave(&self, worker: WorkerId) {
-        for node in self.graph.node_ids() {
-            let cell = &self.nodes[node.index()];
-            if cell.home() == Some(worker) {
-                self.leave_node(node);
-            }
-        }
-    }
-
-    /// Drops a node's code, if it must be dropped by this thread.
-    pub(crate) fn leave_node(&self, node: NodeId) {
-        if let Some(body) = &self.nodes[node.index()].body
-            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| {
-                drop_all(self.owners.of(node), Cause::Failed, || body.leave())
-            }))
-        {
-            self.fail_panic(node, panic);
-        }
+/// Drops a node's code, if it must be dropped by this thread.
+pub(crate) fn leave_node(net: &Net<'_>, node: NodeId) {
+    if let Some(body) = &net.cells.nodes[node.index()].body
+        && let Err(panic) =
+            catch_unwind(AssertUnwindSafe(|| drop_all(net.owners.of(node), Cause::Failed, || body.leave())))
+    {
+        fail_panic(net, node, panic);
     }
 }

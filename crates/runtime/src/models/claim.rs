@@ -1,7 +1,7 @@
 //! [`Claim`]: one holder at a time, and each sees what those before it did.
 
 use super::check;
-use crate::claim::Claim;
+use crate::node::claim::Claim;
 use loom::thread;
 use std::sync::Arc;
 
@@ -29,6 +29,6 @@ fn loom_claim_excludes_and_hands_over() {
         granted += others.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>();
         assert!(!claim.is_held());
         assert_eq!(*claim.try_claim().expect("given back"), granted);
-        assert!(granted > 0, "somebody comes first");
+        assert!(granted > 0, "one thread claims first");
     });
 }

@@ -1,21 +1,21 @@
 //! The engine, but for ports, kernels and the examination of a resting graph: the real `Net`,
 //! `Worker` and `dedicated::run` run a producer and a consumer made for the model.
 //!
-//! What the ports do with slots is checked in `ring`; here it is who looks, who wakes, and who ends
-//! the run. One sleeper more is counted than there are threads, as one that waits for the outside
-//! world: so nobody is ever the last one awake, whose examination would make good for a wake-up that
-//! was lost, and losing one is a deadlock in loom's eyes.
+//! What the ports do with slots is checked in `ring`; this model checks looks, wake-ups and the end of the run. One
+//! sleeper more is counted than there are threads, as if it waited for the outside world: so no thread is the last one
+//! awake, whose examination would hide a lost wake-up, and loom reports a lost one as a deadlock.
 //!
 //! One worker and one dedicated thread: two workers, which look at every node before and after all
 //! they do, take the model past many minutes, and are checked in `sleep`.
 
 use super::check;
+use crate::channel::Lack;
 use crate::channel::{Grow, Layout, Meter};
-use crate::claim::Claim;
-use crate::net::{Net, NodeCell, Signals};
-use crate::node::{Body, Cx, Held, NodeState};
-use crate::port::Lack;
-use crate::worker::{EngineHost, Habits, Pace, Worker};
+use crate::net::{Body, Cx, Held, Net, NodeCell, NodeState, Signals};
+use crate::node::claim::Claim;
+use crate::sched::ending::ended;
+use crate::sched::make_ready::changed_by;
+use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
 use loom::thread;
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
@@ -30,6 +30,7 @@ struct First;
 
 impl Policy for First {
     type Local = ();
+    type Shared = ();
 
     fn start<H: Host>(&self, _worker: WorkerId, _host: &mut H) {}
 
@@ -41,9 +42,9 @@ impl Policy for First {
 
 /// A node of the model: one item a firing, one firing an activation.
 struct Model {
-    /// Items given or taken.
+    /// Items pushed or popped.
     done: Claim<usize>,
-    /// Items it gives before it ends; the consumer ends with its input.
+    /// Items it pushes before it ends; the consumer ends with its input.
     gives: Option<usize>,
 }
 
@@ -54,15 +55,15 @@ impl Body for Model {
         let ready = match self.gives {
             Some(all) if *done == all => {
                 meter.end();
-                net.ended(cx.node);
+                ended(net, cx.node);
                 return Event::Done;
             }
             Some(_) => *done < meter.head() + meter.capacity(),
             None => {
-                let ended = meter.ended();
-                if ended && meter.tail() == *done {
+                let over = meter.ended();
+                if over && meter.tail() == *done {
                     meter.leave();
-                    net.ended(cx.node);
+                    ended(net, cx.node);
                     return Event::Done;
                 }
                 *done < meter.tail()
@@ -82,7 +83,7 @@ impl Body for Model {
         }
         cx.state().wait.ready();
         cx.fired += 1;
-        cx.changed();
+        changed_by(cx);
         Event::Budget
     }
 
@@ -131,9 +132,9 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let cell = |node, gives, peer| NodeCell {
         needs: Box::default(),
         kind: Kind::Sequential,
-        stays: false,
+        pinned: false,
         state: NodeState::single(),
-        is_plain: false,
+        is_free_process: false,
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         dedicated: (node == dedicated).then_some(1),
         dedicated_peers: peer == dedicated,
@@ -148,14 +149,16 @@ fn run(dedicated: NodeId) {
     let net = net(2, dedicated);
     let other = thread::spawn({
         let net = net.clone();
-        move || crate::dedicated::run(&net, dedicated, 1, None)
+        move || crate::sched::dedicated::run(&net, dedicated, 1, None)
     });
+    let shared = crate::sync::Mutex::new(());
     let host = EngineHost {
         net: &net,
+        shared: &shared,
         worker: 0,
         random: XorShift::new(0, 0),
         steals: 0,
-        staying_first: false,
+        pinned_first: false,
         now: 0,
         starting: false,
     };
@@ -163,13 +166,13 @@ fn run(dedicated: NodeId) {
     Worker::new(host, &First, (), habits).run(None);
     other.join().unwrap();
     assert!(net.take_failure().is_none(), "the run failed");
-    assert!(net.nodes.iter().all(|node| node.state.is_done()));
+    assert!(net.cells.nodes.iter().all(|node| node.state.is_done()));
     assert_eq!((net.meter(CHANNEL).head(), net.meter(CHANNEL).tail()), (2, 2));
 }
 
-/// The producer has a thread of its own; the consumer's worker is woken by need.
+/// The producer has a thread of its own; the consumer's worker is woken when it has work.
 ///
-/// Mutations that fail: no fence in `announce` or in `Net::changed`; `changed` left out by the node.
+/// Mutations that fail: no fence in `announce` or in `make_ready::changed`; `changed` left out by the node.
 #[test]
 fn loom_engine_with_a_dedicated_producer() {
     check(|| run(NodeId(0)));
@@ -177,7 +180,7 @@ fn loom_engine_with_a_dedicated_producer() {
 
 /// The consumer has a thread of its own; the producer's worker sleeps while the channel is full.
 ///
-/// Mutations that fail: no fence in `doze` or in `Net::changed`; `ring_peers` that skips dedicated
+/// Mutations that fail: no fence in `doze` or in `make_ready::changed`; `make_ready` that skips dedicated
 /// neighbours; `changed` left out by the node.
 #[test]
 fn loom_engine_with_a_dedicated_consumer() {

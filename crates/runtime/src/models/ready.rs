@@ -1,8 +1,8 @@
-//! Tokens: of whoever ends an activation and whoever changes what the node waits for, one tells, and
-//! never both.
+//! Tokens: of the thread that ends an activation and the thread that changes what the node waits for, exactly one
+//! acquires the token.
 
 use super::check;
-use crate::ready::{Ready, Tokens};
+use crate::sched::ready::{Ready, Tokens};
 use crate::sync::{AtomicUsize, Ordering};
 use loom::thread;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ struct Node {
     /// The items it waits for; none yet while it runs.
     wanted: AtomicUsize,
     items: AtomicUsize,
-    told: AtomicUsize,
+    notified: AtomicUsize,
 }
 
 const RUNNING: usize = usize::MAX;
@@ -26,25 +26,25 @@ impl Node {
             ready: Ready::new(2, false),
             wanted: AtomicUsize::new(RUNNING),
             items: AtomicUsize::new(0),
-            told: AtomicUsize::new(0),
+            notified: AtomicUsize::new(0),
         };
-        assert!(node.tokens.make(false));
+        assert!(node.tokens.acquire(false));
         node
     }
 
-    /// As `Net::take_token`, and what follows it.
+    /// As `make_ready::acquire_token`, and the notification that follows it.
     fn tell(&self) {
         let claimable = || self.items.load(Ordering::Acquire) >= self.wanted.load(Ordering::Acquire);
-        if self.tokens.are_left() && claimable() && self.tokens.make(false) {
-            self.told.fetch_add(1, Ordering::Relaxed);
+        if self.tokens.has_capacity() && claimable() && self.tokens.acquire(false) {
+            self.notified.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-/// Mutations that fail: no fences (nobody tells), and a load and a store in place of the
+/// Mutations that fail: no fences (neither acquires), and a load and a store in place of the
 /// compare-and-swap (both do).
 #[test]
-fn loom_a_claimable_node_is_told_of_once() {
+fn loom_a_claimable_node_is_notified_of_once() {
     check(|| {
         let node = Arc::new(Node::new());
         let changer = {
@@ -56,10 +56,10 @@ fn loom_a_claimable_node_is_told_of_once() {
             })
         };
         node.wanted.store(1, Ordering::Release);
-        node.tokens.drop_one(false);
+        node.tokens.release(false);
         node.ready.fence();
         node.tell();
         changer.join().unwrap();
-        assert_eq!(node.told.load(Ordering::Relaxed), 1);
+        assert_eq!(node.notified.load(Ordering::Relaxed), 1);
     });
 }

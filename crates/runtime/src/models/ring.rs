@@ -9,8 +9,9 @@
 //! the words of `Take`.
 
 use super::check;
+use crate::channel::Lack;
 use crate::channel::{In, Layout, Limits, Ring, Sizes};
-use crate::port::{Give, Input, Lack, Take};
+use crate::port::{Give, Input, Take};
 use crate::sync::UnsafeCell;
 use loom::thread;
 use std::collections::VecDeque;
@@ -34,7 +35,7 @@ impl Cells {
     }
 
     fn swap(&self, slot: usize, from: usize, to: usize) {
-        // SAFETY: loom has just checked that nobody else accesses the cell.
+        // SAFETY: loom has just checked that no other thread accesses the cell.
         let was = self.0[slot % CAPACITY].with_mut(|cell| unsafe { std::mem::replace(&mut *cell, to) });
         assert_eq!(was, from, "slot {slot} holds the wrong item");
     }
@@ -88,7 +89,7 @@ struct Consumer {
 }
 
 impl Consumer {
-    /// Takes what is there, at most `limit` items.
+    /// Pops the items that the channel holds, at most `limit`.
     fn take(&mut self, limit: usize) -> Result<Vec<usize>, Lack> {
         let side = self.port.side();
         let count = side.firings(limit)?;
@@ -104,7 +105,7 @@ impl Consumer {
     }
 }
 
-/// Gives items `from..to` one by one, as a sequential node does, and ends.
+/// Pushes items `from..to` one by one, as a sequential node does, and ends.
 fn produce(give: &mut Give<Item>, from: usize, to: usize, cells: &Arc<Cells>) {
     let mut cursor = give.sequential_cursor();
     for number in from..to {
@@ -178,8 +179,8 @@ fn loom_ring_is_widened_while_both_ends_are_active() {
     });
 }
 
-/// A full ring whose consumer takes one item or none and leaves: the producer finds room again,
-/// what nobody reads is dropped once, by whoever then owns it, and is counted.
+/// A full ring whose consumer pops one item or none and leaves: the producer finds room again,
+/// items that are not read are dropped once, by the end that owns them then, and counted.
 ///
 /// Mutations that fail: `Relaxed` in `leave` or `gone`; `leave` before the last `release`; `purge`
 /// without its `release`.

@@ -1,12 +1,12 @@
-//! Circles looked for while their nodes are being activated: none grows that is not stuck, what is
-//! stuck is opened, and storage is replaced under both claims.
+//! A search for waiting cycles while their nodes are activated: a cycle that is not stuck does not grow, a stuck one
+//! does, and storage is replaced under the claims of both ends.
 
 use super::check;
+use crate::channel::Lack;
 use crate::channel::{Grow, Layout, Meter};
-use crate::claim::Claim;
-use crate::net::{Net, NodeCell, Signals};
-use crate::node::{Body, By, Cx, Held, NodeState};
-use crate::port::Lack;
+use crate::net::{Body, By, Cx, Held, Net, NodeCell, NodeState, Signals};
+use crate::node::claim::Claim;
+use crate::sched::make_ready::changed_by;
 use crate::sync::{UnsafeCell, lock};
 use loom::thread;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::Event;
 
-/// A channel's storage: whoever uses or replaces it says so to loom.
+/// A channel's storage, as a loom cell that each use and each replacement accesses.
 struct Slots {
     meter: Arc<Meter>,
     cell: UnsafeCell<usize>,
@@ -96,13 +96,13 @@ impl Body for Script {
         while *done < self.channels.len() {
             if let Some(lack) = self.lack(*done) {
                 cx.state().wait.lack(lack);
-                cx.changed();
+                changed_by(cx);
                 return Event::Waiting;
             }
             *done += 1;
         }
         cx.state().wait.never();
-        cx.changed();
+        changed_by(cx);
         Event::Done
     }
 
@@ -119,7 +119,7 @@ impl Body for Script {
     }
 }
 
-/// A giver and a taker with two channels of one item between them, and their scripts.
+/// A producer and a consumer with two channels of one item between them, and their scripts.
 fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     let mut graph = GraphData::new();
     let item = Item::of::<()>();
@@ -142,8 +142,8 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
         needs: Box::default(),
         kind: Kind::Process,
         state: NodeState::single(),
-        is_plain: false,
-        stays: false,
+        is_free_process: false,
+        pinned: false,
         body: Some(
             Box::new(Script { done: Claim::new(0), sends, channels, slots: slots.clone() }) as Box<dyn Body>
         ),
@@ -157,13 +157,13 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
 
 fn activate(net: &Net<'_>, node: u32) -> Event {
     let node = NodeId(node);
-    let mut cx = Cx::new(net, By::Worker);
-    cx.begin(node, &net.nodes[node.index()].state, (1, 1), false);
-    net.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
+    let mut cx = Cx::new(net, By::Worker(0));
+    cx.begin(node, &net.cells.nodes[node.index()].state, (1, 1), false);
+    net.cells.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
 }
 
-/// One thread activates, another looks for circles; then both go on in turn to the end. How often
-/// a channel grew.
+/// One thread activates, another searches for cycles; then both go on in turn to the end. Returns how often a
+/// channel grew.
 fn run(gives: &'static [u32], takes: &'static [u32]) -> usize {
     let net = net(gives, takes);
     let worker = thread::spawn({
@@ -174,28 +174,28 @@ fn run(gives: &'static [u32], takes: &'static [u32]) -> usize {
             }
         }
     });
-    crate::search::sweep(&net);
+    crate::liveness::search::sweep(&net);
     worker.join().unwrap();
     let mut ended = [false; 2];
     for _ in 0..4 {
         ended = [0, 1].map(|node| activate(&net, node) == Event::Done);
-        crate::search::sweep(&net);
+        crate::liveness::search::sweep(&net);
     }
-    assert_eq!(ended, [true; 2], "somebody was not set going");
+    assert_eq!(ended, [true; 2], "a node was not made ready");
     assert!(net.take_failure().is_none(), "a deadlock was seen");
-    let growths = lock(&net.growths).len();
+    let growths = lock(&net.liveness.growths).len();
     growths
 }
 
-/// The taker wants first what the giver gives last.
+/// The consumer waits first for what the producer pushes last.
 ///
-/// Mutations that fail: `confirm` that gives back each claim at once.
+/// Mutations that fail: `confirm` that releases each claim at once.
 #[test]
 fn loom_search_opens_what_is_stuck() {
     check(|| assert_eq!(run(&[0, 0, 1], &[1, 0, 0]), 1));
 }
 
-/// The giver waits for room most of the time, and never for itself.
+/// The producer waits for room most of the time, and is in no cycle.
 ///
 /// Mutations that fail: `confirm` without its second look at the candidates.
 #[test]

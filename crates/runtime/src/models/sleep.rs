@@ -1,18 +1,18 @@
 //! [`Sleep`]: no wake-up is lost, the last one awake is found, and it is alone.
 //!
-//! [`Places`] have items to take, each under a claim. Their functions mirror their namesakes in `Net`,
-//! `Worker` and `dedicated`; `Sleep`, `Claim` and `Meter` are the real ones. When the last thread awake
+//! [`Places`] hold items, each under a claim. Their functions mirror their namesakes in `make_ready`, `Worker` and
+//! `dedicated`; `Sleep`, `Claim` and `Meter` are the real ones. When the last thread awake
 //! finds nothing it must be right: an item left behind is a lost wake-up and fails.
 //! `ground` is a loom cell that working threads read and the examiner writes, so an examination
-//! while somebody works fails, and so does work that does not see what an examination changed.
+//! while another thread works fails, and so does work that does not see what an examination changed.
 
 use super::check;
 use super::world::World;
 use crate::channel::{Layout, Meter};
-use crate::claim::Claim;
-use crate::sleep::{Sleep, Sleeper, Woken};
+use crate::node::claim::Claim;
+use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, fence};
-use crate::team::Team;
+use crate::threads::Team;
 use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
@@ -63,7 +63,7 @@ impl Places {
         (0..self.places.len()).find(|place| self.claimable(*place))
     }
 
-    /// As `Net::changed` and `ring_peers`, the place being the only neighbour.
+    /// As `make_ready::changed`, the place being the only neighbour.
     fn changed(&self, place: usize) {
         fence(Ordering::SeqCst);
         if self.sleep.any_asleep() && self.sleep.wants_waking() && self.claimable(place) {
@@ -77,7 +77,7 @@ impl Places {
         self.changed(place);
     }
 
-    /// As `Net::share`, from the place after the one about to be taken.
+    /// As `make_ready::share`, from the place after the one about to be taken.
     fn share(&self, place: usize) {
         if self.sleep.wants_waking() {
             fence(Ordering::SeqCst);
@@ -159,11 +159,11 @@ fn loom_sleep_loses_no_wake_up() {
     });
 }
 
-/// Two workers asleep and one rung: the changer may rely on the searcher, which has found nothing so
-/// far and may be about to sleep again, or has just found the first item.
+/// Two workers asleep, one of them woken: the changer may rely on the searching worker, which has found nothing so far
+/// and may be about to sleep again, or has just found the first item.
 ///
-/// All that comes before the ring is done in advance, which makes minutes a second: the first worker
-/// begins with its wait, the second with the answer to the ring.
+/// All steps before the wake-up are done in advance, so the model takes a second instead of minutes: the first worker
+/// begins with its wait, the second with its wake-up.
 ///
 /// Mutations that fail: `announce` that leaves `SEARCHING` set, and most of those above.
 #[test]
@@ -206,7 +206,7 @@ fn loom_sleep_withdraws_while_rung() {
                 if world.sleep.withdraw(0) {
                     world.sleep.found();
                 }
-                assert!(!world.sleep.any_asleep(), "nobody else was announced");
+                assert!(!world.sleep.any_asleep(), "no other worker was announced");
                 world.sleep.retire(|| world.examine());
             }
         });
@@ -259,7 +259,7 @@ fn loom_sleep_dozes_until_changed() {
                         fence(Ordering::SeqCst);
                         if items.tail() < wanted {
                             let woken = world.sleep.wait_dedicated(0, None, || world.examine());
-                            assert_eq!(woken, Woken::Rung);
+                            assert_eq!(woken, ParkOutcome::Rung);
                         }
                         world.dozing.store(false, Ordering::Relaxed);
                     }

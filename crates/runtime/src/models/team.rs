@@ -2,13 +2,13 @@
 
 use super::check;
 use crate::sync::UnsafeCell;
-use crate::team::{Roster, Team};
+use crate::threads::{Roster, Team};
 use loom::thread;
 use std::sync::Arc;
 
-/// Two jobs after one another, on one member at most. What it does is done to a loom cell on the caller's stack, so a
-/// caller that neither revokes the call nor waits for its member, or does not see what it did, fails; so does a member
-/// that sees a job whose call was revoked.
+/// Two jobs after one another, on one member at most. The member writes to a loom cell on the caller's stack, so the
+/// model fails if the caller neither revokes the call nor waits for the member, or does not see the write, or if the
+/// member sees a job whose call was revoked.
 ///
 /// Mutations that fail: `dismiss` that does not wait for `Done`, or leaves a seat `Called`; no bell in `set`.
 #[test]

@@ -5,8 +5,8 @@
 //! retirer in one slot at a time fail.
 
 use super::check;
-use crate::claim::Claim;
-use crate::window::Window;
+use crate::node::claim::Claim;
+use crate::node::window::Window;
 use loom::thread;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl Node {
         }
     }
 
-    /// Everything issued is retired, in order. For when nobody else is there.
+    /// Checks that all issued tickets are retired, in order. After the other threads have ended.
     fn assert_settled(&self) {
         let issued = *self.next_ticket.try_claim().expect("given back");
         let back = self.back.try_claim().expect("given back");
@@ -75,8 +75,8 @@ impl Node {
     }
 }
 
-/// Two issuers, up to four tickets in a window of two: whoever stops last leaves no completed
-/// ticket behind, tickets come out in order, and a slot belongs to one thread at a time.
+/// Two issuers, up to four tickets in a window of two: the one that stops last leaves no completed ticket behind,
+/// tickets come out in order, and a slot belongs to one thread at a time.
 ///
 /// Mutations that fail: either fence left out; `settle` without its second look; `Relaxed` in place
 /// of `Release` in `complete` (either of them) or `retire`, or of `Acquire` in `is_done`,
@@ -106,7 +106,7 @@ fn loom_window_is_settled_by_whoever_comes() {
         let node = Node::new();
         for ticket in 0..2 {
             *node.next_ticket.try_claim().expect("free") += 1;
-            // SAFETY: nobody else has the window yet.
+            // SAFETY: no other thread has the window yet.
             *unsafe { node.window.body(ticket) } = Some(ticket);
         }
         let completers = [0, 1].map(|ticket| {

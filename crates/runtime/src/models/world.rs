@@ -1,22 +1,21 @@
-//! A worker's loop, over the least that can be worked on: what the models of `sleep` have in common.
+//! A worker's loop over a minimal kind of work, which the models of `sleep` share.
 //!
 //! It mirrors `Worker::run`, `idle` and `park`; [`Sleep`] is the real one. A run ends the way a real one
 //! does: the last thread awake looks, and finds nothing.
 
-use crate::sleep::{Sleep, Sleeper, Woken};
+use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 
-/// What there is to be done, and who sleeps.
+/// Work for a few threads, and their parking place.
 pub(super) trait World {
     fn sleep(&self) -> &Sleep;
 
-    /// Whether there is something for this worker.
+    /// Whether there is work that this worker may do.
     fn any_work(&self, worker: Sleeper) -> bool;
 
-    /// Does some of it, and says whether there was any; whoever finds some tells by [`World::found`] before
-    /// he begins.
+    /// Does some of the work; false if there was none. A worker that finds some calls [`World::found`] first.
     fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool;
 
-    /// As `examine`: with the sleep lock held and everybody asleep.
+    /// As `quiesce::examine`: called with the sleep lock held and all threads asleep.
     fn examine(&self) -> bool;
 
     /// Whether an examination has left nothing to do.
@@ -43,31 +42,31 @@ pub(super) trait World {
                 continue;
             }
             match self.park(worker) {
-                Woken::Rung => searching = true,
-                Woken::Over => return,
-                Woken::TimedOut | Woken::Resumed => {}
+                ParkOutcome::Rung => searching = true,
+                ParkOutcome::Over => return,
+                ParkOutcome::TimedOut | ParkOutcome::Resumed => {}
             }
         }
     }
 
     /// Commits. The end of the run is its too, if it was the last one and has found nothing.
-    fn park(&self, worker: Sleeper) -> Woken {
+    fn park(&self, worker: Sleeper) -> ParkOutcome {
         let woken = self.sleep().commit(worker, None, || self.examine());
-        if woken == Woken::Resumed && self.is_over() {
+        if woken == ParkOutcome::Resumed && self.is_over() {
             self.sleep().end();
-            return Woken::Over;
+            return ParkOutcome::Over;
         }
         woken
     }
 
-    /// What a worker does that was asleep before.
+    /// The loop of a worker that begins asleep.
     fn wake_up(&self, worker: Sleeper) {
-        if self.park(worker) == Woken::Rung {
+        if self.park(worker) == ParkOutcome::Rung {
             self.work(worker, true);
         }
     }
 
-    /// A thread that has changed all it will, and leaves.
+    /// A thread that has made its last change leaves.
     fn leave(&self) {
         if self.sleep().retire(|| self.examine()) {
             self.sleep().end();

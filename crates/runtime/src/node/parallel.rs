@@ -1,14 +1,14 @@
 //! Parallel kernels: any number of firings at a time, results in the order of the inputs.
 //!
-//! An activation claims a run of firings under the node's claim: it takes the items, reserves the
-//! room of static outputs, and issues a ticket for it all. The claim is given back, the firings
-//! run, and the ticket is completed in the reorder window (see [`crate::window`] for the protocol).
-//! Whoever holds the retirement publishes every completed ticket in order, each output by itself
-//! and in pieces where room is short. A worker never waits for its turn.
+//! An activation claims a run of firings under the node's claim: it takes the items, reserves the room of static
+//! outputs, and issues one ticket for the run. It releases the claim, runs the firings, and completes the ticket in the
+//! reorder window ([`window`](crate::node::window) has the protocol). The thread that holds the retirement publishes
+//! completed tickets in order, each output by itself and in pieces where room is short. A worker never waits for its
+//! turn.
 //!
 //! **Dynamic outputs** reserve nothing. A claim is granted only for as many firings as the fullest
-//! such channel has free slots, less one for each firing under way. What firings give beyond one
-//! item each waits in the reorder window.
+//! such channel has free slots, less one for each firing under way. Items that firings push beyond
+//! one each wait in the reorder window.
 //!
 //! **Bytes.** A claim is granted only while the bytes of completed tickets (what weighed items
 //! weigh; of others, the memory that their chunks take) stay below the node's share of the budget,
@@ -19,9 +19,9 @@
 //! claim, and its publication waits for room in items only.
 //!
 //! **Unordered** nodes reserve no room either. The holder of the retirement publishes every
-//! completed ticket that it finds in the window, in whatever order they were completed; inputs are
-//! released, and tickets retired, in ticket order all the same. A claim takes as many firings as there is
-//! room for, whatever is under way: a long firing would keep others from being claimed until it ends. Completed
+//! completed ticket that it finds in the window, in the order of completion; inputs are still released, and tickets
+//! still retired, in ticket order. A claim takes as many firings as there is room for and ignores the firings under way,
+//! since otherwise a long firing would keep others from being claimed until it ends. Completed
 //! results that the channel has no room for are those of about one claim for each worker, since a full channel stops
 //! claims.
 //!
@@ -31,19 +31,22 @@
 //! **A cap on workers** counts tickets from their issue to their completion. At the cap the node
 //! counts as held (`Body::is_held`), and the worker that completes a ticket looks at the node again.
 
+use super::IntoResult;
 use super::sequential::{FrameFn, Framing, lacking};
 use super::tally::{Count, Tallies, Tally};
-use super::{Body, Cx, Held, IntoResult, NodeState, UNSTUCK};
-use crate::claim::Claim;
-use crate::clock::Part;
-use crate::port::Lack;
-use crate::ports::{Inputs, Lent, Outputs};
+use crate::channel::Lack;
+use crate::measure::clock::Part;
+use crate::net::{Body, Cx, Held, NodeState, UNSTUCK};
+use crate::node::claim::Claim;
+use crate::node::window::Window;
+use crate::port::tuple::{Inputs, Lent, Outputs};
+use crate::sched::ending::ended;
+use crate::sched::make_ready::{changed_by, share_claim};
 use crate::sync::{AtomicUsize, Ordering};
-use crate::window::Window;
 use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
 
-/// One ticket: what it took, what it gives.
+/// One ticket: the cursors over its inputs and outputs.
 struct Ticket<I: Inputs, O: Outputs> {
     ins: I::Cursors<'static>,
     outs: O::Cursors<'static>,
@@ -51,13 +54,13 @@ struct Ticket<I: Inputs, O: Outputs> {
     /// Items each firing takes from each input, firing by firing, where a framing function said so.
     frames: Vec<usize>,
     bytes: usize,
-    /// By output of an unordered node: what the ticket gives there is out.
+    /// By output of an unordered node: whether the ticket's items there are published.
     out: Box<[bool]>,
     /// By tally: how many items each firing pushed.
     tallied: Box<[Count]>,
 }
 
-/// What a parallel node may use.
+/// The limits of a parallel node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeLimits {
     /// Tickets of its window.
@@ -68,11 +71,11 @@ pub(crate) struct NodeLimits {
     pub(crate) held: usize,
     /// Workers that may fire it at the same time.
     pub(crate) workers: Option<u32>,
-    /// Tickets are published in any order.
+    /// Whether tickets are published in any order.
     pub(crate) unordered: bool,
 }
 
-/// Under the node's claim.
+/// State under the node's claim.
 struct Front<'env, I: Inputs, O: Outputs> {
     ins: I,
     outs: O,
@@ -86,7 +89,7 @@ struct Front<'env, I: Inputs, O: Outputs> {
     done: bool,
 }
 
-/// Under the retirement.
+/// State under the retirement.
 struct Back<I: Inputs, O: Outputs> {
     ins: I,
     outs: O,
@@ -143,7 +146,7 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
     limits: I::Limits,
     inputs: usize,
     node: NodeLimits,
-    /// Bytes are counted: something is weighed, or given in chunks.
+    /// Whether bytes are counted: an output is weighed, or has a dynamic rate.
     counts: bool,
     weight: Weight,
     /// Tickets issued and not completed, where there is a cap on workers.
@@ -220,7 +223,7 @@ where
         if front.done {
             return Err(Event::Done);
         }
-        if cx.alerted && cx.net.closes_loops {
+        if cx.alerted && cx.net.liveness.closes_loops {
             // A stream may have been cut short: see `starve`.
             front.ins.refresh();
         }
@@ -236,7 +239,7 @@ where
         }
         let limit = self.affordable(ticket, cx)?;
         let limit = self.unreserved(front, limit, cx)?;
-        // Inputs first: a node whose input has ended ends, though its outputs be full.
+        // Inputs first: a node whose input has ended ends even if its outputs are full.
         let limit = match front.frame {
             None => match front.ins.firings(limit) {
                 Ok(firings) => firings,
@@ -279,7 +282,8 @@ where
         Ok(ticket)
     }
 
-    /// Leaves word whether there is input for another claim, so that nobody tries in vain.
+    /// Sets the wait word by whether there is input for another claim, so that no thread activates the node for
+    /// nothing.
     fn announce_more(&self, front: &mut Front<'_, I, O>, cx: &Cx<'_>) {
         let wait = &cx.state().wait;
         match front.ins.firings(1) {
@@ -291,7 +295,7 @@ where
     }
 
     /// The run length for which dynamic outputs have room, each firing under way counted as one
-    /// item, except in unordered nodes: what they give beyond that waits in the reorder window.
+    /// item, except in unordered nodes. Items pushed beyond that wait in the reorder window.
     fn unreserved(&self, front: &mut Front<'_, I, O>, limit: usize, cx: &Cx<'_>) -> Result<usize, Event> {
         let retired = self.window.retired();
         let Some((room, lack)) = front.outs.dynamic_room() else { return Ok(limit) };
@@ -335,35 +339,35 @@ where
 
     /// The run length for `room` bytes, at least 1.
     fn affordable_run(&self, room: usize, cx: &Cx<'_>) -> usize {
-        // Firings differ: one may give twice the mean of the heaviest ticket.
+        // Firings differ: one may push twice the mean of the heaviest ticket.
         let most = self.weight.most.load(Ordering::Relaxed).saturating_mul(2);
         let under_way = self.weight.under_way.load(Ordering::Relaxed);
         let room = room.saturating_sub(most.saturating_mul(under_way));
         let share = room / most.max(1).saturating_mul(2 * cx.net.threads());
-        // The fewer firings the estimate rests on, the fewer rely on it.
+        // The run grows with the number of firings that the estimate is based on.
         let seen = 1 + self.retired.load(Ordering::Relaxed) / cx.net.threads();
         if most == 0 && seen == 1 { 1 } else { share.clamp(1, cx.slice.min(seen).max(1)) }
     }
 
-    /// Whether as many workers fire the node as may.
+    /// Whether the node is fired by as many workers as it may be.
     fn is_at_cap(&self) -> bool {
         self.node.workers.is_some_and(|most| self.firing.load(Ordering::Relaxed) >= most as usize)
     }
 
-    /// No claim will follow. The node ends once its last ticket is retired.
+    /// Ends the node if its last ticket is retired, or waits for that. No claim follows.
     fn end_when_retired(&self, front: &mut Front<'_, I, O>, cx: &mut Cx<'_>) -> Event {
         if self.window.retired() < front.next_ticket {
             cx.state().wait.window(front.next_ticket);
             return Event::Waiting;
         }
         front.done = true;
-        // The end of a cancelled node is none of its streams': see `useful`.
+        // The end of a cancelled node is none of its streams': see [`dead`](crate::liveness::dead).
         if !cx.state().is_cancelled() {
             front.outs.end();
             front.tallies.end();
         }
         front.ins.leave();
-        cx.net.ended(cx.node);
+        ended(cx.net, cx.node);
         Event::Done
     }
 
@@ -505,8 +509,8 @@ where
         moved
     }
 
-    /// Gives up the bytes of a ticket of an unordered node when all of it is published: it may be long until it is
-    /// retired, and a claim that waits for these bytes waits for a retirement.
+    /// Releases the bytes of a ticket of an unordered node when all of it is published: its retirement may come much
+    /// later, and a claim that waits for these bytes must not wait for that.
     fn unhold(&self, slot: &mut Ticket<I, O>, cx: &Cx<'_>) {
         let held = self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
         if held >= self.node.held {
@@ -556,14 +560,14 @@ where
     }
 }
 
-/// What ends a run early.
+/// Why a run of firings ended early.
 enum Failure {
     Error(Box<dyn std::error::Error + Send + Sync>),
-    /// A static output was given less than its rate.
+    /// A firing pushed fewer items on a static output than its rate.
     Short(usize),
 }
 
-/// Frames up to `limit` firings: how many, with what each takes left in the ticket.
+/// Frames up to `limit` firings and notes in the ticket what each takes. Returns how many it framed.
 fn frame_run<I: Inputs, O: Outputs>(
     front: &mut Front<'_, I, O>,
     slot: &mut Ticket<I, O>,
@@ -591,7 +595,7 @@ fn frame_run<I: Inputs, O: Outputs>(
     Ok(framed)
 }
 
-/// Neither tickets nor retirement for others.
+/// Keeps other threads from issuing and from retiring tickets.
 struct AtRest<F, B> {
     _front: F,
     _back: B,
@@ -614,11 +618,11 @@ where
             unsettled.load(Ordering::Relaxed) && unsettled.swap(false, Ordering::Acquire)
         });
         if self.settle(cx) {
-            cx.changed();
+            changed_by(cx);
         }
         let Some(mut front) = self.front.try_claim() else {
             if unsettled {
-                // The holder may have looked before what this flag tells of, and be about to wait.
+                // The holder may have looked before the change that this flag reports, and be about to wait.
                 cx.state().look_again();
             }
             return Event::Refused;
@@ -629,12 +633,12 @@ where
             Ok(ticket) => ticket,
             Err(event) => return event,
         };
-        cx.share_claim();
+        share_claim(cx);
         cx.lap(Part::Application);
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
         if ran && self.settle(cx) {
-            cx.changed();
+            changed_by(cx);
         }
         Event::Budget
     }
@@ -653,7 +657,7 @@ where
         let rests = back.next_in == issued
             && back.next.iter().zip(state.stuck()).all(published)
             && (self.window.retired()..issued).all(|ticket| self.is_done(ticket));
-        // A ticket under way may be completed while the retirement is held, and its holder leave.
+        // A ticket under way may be completed while this thread holds the retirement: its worker is then refused.
         if rests { Ok(Box::new(AtRest { _front: front, _back: back })) } else { Err(true) }
     }
 

@@ -1,15 +1,18 @@
 //! Sequential kernels: one firing at a time, with state of its own.
 
-use super::{Body, Cx, Flow, Held, IntoFlow, NodeState};
-use crate::claim::Claim;
-use crate::clock::Part;
-use crate::port::Lack;
-use crate::ports::{Inputs, Lent, Outputs, Takes};
+use super::{Flow, IntoFlow};
+use crate::channel::Lack;
+use crate::measure::clock::Part;
+use crate::net::{Body, Cx, Held, NodeState};
+use crate::node::claim::Claim;
+use crate::port::tuple::{Inputs, Lent, Outputs, Takes};
+use crate::sched::ending::ended;
+use crate::sched::make_ready::changed_by;
 use thalweg_policy::Event;
 
 /// What the next firing takes from each input, decided at claim time.
 pub(crate) enum Framing {
-    /// Take so many from each.
+    /// The firing takes these numbers of items.
     Take,
     /// The node can never fire again.
     End,
@@ -105,7 +108,7 @@ struct Core<'env, I: Inputs, O: Outputs, F> {
     weighed: bool,
 }
 
-/// Called once, after the last firing, to give what is left to give.
+/// Called once, after the last firing, to push what is left.
 pub(crate) type Finish<'env, O> = Box<dyn for<'f> FnOnce(&mut <O as Outputs>::Cursors<'f>) + Send + 'env>;
 
 /// A sequential kernel.
@@ -155,7 +158,7 @@ where
 
     fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>) -> Event {
         let mut left = cx.budget;
-        if cx.alerted && cx.net.closes_loops {
+        if cx.alerted && cx.net.liveness.closes_loops {
             // A stream may have been cut short: see `starve`.
             core.ins.refresh();
         }
@@ -165,7 +168,7 @@ where
             }
             if O::pending(&core.out_cursors) {
                 let lack = core.outs.flush(&mut core.out_cursors);
-                cx.changed();
+                changed_by(cx);
                 if let Some(lack) = lack {
                     return lacking(cx, lack);
                 }
@@ -198,7 +201,7 @@ where
             if fired > 0 {
                 core.outs.publish_sequential(&mut core.out_cursors);
                 core.ins.release(&core.in_cursors);
-                cx.changed();
+                changed_by(cx);
             }
             cx.lap(Part::Queue);
             match stop {
@@ -218,7 +221,7 @@ where
         }
     }
 
-    /// Leaves word whether there is more to do, so that nobody tries in vain.
+    /// Sets the wait word by whether there is more to do, so that no thread activates the node for nothing.
     fn announce_more(&self, core: &mut Core<'env, I, O, F>, cx: &Cx<'_>) {
         let wait = &cx.state().wait;
         let lack = match &core.frame {
@@ -266,7 +269,7 @@ where
         (fired, stop)
     }
 
-    /// The same where a framing function says what each firing takes.
+    /// Fires a node whose framing function says what each firing takes.
     fn fire_framed(&self, core: &mut Core<'env, I, O, F>, cx: &mut Cx<'_>, limit: usize) -> (usize, Stop) {
         let firings = match core.outs.room(limit) {
             Ok(firings) => firings,
@@ -294,7 +297,7 @@ where
         (fired, Stop::Spent)
     }
 
-    /// No firing will follow; gives what the finishing function has to give.
+    /// Calls the finishing function, which pushes what is left; no firing follows.
     fn begin_end(&self, core: &mut Core<'env, I, O, F>) {
         core.phase = Phase::Ending;
         if let Some(finish) = core.finish.take() {
@@ -312,7 +315,7 @@ where
             core.outs.end();
         }
         core.ins.leave();
-        cx.net.ended(cx.node);
+        ended(cx.net, cx.node);
         Event::Done
     }
 }

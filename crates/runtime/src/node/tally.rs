@@ -6,9 +6,10 @@
 //! belongs to the ticket, and it is published in ticket order. So the sum of a tally's first numbers is a position in
 //! the stream that it counts, whatever the order of the firings was.
 
+use crate::channel::Lack;
 use crate::channel::Out;
-use crate::port::{Give, Lack};
-use crate::ports::Outputs;
+use crate::port::Give;
+use crate::port::tuple::Outputs;
 
 /// One tally of a node.
 #[derive(Debug)]

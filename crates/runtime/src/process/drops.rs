@@ -1,28 +1,26 @@
-//! What is dropped: ends of channels, and messages that were lent out.
+//! Dropped ends of channels, and released messages that were lent.
 //!
-//! A drop has no context to say to which turn it belongs. But the thread knows whose poll it is in, and
-//! an end knows its [`Owner`]. Where they are the same the drop is noted with the thread, and found when
-//! the poll returns.
+//! A drop has no context that says to which turn it belongs. But the thread knows which process it polls, and an end
+//! knows its [`Owner`]. If they agree the thread notes the drop, and acts on it when the poll returns.
 //!
-//! # Elsewhere
+//! # Drops outside of the owner's poll
 //!
-//! Ends and messages may be taken anywhere: to another thread, into another process, a kernel, another
-//! run, or they are dropped before the run begins. There the process's claim is not the dropper's, and
-//! its node may be activated, or a channel of its grow, at the same time. Hence:
+//! Ends and messages may be moved anywhere: to another thread, into another process, a kernel or another run; and they
+//! may be dropped before the run begins. The dropping thread then does not have the process's claim, and the node may
+//! be activated, or one of its channels grow, at the same time. Hence:
 //!
-//! - A drop changes counters and flags alone, each with one writer at a time whoever that is, and never
-//!   looks at where the slots are: a message that was lent out is dropped where it was lent, and what
-//!   it weighs was noted when it was.
-//! - Whoever waits for the change is told by the run, to which word is left ([`Word`]): it is found by the
-//!   owner. The workers look at words where they look at what foreign futures have woken.
-//! - A stream ends when the poll that drops its sending end has returned, whoever's it is, unless
-//!   that fails. An end that is dropped by a panic outside of all polls fails its process: who listens
-//!   must not take it for the end of what was sent.
-//! - Nothing happens where the owner's run is over: others may still be in the middle of an activation.
+//! - A drop changes counters and flags only, each of which has one writer at a time, and never reads where the slots
+//!   are. A lent message is dropped where it was lent, and its weight was noted then.
+//! - The dropping thread injects an [`ExternalEvent`] into the owner's run, and the run's workers make the nodes at the
+//!   other ends ready.
+//! - A stream ends when the poll that drops its sending end has returned, of whichever process, unless that poll fails.
+//!   An end that an unwinding thread drops outside of all polls fails its process: its consumer must not take the
+//!   failure for the end of the stream.
+//! - Nothing happens after the owner's run is over: other threads may still be in the middle of an activation.
 
-use super::owner::{Owner, find};
 use crate::channel::Meter;
-use crate::words::Word;
+use crate::net::ExternalEvent;
+use crate::net::{Owner, find};
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -30,32 +28,32 @@ use std::sync::Arc;
 /// No message was released.
 const NONE: u64 = u64::MAX;
 
-/// The owner of a thread that is in no poll.
-const NOBODY: Owner = Owner(u64::MAX);
+/// Stands for the owner where a thread is in no poll.
+const NO_OWNER: Owner = Owner(u64::MAX);
 
 /// A stream to be ended: its sender, the send, and its counters.
 type Stream = (Owner, u64, Arc<Meter>);
 
 thread_local! {
-    /// Whose poll this thread is in.
-    static POLLED: Cell<Owner> = const { Cell::new(NOBODY) };
+    /// The owner that this thread polls.
+    static POLLED: Cell<Owner> = const { Cell::new(NO_OWNER) };
     /// Ends dropped on this thread so far: a turn in which there were some has changed more than
     /// it has touched.
     static ENDS: Cell<u64> = const { Cell::new(0) };
     /// Notes of all kinds on this thread so far.
     static NOTES: Cell<u64> = const { Cell::new(0) };
-    /// The receive whose message was released; what is more than one is counted as ends are.
+    /// The receive whose message was released; a second one is counted as a dropped end.
     static RELEASED: Cell<u64> = const { Cell::new(NONE) };
     /// Streams to be ended when the poll has returned.
     static STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
-// At the end of a thread what is its own is gone before what it still drops: hence `try_with`.
+// At the end of a thread its thread-local variables are gone before the last values it drops: hence `try_with`.
 
-/// Whose poll this thread is in.
+/// The owner that this thread polls.
 #[inline]
 fn polled() -> Owner {
-    POLLED.try_with(Cell::get).unwrap_or(NOBODY)
+    POLLED.try_with(Cell::get).unwrap_or(NO_OWNER)
 }
 
 fn note_end() {
@@ -81,7 +79,7 @@ pub(super) fn note_release(owner: Owner, operation: u64) {
     });
 }
 
-/// A receiving end is dropped: nobody will read there.
+/// A receiving end is dropped: its channel has no reader any more.
 pub(super) fn leave_stream(owner: Owner, operation: u64, meter: &Meter) {
     if polled() != owner {
         return elsewhere(owner, operation, is_torn(), || meter.leave());
@@ -92,7 +90,7 @@ pub(super) fn leave_stream(owner: Owner, operation: u64, meter: &Meter) {
 
 /// A sending end is dropped.
 pub(super) fn end_stream(owner: Owner, operation: u64, meter: &Arc<Meter>) {
-    if polled() == NOBODY {
+    if polled() == NO_OWNER {
         return elsewhere(owner, operation, is_torn(), || meter.end());
     }
     let stream = (owner, operation, meter.clone());
@@ -102,7 +100,7 @@ pub(super) fn end_stream(owner: Owner, operation: u64, meter: &Arc<Meter>) {
 
 /// Whether what is dropped is so by a panic that fails no poll.
 fn is_torn() -> bool {
-    std::thread::panicking() && polled() == NOBODY
+    std::thread::panicking() && polled() == NO_OWNER
 }
 
 /// Something is dropped where its owner is not polled.
@@ -112,10 +110,10 @@ fn elsewhere(owner: Owner, operation: u64, torn: bool, effect: impl FnOnce()) {
     match find(owner) {
         None => effect(),
         Some((run, _)) if run.stopped() => {}
-        Some((run, node)) if torn => run.leave_word(Word::Torn(node, operation)),
+        Some((run, node)) if torn => run.inject(ExternalEvent::Poisoned(node, operation)),
         Some((run, node)) => {
             effect();
-            run.leave_word(Word::Dropped(node));
+            run.inject(ExternalEvent::Dropped(node));
         }
     }
 }
@@ -138,7 +136,7 @@ pub(crate) fn ends() -> u64 {
     ENDS.with(Cell::get)
 }
 
-/// The receive whose message was released since this was asked last.
+/// The receive whose message was released since the previous call.
 #[inline]
 pub(super) fn take_release() -> Option<u64> {
     RELEASED.with(|released| (released.get() != NONE).then(|| released.replace(NONE)))
@@ -164,10 +162,10 @@ impl Drop for Polling {
 /// Why a process drops its sending ends, and so what their consumers may observe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
-    /// Its code said so: the streams end.
+    /// Its code dropped them or returned: the streams end.
     Said,
     /// The run has cancelled it: its streams stay open, as if it had gone on for ever. When it would
-    /// have ended them, if at all, is not known, and every consumer is cancelled too (`useful`).
+    /// have ended them, if at all, is not known, and every consumer is cancelled too ([`dead`](crate::liveness::dead)).
     Cancelled,
     /// It has failed: no stream may seem to end here.
     Failed,
@@ -180,7 +178,7 @@ pub(crate) fn end_streams(owner: Owner, cause: Cause) {
         match whose == owner {
             true if cause == Cause::Said => meter.end(),
             true => {}
-            // Of another process, whose own end ends it (`Net::end_ends`).
+            // The stream of another process, which ends with that process (`injector::end_ends`).
             false if cause == Cause::Cancelled => {}
             false => elsewhere(whose, operation, cause == Cause::Failed, || meter.end()),
         }
@@ -192,7 +190,7 @@ pub(crate) fn drop_all<R>(owner: Owner, cause: Cause, drop: impl FnOnce() -> R) 
     let polling = Polling::begin(owner);
     let result = drop();
     std::mem::drop(polling);
-    // Whoever is at the other ends is told of all of it, or of nothing.
+    // The nodes at the other ends learn of all these drops, or of none.
     take_release();
     end_streams(owner, cause);
     result
@@ -209,6 +207,6 @@ pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> R {
             STREAMS.replace(std::mem::take(&mut self.2));
         }
     }
-    let _back = Back(POLLED.replace(NOBODY), take_release(), STREAMS.take());
+    let _back = Back(POLLED.replace(NO_OWNER), take_release(), STREAMS.take());
     run()
 }

@@ -1,9 +1,10 @@
 //! A process's ends of its channels.
 
 use super::drops;
-use super::owner::Owner;
 use super::turn::{Rest, Turn};
 use crate::channel::Ring;
+use crate::channel::operation::channel;
+use crate::net::Owner;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -43,21 +44,9 @@ fn doubled(channel: ChannelId) -> u32 {
     channel.0.checked_mul(2).expect("fewer than 2^31 channels")
 }
 
-/// An operation's channel.
-#[inline]
-pub(crate) fn channel(operation: u64) -> ChannelId {
-    ChannelId((operation >> 1) as u32)
-}
-
-/// Whether an operation is a send.
-#[inline]
-pub(crate) fn sends(operation: u64) -> bool {
-    operation & 1 == 1
-}
-
 /// The receiving end of a channel, held by one process.
 ///
-/// Dropped, it discards what is left and what still comes; the sender cannot tell. It may be dropped
+/// After its drop what is left and what still comes is discarded; the sender cannot observe it. It may be dropped
 /// anywhere, but is of use in its own process alone, and no longer than that.
 pub struct Rx<T>(Arc<Ring<T>>);
 
@@ -104,7 +93,7 @@ impl<T: std::marker::Send> Rx<T> {
         }
         // First message not taken: this side's own counter.
         let next = meter.head_here();
-        // Past it where the stream was cut while a lent message was given back (`Ring::cut`).
+        // Beyond it where the stream was cut while a lent message was released (`Ring::cut`).
         if next >= known.seen.load(Ordering::Relaxed) {
             let tail = meter.tail();
             // Of what a feedback channel gets after its end nothing counts.
@@ -148,7 +137,7 @@ impl<T: std::marker::Send> Rx<T> {
         self.0.known.lent.load(Ordering::Relaxed)
     }
 
-    /// The message that was lent out last, whose guard was forgotten.
+    /// The message lent last, if its guard was forgotten.
     #[cold]
     #[inline(never)]
     fn take_lent(&mut self, next: usize) -> T {
@@ -176,7 +165,7 @@ impl<T: std::marker::Send> Rx<T> {
 
 impl<T> Drop for Rx<T> {
     fn drop(&mut self) {
-        // A message whose guard was forgotten is fetched by what drops the ring's items.
+        // A message whose guard was forgotten is dropped with the ring's items.
         drops::leave_stream(receiver(&self.0), receiving(&self.0), &self.0.meter);
     }
 }
@@ -275,7 +264,7 @@ impl<T: std::marker::Send> Drop for Message<'_, T> {
             }
         }
         let slot = self.place();
-        // Past it also should the message's own drop panic: nobody drops it again.
+        // Advanced first, so that a message whose drop panics is not dropped again.
         let _past = Release(&self.rx.0, self.bytes);
         // SAFETY: as in `deref`; no reference is left, and the slot is released after this.
         unsafe { slot.drop_in_place() };
@@ -309,10 +298,10 @@ impl<T: std::marker::Send> Tx<T> {
     }
 
     /// Sends a message that `make` writes where it will lie, not moved: for large ones. It must
-    /// give back its own argument, written.
+    /// return its own argument, written.
     ///
     /// # Panics
-    /// As [`Tx::send`]; and where `make` gives back another place.
+    /// As [`Tx::send`]; and if `make` returns another place.
     #[inline]
     pub fn send_with<F>(&mut self, make: F) -> Send<'_, T, F>
     where
@@ -321,7 +310,7 @@ impl<T: std::marker::Send> Tx<T> {
         Send { tx: self, make: Some(make), item: PhantomData }
     }
 
-    /// Ready with a free slot's index, or where nobody will read.
+    /// Ready with the index of a free slot, or with none if the receiver has left.
     #[inline(always)]
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
@@ -346,7 +335,7 @@ impl<T: std::marker::Send> Tx<T> {
         Poll::Ready(Some(next))
     }
 
-    /// There was no room, or nobody reads, or messages are weighed.
+    /// There was no room, or the receiver has left, or messages are weighed.
     #[inline(never)]
     fn look_closely(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
         let (meter, known) = (&self.0.meter, &self.0.known);

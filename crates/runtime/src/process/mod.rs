@@ -1,54 +1,57 @@
-//! Kahn processes: sequential code of its own state that receives and sends, one message at a time,
-//! and waits where there is none or no room (Vrba et al., *Nornir*, sections 3 and 4).
+//! Kahn processes: sequential code with state of its own that receives and sends, one message at a time,
+//! and waits where there is no message or no room (Vrba et al., *Nornir*, sections 3 and 4).
 //!
-//! A process is a future, and a node like any other: its ends are the same channels that kernels
-//! have, an activation polls it until it lacks something, and what it lacks it leaves in its wait
-//! word, as they do. So every policy runs it, and blocking is a store.
+//! A process is a future, and a node like any other: its ends belong to the same channels that kernels use, an
+//! activation polls it until it lacks something, and the process then writes what it lacks into its wait word, as a
+//! kernel does. So every policy can run it, and to block is one store.
 //!
 //! # Why the answer cannot depend on timing
 //!
-//! Kahn's condition is that a process cannot ask whether a channel is empty. Futures could be asked
-//! just that, by polling one and turning to another. So a process has one operation at a time:
+//! Kahn's condition is that a process cannot test whether a channel is empty. A future could be tested, by polling it
+//! and turning to another. So a process has one operation at a time:
 //!
 //! - An operation that has returned `Pending` is the process's *pending* one, across polls, until
-//!   it completes. Another that is started meanwhile fails the process.
+//!   it completes. Another operation started meanwhile fails the process.
 //! - A pending operation that is dropped never completes: it fails the process at its next
 //!   operation, or at its end.
-//! - Ends work in the polls of their own process only. They may be dropped anywhere (`drops`); what of
-//!   them outlives the process ends with it.
+//! - Ends work in the polls of their own process only. They may be dropped anywhere ([`drops`]); ends that
+//!   outlive the process end with it.
 //!
 //! The failures are panics, and so name the process. Which of them happens first may depend on
 //! timing; that one does is a property of the code.
 //!
 //! **Foreign futures** (timers, sockets) may be awaited: the process's waker, cloned, wakes it from
-//! any thread. What it then does may depend on when that was: this is the door out of determinacy.
-//! While a process waits for one, nothing that it could set going is called a deadlock.
+//! any thread. What the process does then may depend on when that was; this is the only way out of determinacy.
+//! While a process waits for such a future, no node that it could make claimable counts as part of a deadlock.
 
-mod drops;
+pub(crate) mod drops;
 mod ends;
-mod owner;
-mod turn;
+pub(crate) mod turn;
 
-pub(crate) use drops::{Cause, apart, drop_all, end_streams, ends as dropped, here, notes};
+pub(crate) use drops::{Cause, apart, drop_all, end_streams, here};
 pub use ends::{Message, Recv, RecvRef, Rx, Send, Tx};
-pub(crate) use ends::{channel, sends};
-pub(crate) use owner::{Owner, Owners};
 pub(crate) use turn::Turn;
 
-use crate::build::IntoEnding;
-use crate::claim::Claim;
-use crate::clock::Part;
-use crate::node::{Body, Cx, Flow, Held, NodeState};
-use crate::port::Lack;
+use crate::channel::Lack;
+use crate::channel::operation::channel;
+use crate::measure::clock::Part;
+use crate::net::{Body, Cx, Held, NodeState};
+use crate::node::Flow;
+use crate::node::claim::Claim;
+use crate::sched::ending::ended;
+use crate::sched::injector::{self, end_ends};
 use crate::sync::{Ordering, fence};
 use std::pin::Pin;
 use std::task::Poll;
 use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
-use turn::Rest;
+use turn::{NONE, Rest};
 
-/// No operation is pending.
-const NONE: u64 = u64::MAX;
+/// What a process's future resolves to.
+pub(crate) trait Ending<S> {
+    /// How the node ends; a value that the process returns goes into the slot.
+    fn settle(self, slot: &S) -> Flow;
+}
 
 /// Under the claim.
 struct Core<F> {
@@ -70,7 +73,7 @@ pub(crate) struct Process<F, S = ()> {
 impl<F, R, S> Process<F, S>
 where
     F: Future<Output = R> + std::marker::Send,
-    R: IntoEnding<Slot = S>,
+    R: Ending<S>,
 {
     pub(crate) fn new(future: F, slot: S) -> Self {
         Process { core: Claim::new(Core { future: Some(future), pending: NONE, turns: 0 }), slot }
@@ -78,7 +81,7 @@ where
 
     #[inline]
     fn poll(&self, core: &mut Core<F>, cx: &mut Cx<'_>) -> Event {
-        if cx.looks && is_useless(cx) {
+        if cx.looks && must_end(cx) {
             let cancelled = cx.state().is_cancelled();
             return self.end(core, cx, if cancelled { Cause::Cancelled } else { Cause::Said });
         }
@@ -116,12 +119,11 @@ where
         }
     }
 
-    /// Leaves word of what the process waits for. Whoever activates sees to it that others are told, when the
-    /// claim is back.
+    /// Sets the wait word. The activating thread notifies others after it has released the claim.
     #[inline]
     fn rest(&self, core: &Core<F>, cx: &mut Cx<'_>) -> Event {
         let (rest, until) = cx.turn.rest();
-        let channel = ends::channel(core.pending);
+        let channel = channel(core.pending);
         let wait = &cx.state().wait;
         if rest == Rest::Items {
             wait.lack(Lack::Items { channel, until });
@@ -140,20 +142,20 @@ where
         if core.future.is_some() {
             // In place, as it is pinned.
             drops::drop_all(cx.net.owners.of(cx.node), cause, || core.future = None);
-            // They are not another's.
+            // These drops belong to this process.
             cx.ends_dropped();
             if cause != Cause::Failed {
-                // Who drops a message that it has lent elsewhere then looks whether it is done.
+                // A thread that drops a message lent by this process then checks whether the process is done.
                 cx.state().done.store(true, Ordering::Release);
-                fence(Ordering::SeqCst); // pairs with the fence of `leave_word`
-                cx.net.end_ends(cx.node);
+                fence(Ordering::SeqCst); // pairs with the fence of `Signals::inject`
+                end_ends(cx.net, cx.node);
             }
-            cx.net.ended(cx.node);
+            ended(cx.net, cx.node);
         }
         Event::Done
     }
 
-    /// Drops the future when the run is over; false while another has the claim.
+    /// Drops the future when the run is over; false while another thread has the claim.
     pub(crate) fn abandon(&self) -> bool {
         let claimed = self.core.try_claim();
         claimed.map(|mut core| core.future = None).is_some()
@@ -163,11 +165,11 @@ where
 impl<F, R, S> Body for Process<F, S>
 where
     F: Future<Output = R> + std::marker::Send,
-    R: IntoEnding<Slot = S>,
+    R: Ending<S>,
     S: std::marker::Send + Sync,
 {
     fn activate(&self, cx: &mut Cx<'_>) -> Event {
-        match cx.net.ready.is_alone() {
+        match cx.net.sched.ready.is_alone() {
             // SAFETY: one worker, and no thread besides that activates nodes.
             true => unsafe { self.core.with_alone(Event::Refused, |core| self.poll(core, cx)) },
             false => self.core.with(Event::Refused, |core| self.poll(core, cx)),
@@ -227,18 +229,19 @@ fn look_at_drops(cx: &mut Cx<'_>, goes_on: bool) {
 #[cold]
 fn ends_were_dropped(cx: &Cx<'_>) {
     drops::end_streams(cx.net.owners.of(cx.node), Cause::Said);
-    cx.net.ends_were_dropped(cx.node);
+    injector::ends_were_dropped(cx.net, cx.node);
 }
 
-/// Nothing it could still do would reach anybody, or it was asked to stop.
+/// Whether the process is to end early: nothing it sends can reach a live node, or the run drains.
 #[cold]
 #[inline(never)]
-fn is_useless(cx: &Cx<'_>) -> bool {
+fn must_end(cx: &Cx<'_>) -> bool {
     (cx.alerted && is_unheard(cx)) || (cx.net.draining() && cx.net.inputs(cx.node).is_empty())
 }
 
-/// Who is cancelled is alerted afterwards.
+/// Whether no live node reads what the process sends. A cancelled node is alerted after its flag is set.
 fn is_unheard(cx: &Cx<'_>) -> bool {
-    // In a graph with cycles it is for `useful` to say: it knows whom nobody ever heard.
-    cx.state().is_cancelled() || (!cx.net.has_cycles && cx.net.unheard(cx.node) && !cx.net.is_end(cx.node))
+    // In a graph with loops `liveness::dead` decides: a loop reads its own outputs.
+    cx.state().is_cancelled()
+        || (!cx.net.topology.has_loops && cx.net.unheard(cx.node) && !cx.net.is_end(cx.node))
 }

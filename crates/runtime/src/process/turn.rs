@@ -1,11 +1,12 @@
 //! One poll of a process: what its ends must know, reached through the waker they are polled with.
 
-use super::owner::{Owner, Owners};
-use super::{NONE, channel, here, sends};
+use super::drops::here;
 use crate::channel::Waits;
+use crate::channel::operation::{channel, sends};
+use crate::net::ExternalEvent;
 use crate::net::{Net, Signals};
-use crate::sleep::Sleeper;
-use crate::words::Word;
+use crate::net::{Owner, Owners};
+use crate::sched::sleep::Sleeper;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -13,6 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use thalweg_graph::NodeId;
+
+/// No operation is pending.
+pub(super) const NONE: u64 = u64::MAX;
 
 /// Operations that a turn has completed, each once: the channels whose other ends may now go on.
 #[derive(Debug, Default)]
@@ -91,7 +95,7 @@ pub(crate) struct Turn<'a> {
     /// it, but nothing else.
     thread: usize,
     owners: Owners,
-    /// Whose poll it is.
+    /// The owner that is polled.
     owner: Owner,
     /// The process's polls so far: what an end has touched in this one, it marks with it.
     number: u64,
@@ -123,7 +127,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The next poll is this process's, its `number`th, for so many operations. Gives its owner.
+    /// Begins the `number`th poll of a process, for at most `operations` operations, and returns its owner.
     #[inline]
     pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) -> Owner {
         (self.owner, self.number) = (self.owners.of(node), number);
@@ -183,7 +187,7 @@ impl<'a> Turn<'a> {
             Some(other) => panic!(
                 "it used {}, which is an end of another process, `{}`: {RULE}",
                 self.net.end_name(operation),
-                self.net.graph.node(other).name
+                self.net.topology.graph.node(other).name
             ),
             None => panic!("it used an end of another run: {RULE}"),
         }
@@ -195,7 +199,7 @@ impl<'a> Turn<'a> {
 
     /// The process's name.
     pub(crate) fn name(&self) -> &'a str {
-        &self.net.graph.node(self.node()).name
+        &self.net.topology.graph.node(self.node()).name
     }
 
     /// An operation begins, or goes on. True if it may complete in this turn.
@@ -216,8 +220,8 @@ impl<'a> Turn<'a> {
         true
     }
 
-    /// The operation is complete; `mark` is its end's, and `other` says whether there is anybody to be
-    /// told of it, where that is known.
+    /// The operation is complete. `mark` is its end's; `other` says, where it is known, whether the node at the other end
+    /// waits for it.
     #[inline]
     pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64, other: &Waits) {
         self.pending.set(NONE);
@@ -237,7 +241,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// What an operation has changed is to be told of, though it is of an earlier turn.
+    /// Notes that an operation of an earlier turn has changed something.
     pub(super) fn touch(&self, operation: u64) {
         self.touched.push(operation);
     }
@@ -247,7 +251,7 @@ impl<'a> Turn<'a> {
     pub(crate) fn wait(&self, operation: u64, rest: Rest, until: usize, mine: &Waits) {
         self.pending.set(operation);
         mine.begin();
-        // Who was woken while it was polled is polled again, whatever it waits for besides.
+        // A process woken while it was polled is polled again, whatever it waits for.
         if self.rest.get() != Rest::Yielded {
             self.rest.set(rest);
             self.until.set(until);
@@ -321,7 +325,7 @@ unsafe fn clone(turn: *const ()) -> RawWaker {
     RawWaker::new(waker.data(), waker.vtable())
 }
 
-/// Woken while it is polled: it wants to be polled again.
+/// Wakes the process while it is polled: it is to be polled again.
 ///
 /// # Safety
 /// As for `clone`.
@@ -339,7 +343,7 @@ unsafe fn wake(turn: *const ()) {
 /// What wakes the process of this turn from anywhere.
 fn foreign(turn: &Turn<'_>) -> Foreign {
     let node = turn.node();
-    let sleeper = turn.net.nodes[node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
+    let sleeper = turn.net.cells.nodes[node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
     Foreign { signals: turn.net.signals.clone(), node, sleeper }
 }
 
@@ -360,7 +364,7 @@ impl Wake for Foreign {
     fn wake(self: Arc<Self>) {
         match self.sleeper {
             Some(sleeper) => self.signals.sleep.wake_dedicated(sleeper),
-            None => self.signals.leave_word(Word::Woken(self.node)),
+            None => self.signals.inject(ExternalEvent::Woken(self.node)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! An adaptor's threads may outlive the caller: what borrows uses a scope.
+//! An adaptor's threads may outlive the caller: items and functions that borrow need a scope.
 
 use thalweg::ParallelExt;
 

@@ -1,4 +1,4 @@
-//! A cursor is of its firing: it cannot be exchanged for one that another firing has left behind.
+//! A cursor belongs to its firing: it cannot be exchanged for one kept from another firing.
 
 use thalweg::{Graph, In, input};
 

@@ -1,4 +1,4 @@
-//! A framing function looks at items and cannot keep them: they are taken by the firing.
+//! A framing function peeks items and cannot keep them: the firing pops them.
 
 use thalweg::{Graph, input, output};
 

@@ -1,4 +1,4 @@
-//! Items go from thread to thread.
+//! Items are sent between threads, so they must be `Send`.
 
 use std::rc::Rc;
 

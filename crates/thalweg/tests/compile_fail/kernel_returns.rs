@@ -1,4 +1,4 @@
-//! Results leave a kernel through its outputs, not by its return.
+//! A kernel's results leave through its outputs; its function returns none.
 
 use thalweg::{Graph, input};
 

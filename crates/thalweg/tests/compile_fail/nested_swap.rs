@@ -1,4 +1,4 @@
-//! A firing that runs a nested graph cannot swap its cursor with one of the nested run.
+//! A firing that executes a nested run cannot swap its cursor with one of the nested run.
 
 use thalweg::{Graph, Options, input};
 

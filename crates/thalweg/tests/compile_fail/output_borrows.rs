@@ -1,4 +1,4 @@
-//! What an output's value borrows outlives its graph.
+//! Data that an output's value borrows must outlive the graph.
 
 use thalweg::{Graph, Options};
 

@@ -1,4 +1,4 @@
-//! Firings that look at one item at the same time need items that can be looked at from two threads.
+//! Firings that peek one item at the same time need items that are `Sync`.
 
 use std::cell::Cell;
 use thalweg::{Graph, output, window};

@@ -1,4 +1,4 @@
-//! A window shows items that other firings see too: nobody can take one out.
+//! A window shows items that other firings see too: it has no `pop`.
 
 use thalweg::from_iter;
 

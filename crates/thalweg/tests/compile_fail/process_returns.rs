@@ -1,4 +1,4 @@
-//! A process that has a value to give says so: `Value(sum)`.
+//! A process returns a value as `Value(sum)`.
 
 use thalweg::{Graph, input};
 

@@ -1,4 +1,4 @@
-//! What runs in a scope cannot leave it.
+//! The results of a scope cannot leave it.
 
 fn main() {
     let words = vec![String::from("a"), String::from("b")];

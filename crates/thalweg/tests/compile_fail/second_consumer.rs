@@ -1,4 +1,4 @@
-//! A channel has one consumer: its stream is given away with the first.
+//! A channel has one consumer: the first takes the stream by value.
 
 use thalweg::Graph;
 

@@ -1,23 +1,23 @@
-//! Random graphs for the engine, with the same arithmetic as the reference and none of its code.
+//! Builds random graphs for the engine: the same arithmetic as the reference, in separate code.
 
 use super::inject::Inject;
 use super::item::{Item, Ledger};
 use super::reference::{initial_items, leaves};
-use super::spec::{Entry, Op, Spec, Way, digest, mix};
+use super::spec::{Entry, Op, Route, Spec, digest, mix};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use thalweg::{GiveSpec, Graph, In, Out, Stream, View, input, output, window};
 
-/// What all kernels of a graph share.
+/// State shared by all kernels of a graph.
 #[derive(Clone)]
 pub struct Shared {
-    /// Called with every firing.
+    /// Called at the start of every firing.
     pub inject: Arc<Inject>,
-    /// Where items are entered.
+    /// Counts the items.
     pub ledger: Arc<Ledger>,
 }
 
-/// The name of the node that [`Inject::fire`] is called with this number for.
+/// The name of the node with this number: see [`Inject::fire`].
 pub fn name(number: usize) -> String {
     format!("n{number}")
 }
@@ -31,8 +31,8 @@ struct Build<'a, T> {
     item: std::marker::PhantomData<T>,
 }
 
-/// The graph, and the streams that want a sink. Kernels that push the same number at every firing
-/// say so if `declare`: a graph where such rates do not add up is refused.
+/// Returns the graph and the open streams. With `declare`, kernels with a constant push rate declare it; a graph
+/// with inconsistent rates is refused.
 pub fn build<T: Item>(
     spec: &Spec,
     shared: &Shared,
@@ -47,7 +47,8 @@ pub fn build<T: Item>(
     }
     let (wired, open) = spec.wire();
     for wired in wired {
-        let ins = wired.ins.iter().map(|i| streams[*i].take().expect("each is taken once")).collect();
+        let ins =
+            wired.ins.iter().map(|i| streams[*i].take().expect("each stream has one consumer")).collect();
         for stream in b.step(&wired.step.op, ins) {
             let stream = wired.step.capacity.into_iter().fold(stream, Stream::capacity);
             let weigh =
@@ -57,11 +58,11 @@ pub fn build<T: Item>(
         }
         b.number += 1;
     }
-    let open = open.iter().map(|i| streams[*i].take().expect("each is taken once")).collect();
+    let open = open.iter().map(|i| streams[*i].take().expect("each stream has one consumer")).collect();
     (b.graph, open)
 }
 
-/// Makes the same function a sequential or a parallel kernel.
+/// Finishes a kernel with a function, sequential or parallel.
 macro_rules! finish {
     ($kernel:expr, $parallel:expr, $f:expr) => {
         if $parallel { $kernel.parallel($f) } else { $kernel.sequential($f) }
@@ -75,13 +76,13 @@ impl<T: Item> Build<'_, T> {
         name(self.number)
     }
 
-    /// An output of a node that pushes `count` items at every firing.
-    fn gives(&self, name: &str, count: u32) -> GiveSpec<T> {
+    /// The output of a node that pushes `count` items at every firing; the rate is declared if the graph says so.
+    fn fixed_output(&self, name: &str, count: u32) -> GiveSpec<T> {
         if self.declare { output(name).push(count) } else { output(name) }
     }
 
-    /// What a firing calls first, and what makes its results.
-    fn tools(&self) -> (impl Fn() -> Result + Clone + use<T>, impl Fn(u64) -> T + Clone + use<T>) {
+    /// Two functions for a kernel: the first is called at the start of a firing, the second creates results.
+    fn hooks(&self) -> (impl Fn() -> Result + Clone + use<T>, impl Fn(u64) -> T + Clone + use<T>) {
         let (inject, ledger, number) = (self.shared.inject.clone(), self.shared.ledger.clone(), self.number);
         (move || inject.fire(number), move |value| T::make(value, &ledger))
     }
@@ -91,7 +92,7 @@ impl<T: Item> Build<'_, T> {
         mut values: impl Iterator<Item = u64> + Send + 'static,
         blocking: bool,
     ) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
+        let (fire, make) = self.hooks();
         let (inject, number) = (self.shared.inject.clone(), self.number);
         let kernel = self.graph.kernel(&name(self.number), (), output("out"));
         let kernel = if blocking { kernel.blocking() } else { kernel };
@@ -99,7 +100,7 @@ impl<T: Item> Build<'_, T> {
             fire()?;
             Ok(match values.next() {
                 Some(value) => {
-                    inject.give(number);
+                    inject.count_push(number);
                     out.push(make(value));
                     ControlFlow::Continue(())
                 }
@@ -110,21 +111,21 @@ impl<T: Item> Build<'_, T> {
 
     fn step(&mut self, op: &Op, ins: Vec<Stream<'static, T>>) -> Vec<Stream<'static, T>> {
         let mut ins = ins.into_iter();
-        let mut next = || ins.next().expect("as many as the step takes");
+        let mut next = || ins.next().expect("as many streams as the step has inputs");
         let first = next();
         match *op {
             Op::Map { parallel, blocking } => vec![self.map(&self.name(), first, parallel, blocking)],
             Op::Rated { parallel } => vec![self.rated(first, parallel)],
             Op::Static { parallel, pop, push } => vec![self.fixed(first, parallel, pop, push)],
             Op::Window { parallel, pop, peek } => vec![self.window(first, parallel, pop, peek)],
-            Op::Split { parallel, way } => self.split(first, parallel, way),
+            Op::Split { parallel, route } => self.split(first, parallel, route),
             Op::Zip { parallel, pops } => vec![self.zip(first, next(), parallel, pops)],
             Op::Choose { parallel } => {
                 let (a, b) = (next(), next());
                 vec![self.choose(first, a, b, parallel)]
             }
             Op::Merge { parallel } => vec![self.merge(first, next(), parallel)],
-            Op::Groups { parallel, looks } => vec![self.groups(first, parallel, looks)],
+            Op::Groups { parallel, peeks_last } => vec![self.groups(first, parallel, peeks_last)],
             Op::Loop { entry, initial, ref body, parallel } => {
                 vec![self.feedback(first, entry, initial, body, parallel)]
             }
@@ -144,8 +145,8 @@ impl<T: Item> Build<'_, T> {
         parallel: bool,
         blocking: bool,
     ) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
-        let outs = self.gives("out", 1);
+        let (fire, make) = self.hooks();
+        let outs = self.fixed_output("out", 1);
         let kernel = self.graph.kernel(name, input("in", items), outs);
         if parallel {
             let map = move |items: &mut In<T>, out: &mut Out<T>| -> Result {
@@ -166,7 +167,7 @@ impl<T: Item> Build<'_, T> {
     }
 
     fn rated(&mut self, items: Stream<'static, T>, parallel: bool) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
+        let (fire, make) = self.hooks();
         let kernel = self.graph.kernel(&name(self.number), input("in", items), output("out"));
         let f = move |items: &mut In<T>, out: &mut Out<T>| -> Result {
             fire()?;
@@ -184,8 +185,8 @@ impl<T: Item> Build<'_, T> {
         pop: u32,
         push: u32,
     ) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
-        let outs = self.gives("out", push);
+        let (fire, make) = self.hooks();
+        let outs = self.fixed_output("out", push);
         let kernel = self.graph.kernel(&name(self.number), input("in", items).pop(pop), outs);
         let f = move |items: &mut In<T>, out: &mut Out<T>| -> Result {
             fire()?;
@@ -203,8 +204,8 @@ impl<T: Item> Build<'_, T> {
         pop: u32,
         peek: u32,
     ) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
-        let outs = self.gives("out", 1);
+        let (fire, make) = self.hooks();
+        let outs = self.fixed_output("out", 1);
         let ins = window("in", items).pop(pop).peek(peek);
         let kernel = self.graph.kernel(&name(self.number), ins, outs);
         let f = move |items: &mut View<T>, out: &mut Out<T>| -> Result {
@@ -215,16 +216,16 @@ impl<T: Item> Build<'_, T> {
         finish!(kernel, parallel, f)
     }
 
-    fn split(&mut self, items: Stream<'static, T>, parallel: bool, way: Way) -> Vec<Stream<'static, T>> {
-        let (fire, make) = self.tools();
-        let both = way == Way::Both;
-        let out = |name| if both { self.gives(name, 1) } else { output(name) };
+    fn split(&mut self, items: Stream<'static, T>, parallel: bool, route: Route) -> Vec<Stream<'static, T>> {
+        let (fire, make) = self.hooks();
+        let both = route == Route::Both;
+        let out = |name| if both { self.fixed_output(name, 1) } else { output(name) };
         let outs = (out("first"), out("second"));
         let kernel = self.graph.kernel(&name(self.number), input("in", items), outs);
         let f = move |items: &mut In<T>, (a, b): &mut (Out<T>, Out<T>)| -> Result {
             fire()?;
             let item = items.pop().value();
-            let (first, second) = way.of(item);
+            let (first, second) = route.of(item);
             a.extend(first.then(|| make(mix(item, 1))));
             b.extend(second.then(|| make(mix(item, 2))));
             Ok(())
@@ -240,8 +241,8 @@ impl<T: Item> Build<'_, T> {
         parallel: bool,
         pops: (u32, u32),
     ) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
-        let outs = self.gives("out", 1);
+        let (fire, make) = self.hooks();
+        let outs = self.fixed_output("out", 1);
         let ins = (input("a", a).pop(pops.0), input("b", b).pop(pops.1));
         let kernel = self.graph.kernel(&name(self.number), ins, outs);
         let f = move |(a, b): &mut (In<T>, In<T>), out: &mut Out<T>| -> Result {
@@ -259,12 +260,12 @@ impl<T: Item> Build<'_, T> {
         b: Stream<'static, T>,
         parallel: bool,
     ) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
+        let (fire, make) = self.hooks();
         let ins = (input("control", control).pop(1), input("a", a), input("b", b));
-        let outs = self.gives("out", 1);
+        let outs = self.fixed_output("out", 1);
         let kernel = self.graph.kernel(&name(self.number), ins, outs).framed(|(control, a, b)| {
-            let Some(said) = control.peek(0)? else { return Ok(None) };
-            let odd = said.value() % 2 == 1;
+            let Some(selector) = control.peek(0)? else { return Ok(None) };
+            let odd = selector.value() % 2 == 1;
             let chosen = if odd { b.peek(0)? } else { a.peek(0)? };
             Ok(chosen.map(|_| [1, usize::from(!odd), usize::from(odd)]))
         });
@@ -277,8 +278,8 @@ impl<T: Item> Build<'_, T> {
     }
 
     fn merge(&mut self, a: Stream<'static, T>, b: Stream<'static, T>, parallel: bool) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
-        let outs = self.gives("out", 1);
+        let (fire, make) = self.hooks();
+        let outs = self.fixed_output("out", 1);
         let ins = (input("a", a), input("b", b));
         let kernel = self.graph.kernel(&name(self.number), ins, outs).framed(|(a, b)| {
             Ok(match (a.peek(0)?.map(T::value), b.peek(0)?.map(T::value)) {
@@ -291,20 +292,20 @@ impl<T: Item> Build<'_, T> {
         let f = move |(a, b): &mut (In<T>, In<T>), out: &mut Out<T>| -> Result {
             fire()?;
             let item = a.try_pop().map(|item| (item, 0)).or_else(|| b.try_pop().map(|item| (item, 1)));
-            let (item, from) = item.expect("the framing function chose one");
+            let (item, from) = item.expect("the framing function selected an item");
             out.push(make(mix(item.value(), from)));
             Ok(())
         };
         finish!(kernel, parallel, f)
     }
 
-    fn groups(&mut self, items: Stream<'static, T>, parallel: bool, looks: bool) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
+    fn groups(&mut self, items: Stream<'static, T>, parallel: bool, peeks_last: bool) -> Stream<'static, T> {
+        let (fire, make) = self.hooks();
         let ins = input("in", items);
         let kernel = self.graph.kernel(&name(self.number), ins, output("out")).framed(move |items| {
-            let Some(said) = items.peek(0)? else { return Ok(None) };
-            let size = 1 + (said.value() % 4) as usize;
-            if looks && items.peek(size - 1)?.is_none() {
+            let Some(first) = items.peek(0)? else { return Ok(None) };
+            let size = 1 + (first.value() % 4) as usize;
+            if peeks_last && items.peek(size - 1)?.is_none() {
                 return Ok(None);
             }
             Ok(Some(size))
@@ -326,14 +327,14 @@ impl<T: Item> Build<'_, T> {
         body: &[bool],
         parallel: bool,
     ) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
+        let (fire, make) = self.hooks();
         let (end, back) = self.graph.feedback(initial_items(initial).map(&make).collect::<Vec<T>>());
         let mut at = self.enter(items, back, entry, parallel);
         for (i, parallel) in body.iter().enumerate() {
             at = self.map(&format!("{}.body{i}", self.name()), at, *parallel, false);
         }
         let always = entry != Entry::Drain;
-        let out = |name| if always { self.gives(name, 1) } else { output(name) };
+        let out = |name| if always { self.fixed_output(name, 1) } else { output(name) };
         let outs = (out("out"), out("back"));
         let kernel = self.graph.kernel(&format!("{}.leave", self.name()), input("in", at), outs);
         let f = move |items: &mut In<T>, (out, back): &mut (Out<T>, Out<T>)| -> Result {
@@ -349,7 +350,7 @@ impl<T: Item> Build<'_, T> {
         out
     }
 
-    /// The node where a loop's outside meets what comes round.
+    /// The node that joins a loop's outside input and its feedback.
     fn enter(
         &mut self,
         items: Stream<'static, T>,
@@ -357,8 +358,8 @@ impl<T: Item> Build<'_, T> {
         entry: Entry,
         parallel: bool,
     ) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
-        let outs: GiveSpec<T> = self.gives("out", 1);
+        let (fire, make) = self.hooks();
+        let outs: GiveSpec<T> = self.fixed_output("out", 1);
         let ins = (input("in", items), input("back", back));
         let kernel = self.graph.kernel(&format!("{}.enter", name(self.number)), ins, outs);
         let f = move |(items, back): &mut (In<T>, In<T>), out: &mut Out<T>| -> Result {
@@ -370,8 +371,8 @@ impl<T: Item> Build<'_, T> {
             Entry::Zip => finish!(kernel, parallel, f),
             Entry::ByData => {
                 let kernel = kernel.framed(|(items, back)| {
-                    let Some(said) = back.peek(0)? else { return Ok(None) };
-                    let wanted = (said.value() % 3) as usize;
+                    let Some(first) = back.peek(0)? else { return Ok(None) };
+                    let wanted = (first.value() % 3) as usize;
                     if wanted > 0 && items.peek(wanted - 1)?.is_none() {
                         return Ok(None);
                     }
@@ -390,8 +391,8 @@ impl<T: Item> Build<'_, T> {
     }
 
     fn round(&mut self, items: Stream<'static, T>, in_flight: usize) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
-        // State: the item's value so far, rounds gone, rounds to go. The first round only begins.
+        let (fire, make) = self.hooks();
+        // State: the item so far, the rounds completed, and the rounds in all.
         let begin =
             self.graph.kernel(&format!("{}.begin", self.name()), input("in", items), output("out").push(1));
         let begun = begin.sequential(|items, out| {
@@ -400,24 +401,24 @@ impl<T: Item> Build<'_, T> {
             out.push((item, 0, rounds));
         });
         begun
-            .par_round(in_flight, move |(item, gone, rounds)| {
+            .par_round(in_flight, move |(item, completed, rounds)| {
                 if let Err(error) = fire() {
                     panic!("{error}");
                 }
-                if gone == rounds {
+                if completed == rounds {
                     return ControlFlow::Break(item);
                 }
                 let value = item.value();
-                // Before there is a new one: a value that is being returned is leaked where the drop of a
+                // Dropped before the new item is created: the value being returned leaks if the drop of a
                 // local panics (rust-lang/rust#47949).
                 drop(item);
-                ControlFlow::Continue((make(mix(value, gone)), gone + 1, rounds))
+                ControlFlow::Continue((make(mix(value, completed)), completed + 1, rounds))
             })
             .named(&name(self.number))
     }
 
     fn chunks(&mut self, items: Stream<'static, T>, size: usize) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
+        let (fire, make) = self.hooks();
         let digests = items.chunks(size).try_par_map(move |chunk: Vec<T>| {
             fire()?;
             let value = digest(chunk.iter().map(T::value));
@@ -428,11 +429,11 @@ impl<T: Item> Build<'_, T> {
     }
 
     fn total(&mut self, items: Stream<'static, T>) -> Stream<'static, T> {
-        let (fire, make) = self.tools();
+        let (fire, make) = self.hooks();
         let last = make.clone();
         let total = Arc::new(std::sync::atomic::AtomicU64::new(7));
         let so_far = total.clone();
-        let order = std::sync::atomic::Ordering::Relaxed; // one thread at a time has the node
+        let order = std::sync::atomic::Ordering::Relaxed; // the node is sequential
         self.graph
             .kernel(&name(self.number), input("in", items), output("out"))
             .finish(move |out| out.push(last(total.load(order))))
@@ -446,7 +447,7 @@ impl<T: Item> Build<'_, T> {
     }
 }
 
-/// The values of all items a firing has left.
+/// Pops the remaining items of a firing and returns their values.
 fn rest<T: Item>(items: &mut In<T>) -> impl Iterator<Item = u64> {
     std::iter::from_fn(|| items.try_pop().map(|item| item.value()))
 }

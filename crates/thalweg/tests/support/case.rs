@@ -1,4 +1,4 @@
-//! A random graph with the options it runs under, and what the sinks got.
+//! A random graph, the options and disturbances of its run, and the items that its sinks receive.
 
 use super::build::{Shared, build};
 use super::inject::{Fault, Inject, Noise};
@@ -9,29 +9,29 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use thalweg::{BuildError, Error, Finished, Handle, Options, Report, Stream};
 
-/// How a graph is run.
+/// The configuration of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Way {
-    /// Workers.
+pub struct RunConfig {
+    /// The number of workers.
     pub threads: usize,
-    /// Policy, by its place among the names.
+    /// The index of the policy's name in the registry.
     pub policy: usize,
-    /// Items in every channel that says nothing.
+    /// The capacity of every channel without a capacity of its own.
     pub capacity: Option<usize>,
     /// Firings in a claim.
     pub run: Option<usize>,
-    /// Bytes that all channels may hold.
+    /// The byte budget of all channels together.
     pub budget: Option<usize>,
-    /// Of the policy's random choices and of the noise.
+    /// The seed of the policy's random choices and of the noise.
     pub seed: u64,
-    /// What disturbs the firings.
+    /// The noise in the firings.
     pub noise: Noise,
-    /// The last stream is read by the test's own thread.
+    /// Whether the test's own thread reads the last stream.
     pub outlet: bool,
 }
 
-impl Way {
-    /// As the engine takes it.
+impl RunConfig {
+    /// The same configuration as the engine's options.
     pub fn options(&self) -> Options {
         let names: Vec<&str> = thalweg::policy::registry::names().collect();
         let options =
@@ -42,8 +42,8 @@ impl Way {
     }
 }
 
-/// Any way to run: few threads more often than many, tiny channels as often as not.
-pub fn way() -> impl Strategy<Value = Way> {
+/// Any configuration: few threads more often than many, tiny channels in half of the cases.
+pub fn config() -> impl Strategy<Value = RunConfig> {
     let threads = prop_oneof![3 => 1..=2usize, 2 => 3..=4usize, 1 => 5..=16usize];
     let capacity = prop_oneof![2 => Just(None), 3 => (1..=3usize).prop_map(Some)];
     let run = prop_oneof![2 => Just(None), 1 => (1..=3usize).prop_map(Some)];
@@ -51,7 +51,7 @@ pub fn way() -> impl Strategy<Value = Way> {
     let budget = prop_oneof![3 => Just(None), 1 => (1000..20_000usize).prop_map(Some)];
     let sizes = (threads, capacity, run, budget);
     (sizes, 0..100usize, any::<u64>(), noise, any::<bool>()).prop_map(
-        |((threads, capacity, run, budget), policy, seed, noise, outlet)| Way {
+        |((threads, capacity, run, budget), policy, seed, noise, outlet)| RunConfig {
             threads,
             policy,
             capacity,
@@ -64,48 +64,48 @@ pub fn way() -> impl Strategy<Value = Way> {
     )
 }
 
-/// A graph and how it is run.
+/// A graph and the configuration of its run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
     /// The graph.
     pub spec: Spec,
-    /// How it is run.
-    pub way: Way,
+    /// The configuration.
+    pub config: RunConfig,
 }
 
-/// Any graph, run in any way.
+/// Any graph with any configuration.
 pub fn case() -> impl Strategy<Value = Case> {
-    (spec(), way()).prop_map(|(spec, way)| Case { spec, way })
+    (spec(), config()).prop_map(|(spec, config)| Case { spec, config })
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What each sink got, in the order of [`Spec::wire`].
+    /// The items that each sink received, in the order of [`Spec::wire`].
     pub got: Vec<Vec<u64>>,
-    /// How it ended.
+    /// The report or the error of the run.
     pub end: Result<Report, Error>,
-    /// Whether the planted fault has happened.
+    /// Whether the injected fault occurred.
     pub failed: bool,
-    /// Items that each source gave.
-    pub given: [u64; MOST_SOURCES],
-    /// Items that were made and never dropped.
+    /// The number of items that each source pushed.
+    pub pushed: [u64; MOST_SOURCES],
+    /// Items created minus items dropped.
     pub lost: i64,
 }
 
 impl Outcome {
-    /// The run ended because the graph needed more room than its budget had.
+    /// Whether the run failed because the graph needed more bytes than its budget.
     pub fn is_over_budget(&self) -> bool {
         matches!(&self.end, Err(Error::Deadlock(deadlock)) if deadlock.over_budget.is_some())
     }
 }
 
-/// How the test's own thread leaves its outlet.
+/// How the test's own thread stops reading its outlet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Leave {
-    /// It drops it after so many items, which cancels the run.
+    /// It drops the outlet after this number of items, which cancels the run.
     Drop(usize),
-    /// It takes so many items and then waits for the end of the run.
+    /// It reads this number of items and then waits for the end of the run.
     Finish(usize),
 }
 
@@ -117,18 +117,18 @@ impl Leave {
     }
 }
 
-/// What happens to a run from outside.
+/// Faults and interventions during a run.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Fate {
+pub struct Disturbance {
     /// A firing that fails.
     pub fault: Option<Fault>,
-    /// Called with the handle, on a thread of its own.
-    pub meddle: Option<fn(Handle, u64)>,
-    /// How the outlet is left, if there is one.
+    /// A function that is called with the run's handle and the seed, on a thread of its own.
+    pub interfere: Option<fn(Handle, u64)>,
+    /// How the test stops reading the outlet, if there is one.
     pub leave: Option<Leave>,
-    /// A sink, and the number of items after which it ends, at least one.
-    pub depart: Option<(usize, usize)>,
-    /// The number of drops of items after which one panics.
+    /// A sink, and the number of items after which it returns `Break`, at least one.
+    pub break_after: Option<(usize, usize)>,
+    /// The number of item drops after which one drop panics.
     pub fuse: Option<u32>,
 }
 
@@ -137,7 +137,7 @@ type Received = Arc<Mutex<Vec<u64>>>;
 fn sink<T: Item>(i: usize, stream: Stream<'static, T>, shared: &Shared, most: usize) -> Received {
     let got: Received = Arc::default();
     let (to, inject) = (got.clone(), shared.inject.clone());
-    // Numbered away from all that faults are planted in.
+    // A number that no fault is injected under.
     stream
         .for_each(move |item: T| -> Result<ControlFlow<()>, String> {
             inject.fire(usize::MAX)?;
@@ -149,13 +149,13 @@ fn sink<T: Item>(i: usize, stream: Stream<'static, T>, shared: &Shared, most: us
     got
 }
 
-/// Builds the graph and runs it; everything it is made of is gone when this returns.
-pub fn run<T: Item>(case: &Case, fate: Fate, options: &Options) -> Outcome {
-    match try_run::<T>(case, fate, options, case.spec.declare) {
-        // Static rates that do not add up: a matter for the checker's tests. Without them it runs.
-        Err(_) if case.spec.declare => {
-            try_run::<T>(case, fate, options, false).expect("nothing static is left to be wrong")
-        }
+/// Builds the graph and runs it. All of its nodes and items are dropped before this returns.
+pub fn run<T: Item>(case: &Case, disturbance: Disturbance, options: &Options) -> Outcome {
+    match try_run::<T>(case, disturbance, options, case.spec.declare) {
+        // The declared rates are inconsistent, which the checker's own tests cover. Without declarations the
+        // graph runs.
+        Err(_) if case.spec.declare => try_run::<T>(case, disturbance, options, false)
+            .expect("a graph without declared rates is accepted"),
         Err(refused) => panic!("refused: {refused}"),
         Ok(outcome) => outcome,
     }
@@ -163,33 +163,34 @@ pub fn run<T: Item>(case: &Case, fate: Fate, options: &Options) -> Outcome {
 
 fn try_run<T: Item>(
     case: &Case,
-    fate: Fate,
+    disturbance: Disturbance,
     options: &Options,
     declare: bool,
 ) -> Result<Outcome, BuildError> {
     let ledger = Ledger::new();
-    let inject = Arc::new(Inject::new(case.way.seed, case.way.noise, fate.fault));
+    let inject = Arc::new(Inject::new(case.config.seed, case.config.noise, disturbance.fault));
     let shared = Shared { inject: inject.clone(), ledger: ledger.clone() };
     let (graph, mut streams) = build::<T>(&case.spec, &shared, declare);
-    let last = if case.way.outlet { streams.pop() } else { None };
+    let last = if case.config.outlet { streams.pop() } else { None };
     let mut got = Vec::new();
     for (i, stream) in streams.into_iter().enumerate() {
-        let most = fate.depart.filter(|(sink, _)| *sink == i).map_or(usize::MAX, |(_, after)| after);
+        let most =
+            disturbance.break_after.filter(|(sink, _)| *sink == i).map_or(usize::MAX, |(_, after)| after);
         got.push(sink(i, stream, &shared, most));
     }
     drop(shared);
     let end = match last {
         Some(stream) => {
-            let (items, end) = read(stream, options, fate, case.way.seed);
+            let (items, end) = read(stream, options, disturbance, case.config.seed);
             got.push(Arc::new(Mutex::new(items)));
             end
         }
         None => graph.build().map_err(Error::from).and_then(|network| {
             let prepared = network.prepare(options)?;
-            let meddler = meddle(prepared.handle(), fate, case.way.seed);
-            fate.fuse.inspect(|drops| ledger.arm(*drops));
+            let interference = interfere(prepared.handle(), disturbance, case.config.seed);
+            disturbance.fuse.inspect(|drops| ledger.panic_after(*drops));
             let end = prepared.run().map(Finished::into_report);
-            join(meddler);
+            join(interference);
             end
         }),
     };
@@ -197,14 +198,14 @@ fn try_run<T: Item>(
         return Err(refused);
     }
     let got = got.iter().map(|got| got.lock().unwrap_or_else(PoisonError::into_inner).clone()).collect();
-    Ok(Outcome { got, end, failed: inject.has_failed(), given: inject.given(), lost: ledger.live() })
+    Ok(Outcome { got, end, failed: inject.has_failed(), pushed: inject.pushed(), lost: ledger.live() })
 }
 
 /// Reads the last stream on this thread.
 fn read<T: Item>(
     stream: Stream<'static, T>,
     options: &Options,
-    fate: Fate,
+    disturbance: Disturbance,
     seed: u64,
 ) -> (Vec<u64>, Result<Report, Error>) {
     let mut items = Vec::new();
@@ -212,28 +213,28 @@ fn read<T: Item>(
         Ok(outlet) => outlet,
         Err(error) => return (items, Err(error)),
     };
-    let meddler = meddle(outlet.handle(), fate, seed);
-    let most = fate.leave.map_or(usize::MAX, Leave::after);
+    let interference = interfere(outlet.handle(), disturbance, seed);
+    let most = disturbance.leave.map_or(usize::MAX, Leave::after);
     items.extend(outlet.by_ref().take(most).map(|item| item.value()));
-    let end = match fate.leave {
+    let end = match disturbance.leave {
         Some(Leave::Drop(_)) => {
             drop(outlet);
             Err(Error::Cancelled)
         }
         _ => outlet.finish().map(Finished::into_report),
     };
-    join(meddler);
+    join(interference);
     (items, end)
 }
 
-type Meddler = Option<std::thread::JoinHandle<()>>;
+type Interference = Option<std::thread::JoinHandle<()>>;
 
-fn meddle(handle: Handle, fate: Fate, seed: u64) -> Meddler {
-    fate.meddle.map(|meddle| std::thread::spawn(move || meddle(handle, seed)))
+fn interfere(handle: Handle, disturbance: Disturbance, seed: u64) -> Interference {
+    disturbance.interfere.map(|interfere| std::thread::spawn(move || interfere(handle, seed)))
 }
 
-fn join(meddler: Meddler) {
-    if let Some(meddler) = meddler {
-        meddler.join().expect("meddling does not fail");
+fn join(interference: Interference) {
+    if let Some(interference) = interference {
+        interference.join().expect("the interfering thread does not panic");
     }
 }

@@ -1,11 +1,11 @@
-//! What a process awaits that is no channel's, and so asks nobody to look at the graph.
+//! A future that is not a channel operation: only its own wakers wake the processes that await it.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Ready once somebody has opened it.
+/// A future that is ready after [`open`](Gate::open).
 #[derive(Clone, Default)]
 pub struct Gate(Arc<Mutex<(bool, Vec<Waker>)>>);
 
@@ -18,7 +18,7 @@ impl Gate {
         self.state().0
     }
 
-    /// Lets all pass.
+    /// Makes the gate ready and wakes all tasks that wait for it.
     pub fn open(&self) {
         self.state().0 = true;
         let wakers = std::mem::take(&mut self.state().1);

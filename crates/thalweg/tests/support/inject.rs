@@ -1,4 +1,4 @@
-//! What tests do to a run from within its firings: give the core away, take long, fail.
+//! Disturbances inside firings: yields, delays and failures.
 
 use super::spec::{MOST_SOURCES, mix};
 use std::panic::panic_any;
@@ -6,7 +6,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How a planted fault shows.
+/// The kind of an injected fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The kernel panics.
@@ -15,25 +15,25 @@ pub enum Kind {
     Err,
 }
 
-/// A firing that fails: the node by its number, the firing by its place in time.
+/// A firing that fails: a node, and the number of its firings that succeed before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The node: see [`Inject::fire`].
     pub node: usize,
-    /// How many firings of it succeed.
+    /// The number of its firings that succeed.
     pub after: u64,
-    /// What happens then.
+    /// The kind of failure of the next one.
     pub kind: Kind,
 }
 
-/// How a run is disturbed.
+/// The noise in the firings of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Noise {
-    /// Not at all.
+    /// None.
     Quiet,
-    /// Some firings give the core away.
+    /// Some firings yield the core.
     Yields,
-    /// Some firings take microseconds, those of one node in four more often.
+    /// Some firings take microseconds; in one node of four this happens more often.
     Slow,
 }
 
@@ -44,17 +44,17 @@ pub struct Inject {
     noise: Noise,
     fault: Option<Fault>,
     count: AtomicU64,
-    /// Firings of the node that is to fail.
+    /// Firings so far of the node with the fault.
     fired: AtomicU64,
-    /// Items that each source has given.
-    given: [AtomicU64; MOST_SOURCES],
+    /// Items that each source has pushed.
+    pushed: [AtomicU64; MOST_SOURCES],
 }
 
-/// What the text of every planted fault begins with.
-pub const PLANTED: &str = "planted";
+/// The first word of the message of every injected fault.
+pub const INJECTED: &str = "injected";
 
 impl Inject {
-    /// Noise by a seed, and at most one fault.
+    /// Noise with this seed, and at most one fault.
     pub fn new(seed: u64, noise: Noise, fault: Option<Fault>) -> Inject {
         if fault.is_some() {
             silence();
@@ -65,7 +65,7 @@ impl Inject {
             fault,
             count: AtomicU64::new(0),
             fired: AtomicU64::new(0),
-            given: Default::default(),
+            pushed: Default::default(),
         }
     }
 
@@ -74,22 +74,22 @@ impl Inject {
         Inject::new(0, Noise::Quiet, None)
     }
 
-    /// Whether the fault has happened.
+    /// Whether the fault has occurred.
     pub fn has_failed(&self) -> bool {
         self.fault.is_some_and(|fault| self.fired.load(Ordering::Relaxed) > fault.after)
     }
 
-    /// A source gives an item.
-    pub fn give(&self, source: usize) {
-        self.given[source].fetch_add(1, Ordering::Relaxed);
+    /// Counts an item that a source pushes.
+    pub fn count_push(&self, source: usize) {
+        self.pushed[source].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Items that each source has given.
-    pub fn given(&self) -> [u64; MOST_SOURCES] {
-        self.given.each_ref().map(|count| count.load(Ordering::Relaxed))
+    /// The number of items that each source has pushed.
+    pub fn pushed(&self) -> [u64; MOST_SOURCES] {
+        self.pushed.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// A firing of this node begins.
+    /// Called at the start of a firing of this node: may yield, spin or fail.
     pub fn fire(&self, node: usize) -> Result<(), String> {
         self.disturb(node);
         match self.fault {
@@ -117,13 +117,13 @@ impl Inject {
             return Ok(());
         }
         match fault.kind {
-            Kind::Panic => panic_any(format!("{PLANTED} panic")),
-            Kind::Err => Err(format!("{PLANTED} error")),
+            Kind::Panic => panic_any(format!("{INJECTED} panic")),
+            Kind::Err => Err(format!("{INJECTED} error")),
         }
     }
 }
 
-/// Keeps a core busy.
+/// Spins for `time`.
 pub fn spin(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {
@@ -131,13 +131,13 @@ pub fn spin(time: Duration) {
     }
 }
 
-/// Keeps planted panics out of the tests' output.
+/// Keeps injected panics out of the tests' output.
 pub fn silence() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !info.payload_as_str().is_some_and(|text| text.starts_with(PLANTED)) {
+            if !info.payload_as_str().is_some_and(|text| text.starts_with(INJECTED)) {
                 before(info);
             }
         }));

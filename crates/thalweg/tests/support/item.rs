@@ -1,59 +1,59 @@
-//! Items: plain numbers, and boxes whose ends are counted.
+//! Items: plain numbers, and boxes that a ledger counts.
 
-use super::inject::PLANTED;
+use super::inject::INJECTED;
 use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Items made and not yet dropped, and the most there ever were.
+/// The number of live items, and its maximum.
 #[derive(Debug, Default)]
 pub struct Ledger {
     live: AtomicI64,
     most: AtomicI64,
-    /// Drops until one panics; never, if that is not above 0.
+    /// Drops until one panics; 0 or less: none panics.
     fuse: AtomicI64,
 }
 
 impl Ledger {
-    /// A ledger that nothing is written in.
+    /// An empty ledger.
     pub fn new() -> Arc<Ledger> {
         Arc::default()
     }
 
-    /// Adds items, or bytes, or whatever is counted.
+    /// Adds `count` items, or bytes where the caller counts bytes.
     pub fn add(&self, count: i64) {
         let live = self.live.fetch_add(count, Ordering::Relaxed) + count;
         self.most.fetch_max(live, Ordering::Relaxed);
     }
 
-    /// Makes the drop of an item panic, after `drops` others.
-    pub fn arm(&self, drops: u32) {
+    /// Makes the drop of an item panic, after `drops` drops without a panic.
+    pub fn panic_after(&self, drops: u32) {
         self.fuse.store(i64::from(drops) + 1, Ordering::Relaxed);
     }
 
-    /// An item is dropped, and counted already.
-    fn burn(&self) {
+    /// Called for each dropped item after it is counted; panics if the fuse says so.
+    fn burn_fuse(&self) {
         if self.fuse.fetch_sub(1, Ordering::Relaxed) == 1 && !std::thread::panicking() {
-            panic_any(format!("{PLANTED} panic of a drop"));
+            panic_any(format!("{INJECTED} panic of a drop"));
         }
     }
 
-    /// What was made and is not dropped: negative where something was dropped twice.
+    /// Items created minus items dropped: negative if an item was dropped twice.
     pub fn live(&self) -> i64 {
         self.live.load(Ordering::Relaxed)
     }
 
-    /// The most that was live at one time.
+    /// The maximum number of items that were live at once.
     pub fn most(&self) -> i64 {
         self.most.load(Ordering::Relaxed)
     }
 }
 
-/// What a channel of a random graph carries.
+/// An item of a random graph's channels.
 pub trait Item: Send + Sync + 'static {
-    /// An item of this value.
+    /// Creates an item with this value.
     fn make(value: u64, ledger: &Arc<Ledger>) -> Self;
-    /// Its value.
+    /// The value of the item.
     fn value(&self) -> u64;
 }
 
@@ -67,8 +67,8 @@ impl Item for u64 {
     }
 }
 
-/// A value on the heap, entered in a ledger for as long as it lives. Where the engine loses one the
-/// ledger keeps it; where it drops one twice the allocator or the ledger tells.
+/// A value on the heap, counted in a ledger while it lives. If the engine leaks one, the ledger's count stays
+/// above zero; if it drops one twice, the allocator or the ledger detects it.
 #[derive(Debug)]
 pub struct Counted {
     value: Box<u64>,
@@ -89,6 +89,6 @@ impl Item for Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.ledger.add(-1);
-        self.ledger.burn();
+        self.ledger.burn_fuse();
     }
 }

@@ -1,21 +1,21 @@
-//! What the property tests of this folder share.
+//! Code shared by the property tests of this folder.
 //!
 //! | file | what |
 //! |---|---|
-//! | `spec` | random graphs as data, and the arithmetic their kernels do |
-//! | `reference` | what a graph gives, by a sequential interpreter that knows nothing of the engine |
-//! | `build` | the same graph for the engine |
+//! | `spec` | random graphs as data, and the arithmetic of their kernels |
+//! | `reference` | the output of a graph, by a sequential interpreter that uses nothing of the engine |
+//! | `build` | the same graph, built for the engine |
 //! | `inject` | yields, slow firings and faults at chosen firings |
-//! | `item` | items: plain numbers, and boxes that are counted |
-//! | `gate` | what processes await that is no channel's |
-//! | `case` | a graph with the options it runs under |
-//! | `network` | random networks of processes, by a reference executor and by the engine |
+//! | `item` | items: plain numbers, and counted boxes |
+//! | `gate` | a future that is not a channel operation |
+//! | `case` | a graph with its options and the disturbances of its run |
+//! | `network` | random networks of processes: a reference executor, and the engine |
 //! | `realised` | a model of the virtual host as a graph for the engine |
-//! | `runner` | many cases, by number and seed from the environment |
-//! | `section` | random sections whose items in flight are limited |
-//! | `watchdog` | ends the process with a message where a run does not end |
+//! | `runner` | runs many cases; the environment sets their number and the seed |
+//! | `section` | random sections with a limit on the items in flight |
+//! | `watchdog` | aborts the process with a message if a run does not end |
 
-// Each test file compiles this module for itself and uses a part of it.
+// Each test file compiles its own copy of this module and uses a part of it.
 #![allow(dead_code)]
 
 pub mod build;

@@ -1,9 +1,9 @@
-//! Random networks of processes as data, what they compute by a reference executor whose channels
-//! have no bounds, and the same network for the engine.
+//! Random networks of processes as data, a reference executor with unbounded channels, and the same network
+//! for the engine.
 //!
-//! What Kahn's theorem promises is what the reference finds: if it comes to the end of all that the
-//! network is for, every run does, with the same results; if something of it waits for ever, it
-//! waits in one of these circles.
+//! By Kahn's theorem every run of a network agrees with the reference: if all required processes end in the
+//! reference, they end in every run, with the same results; if some required process waits for ever, every
+//! run ends in a deadlock on one of the reference's cycles.
 
 use super::spec::mix;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use thalweg::{BlockingRx, BlockingTx, Error, Finished, Graph, Options, Report, Rx, Tx, input, output};
 
-/// A channel, and the items in it at first where it leads back.
+/// A channel, and the number of initial items if it is a feedback channel.
 #[derive(Clone, Debug)]
 pub struct Channel {
     pub from: usize,
@@ -20,20 +20,20 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Channels to processes that are made before their producer.
-    fn leads_back(&self) -> bool {
+    /// Whether the consumer is built before the producer.
+    fn is_feedback(&self) -> bool {
         self.to <= self.from
     }
 }
 
-/// What a process does, over and over.
+/// One step of a process's loop.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// Receives on one of its inputs.
+    /// Receives one item on one of its inputs.
     Receive(u8),
-    /// Sends so many on one of its outputs.
+    /// Sends a number of items on one of its outputs.
     Send(u8, u8),
-    /// Sends one if what it has received so far says so.
+    /// Sends one item if its state, which depends on the items received so far, is odd.
     Choose(u8),
 }
 
@@ -41,9 +41,9 @@ pub enum Step {
 pub struct Program {
     steps: Vec<Step>,
     rounds: usize,
-    /// It ends with the first of its inputs; others go on without.
+    /// Whether it ends as soon as a receive finds an input ended; other processes go on.
     ends_with_input: bool,
-    /// It is written as a plain closure.
+    /// Whether it is a coroutine.
     is_coroutine: bool,
 }
 
@@ -61,7 +61,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Networks of up to nine processes, the last of which sends nothing.
+/// Networks of up to eight processes. The last process sends nothing.
 pub fn net() -> impl Strategy<Value = Net> {
     let program = (prop::collection::vec(step(), 1..6), 1..12usize, any::<bool>(), any::<bool>()).prop_map(
         |(steps, rounds, ends_with_input, is_coroutine)| Program {
@@ -82,7 +82,7 @@ pub fn net() -> impl Strategy<Value = Net> {
                 Channel { from, to, initial: if to <= from { initial } else { 0 } }
             };
             let mut channels: Vec<Channel> = channels.into_iter().map(channel).collect();
-            // Everybody is heard of in some way, if only by the last.
+            // Every process sends to another one, at least to the last.
             for from in 0..senders {
                 if !channels.iter().any(|channel| channel.from == from && channel.to != from) {
                     channels.push(Channel { from, to: senders, initial: 0 });
@@ -92,20 +92,20 @@ pub fn net() -> impl Strategy<Value = Net> {
         })
 }
 
-/// What a process wants to do next.
+/// The next operation of a process.
 enum Action {
     Receive(usize),
     Send(usize, u64),
     Done,
 }
 
-/// A process as a machine: the same for the reference and for the engine.
+/// A process as a state machine, which the reference and the engine both execute.
 struct Machine {
     program: Program,
     inputs: usize,
     outputs: usize,
     at: usize,
-    /// Sends of the current step that are left.
+    /// Remaining sends of the current step.
     left: u8,
     state: u64,
 }
@@ -156,39 +156,40 @@ impl Machine {
     }
 }
 
-/// What must come of a network.
+/// The expected outcome of a network's run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expected {
     /// How its run ends.
-    pub fate: Fate,
-    /// The final states of the processes that come to their end if the rest goes on for as long as
-    /// anything can. Where the run ends before, a process may have been cancelled; none may end in
-    /// another state, which would mean that it has observed the end of a cancelled one.
+    pub end: RunEnd,
+    /// The final state of each process that ends if the network executes for as long as any process can.
+    /// A run may end earlier and cancel a process. No process may end in another state: it would have
+    /// observed the end of a cancelled process.
     pub states: Vec<Option<u64>>,
 }
 
 /// How the run of a network ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fate {
-    /// The final states of the processes that it is for.
-    Ends(Vec<Option<u64>>),
-    /// One of these circles waits for ever, and something that the network is for with it.
-    Waits(BTreeSet<BTreeSet<usize>>),
+pub enum RunEnd {
+    /// All required processes end, with these final states.
+    Completes(Vec<Option<u64>>),
+    /// One of these cycles of processes waits for ever, so a required process never ends.
+    Deadlocks(BTreeSet<BTreeSet<usize>>),
 }
 
-/// A network in the middle of its run.
+/// The state of a network during the reference's run.
 struct Execution<'a> {
     net: &'a Net,
     machines: Vec<Machine>,
     queues: Vec<VecDeque<u64>>,
-    /// Nothing will follow.
+    /// By channel: no item will follow.
     ended: Vec<bool>,
+    /// By process: it has ended.
     done: Vec<bool>,
-    /// The channel that a process waits for, and what it had wanted to do.
+    /// By process: the channel that its pending receive waits for.
     waits: Vec<Option<usize>>,
 }
 
-/// Runs a network with channels of no bounds, for as long as anything can go on.
+/// Runs a network with unbounded channels, for as long as any process can run.
 pub fn expected(net: &Net) -> Expected {
     let processes = net.programs.len();
     let initial = |(id, channel): (usize, &Channel)| (0..channel.initial).map(|i| first(id, i)).collect();
@@ -200,23 +201,23 @@ pub fn expected(net: &Net) -> Expected {
         done: vec![false; processes],
         waits: vec![None; processes],
     };
-    let mut fate = None;
+    let mut end = None;
     loop {
         while (0..processes).any(|process| run.advance(process)) {}
-        if (0..processes).all(|process| run.done[process] || !run.is_wanted(process)) {
-            let state = |p: usize| run.is_wanted(p).then(|| run.machines[p].state);
-            fate.get_or_insert_with(|| Fate::Ends((0..processes).map(state).collect()));
+        if (0..processes).all(|process| run.done[process] || !run.is_required(process)) {
+            let state = |p: usize| run.is_required(p).then(|| run.machines[p].state);
+            end.get_or_insert_with(|| RunEnd::Completes((0..processes).map(state).collect()));
         }
-        let circles = run.circles();
-        if !circles.iter().any(|circle| run.end_feedback(circle)) {
+        let cycles = run.cycles();
+        if !cycles.iter().any(|cycle| run.end_feedback(cycle)) {
             let state = |p: usize| run.done[p].then(|| run.machines[p].state);
             let states = (0..processes).map(state).collect();
-            return Expected { fate: fate.unwrap_or(Fate::Waits(circles)), states };
+            return Expected { end: end.unwrap_or(RunEnd::Deadlocks(cycles)), states };
         }
     }
 }
 
-/// An item that is in a channel at first.
+/// An initial item of a channel.
 fn first(channel: usize, at: usize) -> u64 {
     mix(channel as u64, at as u64)
 }
@@ -228,7 +229,7 @@ impl Execution<'_> {
         channels.filter(|(_, channel)| end(channel) == process).map(|(id, _)| id).collect()
     }
 
-    /// Runs a process until it waits; whether it did anything.
+    /// Runs a process until it waits; returns whether it executed any operation.
     fn advance(&mut self, process: usize) -> bool {
         let (ins, outs) = (self.ports(process, false), self.ports(process, true));
         let mut moved = false;
@@ -264,28 +265,28 @@ impl Execution<'_> {
         moved
     }
 
-    /// At rest: the processes that wait for each other. Each waits for one.
-    fn circles(&self) -> BTreeSet<BTreeSet<usize>> {
+    /// The cycles of processes that wait for each other, when no process can run. Each process waits for one.
+    fn cycles(&self) -> BTreeSet<BTreeSet<usize>> {
         let next = |process: usize| self.waits[process].map(|channel| self.net.channels[channel].from);
         let waiting = (0..self.done.len()).filter(|process| !self.done[*process]);
-        let circle = |start: usize| {
-            // After as many steps as there are processes it is on the circle that it leads to.
+        let cycle = |start: usize| {
+            // After as many steps as there are processes the walk is on the cycle that it leads to.
             let on = (0..self.done.len()).try_fold(start, |at, _| next(at))?;
-            let mut circle = BTreeSet::from([on]);
+            let mut cycle = BTreeSet::from([on]);
             let mut at = next(on)?;
-            while circle.insert(at) {
+            while cycle.insert(at) {
                 at = next(at)?;
             }
-            Some(circle)
+            Some(cycle)
         };
-        waiting.filter_map(circle).collect()
+        waiting.filter_map(cycle).collect()
     }
 
-    /// Ends the channels that lead back within a circle's loop, where all that comes into the loop
-    /// has ended, and something did come, and no process waits for the loop while it has something to
-    /// receive from outside.
-    fn end_feedback(&mut self, circle: &BTreeSet<usize>) -> bool {
-        let start = *circle.first().unwrap();
+    /// Ends the feedback channels of the loop that contains a cycle, if the loop has inputs from outside, all
+    /// of them have ended, and no process that waits for a channel of the loop has unread items from outside.
+    /// Returns whether any channel ended.
+    fn end_feedback(&mut self, cycle: &BTreeSet<usize>) -> bool {
+        let start = *cycle.first().unwrap();
         let inside = |process: usize| self.reaches(start, process) && self.reaches(process, start);
         let channels = self.net.channels.iter().enumerate();
         let mut entering = channels.clone().filter(|(_, c)| inside(c.to) && !inside(c.from)).peekable();
@@ -302,18 +303,19 @@ impl Execution<'_> {
             return false;
         }
         let back = |(id, c): &(usize, &Channel)| {
-            c.leads_back() && inside(c.to) && inside(c.from) && !self.ended[*id]
+            c.is_feedback() && inside(c.to) && inside(c.from) && !self.ended[*id]
         };
         let ends: Vec<usize> = channels.filter(back).map(|(id, _)| id).collect();
         ends.iter().for_each(|id| self.ended[*id] = true);
         !ends.is_empty()
     }
 
-    /// What the network is for: those that send nothing, and those whose messages come to no such.
-    fn is_wanted(&self, process: usize) -> bool {
-        let is_end = |process: usize| self.machines[process].outputs == 0;
-        let heard = (0..self.done.len()).any(|other| is_end(other) && self.reaches(process, other));
-        is_end(process) || !heard
+    /// Whether the run must complete this process: it has no outputs, or its messages reach no process
+    /// without outputs.
+    fn is_required(&self, process: usize) -> bool {
+        let is_sink = |process: usize| self.machines[process].outputs == 0;
+        let reaches_sink = (0..self.done.len()).any(|other| is_sink(other) && self.reaches(process, other));
+        is_sink(process) || !reaches_sink
     }
 
     fn reaches(&self, from: usize, to: usize) -> bool {
@@ -327,13 +329,13 @@ impl Execution<'_> {
     }
 }
 
-/// Runs a network on the engine: its end, and the final states of those that came to theirs.
+/// Runs a network on the engine; returns the run's result and the final states of the processes that ended.
 pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u64>>) {
     let graph = Graph::new();
     let results = Arc::new(Mutex::new(vec![None; net.programs.len()]));
     let (mut streams, mut ends) = (Vec::new(), Vec::new());
     for (id, channel) in net.channels.iter().enumerate() {
-        let back = channel.leads_back().then(|| {
+        let back = channel.is_feedback().then(|| {
             let items: Vec<u64> = (0..channel.initial).map(|i| first(id, i)).collect();
             graph.feedback(items)
         });
@@ -345,14 +347,14 @@ pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u
         let mine = |channel: &Channel| channel.to == process;
         let inputs: Vec<_> = (0..net.channels.len())
             .filter(|id| mine(&net.channels[*id]))
-            .map(|id| input(&format!("in{id}"), streams[id].take().expect("made before")))
+            .map(|id| input(&format!("in{id}"), streams[id].take().expect("the stream was built before")))
             .collect();
         let outs: Vec<usize> =
             (0..net.channels.len()).filter(|id| net.channels[*id].from == process).collect();
         let outputs: Vec<_> = outs.iter().map(|id| output(&format!("out{id}"))).collect();
         let (mut machine, results) = (Machine::new(net, process), results.clone());
         let name = process.to_string();
-        let given = if net.programs[process].is_coroutine {
+        let streams_out = if net.programs[process].is_coroutine {
             let body = move |mut rxs: Vec<BlockingRx<u64>>, mut txs: Vec<BlockingTx<u64>>| {
                 loop {
                     match machine.next() {
@@ -377,14 +379,14 @@ pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u
             };
             graph.process(&name, inputs, outputs, body)
         };
-        for (id, stream) in outs.into_iter().zip(given) {
+        for (id, stream) in outs.into_iter().zip(streams_out) {
             match ends[id].take() {
                 Some(end) => stream.feed(end),
                 None => streams[id] = Some(stream),
             }
         }
     }
-    let end = graph.build().expect("a network that is legal").run(options).map(Finished::into_report);
+    let end = graph.build().expect("a legal network").run(options).map(Finished::into_report);
     let results = std::mem::take(&mut *results.lock().unwrap());
     (end, results)
 }

@@ -1,33 +1,33 @@
-//! A model of the virtual host as a graph that the engine can run: the same nodes, channels, rates
-//! and capacities, with kernels that move numbers.
+//! Builds a model of the virtual host as a graph for the engine: the same nodes, channels, rates and
+//! capacities, with kernels that move numbers.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use thalweg::graph::{ChannelId, GraphData, Kind, NodeId};
-use thalweg::policy::virtual_host::{Model, NodeModel, Ratio};
 use thalweg::{Glance, Graph, In, Many, Out, Stream, input, output, window};
+use thalweg_sim::{Model, NodeModel, Ratio};
 
-/// A node's port: the node, and which of its ports.
+/// A port: the node, and the index among its inputs or outputs.
 type Port = (NodeId, usize);
 
-/// The model's graph for the engine. Starving sources give their bursts as fast as they can.
+/// The model's graph for the engine. Starving sources push their bursts without waiting.
 pub fn build(model: &Model) -> Graph<'static> {
     build_gated(model, &Gates::new(model, u64::MAX))
 }
 
-/// The same, with starving sources that wait at their gates.
+/// The model's graph for the engine, with starving sources that wait at their gates.
 pub fn build_gated(model: &Model, gates: &Gates) -> Graph<'static> {
     let (streams, open) = (BTreeMap::new(), BTreeMap::new());
-    let mut work = Work { model, gates, graph: Graph::new(), streams, open };
-    model.graph.node_ids().for_each(|node| work.node(node));
-    work.graph
+    let mut builder = Builder { model, gates, graph: Graph::new(), streams, open };
+    model.graph.node_ids().for_each(|node| builder.node(node));
+    builder.graph
 }
 
-/// Where a source on a thread of its own waits before each burst, and before its end.
+/// Blocks a source, on a thread of its own, before each burst and before its end.
 #[derive(Default)]
 pub struct Gate {
-    /// How often it was opened, and how often the source has come to it.
+    /// The number of openings, and the number of times the source has arrived.
     counts: Mutex<(u64, u64)>,
     changed: Condvar,
 }
@@ -37,12 +37,12 @@ impl Gate {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The source has come, and waits until the gate was opened as often as it has come.
+    /// Called by the source: waits until the openings are as many as its arrivals, this one included.
     fn pass(&self) {
         let mut counts = self.counts();
         counts.1 += 1;
         self.changed.notify_all();
-        drop(self.changed.wait_while(counts, |(opened, come)| opened < come));
+        drop(self.changed.wait_while(counts, |(opened, arrived)| opened < arrived));
     }
 
     /// Lets the source pass once.
@@ -51,10 +51,10 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Waits until the source has come back from all bursts it was let pass for. It publishes each
-    /// item before it makes the next, so then all of them are out.
+    /// Waits until the source has arrived once more than the gate was opened: all bursts so far are pushed.
+    /// The source publishes each item before it produces the next, so all of them are visible.
     pub fn wait(&self) {
-        drop(self.changed.wait_while(self.counts(), |(opened, come)| *come <= *opened));
+        drop(self.changed.wait_while(self.counts(), |(opened, arrived)| *arrived <= *opened));
     }
 }
 
@@ -62,7 +62,7 @@ impl Gate {
 pub struct Gates(BTreeMap<NodeId, Arc<Gate>>);
 
 impl Gates {
-    /// Gates that were opened so often.
+    /// Gates with this number of openings.
     pub fn new(model: &Model, opened: u64) -> Gates {
         let starving = model.graph.node_ids().filter(|id| model.graph.node(*id).blocking);
         let gate = || Arc::new(Gate { counts: Mutex::new((opened, 0)), ..Gate::default() });
@@ -75,23 +75,23 @@ impl Gates {
     }
 }
 
-/// The model's name for a channel of the engine's graph.
+/// The model's channel that corresponds to a channel of the engine's graph.
 pub fn in_model(model: &GraphData, engine: &GraphData, id: ChannelId) -> ChannelId {
     let to = engine.channel(id).to;
-    model.channel_ids().find(|other| model.channel(*other).to == to).expect("the same ports are joined")
+    model.channel_ids().find(|other| model.channel(*other).to == to).expect("both graphs join the same ports")
 }
 
-struct Work<'m> {
+struct Builder<'m> {
     model: &'m Model,
     gates: &'m Gates,
     graph: Graph<'static>,
-    /// Outputs whose consumer comes later.
+    /// Outputs that no consumer has been built for yet.
     streams: BTreeMap<Port, Stream<'static, u64>>,
-    /// Channels whose producer comes later than their consumer.
+    /// Feedback channels that no producer has been built for yet.
     open: BTreeMap<Port, thalweg::Feedback<'static, u64>>,
 }
 
-impl Work<'_> {
+impl Builder<'_> {
     fn node(&mut self, id: NodeId) {
         let peeks =
             self.model.graph.node(id).inputs.iter().any(|port| port.peek > port.pop.fixed().unwrap_or(1));
@@ -108,7 +108,7 @@ impl Work<'_> {
         }
     }
 
-    /// What flows into a port, as the model has it.
+    /// The stream of an input port, with the model's capacity.
     fn stream(&mut self, to: Port) -> Stream<'static, u64> {
         let (model, id) = (self.model, self.model.graph.node(to.0).inputs[to.1].channel.expect("joined"));
         let channel = model.graph.channel(id);
@@ -125,18 +125,22 @@ impl Work<'_> {
 
     fn outputs(&self, id: NodeId) -> Vec<thalweg::GiveSpec<u64>> {
         let ports = self.model.graph.node(id).outputs.iter();
-        let give = |rate: Option<u32>, name: &str| match rate {
+        let spec = |rate: Option<u32>, name: &str| match rate {
             Some(items) => output(name).push(items),
             None => output(name),
         };
-        ports.map(|port| give(port.push.fixed(), &port.name)).collect()
+        ports.map(|port| spec(port.push.fixed(), &port.name)).collect()
     }
 
     fn starving(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
-        let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
-        assert_eq!(law.pushes, [Ratio::ONE], "a starving source has one output, of one item a firing");
+        let (node, model) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
+        assert_eq!(
+            model.pushes,
+            [Ratio::ONE],
+            "a starving source has one output and pushes one item a firing"
+        );
         let gate = self.gates.of(id).clone();
-        let mut bursts = law.bursts.into_iter();
+        let mut bursts = model.bursts.into_iter();
         let mut left = 0;
         let items = std::iter::from_fn(move || {
             if left == 0 {
@@ -150,7 +154,7 @@ impl Work<'_> {
     }
 
     fn popping(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
-        let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
+        let (node, model) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         let fixed = node.inputs.iter().all(|port| port.pop.fixed().is_some());
         let inputs: Vec<_> = (0..node.inputs.len())
             .map(|i| (i, self.stream((id, i)), node.inputs[i].pop.fixed()))
@@ -163,61 +167,62 @@ impl Work<'_> {
         let kernel = self.graph.kernel(&node.name, inputs, outputs);
         if node.kind == Kind::Parallel {
             return kernel.parallel(move |ins, outs| {
-                move_items(&law, 0, ins, outs);
+                move_items(&model, 0, ins, outs);
             });
         }
         let mut ticket = 0;
         let source = node.is_source();
-        let pops = law.pops.clone();
+        let pops = model.pops.clone();
         let fire = move |ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>| {
-            move_items(&law, ticket, ins, outs);
+            move_items(&model, ticket, ins, outs);
             ticket += 1;
-            if source && ticket == law.firings { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if source && ticket == model.firings { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         if fixed {
             return kernel.sequential(fire);
         }
         let mut framed = 0;
         let frame = move |glances: &Vec<Glance<u64>>| {
-            let takes: Vec<usize> = pops.iter().map(|pop| pop.at(framed)).collect();
-            for (glance, take) in glances.iter().zip(&takes).filter(|(_, take)| **take > 0) {
-                if glance.peek(take - 1)?.is_none() {
+            let needed: Vec<usize> = pops.iter().map(|pop| pop.at(framed)).collect();
+            for (glance, needed) in glances.iter().zip(&needed).filter(|(_, needed)| **needed > 0) {
+                if glance.peek(needed - 1)?.is_none() {
                     return Ok(None);
                 }
             }
             framed += 1;
-            Ok(Some(takes))
+            Ok(Some(needed))
         };
         kernel.framed(frame).sequential(fire)
     }
 
     fn peeking(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
-        let (node, law) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
+        let (node, model) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         let inputs: Vec<_> = (0..node.inputs.len())
             .map(|i| {
-                let pop = node.inputs[i].pop.fixed().expect("peeking ports are static here");
+                let pop =
+                    node.inputs[i].pop.fixed().expect("a peeking port has a static rate in these models");
                 window(&node.inputs[i].name, self.stream((id, i))).pop(pop).peek(node.inputs[i].peek)
             })
             .collect();
         let outputs = self.outputs(id);
-        let give = move |law: &NodeModel, outs: &mut Many<Out<u64>>| push_items(law, 0, outs);
+        let push = move |model: &NodeModel, outs: &mut Many<Out<u64>>| push_items(model, 0, outs);
         let kernel = self.graph.kernel(&node.name, inputs, outputs);
         match node.kind {
-            Kind::Parallel => kernel.parallel(move |_, outs| give(&law, outs)),
-            _ => kernel.sequential(move |_, outs| give(&law, outs)),
+            Kind::Parallel => kernel.parallel(move |_, outs| push(&model, outs)),
+            _ => kernel.sequential(move |_, outs| push(&model, outs)),
         }
     }
 }
 
-fn move_items(law: &NodeModel, ticket: u64, ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>) {
-    for (port, pop) in ins.iter_mut().zip(&law.pops) {
+fn move_items(model: &NodeModel, ticket: u64, ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>) {
+    for (port, pop) in ins.iter_mut().zip(&model.pops) {
         (0..pop.at(ticket)).for_each(|_| _ = port.pop());
     }
-    push_items(law, ticket, outs);
+    push_items(model, ticket, outs);
 }
 
-fn push_items(law: &NodeModel, ticket: u64, outs: &mut Many<Out<u64>>) {
-    for (port, push) in outs.iter_mut().zip(&law.pushes) {
+fn push_items(model: &NodeModel, ticket: u64, outs: &mut Many<Out<u64>>) {
+    for (port, push) in outs.iter_mut().zip(&model.pushes) {
         (0..push.at(ticket)).for_each(|item| port.push(item as u64));
     }
 }

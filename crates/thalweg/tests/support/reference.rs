@@ -1,13 +1,13 @@
-//! What a graph gives: a sequential interpreter with channels that never fill.
+//! The reference output of a graph: a sequential interpreter with unbounded channels.
 //!
-//! A node is a process of Kahn's kind: it looks at the items ahead, and so sees the item, or that
-//! the stream has ended, or must wait. The interpreter lets every node fire for as long as it can,
-//! round and round. When nothing can fire any more, loops whose outside has ended are closed.
+//! A node is a Kahn process: peeking an input yields an item or the end of the stream, or the node waits.
+//! The interpreter visits the nodes in turn and fires each for as long as it can. When no node can fire, it
+//! ends each loop that has no open input from outside.
 
 use super::spec::{Entry, Op, Spec, Wired, digest, mix};
 use std::collections::VecDeque;
 
-/// Items of all channels together beyond which a graph is not worth running.
+/// The maximum number of items pushed in all; graphs that push more are skipped.
 const MOST_ITEMS: usize = 20_000;
 
 #[derive(Debug, Default)]
@@ -16,10 +16,10 @@ struct Channel {
     ended: bool,
 }
 
-/// The next items are not there yet.
+/// The next items have not arrived yet.
 struct NotYet;
 
-/// Whether a node goes on after a firing.
+/// Whether a node continues after a firing.
 enum Then {
     More,
     End,
@@ -30,11 +30,11 @@ struct Ports<'a> {
     channels: &'a mut [Channel],
     ins: &'a [usize],
     outs: &'a [usize],
-    given: usize,
+    pushed: usize,
 }
 
 impl Ports<'_> {
-    /// Whether `count` items are there; `None` where the stream ends before.
+    /// `Some` if `count` items have arrived; `None` if the stream ends before.
     fn has(&self, port: usize, count: usize) -> Result<Option<()>, NotYet> {
         let channel = &self.channels[self.ins[port]];
         match (channel.items.len() >= count, channel.ended) {
@@ -48,7 +48,7 @@ impl Ports<'_> {
         Ok(self.has(port, 1)?.map(|()| self.channels[self.ins[port]].items[0]))
     }
 
-    fn take(&mut self, port: usize, count: usize) -> Vec<u64> {
+    fn pop(&mut self, port: usize, count: usize) -> Vec<u64> {
         self.channels[self.ins[port]].items.drain(..count).collect()
     }
 
@@ -57,7 +57,7 @@ impl Ports<'_> {
     }
 
     fn push(&mut self, port: usize, value: u64) {
-        self.given += 1;
+        self.pushed += 1;
         self.channels[self.outs[port]].items.push_back(value);
     }
 }
@@ -75,12 +75,12 @@ struct Node {
 struct Machine {
     channels: Vec<Channel>,
     nodes: Vec<Node>,
-    /// Of each loop: the channel that enters it, and its way back.
+    /// For each loop: its outside input and its feedback channel.
     loops: Vec<(usize, usize)>,
 }
 
-/// What every sink of the graph receives, in the order of [`Spec::wire`]; `None` where that is
-/// more than the tests want to run.
+/// The items that every sink of the graph receives, in the order of [`Spec::wire`]; `None` if the graph pushes
+/// more than [`MOST_ITEMS`].
 pub fn reference(spec: &Spec) -> Option<Vec<Vec<u64>>> {
     let (wired, open) = spec.wire();
     let streams = spec.sources.len() + wired.iter().map(|w| w.outs.len()).sum::<usize>();
@@ -101,7 +101,7 @@ pub fn reference(spec: &Spec) -> Option<Vec<Vec<u64>>> {
     Some(open.iter().map(|stream| machine.channels[*stream].items.iter().copied().collect()).collect())
 }
 
-/// Ends the node where the stream has ended.
+/// Ends the node if the stream has ended.
 macro_rules! or_end {
     ($e:expr) => {
         match $e? {
@@ -132,27 +132,27 @@ impl Machine {
             Op::Map { parallel, .. } => self.add_map(ins, outs, parallel),
             Op::Rated { .. } => self.add(ins, outs, |ports| {
                 or_end!(ports.has(0, 1));
-                let item = ports.take(0, 1)[0];
+                let item = ports.pop(0, 1)[0];
                 (0..item % 4).for_each(|i| ports.push(0, mix(item, i)));
                 Ok(Then::More)
             }),
             Op::Static { pop, push, .. } => self.add(ins, outs, move |ports| {
                 or_end!(ports.has(0, pop as usize));
-                let of = digest(ports.take(0, pop as usize));
+                let of = digest(ports.pop(0, pop as usize));
                 (0..u64::from(push)).for_each(|i| ports.push(0, mix(of, i)));
                 Ok(Then::More)
             }),
             Op::Window { pop, peek, .. } => self.add(ins, outs, move |ports| {
                 or_end!(ports.has(0, peek as usize));
                 let of = digest(ports.window(0, peek as usize));
-                ports.take(0, pop as usize);
+                ports.pop(0, pop as usize);
                 ports.push(0, of);
                 Ok(Then::More)
             }),
-            Op::Split { way, .. } => self.add(ins, outs, move |ports| {
+            Op::Split { route, .. } => self.add(ins, outs, move |ports| {
                 or_end!(ports.has(0, 1));
-                let item = ports.take(0, 1)[0];
-                let (first, second) = way.of(item);
+                let item = ports.pop(0, 1)[0];
+                let (first, second) = route.of(item);
                 if first {
                     ports.push(0, mix(item, 1));
                 }
@@ -164,8 +164,8 @@ impl Machine {
             Op::Zip { pops: (a, b), .. } => self.add(ins, outs, move |ports| {
                 or_end!(ports.has(0, a as usize));
                 or_end!(ports.has(1, b as usize));
-                let mut items = ports.take(0, a as usize);
-                items.extend(ports.take(1, b as usize));
+                let mut items = ports.pop(0, a as usize);
+                items.extend(ports.pop(1, b as usize));
                 ports.push(0, digest(items));
                 Ok(Then::More)
             }),
@@ -173,7 +173,7 @@ impl Machine {
                 let control = or_end!(ports.peek(0));
                 let from = 1 + (control % 2) as usize;
                 or_end!(ports.has(from, 1));
-                let of = [ports.take(0, 1)[0], ports.take(from, 1)[0]];
+                let of = [ports.pop(0, 1)[0], ports.pop(from, 1)[0]];
                 ports.push(0, digest(of));
                 Ok(Then::More)
             }),
@@ -183,21 +183,21 @@ impl Machine {
                     (Some(a), Some(b)) => usize::from(b < a),
                     (a, _) => usize::from(a.is_none()),
                 };
-                let item = ports.take(from, 1)[0];
+                let item = ports.pop(from, 1)[0];
                 ports.push(0, mix(item, from as u64));
                 Ok(Then::More)
             }),
             Op::Groups { .. } => self.add(ins, outs, |ports| {
                 let size = 1 + (or_end!(ports.peek(0)) % 4) as usize;
                 or_end!(ports.has(0, size));
-                let of = digest(ports.take(0, size));
+                let of = digest(ports.pop(0, size));
                 (0..of % 3).for_each(|i| ports.push(0, mix(of, i)));
                 Ok(Then::More)
             }),
             Op::Loop { entry, initial, body, .. } => self.add_loop(ins[0], outs[0], entry, initial, &body),
             Op::Round { .. } => self.add(ins, outs, |ports| {
                 or_end!(ports.has(0, 1));
-                let item = ports.take(0, 1)[0];
+                let item = ports.pop(0, 1)[0];
                 let result = (0..item % 5).fold(item, mix);
                 ports.push(0, result);
                 Ok(Then::More)
@@ -210,7 +210,7 @@ impl Machine {
                 if size == 0 {
                     return Ok(Then::End);
                 }
-                let chunk = ports.take(0, size);
+                let chunk = ports.pop(0, size);
                 ports.push(0, digest(chunk));
                 Ok(Then::More)
             }),
@@ -222,7 +222,7 @@ impl Machine {
                     }
                     or_end!(ports.has(0, 1));
                     left -= 1;
-                    let item = ports.take(0, 1)[0];
+                    let item = ports.pop(0, 1)[0];
                     ports.push(0, item);
                     Ok(Then::More)
                 });
@@ -234,7 +234,7 @@ impl Machine {
                         ports.push(0, total);
                         return Ok(Then::End);
                     }
-                    let item = ports.take(0, 1)[0];
+                    let item = ports.pop(0, 1)[0];
                     total = mix(total, item);
                     if item.is_multiple_of(3) {
                         ports.push(0, item);
@@ -249,7 +249,7 @@ impl Machine {
         let mut state = 0;
         self.add(ins, outs, move |ports| {
             or_end!(ports.has(0, 1));
-            let item = ports.take(0, 1)[0];
+            let item = ports.pop(0, 1)[0];
             state = if parallel { mix(item, 5) } else { mix(state, item) };
             ports.push(0, state);
             Ok(Then::More)
@@ -261,16 +261,16 @@ impl Machine {
         self.channels[back].items.extend(initial_items(initial));
         self.loops.push((from, back));
         self.add(vec![from, back], vec![at], move |ports| {
-            let takes = match entry {
+            let pops = match entry {
                 Entry::Zip => [1, 1],
                 Entry::ByData => [(or_end!(ports.peek(1)) % 3) as usize, 1],
                 Entry::Drain if ports.has(0, 1)?.is_some() => [1, 0],
                 Entry::Drain => [0, 1],
             };
-            or_end!(ports.has(0, takes[0]));
-            or_end!(ports.has(1, takes[1]));
-            let mut items = ports.take(0, takes[0]);
-            items.extend(ports.take(1, takes[1]));
+            or_end!(ports.has(0, pops[0]));
+            or_end!(ports.has(1, pops[1]));
+            let mut items = ports.pop(0, pops[0]);
+            items.extend(ports.pop(1, pops[1]));
             ports.push(0, digest(items));
             Ok(Then::More)
         });
@@ -281,7 +281,7 @@ impl Machine {
         }
         self.add(vec![at], vec![to, back], move |ports| {
             or_end!(ports.has(0, 1));
-            let item = ports.take(0, 1)[0];
+            let item = ports.pop(0, 1)[0];
             let (out, round) = leaves(entry, item);
             if out {
                 ports.push(0, mix(item, 1));
@@ -293,12 +293,12 @@ impl Machine {
         });
     }
 
-    /// Until nothing can fire; `None` where it becomes too much.
+    /// Runs until all nodes have ended; `None` if they push more than [`MOST_ITEMS`].
     fn run(&mut self) -> Option<()> {
-        let mut given = 0;
+        let mut pushed = 0;
         loop {
             let before = self.nodes.iter().filter(|node| node.done).count();
-            let fired = self.pass(&mut given)?;
+            let fired = self.pass(&mut pushed)?;
             let ended = self.nodes.iter().filter(|node| node.done).count();
             if ended == self.nodes.len() {
                 return Some(());
@@ -309,7 +309,7 @@ impl Machine {
         }
     }
 
-    /// Nothing can fire: loops whose outside has ended are over.
+    /// Called when no node can fire: ends the feedback of each loop if the loop's outside input has ended.
     fn close_loops(&mut self) {
         let mut closed = false;
         for (outside, back) in &self.loops {
@@ -318,14 +318,14 @@ impl Machine {
                 closed = true;
             }
         }
-        assert!(closed, "sources end, so whatever does not end is a loop");
+        assert!(closed, "all sources end, so only a loop can remain");
     }
 
-    fn pass(&mut self, given: &mut usize) -> Option<bool> {
+    fn pass(&mut self, pushed: &mut usize) -> Option<bool> {
         let mut fired = false;
         for node in self.nodes.iter_mut().filter(|node| !node.done) {
             let (ins, outs) = (&node.ins, &node.outs);
-            let mut ports = Ports { channels: &mut self.channels, ins, outs, given: 0 };
+            let mut ports = Ports { channels: &mut self.channels, ins, outs, pushed: 0 };
             loop {
                 match (node.fire)(&mut ports) {
                     Ok(Then::More) => fired = true,
@@ -335,11 +335,11 @@ impl Machine {
                     }
                     Err(NotYet) => break,
                 }
-                if *given + ports.given > MOST_ITEMS {
+                if *pushed + ports.pushed > MOST_ITEMS {
                     return None;
                 }
             }
-            *given += ports.given;
+            *pushed += ports.pushed;
             if node.done {
                 node.outs.iter().for_each(|channel| self.channels[*channel].ended = true);
             }
@@ -348,12 +348,12 @@ impl Machine {
     }
 }
 
-/// What the way back of a loop holds at the start.
+/// The initial items of a loop's feedback channel.
 pub fn initial_items(count: usize) -> impl Iterator<Item = u64> {
     (0..count as u64).map(|i| mix(11, i))
 }
 
-/// Whether an item leaves a loop, and whether it goes round again.
+/// Whether an item leaves a loop, and whether it is fed back.
 pub fn leaves(entry: Entry, item: u64) -> (bool, bool) {
     match entry {
         Entry::Zip | Entry::ByData => (true, true),

@@ -1,28 +1,28 @@
-//! Many random cases, by the environment: `THALWEG_CASES` says how many, `THALWEG_SEED` which.
+//! Runs many random cases: `THALWEG_CASES` sets their number, `THALWEG_SEED` the seed.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
 
-/// Cases of a whole test file where the environment does not say.
+/// The number of cases of a whole test file if the environment sets none.
 const CASES: u64 = 3_000;
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}: not a number")))
 }
 
-/// The number of cases that is `percent` per cent of those of a test file.
+/// `percent` per cent of the cases of a test file.
 pub fn count(percent: u64) -> u64 {
     (setting("THALWEG_CASES").unwrap_or(CASES) * percent).div_ceil(100)
 }
 
-/// Runs `check` on `percent` of the cases; panics with the seed and the smallest case found where
-/// one fails.
+/// Runs `check` on `percent` per cent of the cases. If a case fails, panics with the seed and the smallest
+/// failing case found.
 pub fn for_each<S: Strategy>(percent: u64, cases: S, check: impl Fn(S::Value) -> TestCaseResult) {
     let count = count(percent);
     let seed = setting("THALWEG_SEED").unwrap_or_else(|| u64::from(std::process::id()));
     println!("THALWEG_SEED={seed}, {count} cases");
     let config = Config {
-        cases: u32::try_from(count).expect("a number of cases that ends"),
+        cases: u32::try_from(count).expect("the number of cases fits into 32 bits"),
         failure_persistence: None,
         max_shrink_iters: 2000,
         ..Config::default()

@@ -1,5 +1,5 @@
 //! Random sections of [`Stream::in_flight`](thalweg::Stream::in_flight): as data, by a sequential reference, and for
-//! the engine, with a count of what is in flight.
+//! the engine, with a count of the items in flight.
 
 use super::spec::{digest, mix};
 use proptest::prelude::*;
@@ -13,19 +13,19 @@ pub enum Step {
     Map {
         parallel: bool,
     },
-    /// Any number of results up to `most` for an item, in parallel.
+    /// Up to `most` results for each item, in parallel.
     Many {
         most: u64,
         workers: Option<u32>,
     },
-    /// A window of `peek` items of which `pop` leave gives `push` results.
+    /// Peeks `peek` items, pops `pop` of them, pushes `push` results.
     Fixed {
         parallel: bool,
         pop: u32,
         peek: u32,
         push: u32,
     },
-    /// A copy of each item on two paths, one of them with a map, that meet again.
+    /// Copies each item to two paths, one of them with a map, and joins the paths.
     Paths,
     /// A section within the section.
     Inner {
@@ -34,7 +34,7 @@ pub enum Step {
     },
 }
 
-/// A value, and the numbers of the entry's items that it was made of.
+/// A value, and the numbers of the section's input items that it was computed from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
     pub value: u64,
@@ -60,12 +60,12 @@ impl Item {
     }
 }
 
-/// The entry's items.
+/// The section's input items.
 pub fn items(count: u32, salt: u64) -> impl Iterator<Item = Item> + Send + 'static {
     (0..count).map(move |i| Item { value: mix(salt, i.into()), from: vec![i] })
 }
 
-/// What the items become.
+/// The results of a section, computed sequentially.
 pub fn reference(items: Vec<Item>, steps: &[Step]) -> Vec<Item> {
     steps.iter().fold(items, |items, step| match step {
         Step::Map { .. } => items.into_iter().map(Item::map).collect(),
@@ -86,7 +86,7 @@ pub fn reference(items: Vec<Item>, steps: &[Step]) -> Vec<Item> {
     })
 }
 
-/// The same steps for the engine.
+/// Builds the steps for the engine.
 pub fn build<'env>(items: Stream<'env, Item>, steps: &[Step], capacity: Option<usize>) -> Stream<'env, Item> {
     steps.iter().fold(items, |items, step| {
         let items = match step {
@@ -119,8 +119,8 @@ fn fixed(items: Stream<'_, Item>, parallel: bool, (pop, peek): (u32, u32), push:
     if pop == peek {
         let kernel = graph.kernel("fixed", input("in", items).pop(pop), output("out").push(push));
         let fire = move |items: &mut thalweg::In<Item>, out: &mut thalweg::Out<Item>| {
-            let taken: Vec<Item> = std::iter::from_fn(|| items.try_pop()).collect();
-            (0..push).for_each(|i| out.push(Item::join(taken.iter(), i.into())));
+            let popped: Vec<Item> = std::iter::from_fn(|| items.try_pop()).collect();
+            (0..push).for_each(|i| out.push(Item::join(popped.iter(), i.into())));
         };
         return if parallel { kernel.parallel(fire) } else { kernel.sequential(fire) };
     }
@@ -132,14 +132,14 @@ fn fixed(items: Stream<'_, Item>, parallel: bool, (pop, peek): (u32, u32), push:
     if parallel { kernel.parallel(fire) } else { kernel.sequential(fire) }
 }
 
-/// Items of the entry that have begun and of which a descendant has not left, and the most that there were. An
-/// item without descendants counts as gone.
+/// Counts the input items in flight, and their maximum: an item enters with its firing at the section's entry and
+/// leaves with the last result computed from it. An item without results is not counted.
 struct InFlight {
     now: AtomicUsize,
     most: AtomicUsize,
-    /// By number: whether an item of the entry has descendants.
+    /// By input item: whether a result is computed from it.
     counts: Vec<bool>,
-    /// By result: the items whose last descendant it is.
+    /// By result: the number of input items that leave with it.
     ends: Vec<usize>,
     left: AtomicUsize,
 }
@@ -170,28 +170,28 @@ impl InFlight {
     }
 }
 
-/// What a run of a section was found to do.
+/// The measured outcome of a section's run.
 #[derive(Debug)]
-pub struct Found {
+pub struct Measured {
     pub results: Vec<Item>,
     pub expected: Vec<Item>,
-    /// Items in flight at most.
+    /// The maximum number of items in flight.
     pub most: usize,
     pub report: Report,
 }
 
-impl Found {
-    /// Tokens that the channel of the section with this exit can hold at the end.
+impl Measured {
+    /// The final capacity of the token channel of the section with this exit node.
     pub fn limit(&self, exit: &str) -> usize {
         let graph = &self.report.graph;
         let tokens = graph.channel_ids().find(|id| {
             let channel = graph.channel(*id);
             channel.link.limits && graph.node(channel.to.0).name == exit
         });
-        self.report.channels[tokens.expect("a section has tokens").index()].capacity
+        self.report.channels[tokens.expect("a section has a token channel").index()].capacity
     }
 
-    /// Whether some limit has grown.
+    /// Whether any limit has grown.
     pub fn has_grown(&self) -> bool {
         self.report.growths.iter().any(|growth| self.report.graph.channel(growth.channel).link.limits)
     }
@@ -204,7 +204,7 @@ pub fn run(
     most: usize,
     capacity: Option<usize>,
     options: &Options,
-) -> Found {
+) -> Measured {
     let expected = reference(items(count, salt).collect(), steps);
     let in_flight = InFlight::new(count, &expected);
     let watched = &in_flight;
@@ -223,10 +223,11 @@ pub fn run(
         .collect()
         .run(options)
         .unwrap();
-    Found { results, expected, most: in_flight.most.into_inner(), report }
+    Measured { results, expected, most: in_flight.most.into_inner(), report }
 }
 
-/// Items that may begin beyond a limit, since rates count firings in parts: the product of all rates.
+/// The number by which the items in flight may exceed the limit. Rates count items in shares, so an item may count
+/// as gone before its last result has left. The error is less than the product of all rates.
 pub fn slack(steps: &[Step]) -> usize {
     let product = steps.iter().fold(1, |product, step| match step {
         Step::Fixed { pop, push, .. } => product * (*pop * *push) as usize,
@@ -236,11 +237,11 @@ pub fn slack(steps: &[Step]) -> usize {
     product - 1
 }
 
-/// Whether no firing needs more than one item of an input, so that no limit need grow.
-pub fn takes_one_by_one(steps: &[Step]) -> bool {
+/// Whether no firing needs more than one item of an input, so that no limit has to grow.
+pub fn needs_one_item_a_firing(steps: &[Step]) -> bool {
     steps.iter().all(|step| match step {
         Step::Fixed { peek, .. } => *peek == 1,
-        Step::Inner { steps, .. } => takes_one_by_one(steps),
+        Step::Inner { steps, .. } => needs_one_item_a_firing(steps),
         _ => true,
     })
 }

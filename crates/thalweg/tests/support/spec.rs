@@ -1,13 +1,13 @@
 //! Random graphs as data.
 //!
-//! A graph is a list of sources and a list of steps. Each step takes streams out of the pool of
-//! those that are open and puts its own in; what is open at the end gets a sink. Which stream a
-//! step takes is a number modulo the size of the pool, so every list of steps is a graph, and
-//! proptest can shrink it by leaving steps out.
+//! A graph is a list of sources and a list of steps. Each step removes streams from the pool of open
+//! streams and adds its outputs to it; the streams that are open at the end get a sink each. A step picks
+//! a stream by a number modulo the size of the pool. So every list of steps is a graph, and proptest can
+//! shrink it by removing steps.
 
 use proptest::prelude::*;
 
-/// A step of the splitmix64 generator: what kernels compute.
+/// A step of the splitmix64 generator: the arithmetic of all kernels.
 pub fn mix(a: u64, b: u64) -> u64 {
     let mut z = a.wrapping_add(b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,81 +15,81 @@ pub fn mix(a: u64, b: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Values in, one value out, that depends on all of them and their order.
+/// Combines values into one that depends on all of them and on their order.
 pub fn digest(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(7, mix)
 }
 
-/// Where a splitting node sends an item.
+/// The outputs that a splitting node pushes an item to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
-    /// To one of two outputs.
+pub enum Route {
+    /// One of two outputs.
     ByData,
-    /// To both.
+    /// Both.
     Both,
-    /// To none, one or both.
+    /// None, one or both.
     Any,
 }
 
-impl Way {
+impl Route {
     /// Whether an item of this value goes to the first and to the second output.
     pub fn of(self, value: u64) -> (bool, bool) {
         match self {
-            Way::ByData => (value.is_multiple_of(2), value % 2 == 1),
-            Way::Both => (true, true),
-            Way::Any => (value & 1 == 1, value & 6 == 6),
+            Route::ByData => (value.is_multiple_of(2), value % 2 == 1),
+            Route::Both => (true, true),
+            Route::Any => (value & 1 == 1, value & 6 == 6),
         }
     }
 }
 
-/// How the joining node of a loop takes from outside and from the way back.
+/// How the entry node of a loop pops its outside input and its feedback input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// One of each: the loop ends with the outside.
+    /// One item of each: the loop ends when the outside ends.
     Zip,
-    /// One that came round, and as many from outside as it says: 0 to 2.
+    /// One feedback item, and 0 to 2 items from outside, depending on its value.
     ByData,
-    /// All from outside first, then what comes round until nothing does: only the engine can see
-    /// that the loop is over. The way back must grow.
+    /// All items from outside first, then the feedback items until there are none: only the engine can
+    /// detect that the loop has ended. The feedback channel must grow.
     Drain,
 }
 
-/// What a step adds to the graph.
+/// The node or nodes that a step adds to the graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// One result an item; with state where it is sequential.
+    /// One result for each item; a sequential map has state.
     Map { parallel: bool, blocking: bool },
-    /// None to three results an item.
+    /// Zero to three results for each item.
     Rated { parallel: bool },
-    /// `pop` items, `push` results.
+    /// `pop` items become `push` results.
     Static { parallel: bool, pop: u32, push: u32 },
-    /// `peek` items seen, `pop` taken, one result.
+    /// Peeks `peek` items, pops `pop`, pushes one result.
     Window { parallel: bool, pop: u32, peek: u32 },
     /// Two outputs.
-    Split { parallel: bool, way: Way },
-    /// Two inputs, so many items of each for one result.
+    Split { parallel: bool, route: Route },
+    /// Two inputs: `pops` items of them become one result.
     Zip { parallel: bool, pops: (u32, u32) },
-    /// Three inputs: the items of the first say from which of the others to take one.
+    /// Three inputs: an item of the first selects the input, of the other two, that the next item is popped from.
     Choose { parallel: bool },
-    /// Two inputs, the smaller head first.
+    /// Two inputs: the smaller of the two next items is popped first.
     Merge { parallel: bool },
-    /// An item says how many follow it. The framing function looks at the last of them, or leaves
-    /// it to the engine to see that they are there.
-    Groups { parallel: bool, looks: bool },
-    /// A feedback channel with so many initial items, and a chain of maps in the loop.
+    /// The first item of a group holds the group's length. With `peeks_last` the framing function peeks the
+    /// last item of the group; without, the engine checks that the whole group has arrived.
+    Groups { parallel: bool, peeks_last: bool },
+    /// A feedback channel with `initial` items, and a chain of maps in the loop.
     Loop { entry: Entry, initial: usize, body: Vec<bool>, parallel: bool },
-    /// Each item goes round 0 to 4 times.
+    /// Each item makes 0 to 4 rounds.
     Round { in_flight: usize },
-    /// Groups of so many, the last one shorter.
+    /// Chunks of this length; the last one may be shorter.
     Chunks(usize),
-    /// So many items; then it ends.
+    /// The first items, up to this number; then the node ends.
     Take(usize),
-    /// The digest of all items, given at the end, besides every third item as it comes.
+    /// Every third item at once and, at the end, the digest of all items.
     Total,
 }
 
 impl Op {
-    /// Streams it takes.
+    /// The number of input streams.
     pub fn inputs(&self) -> usize {
         match self {
             Op::Zip { .. } | Op::Merge { .. } => 2,
@@ -98,72 +98,73 @@ impl Op {
         }
     }
 
-    /// Streams it gives.
+    /// The number of output streams.
     pub fn outputs(&self) -> usize {
         if matches!(self, Op::Split { .. }) { 2 } else { 1 }
     }
 }
 
-/// A starting node.
+/// A node without inputs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// Items it gives.
+    /// The number of items it pushes.
     pub items: u64,
-    /// What they begin with.
+    /// The seed of their values.
     pub salt: u64,
-    /// It has a thread of its own.
+    /// Whether it has a thread of its own.
     pub blocking: bool,
 }
 
 impl Source {
-    /// Its items.
+    /// The values of its items.
     pub fn values(&self) -> impl Iterator<Item = u64> + Send + 'static {
         let salt = self.salt;
         (0..self.items).map(move |i| mix(salt, i))
     }
 }
 
-/// One step: what, from which open streams, and how much its outputs can hold.
+/// One step: the operation, its input streams, and the capacity of its outputs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// What it adds.
+    /// The operation.
     pub op: Op,
-    /// Which open streams it takes, modulo how many there are.
+    /// Its input streams: indices into the open streams, modulo their number.
     pub picks: [usize; 3],
     /// Capacity of its outputs.
     pub capacity: Option<usize>,
-    /// Bytes that items of its outputs count as, more or less.
+    /// The upper bound of the random weight, in bytes, of an item of its outputs.
     pub weight: Option<usize>,
 }
 
-/// Sources of a graph at most.
+/// The maximum number of sources of a graph.
 pub const MOST_SOURCES: usize = 3;
 
 /// A random graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
-    /// Where streams begin: at least one.
+    /// The sources: at least one.
     pub sources: Vec<Source>,
-    /// What becomes of them.
+    /// The steps, in the order in which they pick streams.
     pub steps: Vec<Step>,
-    /// Kernels that push the same number at every firing say so.
+    /// Whether kernels with a constant push rate declare it.
     pub declare: bool,
 }
 
-/// A step with the streams it was given, by number.
+/// A step with the numbers of its streams.
 #[derive(Debug)]
 pub struct Wired<'a> {
     /// The step.
     pub step: &'a Step,
-    /// Streams it takes.
+    /// Its input streams.
     pub ins: Vec<usize>,
-    /// Streams it gives.
+    /// Its output streams.
     pub outs: Vec<usize>,
 }
 
 impl Spec {
-    /// Who takes which stream. Stream `i` comes from source `i`, the others from steps, in order;
-    /// steps for which there are too few streams are left out. Second: the streams open at the end.
+    /// Assigns streams to steps; returns the steps and the streams that are open at the end. Stream `i` is the
+    /// output of source `i`, later streams are the outputs of the steps, in order. A step that needs more
+    /// streams than are open is left out.
     pub fn wire(&self) -> (Vec<Wired<'_>>, Vec<usize>) {
         let mut open: Vec<usize> = (0..self.sources.len()).collect();
         let (mut wired, mut next) = (Vec::new(), open.len());
@@ -181,7 +182,7 @@ impl Spec {
         (wired, open)
     }
 
-    /// Nodes that faults can be planted in: sources first, then one for each wired step.
+    /// The number of nodes that a fault can be injected in: the sources, then one for each wired step.
     pub fn nodes(&self) -> usize {
         self.sources.len() + self.wire().0.len()
     }
@@ -196,12 +197,12 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (par(), 1..=4u32, 1..=3u32).prop_map(|(parallel, pop, push)| Op::Static { parallel, pop, push }),
         3 => (par(), 1..=3u32, 0..=5u32)
             .prop_map(|(parallel, pop, more)| Op::Window { parallel, pop, peek: pop + more }),
-        4 => (par(), prop_oneof![Just(Way::ByData), Just(Way::Both), Just(Way::Any)])
-            .prop_map(|(parallel, way)| Op::Split { parallel, way }),
+        4 => (par(), prop_oneof![Just(Route::ByData), Just(Route::Both), Just(Route::Any)])
+            .prop_map(|(parallel, route)| Op::Split { parallel, route }),
         3 => (par(), 1..=3u32, 1..=3u32).prop_map(|(parallel, a, b)| Op::Zip { parallel, pops: (a, b) }),
         2 => par().prop_map(|parallel| Op::Choose { parallel }),
         2 => par().prop_map(|parallel| Op::Merge { parallel }),
-        3 => (par(), par()).prop_map(|(parallel, looks)| Op::Groups { parallel, looks }),
+        3 => (par(), par()).prop_map(|(parallel, peeks_last)| Op::Groups { parallel, peeks_last }),
         3 => (
             prop_oneof![Just(Entry::Zip), Just(Entry::ByData), Just(Entry::Drain)],
             1..=3usize,

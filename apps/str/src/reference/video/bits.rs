@@ -1,4 +1,4 @@
-//! Bits, and Exp-Golomb numbers in them.
+//! Reads and writes bits and Exp-Golomb numbers.
 
 #[derive(Default)]
 pub(super) struct Writer(pub(super) Vec<bool>);
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_coded_as_published() {
+    fn codes_match_the_standard() {
         // ITU-T H.264, tables 9-2 and 9-3.
         let mut writer = Writer::default();
         writer.unsigned(3);

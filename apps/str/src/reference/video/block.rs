@@ -1,26 +1,28 @@
-//! What a block becomes.
+//! Blocks of a frame and their reconstruction.
 
 use super::Size;
 use std::f64::consts::PI;
 
-/// What is said of a block.
+/// A coded block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Block {
     pub(super) intra: bool,
+    /// The horizontal component of the motion vector.
     pub(super) across: i32,
+    /// The vertical component of the motion vector.
     pub(super) down: i32,
-    /// Line after line.
+    /// The levels, line by line.
     pub(super) levels: [i32; 64],
 }
 
-/// Where coefficients in zigzag order stand: along diagonals, every other one upwards.
+/// The indices of the coefficients in zigzag order: along diagonals, in alternating direction.
 pub(super) fn zigzag() -> Vec<usize> {
-    let mut places: Vec<usize> = (0..64).collect();
-    places.sort_by_key(|at| {
+    let mut indices: Vec<usize> = (0..64).collect();
+    indices.sort_by_key(|at| {
         let (down, across) = (at / 8, at % 8);
         (down + across, if (down + across) % 2 == 0 { across } else { down })
     });
-    places
+    indices
 }
 
 pub(super) fn wave(k: usize, i: usize) -> f64 {
@@ -43,14 +45,14 @@ fn inverse(coefficients: &[i32; 64]) -> [i32; 64] {
     once(&once(coefficients, 8, 1), 1, 8)
 }
 
-/// The pixel of a frame at a place that may be outside.
+/// The pixel at (`x`, `y`). Outside the frame, the nearest pixel of its edge.
 pub(super) fn pixel(frame: &[i32], size: Size, x: i32, y: i32) -> i32 {
     let x = x.clamp(0, size.width as i32 - 1) as usize;
     let y = y.clamp(0, size.height as i32 - 1) as usize;
     frame[y * size.width + x]
 }
 
-/// The pixels of a block.
+/// The reconstructed pixels of a block.
 pub(super) fn reconstruct(
     block: &Block,
     quantiser: i32,
@@ -71,7 +73,7 @@ pub(super) fn reconstruct(
     })
 }
 
-/// Puts a block's pixels into a frame.
+/// Copies the pixels of a block into a frame.
 pub(super) fn put(frame: &mut [i32], size: Size, left: usize, top: usize, pixels: &[i32; 64]) {
     for (line, pixels) in pixels.chunks(8).enumerate() {
         let start = (top + line) * size.width + left;

@@ -1,10 +1,10 @@
-//! From bits to frames.
+//! Decodes bits to frames.
 
 use super::Size;
 use super::bits::Reader;
 use super::block::{Block, put, reconstruct, zigzag};
 
-/// The frames that bits say, as far as there are whole ones.
+/// The complete frames in `bits`.
 pub fn decode(bits: &[bool], size: Size) -> Vec<i32> {
     let mut reader = Reader(bits);
     let mut film = Vec::new();
@@ -30,15 +30,15 @@ fn frame(reader: &mut Reader<'_>, size: Size, before: &[i32]) -> Option<Vec<i32>
 fn block(reader: &mut Reader<'_>, intra: bool) -> Option<Block> {
     let (across, down) = if intra { (0, 0) } else { (reader.signed()?, reader.signed()?) };
     let mut levels = [0; 64];
-    let mut places = zigzag().into_iter();
+    let mut indices = zigzag().into_iter();
     loop {
         let run = reader.unsigned()?;
         if run == 0 {
             return Some(Block { intra, across, down, levels });
         }
         let level = reader.signed()?;
-        if let Some(place) = places.nth(run as usize - 1) {
-            levels[place] = level;
+        if let Some(index) = indices.nth(run as usize - 1) {
+            levels[index] = level;
         }
     }
 }

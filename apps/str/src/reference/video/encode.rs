@@ -1,11 +1,11 @@
-//! From frames to bits.
+//! Encodes frames to bits.
 
 use super::Size;
 use super::bits::Writer;
 use super::block::{Block, pixel, put, reconstruct, wave, zigzag};
 
-/// How far motion is looked for, in pixels.
-const REACH: i32 = 3;
+/// The range of the motion search in pixels.
+const SEARCH_RANGE: i32 = 3;
 
 /// The bits of a film, with an intra frame every `group` frames.
 pub fn encode(film: &[i32], size: Size, quantiser: u32, group: usize) -> Vec<bool> {
@@ -42,7 +42,8 @@ fn choose(
         })
     };
     let cost = |(across, down): &(i32, i32)| difference(*across, *down).iter().map(|x| x.abs()).sum::<i32>();
-    let motions = (-REACH..=REACH).flat_map(|down| (-REACH..=REACH).map(move |across| (across, down)));
+    let motions = (-SEARCH_RANGE..=SEARCH_RANGE)
+        .flat_map(|down| (-SEARCH_RANGE..=SEARCH_RANGE).map(move |across| (across, down)));
     let motion = if intra { None } else { motions.min_by_key(cost) };
     let (across, down) = motion.unwrap_or((0, 0));
     let coefficients = transform(&difference(across, down));
@@ -64,12 +65,12 @@ fn write(writer: &mut Writer, block: &Block) {
         writer.signed(block.down);
     }
     let mut run = 1;
-    for place in zigzag() {
-        if block.levels[place] == 0 {
+    for index in zigzag() {
+        if block.levels[index] == 0 {
             run += 1;
         } else {
             writer.unsigned(run);
-            writer.signed(block.levels[place]);
+            writer.signed(block.levels[index]);
             run = 1;
         }
     }

@@ -1,4 +1,5 @@
-//! The video format of `video_decoder.str`: a coder and a decoder. What a frame becomes is of integers: exact.
+//! A coder and a decoder for the video format of `video_decoder.str`. The decoder uses integers, so its results are
+//! exact.
 
 mod bits;
 mod block;
@@ -8,7 +9,7 @@ mod encode;
 pub use decode::decode;
 pub use encode::encode;
 
-/// Size of a film.
+/// The size of the frames of a film.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     /// Pixels in a line, a multiple of 8.
@@ -18,15 +19,15 @@ pub struct Size {
 }
 
 impl Size {
-    /// Left and top of each block, in order.
+    /// The left and top coordinates of each block, in order.
     fn blocks(self) -> impl Iterator<Item = (usize, usize)> {
         let across = self.width / 8;
         (0..across * self.height / 8).map(move |block| (block % across * 8, block / across * 8))
     }
 }
 
-/// How alike two films are, in decibels (PSNR).
-pub fn likeness(a: &[i32], b: &[i32]) -> f64 {
+/// The peak signal-to-noise ratio of two films in decibels.
+pub fn psnr(a: &[i32], b: &[i32]) -> f64 {
     let squares = a.iter().zip(b).map(|(a, b)| f64::from((a - b).pow(2)));
     10.0 * (255.0f64.powi(2) * a.len() as f64 / squares.sum::<f64>()).log10()
 }
@@ -37,14 +38,14 @@ mod tests {
     use crate::generate;
 
     #[test]
-    fn what_is_decoded_looks_like_what_was_encoded() {
+    fn decoded_films_resemble_the_original() {
         let size = Size { width: 32, height: 16 };
         let film: Vec<i32> = (0..6).flat_map(|i| generate::picture(32, 16, i)).collect();
-        for (quantiser, alike) in [(1, 45.0), (4, 35.0), (16, 25.0)] {
+        for (quantiser, min_psnr) in [(1, 45.0), (4, 35.0), (16, 25.0)] {
             let bits = encode(&film, size, quantiser, 4);
             let again = decode(&bits, size);
             assert_eq!(again.len(), film.len());
-            assert!(likeness(&film, &again) > alike, "{}", likeness(&film, &again));
+            assert!(psnr(&film, &again) > min_psnr, "{}", psnr(&film, &again));
             assert!(bits.len() < 8 * film.len());
         }
     }

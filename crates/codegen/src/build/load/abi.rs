@@ -1,11 +1,11 @@
-//! What generated code and the engine have in common: structures and functions, as in `emit`'s C.
+//! The interface of generated code and the engine: structures and functions, as declared in the C of `emit`.
 
 use std::ffi::c_void;
 
-/// Eight words: the unit in which memory is given to programs, so that it is aligned.
+/// Eight 64-bit words: the unit in which memory of programs is allocated, so that it is aligned.
 pub(crate) type Block = [u64; 8];
 
-/// As `struct env`.
+/// `struct env` of the C text.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Env {
@@ -30,28 +30,28 @@ pub(crate) struct Env {
 }
 
 impl Env {
-    /// Whether the last call has been stopped, and has not failed.
+    /// Whether the last call was stopped by request, rather than by a failure.
     pub(crate) fn is_stopped(&self) -> bool {
         self.site == u32::MAX - 1
     }
 }
 
-/// As `struct mail`.
+/// `struct mail` of the C text: the header of a node's inbox.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mail {
-    /// The firing before which the next letter is to be handled.
+    /// The firing before which the next message is to be handled.
     pub(crate) due: i64,
-    /// How often a node that hears messages has fired.
+    /// How often a node that receives messages has fired.
     pub(crate) fired: i64,
 }
 
 impl Mail {
-    /// Of a node without letters, before it has fired.
+    /// The header of an empty inbox, before the node's first firing.
     pub(crate) const NONE: Mail = Mail { due: i64::MAX, fired: 0 };
 }
 
-/// As `struct queue`.
+/// `struct queue` of the C text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queue {

@@ -1,4 +1,4 @@
-//! Firings that may wait in their middle, each node's on a stack of its own.
+//! Firings that may wait in the middle, each node's on a stack of its own.
 
 use super::host::Host;
 use super::{Flowed, State};
@@ -7,37 +7,36 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use thalweg_lang::flat::{ChannelId, NodeId};
 
-/// Firings that may wait in their middle, by node, of a program's state: each node's on a stack of its own, with
-/// a state of its own in which only what that node keeps means anything. So they may go from one
-/// thread to another, and from one state to another.
+/// The fibers of a program's state, by node. Each has a stack, and a state of its own in which only the data
+/// of its node is meaningful. So fibers can move from one thread to another, and from one state to another.
 #[derive(Default)]
 pub(crate) struct Fibers<'a> {
     all: HashMap<u32, Apart<'a>>,
 }
 
-/// One node's firings.
+/// One node's fiber.
 struct Apart<'a> {
     fiber: Fiber,
     state: State<'a>,
 }
 
 impl<'a> Fibers<'a> {
-    /// Those of some nodes, which are not here any more.
+    /// Removes the fibers of some nodes and returns them.
     pub(crate) fn of(&mut self, nodes: &[NodeId]) -> Fibers<'a> {
         let all = nodes.iter().filter_map(|node| Some((node.0, self.all.remove(&node.0)?)));
         Fibers { all: all.collect() }
     }
 
-    /// Takes others in.
+    /// Adds other fibers.
     pub(crate) fn extend(&mut self, others: Fibers<'a>) {
         self.all.extend(others.all);
     }
 }
 
 impl<'a> State<'a> {
-    /// [`State::flow`] of a node that may wait in its middle, on a stack of so many bytes, which moves items through those
-    /// channels; where it waits, its firing goes on now, and then others, as many as were asked for when it
-    /// began.
+    /// Like [`State::flow`], for a node that may wait in the middle of a firing: runs it on a stack of
+    /// `stack` bytes, with `channels` as its queues. Where a firing waits, the call continues it, and then
+    /// goes on with further firings, up to the number requested when the waiting call began.
     pub(crate) fn flow_apart(
         &mut self,
         node: u32,
@@ -58,13 +57,14 @@ impl<'a> State<'a> {
         if !fiber.waits() {
             state.join(self, node);
         }
-        // All nodes' mail is wherever somebody fires.
+        // The inboxes of all nodes are in the state that fires.
         std::mem::swap(&mut self.mail, &mut state.mail);
         let mut came = None;
         state.call(host, |state| {
-            // SAFETY: as above; the fiber's stack outlives the call, and the state is the one that it has
-            // been resumed with before, since it is the fiber's own. Its queues of these channels are this
-            // state's, which uses none meanwhile.
+            // SAFETY: the fiber's stack outlives the call, and the state is the one that it has been resumed
+            // with before, since it is the fiber's own. Its library is that of `fire`, and `call` completes
+            // its environment. Its queues of these channels are copies of this state's, which uses none
+            // meanwhile.
             came = Some(unsafe { fiber.resume(state, n as i64) });
             0
         });
@@ -80,6 +80,6 @@ impl<'a> State<'a> {
             (env.node, env.which, env.site) = (theirs.node, theirs.which, theirs.site);
             (env.firing, env.args) = (theirs.firing, theirs.args);
         }
-        came.ok_or_else(|| "it was not called".into())
+        came.ok_or_else(|| "internal error: the fiber was not resumed".into())
     }
 }

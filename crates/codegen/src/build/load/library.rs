@@ -1,4 +1,4 @@
-//! A program's library: which functions it must have.
+//! A program's library, and the functions that it must export.
 
 use super::abi::{Begin, Fire, Fired, Firings, Join, Seek, SetApart, Size, Steady, Steps, Turns};
 use std::path::Path;
@@ -14,13 +14,13 @@ pub(crate) struct Library {
     pub(super) fired: Fired,
     pub(super) set_apart: SetApart,
     pub(super) join: Join,
-    /// None where nothing is fused.
+    /// `None` where nothing is fused.
     pub(super) parts: Option<Parts>,
-    /// Unloaded last.
+    /// Dropped last, which unloads the library.
     _library: libloading::Library,
 }
 
-/// The steps of a fused region by themselves.
+/// Functions that run single steps of a fused region.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) steps: Steps,
@@ -32,9 +32,9 @@ impl Library {
     /// Loads a program.
     pub(crate) fn open(path: &Path) -> Result<Library, String> {
         let said = |error: libloading::Error| format!("{}: {error}", path.display());
-        // SAFETY: the library has no initialisers of its own: it is plain C with constant tables.
+        // SAFETY: the library has no initialisers: it is plain C with constant tables.
         let library = unsafe { libloading::Library::new(path) }.map_err(said)?;
-        // SAFETY: these are the types that the text gives its functions (`emit::program`).
+        // SAFETY: the C text declares these functions with these types (`emit::program`).
         let (size, begin, steady, fire, turns, fired, set_apart, join) = unsafe {
             (
                 *library.get::<Size>(b"thalweg_size\0").map_err(said)?,
@@ -47,19 +47,19 @@ impl Library {
                 *library.get::<Join>(b"thalweg_join\0").map_err(said)?,
             )
         };
-        // SAFETY: as above (`emit::parts`).
+        // SAFETY: the C text declares the functions of steps with these types (`emit::steps`).
         let parts = unsafe { Parts::find(&library) };
         Ok(Library { size, begin, steady, fire, turns, fired, set_apart, join, parts, _library: library })
     }
 }
 
 impl Parts {
-    /// The functions of a program's steps, if it has them.
+    /// The step functions of a program, if it exports them.
     ///
     /// # Safety
     /// Functions of these names have these types.
     unsafe fn find(library: &libloading::Library) -> Option<Parts> {
-        // SAFETY: the caller knows the types.
+        // SAFETY: the caller vouches for the types.
         unsafe {
             Some(Parts {
                 steps: *library.get::<Steps>(b"thalweg_steps\0").ok()?,

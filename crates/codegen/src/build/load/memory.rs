@@ -1,29 +1,31 @@
-//! Memory of programs: their own, and what they are lent.
+//! Memory of programs: their own, and memory lent to them.
 
 use super::abi::Block;
 use std::marker::PhantomData;
 
-/// The most memory that is lent for reading, and for writing.
+/// The most memory areas lent for reading, and for writing.
 pub(crate) const LENDERS: usize = 4;
 
-/// Memory in which buffers stand during a call: which buffer, and where. What is empty is not lent.
+/// Memory that holds buffers during a call: the index of the buffer, and the memory. An empty slice lends
+/// nothing.
 #[derive(Default)]
 pub(crate) struct Lent<'a> {
-    /// Nothing is written there.
+    /// Only read by the program.
     pub(crate) read: [(usize, &'a [u8]); LENDERS],
     pub(crate) written: [(usize, &'a mut [u8]); LENDERS],
 }
 
-/// Memory that is lent piece by piece, by any thread.
+/// Memory that any thread lends piece by piece.
 pub(crate) struct Pieces<'m> {
     memory: *mut u8,
     bytes: usize,
     lent: PhantomData<&'m mut [u8]>,
 }
 
-// SAFETY: it is bytes that go to other threads, each to one at a time, as those who lend them vouch.
+// SAFETY: a `Pieces` is a pointer to bytes that it borrows exclusively; `lend` hands out each byte at most
+// once, as its callers vouch, so no byte is accessed by two threads.
 unsafe impl Send for Pieces<'_> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`: `lend` takes `&self`, and its callers vouch that pieces do not overlap.
 unsafe impl Sync for Pieces<'_> {}
 
 impl<'m> Pieces<'m> {
@@ -31,36 +33,36 @@ impl<'m> Pieces<'m> {
         Pieces { memory: memory.as_mut_ptr(), bytes: memory.len(), lent: PhantomData }
     }
 
-    /// So many bytes from a place on.
+    /// Lends `bytes` bytes that begin at offset `from`.
     ///
     /// # Safety
     /// None of them has been lent before.
     pub(crate) unsafe fn lend(&self, from: usize, bytes: usize) -> &'m mut [u8] {
         assert!(from <= self.bytes && bytes <= self.bytes - from);
-        // SAFETY: it is inside, as has been looked, and nobody else's, as the caller vouches.
+        // SAFETY: the range is inside, as checked above, and lent only once, as the caller vouches.
         unsafe { std::slice::from_raw_parts_mut(self.memory.add(from), bytes) }
     }
 }
 
-/// Memory that programs read and write, seen as bytes from here.
+/// Memory that programs read and write, viewed as bytes here.
 #[derive(Default, Debug)]
 pub(crate) struct Memory {
     blocks: Vec<Block>,
 }
 
 impl Memory {
-    /// So many bytes of zeros.
+    /// At least this many bytes, all zero.
     pub(crate) fn new(bytes: usize) -> Memory {
         Memory { blocks: vec![[0; 8]; bytes.div_ceil(size_of::<Block>()) + 1] }
     }
 
-    /// Makes it as long as a new one of so many bytes; what is in it stays.
+    /// Grows it to the size of a new one of this many bytes; its content stays.
     pub(crate) fn grow(&mut self, bytes: usize) {
         self.blocks.resize(bytes.div_ceil(size_of::<Block>()) + 1, [0; 8]);
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: words are bytes, and the slice is as long as they are.
+        // SAFETY: any initialised words are valid bytes, and the slice has the length of the blocks.
         unsafe {
             std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.blocks.len() * size_of::<Block>())
         }
@@ -68,7 +70,7 @@ impl Memory {
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         let bytes = self.blocks.len() * size_of::<Block>();
-        // SAFETY: as above, and any bytes are words.
+        // SAFETY: as in `bytes`, and any bytes are valid words.
         unsafe { std::slice::from_raw_parts_mut(self.blocks.as_mut_ptr().cast(), bytes) }
     }
 
@@ -76,7 +78,7 @@ impl Memory {
         self.blocks.as_mut_ptr().cast()
     }
 
-    /// Where a byte of it is.
+    /// A pointer to the byte at an offset.
     pub(crate) fn pointer_at(&mut self, at: usize) -> *mut u8 {
         self.bytes_mut()[at..].as_mut_ptr()
     }

@@ -1,9 +1,10 @@
-//! Loaded programs. Nearly all unsafe code of this crate stands here; the rest is in [`fiber`](super::fiber).
+//! Loaded programs. Nearly all unsafe code of this crate is here; the rest is in [`fiber`](super::fiber).
 //!
-//! **What must hold.** The library was made from text that this crate wrote. Its functions touch the state
-//! block they are given, and what its pointers lead to: items of queues between the places that the
-//! state says, and of buffers as far as the plan has measured. Who calls them sees to it that these are
-//! that large ([`run`](crate::run)); the generated code checks every index that it has not proven.
+//! **What must hold.** The library was compiled from text that this crate generated. Its functions access
+//! only the state block that they are passed, and what its pointers lead to: items of queues between the
+//! positions in the state, and buffers up to the sizes that the plan has computed. The callers ensure that
+//! queues and buffers are that large ([`run`](crate::run)); the generated code checks every index that is not
+//! proven to be in range.
 
 mod abi;
 mod fibers;
@@ -20,66 +21,66 @@ use library::Parts;
 pub(crate) use memory::{LENDERS, Lent, Memory, Pieces};
 use std::ffi::c_void;
 
-/// What came of firings at dynamic rates.
+/// The result of firings at dynamic rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flowed {
-    /// It failed, as [`State::failure`] tells.
+    /// It failed; see [`State::failure`].
     Failed,
-    /// It has come to an end, or to a firing that cannot begin.
+    /// The firings are done, or the next one cannot begin.
     Rests,
-    /// It waits in the middle of a firing until so many items are there.
+    /// A firing waits until this many items are in its queue.
     Waits(u64),
 }
 
-/// What came of turns.
+/// The result of [`State::turns`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Turned {
-    /// It failed, as [`State::failure`] tells.
+    /// It failed; see [`State::failure`].
     Failed,
-    /// All is done.
+    /// All batches are done.
     Done,
-    /// This region may go on, which others must do; so many batches have been done before.
+    /// This region can continue, but the caller must run it; this many batches were done before.
     At(usize, u64),
 }
 
-/// A program's state: a block of memory that it knows the insides of.
+/// A program's state: a block of memory, with a layout known to the program.
 pub(crate) struct State<'a> {
     library: &'a Library,
     memory: Vec<Block>,
     queues: usize,
-    /// By node; none where there are no messages.
+    /// Inbox headers by node; empty where there are no messages.
     mail: Vec<Mail>,
 }
 
 impl<'a> State<'a> {
-    /// A state before anything runs, for a graph with so many queues.
+    /// The initial state of a graph with this many queues.
     pub(crate) fn new(library: &'a Library, queues: usize) -> State<'a> {
-        // SAFETY: it takes nothing and gives a constant.
+        // SAFETY: the function takes no arguments and returns a constant.
         let size = unsafe { (library.size)() } as usize;
         let mut memory = vec![[0; 8]; size.div_ceil(size_of::<Block>())];
-        // SAFETY: the block is as large as the program says, and aligned for all it holds.
+        // SAFETY: the block is as large as the program requires, and aligned for all it holds.
         unsafe { (library.begin)(memory.as_mut_ptr().cast()) };
         State { library, memory, queues: queues.max(1), mail: Vec::new() }
     }
 
-    /// With mail for so many nodes.
+    /// Adds inbox headers for this many nodes.
     pub(crate) fn with_mail(mut self, nodes: usize) -> State<'a> {
         self.mail = vec![Mail::NONE; nodes];
         self
     }
 
-    /// Runs steady states of a part; false where it failed, as [`State::failure`] tells.
+    /// Runs steady states of a part; returns false where it failed, see [`State::failure`].
     pub(crate) fn steady(&mut self, part: u32, n: u64, host: &mut dyn Host) -> bool {
         let steady = self.library.steady;
         self.call(host, |state| {
             // SAFETY: the state is one of this library's, and its buffers are as large as `n` needs: the
-            // caller has measured them, those in lent memory too, which the program only reads where it is
-            // lent for that. Nobody else uses that memory before it is given back.
+            // caller has computed their sizes, including those in lent memory. The program only reads memory
+            // that is lent for reading. Nothing else uses that memory before the loan ends.
             unsafe { steady(state, part, n as i64) }
         })
     }
 
-    /// Does something while some buffers stand in memory that is lent.
+    /// Calls `f` while some buffers are in lent memory.
     pub(crate) fn lend<R>(&mut self, lent: Lent<'_>, f: impl FnOnce(&mut State<'a>) -> R) -> R {
         let Lent { read, mut written } = lent;
         let mut own = [(0, std::ptr::null_mut()); 2 * LENDERS];
@@ -95,18 +96,18 @@ impl<'a> State<'a> {
         done
     }
 
-    /// Fires a node so many times; false where it failed.
+    /// Fires a node `n` times; returns false where it failed.
     pub(crate) fn fire(&mut self, node: u32, n: u64, host: &mut dyn Host) -> bool {
         let fire = self.library.fire;
         self.call(host, |state| {
-            // SAFETY: the state is one of this library's, and its queues have the items and the room that
-            // so many firings need: the caller has looked.
+            // SAFETY: the state is one of this library's, and its queues have the items and the room for `n`
+            // firings: the caller has checked that.
             unsafe { fire(state, node, n as i64) }
         })
     }
 
-    /// Does so many batches of the regions from one up to another, the sources so many steady states each time;
-    /// after the first batch from the first region on.
+    /// Does this many batches of the regions `from..to`; in each batch the sources do `n` steady states.
+    /// Batches after the first begin with the first region.
     pub(crate) fn turns(
         &mut self,
         (from, to): (usize, usize),
@@ -116,7 +117,7 @@ impl<'a> State<'a> {
     ) -> Turned {
         let (call, mut at, mut came) = (self.library.turns, [0; 2], 0);
         self.call(host, |state| {
-            // SAFETY: the state is one of this library's; the program looks for items and room itself.
+            // SAFETY: the state is one of this library's; the program itself checks for items and room.
             came = unsafe { call(state, from as u32, to as u32, n as i64, turns as i64, at.as_mut_ptr()) };
             i32::from(came == 1)
         });
@@ -127,47 +128,48 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Says that a node waits for so many items on a stack of its own; 0 where it does not.
+    /// Records that a node waits for this many items on a stack of its own; 0 where it does not.
     pub(crate) fn set_apart(&mut self, node: u32, items: u64) {
-        // SAFETY: the state is one of this library's, and nobody else has it.
+        // SAFETY: the state is one of this library's, and this is the only reference to it.
         unsafe { (self.library.set_apart)(self.memory.as_mut_ptr().cast(), node, items as i64) };
     }
 
-    /// How often a node has fired here.
+    /// How often a node has fired in this state.
     pub(crate) fn fired(&mut self, node: u32) -> u64 {
         self.firings_of(node).map_or(0, |fired| *fired as u64)
     }
 
-    /// Says how often a node has fired.
+    /// Sets how often a node has fired.
     pub(crate) fn set_fired(&mut self, node: u32, fired: u64) {
         if let Some(place) = self.firings_of(node) {
             *place = fired as i64;
         }
     }
 
-    /// Where the firings of a node are counted, if they are.
+    /// The counter of a node's firings, if it has one.
     fn firings_of(&mut self, node: u32) -> Option<&mut i64> {
-        // SAFETY: the state is one of this library's, and nobody else has it; what is given back is a place
-        // in it, or null.
+        // SAFETY: the state is one of this library's, and this is the only reference to it; the function
+        // returns a pointer into it, or null.
         unsafe { (self.library.fired)(self.memory.as_mut_ptr().cast(), node).as_mut() }
     }
 
-    /// Fires a node of dynamic rates so many times at the most: what came of it, and how often it has fired.
+    /// Fires a node of dynamic rates up to `n` times; returns the result, and the number of firings.
     pub(crate) fn flow(&mut self, node: u32, n: u64, host: &mut dyn Host) -> (Flowed, u64) {
         let done = self.fire(node, n, host);
         let fired = self.env().done as u64;
         (if done { Flowed::Rests } else { Flowed::Failed }, fired)
     }
-    /// Runs steady states of the steps from one up to another; false where one of them failed.
+
+    /// Runs steady states of a range of steps; returns false where one of them failed.
     pub(crate) fn steps(&mut self, steps: std::ops::Range<usize>, n: u64, host: &mut dyn Host) -> bool {
         let call = self.parts().steps;
         self.call(host, |state| {
-            // SAFETY: as for `steady`.
+            // SAFETY: as in `steady`.
             unsafe { call(state, steps.start as u32, steps.end as u32, n as i64) }
         })
     }
 
-    /// Does those firings of a step's actor; false where one of them failed.
+    /// Does a range of firings of a step's actor; returns false where one of them failed.
     pub(crate) fn firings(
         &mut self,
         step: usize,
@@ -176,32 +178,33 @@ impl<'a> State<'a> {
     ) -> bool {
         let call = self.parts().firings;
         self.call(host, |state| {
-            // SAFETY: as for `steady`.
+            // SAFETY: as in `steady`.
             unsafe { call(state, step as u32, firings.start as i64, firings.end as i64) }
         })
     }
 
-    /// Says that so many steady states have been done.
+    /// Sets the number of steady states that have been done.
     pub(crate) fn seek(&mut self, n: u64) {
         let seek = self.parts().seek;
         // SAFETY: the state is one of this library's.
         unsafe { seek(self.memory.as_mut_ptr().cast(), n as i64) }
     }
 
-    /// Takes over what a node keeps from another state of this program.
+    /// Copies the data of a node from another state of this program.
     pub(crate) fn join(&mut self, from: &State<'_>, node: u32) {
-        assert!(std::ptr::eq(self.library, from.library), "states of two programs");
+        assert!(std::ptr::eq(self.library, from.library), "the states belong to different programs");
         let join = self.library.join;
         // SAFETY: both states are of this library.
         unsafe { join(self.memory.as_mut_ptr().cast(), from.memory.as_ptr().cast(), node) }
     }
 
-    /// Whether regions wait until there is enough for many firings at once, where turns are taken in generated code.
+    /// Sets whether regions wait until their input is enough for many firings at once, where generated code
+    /// schedules them.
     pub(crate) fn set_patient(&mut self, patient: bool) {
         self.env().patient = u32::from(patient);
     }
 
-    /// Another state that keeps the same, with places of its own for buffers. Its queues are not to be used.
+    /// A copy of this state with no buffers of its own yet. Its queues must not be used.
     pub(crate) fn fork(&self) -> State<'a> {
         let (memory, mail) = (self.memory.clone(), self.mail.clone());
         let mut fork = State { library: self.library, memory, queues: self.queues, mail };
@@ -209,13 +212,13 @@ impl<'a> State<'a> {
         fork
     }
 
-    /// Whether steps can be done by themselves.
+    /// Whether the program exports functions of single steps.
     pub(crate) fn has_steps(&self) -> bool {
         self.library.parts.is_some()
     }
 
     fn parts(&self) -> &'a Parts {
-        self.library.parts.as_ref().expect("a program of fused regions")
+        self.library.parts.as_ref().expect("the program has fused regions")
     }
 
     fn call(&mut self, host: &mut dyn Host, f: impl FnOnce(*mut c_void) -> i32) -> bool {
@@ -237,12 +240,12 @@ impl<'a> State<'a> {
     }
 
     fn env(&mut self) -> &mut Env {
-        // SAFETY: the state begins with its `struct env`, of which every bit pattern that the program
-        // writes is one of `Env`'s, and nobody else has the block.
+        // SAFETY: the state begins with its `struct env`; every bit pattern that the program writes there is
+        // a valid `Env`, and this is the only reference to the block.
         unsafe { &mut *self.memory.as_mut_ptr().cast::<Env>() }
     }
 
-    /// What went wrong last.
+    /// The environment, which describes the last failure.
     pub(crate) fn failure(&mut self) -> &Env {
         self.env()
     }
@@ -250,19 +253,20 @@ impl<'a> State<'a> {
     /// The queues, by channel.
     pub(crate) fn queues(&mut self) -> &mut [Queue] {
         let queues = self.queues;
-        // SAFETY: the queues come right after the environment, as many as the graph has channels and one at
-        // least; both structures have the alignment of a pointer, so nothing is between them.
+        // SAFETY: the queues follow the environment, one for each channel of the graph and at least one; both
+        // structures have the alignment of a pointer, so there is no padding between them.
         unsafe {
             let first = self.memory.as_mut_ptr().cast::<u8>().add(size_of::<Env>());
             std::slice::from_raw_parts_mut(first.cast::<Queue>(), queues)
         }
     }
 
-    /// Says where a buffer is; where it was.
+    /// Sets the address of a buffer; returns the old one.
     pub(crate) fn set_buffer(&mut self, at: usize, items: *mut u8) -> *mut u8 {
         let offset = size_of::<Env>() + self.queues * size_of::<Queue>() + at * size_of::<*mut u8>();
         assert!(offset + size_of::<*mut u8>() <= self.memory.len() * size_of::<Block>());
-        // SAFETY: the buffers come right after the queues, one pointer each, and this one is inside.
+        // SAFETY: the buffers' pointers follow the queues, and this one is inside the block, as checked
+        // above.
         unsafe {
             let buffer = self.memory.as_mut_ptr().cast::<u8>().add(offset).cast::<*mut u8>();
             std::mem::replace(&mut *buffer, items)

@@ -1,4 +1,4 @@
-//! Expressions for all lanes.
+//! C text of expressions for all lanes.
 
 use super::Vectors;
 use crate::emit::expr::{bare, mem_name, whole};
@@ -39,7 +39,7 @@ impl Vectors<'_> {
         }
     }
 
-    /// An operand: a scalar where the other one is a vector does.
+    /// An operand; it may stay a scalar if the other one is a vector.
     fn operand(&self, ex: &Ex, kind: Kind) -> String {
         if kind != Kind::Bool && !self.varies.ex(ex) { self.inner.ex(ex) } else { self.vx(ex) }
     }
@@ -94,7 +94,7 @@ impl Vectors<'_> {
                     }
                 }
             }
-            // What has been given is not looked at.
+            // Outputs are never read.
             Area::Out(_) => String::new(),
         }
     }

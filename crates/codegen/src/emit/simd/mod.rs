@@ -1,14 +1,15 @@
-//! Several firings at once: each scalar that differs between firings is a vector with one lane for each.
+//! Several firings at once: each scalar that differs between firings becomes a vector with a lane for each
+//! firing.
 //!
-//! That can be done where firings keep no state, print and draw nothing and cannot fail, and where loops go
-//! round equally often in each ([`lanes::Varies`]). Conditions that differ become masks: both ways are
-//! gone, and each lane keeps what its own way has given. Indices are proven to be inside on every way, so
-//! that going a way for nothing reads nothing outside.
+//! This requires uniform loop bounds, and firings without state, prints, random numbers and failures
+//! ([`Varies`]). Conditions that differ become masks: both branches are executed, and each lane keeps
+//! the results of its own branch. Indices are proven in range on every path, so executing a branch needlessly
+//! reads nothing out of bounds.
 //!
-//! Lane `l` stands for firing `f + l`, whose items begin `l` strides further on. Where the stride is 1 a
-//! vector is loaded as it stands, small ones are picked out of as many vectors, and larger ones one by
-//! one. Several vectors are calculated side by side where few variables are needed: an operation need not
-//! wait for the one before it.
+//! Lane `l` is firing `f + l`; its items begin `l` strides further. With stride 1 a vector is loaded
+//! directly; with small strides it is picked out of as many vectors; with larger ones it is gathered. Where
+//! few variables are needed, several vectors are computed side by side, so that an operation need not wait
+//! for the one before it.
 
 mod exprs;
 mod stmts;
@@ -25,13 +26,13 @@ use crate::compose::turns;
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, walk, walk_exprs};
 use std::fmt::Write;
 
-/// The loop over as many firings at a time as there are lanes; none where that cannot be done.
+/// The loop over as many firings at a time as there are lanes; `None` where that is not possible.
 pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<String> {
     let mut text = side_by_side(code, input, output, (lanes, 4))?;
-    // The firings of the last vector may have been done before: they give the same again.
+    // Firings of the last vector may repeat earlier ones: they store the same items again.
     if input.group == 1 && output.group == 1 {
         let rest = side_by_side(code, input, output, (lanes, 1))?;
-        // Where that is one vector, the loop is the same.
+        // With one vector the loops are the same.
         if rest == text {
             text.clear();
         }
@@ -46,7 +47,7 @@ pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) 
     Some(text)
 }
 
-/// The same, with so many vectors side by side at most; what is left is left.
+/// The loop with at most this many vectors side by side; remaining firings are left over.
 fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usize, usize)) -> Option<String> {
     let varies = Varies::of(code)?;
     let strides = (stride(input, lanes)?, stride(output, lanes)?);
@@ -54,7 +55,7 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
     if !pays(code, &varies, (if window.is_some() { 1 } else { strides.0 }, strides.1)) {
         return None;
     }
-    // Vectors of a window are loaded as they are: turns of a loop may share them.
+    // Vectors of a window are loaded directly, so iterations of a loop may share them.
     let shared = window.and_then(|_| turns(code));
     let (code, varies) = match &shared {
         Some(shared) => (shared, Varies::of(shared)?),
@@ -88,7 +89,7 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
     Some(writer.write())
 }
 
-/// Cells from one firing's items to the next one's, of input and output, where firings are done at once.
+/// The strides of input and output in cells, where firings are done at once.
 pub(crate) fn strides_of(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<(i64, i64)> {
     let varies = Varies::of(code)?;
     let strides = (stride(input, lanes)?, stride(output, lanes)?);
@@ -107,7 +108,7 @@ fn stride(items: &Items, lanes: usize) -> Option<i64> {
     }
 }
 
-/// Whether there is enough to calculate for items that are loaded one by one.
+/// Whether there are enough operations for the items that are gathered.
 fn pays(code: &Code, varies: &Varies, (input, output): (i64, i64)) -> bool {
     let (mut work, mut apart) = (0, 0);
     walk(&code.body, &mut |st| {
@@ -129,7 +130,7 @@ fn pays(code: &Code, varies: &Varies, (input, output): (i64, i64)) -> bool {
     work > 0 && work >= 2 * apart
 }
 
-/// How many vectors are calculated side by side.
+/// The number of vectors computed side by side.
 fn beside(code: &Code, varies: &Varies) -> usize {
     let cells: usize = code
         .mems
@@ -146,8 +147,8 @@ fn beside(code: &Code, varies: &Varies) -> usize {
     }
 }
 
-/// The items of a firing, if they are all given at known places, as a whole run, and are few: then they
-/// are put together at the end.
+/// The cells of a firing's output, if all are stored at constant positions, as a whole run, and are few: then
+/// they are interleaved at the end.
 fn picked(code: &Code, output: &Items, stride: i64) -> Option<i64> {
     let dense = output.window * output.cells as i64 == stride;
     let few = (2..=NARROW).contains(&stride) || weaves(stride);
@@ -168,21 +169,21 @@ pub(in crate::emit) struct Vectors<'a> {
     pub(in crate::emit) beside: usize,
     /// Cells from one lane to the next.
     pub(in crate::emit) strides: (i64, i64),
-    /// The cells of a firing's output, where they are put together at the end.
+    /// The cells of a firing's output, where they are interleaved at the end.
     picked: Option<i64>,
-    /// Which of the vectors side by side.
+    /// The index among the vectors side by side.
     pub(in crate::emit) k: usize,
-    /// What the lanes are that go this way.
+    /// The mask of the lanes that take this branch.
     pub(in crate::emit) mask: Option<String>,
     masks: usize,
-    /// Lanes that are siblings, not firings.
+    /// Set if lanes are siblings rather than firings.
     pub(in crate::emit) among: Option<Lanes<'a>>,
-    /// The cells of a firing's input, where they are turned into vectors beforehand.
+    /// The cells of a firing's input, where they are transposed into vectors beforehand.
     pub(in crate::emit) window: Option<i64>,
 }
 
 impl<'a> Vectors<'a> {
-    /// For siblings: vectors of so many lanes, so many side by side.
+    /// For siblings: vectors of `lanes` lanes, `beside` of them side by side.
     pub(in crate::emit) fn among(
         code: &'a Code,
         (input, output): (&'a Items, &'a Items),

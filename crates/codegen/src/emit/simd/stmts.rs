@@ -1,4 +1,4 @@
-//! Statements for all lanes: conditions as masks, and cells that are given.
+//! C text of statements for all lanes: conditions as masks, and stores of output.
 
 use super::Vectors;
 use crate::emit::expr::{bare, mem_name, whole};
@@ -11,7 +11,7 @@ impl Vectors<'_> {
         stmts.iter().for_each(|st| self.st(st));
     }
 
-    /// Writes something for each of the vectors side by side.
+    /// Writes a line for each of the vectors side by side.
     fn each(&mut self, mut write: impl FnMut(&mut Self) -> String) {
         for k in 0..self.beside {
             self.k = k;
@@ -50,7 +50,7 @@ impl Vectors<'_> {
                 self.inside(body);
                 self.line("}");
             }
-            // Nothing else passes `Varies::of`.
+            // `Varies::of` rejects all other statements.
             _ => {}
         }
     }
@@ -61,7 +61,7 @@ impl Vectors<'_> {
         self.inner.depth -= 1;
     }
 
-    /// Both ways, each for its lanes.
+    /// Both branches, each masked to its lanes.
     fn both(&mut self, condition: &Ex, then: &[St], otherwise: &[St]) {
         let (mask, before) = (self.masks, self.mask.clone());
         self.masks += 1;
@@ -89,7 +89,7 @@ impl Vectors<'_> {
         self.line("}");
     }
 
-    /// An assignment that only the lanes of this way do.
+    /// An assignment masked to the lanes of this branch.
     fn kept(&self, place: &str, value: &str) -> String {
         match &self.mask {
             None => format!("{place} = {};", bare(value)),
@@ -123,7 +123,7 @@ impl Vectors<'_> {
         }
     }
 
-    /// A cell of an item that is given.
+    /// Stores a cell of output.
     fn give(&mut self, item: &Ex, at: &Ex, kind: Kind, value: &Ex) -> String {
         let (k, stride) = (self.k, self.strides.1);
         let value = self.vx(value);
@@ -148,7 +148,7 @@ impl Vectors<'_> {
         }
     }
 
-    /// Items that were picked are written together.
+    /// Interleaves and stores output that was kept in variables.
     pub(super) fn put_together(&mut self) {
         let (Some(cells), Cell::Of(kind)) = (self.picked, self.inner.output.cell) else { return };
         let lanes = self.lanes as i64;

@@ -1,4 +1,4 @@
-//! Loops that count and are not unrolled.
+//! Counted loops that are not unrolled.
 
 use super::super::assigned::{Does, expr_does};
 use super::super::known::{ANY, Range};
@@ -8,7 +8,7 @@ use crate::ir::{Ex, Kind, Label, Scalar, St, Var};
 use thalweg_lang::hir::{BinaryOp, Root, Stmt};
 
 impl<'a> Lower<'a> {
-    /// The first value and the bound, if the bound stays what it is.
+    /// The first value and the bound, if the loop does not change the bound.
     pub(super) fn bounds(
         &mut self,
         count: &Count<'a>,
@@ -20,7 +20,7 @@ impl<'a> Lower<'a> {
             return Ok(None);
         }
         let mark = self.mark();
-        // What is known of a variable before the loop is not known of it in each turn.
+        // What is known of a variable before the loop need not hold in each iteration.
         let known = self.known.clone();
         self.forget_changed(&[body], None);
         let bound = self.aside(|lower| lower.expr(count.bound));
@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
             BinaryOp::Lt | BinaryOp::Gt => bound,
             _ => return Ok(None),
         };
-        // So near to the end of the integers the count would wrap.
+        // With a bound this close to the ends of the integers, the count would wrap.
         let range = self.range(&to);
         let step = i64::from(count.step);
         if range.1 + step > ANY.1 && count.step > 1 || range.0 + step < ANY.0 && count.step < -1 {
@@ -49,7 +49,7 @@ impl<'a> Lower<'a> {
         Ok(Some((from, to)))
     }
 
-    /// Whether an expression is the same in each turn.
+    /// Whether an expression has the same value in each iteration.
     fn stays(&mut self, ex: &Ex, what: &Does) -> bool {
         let mut changed = Vec::new();
         for root in &what.roots {
@@ -73,7 +73,7 @@ impl<'a> Lower<'a> {
         fixed(ex, &changed)
     }
 
-    /// A loop that counts and is not unrolled.
+    /// Lowers a counted loop that is not unrolled.
     pub(super) fn counting(
         &mut self,
         count: &Count<'a>,
@@ -112,7 +112,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// What the variable is after all turns.
+    /// Records the value of the loop variable after the last iteration.
     pub(super) fn know_last(&mut self, count: &Count<'a>, from: &Ex, turns: Option<u64>) {
         match (from.as_int(), turns) {
             (Some(from), Some(turns)) => {
@@ -123,13 +123,13 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What the variable may be in a turn.
+    /// The range of the loop variable inside the loop.
     fn inside(&self, count: &Count<'_>, from: &Ex, to: &Ex) -> Range {
         let (from, to) = (self.range(from), self.range(to));
         if count.step > 0 { (from.0, (to.1 - 1).max(from.0)) } else { ((to.0 + 1).min(from.1), from.1) }
     }
 
-    /// Items that each turn moves, where that is always the same number.
+    /// The items that an iteration moves, where that number is constant.
     fn moved_in_a_turn(
         &mut self,
         var: Var,

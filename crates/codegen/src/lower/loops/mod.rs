@@ -1,4 +1,4 @@
-//! Loops: unrolled where that is cheap, counted where they can be, and as they stand otherwise.
+//! Loops: unrolled where that is cheap, counted where possible, and general otherwise.
 
 mod count;
 mod unroll;
@@ -8,19 +8,19 @@ use super::{Bind, Lower, Outcome, strip};
 use crate::ir::{Label, St, Var};
 use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Place, Root, Stmt, StmtKind, Type};
 
-/// Expressions and statements that an unrolled loop may become.
+/// The cost limit of a loop that is unrolled: expressions and statements after unrolling.
 pub(crate) const CHEAP: u64 = 160;
 
-/// The same where it makes scalars out of a short array.
+/// The same limit where unrolling turns a short array into scalars.
 pub(crate) const WORTH: u64 = 2500;
 
-/// An array that may become scalars has up to so many cells.
+/// The most cells of an array that may become scalars.
 const SHORT: usize = 64;
 
-/// Turns of a loop that is unrolled only because all its conditions are known.
+/// The most iterations of a loop that is unrolled only because all its conditions are constant.
 const TURNS: usize = 64;
 
-/// A loop that counts.
+/// A counted loop.
 struct Count<'a> {
     local: u32,
     var: Var,
@@ -29,7 +29,7 @@ struct Count<'a> {
     step: i32,
 }
 
-/// The labels of a loop.
+/// The labels of a loop: where `break` and `continue` go.
 #[derive(Clone, Copy)]
 struct Ends {
     brk: Label,
@@ -63,7 +63,7 @@ impl<'a> Lower<'a> {
         self.endless(condition, step, body, body_first, &what)
     }
 
-    /// Whether a loop counts a variable up or down.
+    /// Recognises a loop that counts a variable up or down.
     fn counts(&mut self, condition: &'a Expr, step: &'a [Stmt], what: &Does) -> Option<Count<'a>> {
         let ExprKind::Binary(op, first, bound) = &condition.kind else { return None };
         let ExprKind::Read(place) = &first.kind else { return None };
@@ -187,7 +187,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// How a statement steps a local.
+/// The constant by which a statement steps a local.
 fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
     let constant = |expr: &Expr| match &expr.kind {
         ExprKind::Constant(thalweg_lang::value::Value::Int(by)) => Some(*by),
@@ -216,7 +216,7 @@ fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
     }
 }
 
-/// How often a loop goes round.
+/// The number of iterations of a loop.
 fn turns(from: i32, to: i32, step: i32) -> u64 {
     let (from, to, step) = (i64::from(from), i64::from(to), i64::from(step));
     let way = if step > 0 { to - from } else { from - to };

@@ -1,4 +1,4 @@
-//! Loops turn after turn, as long as conditions are known.
+//! Unrolling of loops, as long as their conditions are constant.
 
 use super::super::assigned::Does;
 use super::super::{Lower, Outcome, leaves, strip};
@@ -7,7 +7,7 @@ use crate::ir::{Label, Scalar, St};
 use thalweg_lang::hir::{Expr, Stmt};
 
 impl<'a> Lower<'a> {
-    /// Turn after turn, as long as conditions are known; whether they all were.
+    /// Unrolls a loop as long as its conditions are constant; returns whether all were.
     pub(super) fn unroll(
         &mut self,
         condition: Option<&'a Expr>,
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
         Ok(true)
     }
 
-    /// A body, up to where it is continued.
+    /// Lowers a loop's body, up to the label of `continue`.
     pub(super) fn turn(&mut self, ends: Ends, body: &'a [Stmt]) -> Outcome<Vec<St>> {
         let (stmts, ()) = self.aside(|lower| {
             lower.frame().loops.push((ends.brk, ends.cont));
@@ -81,7 +81,7 @@ impl<'a> Lower<'a> {
         Ok(stmts)
     }
 
-    /// Statements, as a block if they leave it.
+    /// Emits statements, as a block if they leave it.
     pub(super) fn enclose(&mut self, label: Label, stmts: Vec<St>) {
         if leaves(&stmts, label) {
             self.out.push(St::Block(label, stmts));

@@ -1,8 +1,9 @@
-//! What callers keep while a function calls itself.
+//! Stack frames of recursive calls.
 //!
-//! A call keeps what its function still reads afterwards: each variable and run of cells that is read behind the
-//! call in the text, or anywhere in the outermost loop around it. Variables are one function's, as each has its own
-//! when it is lowered; what belongs to all of them (fields, results, counts of items) nobody keeps.
+//! A call saves what its function still reads afterwards: each variable and run of cells that is read after
+//! the call in the text, or anywhere in the outermost loop around it. Each variable belongs to one function,
+//! since functions get variables of their own when they are lowered. What belongs to the whole group (fields,
+//! results, cursors) is never saved.
 
 use super::super::{Lower, Outcome};
 use super::{Bind, Region};
@@ -13,13 +14,13 @@ use thalweg_lang::eval::MAX_CALLS;
 /// The most cells of a stack.
 const MOST: usize = 1 << 22;
 
-/// Where things are read last, and where a function's calls are, in the order of the text.
+/// The positions, in text order, of last reads and of calls.
 #[derive(Default)]
 struct Scan {
     place: usize,
     vars: BTreeMap<Var, usize>,
     mems: BTreeMap<Mem, usize>,
-    /// By call, the block it is the end of: from where on what is read is read after it.
+    /// By call, the block that it ends, and the position from which on reads may follow it.
     calls: Vec<(Label, usize)>,
 }
 
@@ -54,17 +55,17 @@ impl Scan {
     }
 }
 
-/// The label of a block that is a call of one of these.
+/// The label of the block, if it is a call of one of these entries.
 fn calls(st: &St, entries: &[Label]) -> Option<Label> {
     let St::Block(label, stmts) = st else { return None };
     matches!(stmts.last(), Some(St::Go(to)) if entries.contains(to)).then_some(*label)
 }
 
-/// What a call does before it goes, and when it is back.
+/// The statements before and after a call.
 type Frame = (Vec<St>, Vec<St>);
 
 impl<'a> Lower<'a> {
-    /// The functions with what their calls keep.
+    /// Adds saving and restoring to the calls of a group.
     pub(super) fn with_frames(&mut self, region: &Region<'a>, body: Vec<St>) -> Outcome<St> {
         let entries: Vec<Label> = region.entries.iter().map(|entry| entry.label).collect();
         let shared = self.shared(region, &body);
@@ -82,7 +83,9 @@ impl<'a> Lower<'a> {
         let cells = 1 + largest * (MAX_CALLS as usize + 1);
         if cells > MOST {
             let name = &region.entries[0].function.name;
-            return Err(format!("calls of `{name}`, which calls itself, keep too much"));
+            return Err(format!(
+                "recursive calls of `{name}` need a stack of {cells} cells, more than the limit of {MOST}"
+            ));
         }
         self.code.mems[region.stack.0 as usize].cells = cells;
         let mut body = body;
@@ -103,7 +106,7 @@ impl<'a> Lower<'a> {
                 _ => {}
             }
         }
-        // Stacks of others are empty when one of these is called.
+        // The stacks of other groups are empty when a function of this one is called.
         walk(body, &mut |st| {
             if let St::Calls { to: Ex::Load(Area::Mem(stack), ..), .. } = st {
                 mems.insert(*stack);
@@ -112,7 +115,7 @@ impl<'a> Lower<'a> {
         (vars, mems)
     }
 
-    /// What a call keeps of what is read from some place on; how many cells that is.
+    /// The frame of a call that keeps what is read from a position on, and its size in cells.
     fn frame_of(
         &mut self,
         region: &Region<'a>,
@@ -159,7 +162,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Puts what calls keep before and behind them.
+/// Inserts the statements of frames before and after the calls.
 fn put(stmts: &mut Vec<St>, entries: &[Label], frames: &mut BTreeMap<Label, Frame>) {
     let mut at = 0;
     while at < stmts.len() {

@@ -1,13 +1,13 @@
-//! Functions that call themselves, and each other.
+//! Recursive functions, alone or in mutually recursive groups.
 //!
-//! One whose depth is known is put in where it is called, as others are. Else all functions that call each other
-//! stand once where one of them is called from outside ([`St::Calls`]), with variables that all their calls share:
-//! what a caller still needs it keeps in a run of cells, a stack, when it calls, and has back when it goes on
-//! ([`frames`]). So no call takes of the machine's stack; and items, fields and what may fail or wait are what
-//! they are elsewhere.
+//! A recursive function of constant depth is inlined like others. Otherwise the whole group is emitted once
+//! where one of its functions is called from outside ([`St::Calls`]), with variables that all activations
+//! share: before a call the caller saves the values that it still needs to a run of cells used as a stack,
+//! and restores them after the call ([`frames`]). So calls use none of the machine's stack, and items,
+//! fields, failures and waits work as elsewhere.
 //!
-//! How many calls are nested is counted, so that there are no more than the interpreter allows; before a call from
-//! outside as many as are put in around it.
+//! The nesting depth is counted, so that there are no more nested calls than the interpreter allows. The
+//! depth at a call from outside is the number of calls inlined around it.
 
 mod frames;
 
@@ -20,40 +20,41 @@ use std::rc::Rc;
 use thalweg_lang::eval::MAX_CALLS;
 use thalweg_lang::hir::{BinaryOp, Callee, Function, Stmt, StmtKind, Type};
 
-/// Calls that are put in within each other, and statements that a call may become that has itself inside.
+/// The most calls inlined into each other, and the most statements of a recursive call that is inlined.
 const DEEPEST: usize = 48;
 const TRIED: usize = 5000;
 
-/// Statements of tries that have failed after which no more is tried, and what a try costs besides its statements.
+/// The cost of failed inlining attempts after which none is made, and the cost of an attempt besides its
+/// statements.
 const SPENT: usize = 100_000;
 const A_TRY: usize = 100;
 
-/// The end of the stack: no block has this number.
+/// The bottom of the stack: no block has this number.
 const BOTTOM: i64 = -1;
 
-/// Functions that call each other, while they are made.
+/// A group of mutually recursive functions that is being lowered.
 pub(super) struct Region<'a> {
     entries: Vec<Entry<'a>>,
-    /// How many calls are nested, these functions' and those around.
+    /// The nesting depth, including calls around the group.
     depth: Var,
-    /// Functions that were being put in where it begins.
+    /// The number of functions that were being inlined where the group begins.
     nested: usize,
-    /// What all of them together have taken and given.
+    /// The cursors that all functions of the group share.
     cursors: [Option<Var>; 2],
     what: Does,
     back: Label,
     stack: Mem,
-    /// The stack's length.
+    /// The height of the stack.
     top: Var,
 }
 
-/// One of the functions.
+/// A function of the group.
 struct Entry<'a> {
     callee: Callee,
     function: &'a Function,
     label: Label,
     params: Vec<Bind>,
-    /// Parameters that are the same in all calls.
+    /// Parameters with the same value in all calls.
     same: Vec<(Var, Scalar)>,
     result: Bind,
 }
@@ -72,7 +73,7 @@ impl<'a> Lower<'a> {
             .map_or_else(Does::default, |function| does(&function.body.stmts, self.filter, self.program))
     }
 
-    /// Functions that a function calls and that call it, itself first; none where it never calls itself.
+    /// The group of a function, itself first; empty where it is not recursive.
     pub(super) fn group(&self, callee: Callee) -> Vec<Callee> {
         let all = self.called_by(callee).calls;
         if !all.contains(&callee) {
@@ -83,7 +84,7 @@ impl<'a> Lower<'a> {
         std::iter::once(callee).chain(back).collect()
     }
 
-    /// How many calls are nested where a function is called.
+    /// The nesting depth at the current point.
     fn depth(&self) -> Ex {
         match self.regions.last() {
             Some(region) => Ex::Var(region.depth).plus(Ex::int((self.nested.len() - region.nested) as i64)),
@@ -91,19 +92,19 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Fails where one more call would be too many.
+    /// Emits a check that one more call is allowed.
     pub(super) fn check_depth(&mut self) {
         let depth = self.depth();
         let more = self.compare(BinaryOp::Ge, depth, Ex::int(MAX_CALLS.into()));
         self.check(more, format!("more than {MAX_CALLS} calls are nested"), Vec::new());
     }
 
-    /// Whether a function is one of those that are being made, so that calling it is to go there.
+    /// Whether a function is in the group that is being lowered, so that a call of it is a jump.
     pub(super) fn is_being_made(&self, callee: Callee) -> bool {
         self.regions.last().is_some_and(|region| region.entries.iter().any(|entry| entry.callee == callee))
     }
 
-    /// A call of a function that calls itself, from outside.
+    /// Lowers a call of a recursive function from outside its group.
     pub(super) fn call_group(&mut self, group: &[Callee], values: Vec<Val>) -> Outcome<Val> {
         let callee = group[0];
         if self.nested.contains(&callee) {
@@ -119,9 +120,9 @@ impl<'a> Lower<'a> {
         self.make(group, values)
     }
 
-    /// A call that is put in.
+    /// Lowers a call by inlining.
     pub(super) fn call_in(&mut self, callee: Callee, values: Vec<Val>) -> Outcome<Val> {
-        let function = self.function_of(callee).ok_or("there is no such function")?;
+        let function = self.function_of(callee).ok_or("unknown function")?;
         self.nest(callee)?;
         let result = self.put_in(function, values)?;
         self.nested.pop();
@@ -130,13 +131,13 @@ impl<'a> Lower<'a> {
 
     fn nest(&mut self, callee: Callee) -> Outcome<()> {
         if self.nested.len() >= DEEPEST {
-            return Err("calls are nested too deep".into());
+            return Err(format!("more than {DEEPEST} calls are inlined into each other"));
         }
         self.nested.push(callee);
         Ok(())
     }
 
-    /// The same if it does not become too large.
+    /// Like [`Lower::call_in`], but undoes the call if it becomes too large.
     fn try_call(&mut self, callee: Callee, values: Vec<Val>) -> Option<Val> {
         let mark = self.mark();
         let before = (self.frames.len(), self.nested.len(), self.regions.len(), self.most, self.span);
@@ -147,7 +148,7 @@ impl<'a> Lower<'a> {
             self.out.extend(stmts);
             return Some(result);
         }
-        // Tries within tries, of functions that call others of their kind, are more than can be counted.
+        // Attempts within attempts, of functions that call others of their kind, would grow exponentially.
         self.spent += A_TRY + (self.emitted - mark.emitted);
         self.frames.truncate(before.0);
         self.nested.truncate(before.1);
@@ -157,7 +158,7 @@ impl<'a> Lower<'a> {
         None
     }
 
-    /// Makes functions that call each other, and calls the first.
+    /// Lowers a group of functions, and a call of the first.
     fn make(&mut self, group: &[Callee], values: Vec<Val>) -> Outcome<Val> {
         let what = self.called_by(group[0]);
         let (depth, alive) = (self.depth().plus(Ex::int(1)), self.alive);
@@ -200,7 +201,7 @@ impl<'a> Lower<'a> {
         Ok(Region { entries, depth, nested: self.nested.len(), cursors, what, back, stack, top })
     }
 
-    /// Parameters that a function which calls itself hands on as they are, and what they are.
+    /// The constant parameters that a recursive function passes on unchanged, with their values.
     fn same_in_all_calls(&self, callee: Callee, values: &[Val]) -> Vec<Option<Scalar>> {
         let Some(function) = self.function_of(callee) else { return Vec::new() };
         let what = self.called_by(callee);
@@ -241,12 +242,12 @@ impl<'a> Lower<'a> {
                 self.temporary(&shape)?
             }
         };
-        let frame = self.frames.pop().expect("it was pushed");
+        let frame = self.frames.pop().expect("the frame was pushed above");
         let params = frame.locals.into_iter().take(function.params.len()).collect();
         Ok(Entry { callee, function, label, params, same: known, result })
     }
 
-    /// Puts arguments where a function finds them.
+    /// Assigns arguments to the parameters of a function.
     fn give(&mut self, entry: &Entry<'a>, values: Vec<Val>) -> Outcome<()> {
         for (bind, value) in entry.params.iter().zip(values) {
             self.put(bind, value)?;
@@ -254,7 +255,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The code of one of the functions.
+    /// Lowers one of the functions.
     fn entry(&mut self, region: &Region<'a>, entry: &Entry<'a>) -> Outcome<()> {
         let Entry { function, params, result, .. } = entry;
         (self.known, self.alive) = (Known::default(), true);
@@ -269,7 +270,8 @@ impl<'a> Lower<'a> {
         self.uneven.insert(leave, region.cursors);
         self.push_frame(&function.body, leave, None);
         self.frame().locals[..params.len()].clone_from_slice(params);
-        // Calls inside give their results in the same place: what is said before them is kept elsewhere.
+        // Calls inside return their results in the same variable, so a result set before them needs one of
+        // its own.
         let whole = matches!(result, Bind::None) || always_returns(&function.body.stmts);
         let own = if whole { result.clone() } else { self.result(&function.result)? };
         self.frame().result = Some(own.clone());
@@ -282,13 +284,14 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// A call of one of the functions that are being made, by another or itself.
+    /// Lowers a call of a function of the group that is being lowered.
     pub(super) fn invoke(&mut self, callee: Callee, values: Vec<Val>) -> Outcome<Val> {
         let frozen = values.into_iter().map(|value| self.freeze(value)).collect::<Outcome<Vec<_>>>()?;
         let depth = self.depth().plus(Ex::int(1));
-        let region = self.regions.last().cloned().ok_or("it is not being made")?;
+        let region =
+            self.regions.last().cloned().ok_or("internal error: a recursive call outside its group")?;
         let entry = region.entries.iter().find(|entry| entry.callee == callee);
-        let entry = entry.ok_or("there is no such function")?;
+        let entry = entry.ok_or("unknown function")?;
         for (cursor, takes) in region.cursors.into_iter().zip([true, false]) {
             if let Some(var) = cursor {
                 self.flush_cursor(var, takes);
@@ -312,7 +315,7 @@ impl<'a> Lower<'a> {
         self.freeze(value)
     }
 
-    /// What functions that call each other may have changed is not known any more.
+    /// Drops what is known of variables that the group may change.
     fn settle_group(&mut self, region: &Region<'a>) {
         for root in &region.what.roots {
             if let Some(Bind::Scalar(var)) = self.roots.get(root) {
@@ -331,7 +334,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether code cannot end but by giving something back.
+/// Whether statements always end with the `return` of a value.
 fn always_returns(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|stmt| match &stmt.kind {
         StmtKind::Return(value) => value.is_some(),

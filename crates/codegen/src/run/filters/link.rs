@@ -1,4 +1,20 @@
-//! Queues between threads: a lock, and a condition variable that each item signals.
+//! Queues between the threads of nodes: a lock, and a condition variable that each item signals.
+//!
+//! **Actors.** A queue ([`Link`]) has one producer and one consumer; the caller is the producer of
+//! permissions and of file input, and the consumer of file output.
+//!
+//! **Counters** ([`Links`]). `rest` counts the threads that wait in `pop` or have ended; `items` counts the
+//! items in queues with a thread as consumer. `items` only bounds the input approximately, so it is relaxed.
+//!
+//! **No false rest.** The caller acts when `rest` equals the number of threads. A consumer adds itself under
+//! the queue's lock when it sets `waits`; a producer that finds `waits` set subtracts it under the same lock,
+//! before it signals. So a consumer that has an item to process is never counted, and once all threads rest
+//! only the caller can wake one.
+//!
+//! **No lost wake-up.** For consumers: `push` and `pop` hold the queue's lock. For the caller: `rests` locks
+//! `idle` between its addition and the notification, and `settle` checks `rest` with `idle` locked; so
+//! `settle` either sees the addition or already waits for the notification. It also wakes at intervals, to
+//! check for interruption and for `items`.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -15,24 +31,24 @@ pub(super) struct Link {
 #[derive(Default)]
 struct Pipe {
     bytes: VecDeque<u8>,
-    /// Its consumer waits for it, and is counted.
+    /// Whether its consumer waits, and is counted as resting.
     waits: bool,
     over: bool,
 }
 
-/// What all threads of a run see.
+/// The counters that all threads of a run share.
 #[derive(Default)]
 pub(super) struct Links {
-    /// Items that nobody has taken, besides those that are to be written.
+    /// Items in queues, except those to be written to files.
     items: AtomicI64,
     /// Threads that wait or have ended.
     rest: AtomicUsize,
-    /// For whoever waits until all rest.
+    /// The lock of the condition that all threads rest.
     idle: Mutex<()>,
     all_rest: Condvar,
 }
 
-/// How often whoever feeds the threads looks, besides being told that all rest.
+/// The interval at which a settling caller checks, besides being notified.
 const LOOK: Duration = Duration::from_micros(200);
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -40,19 +56,20 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Link {
-    /// Puts in an item, and wakes who waits for it.
+    /// Appends an item, and wakes the consumer.
     pub(super) fn push(&self, links: &Links, item: &[u8], counts: bool) {
         let mut pipe = locked(&self.pipe);
         pipe.bytes.extend(item);
         links.items.fetch_add(i64::from(counts), Ordering::Relaxed);
-        // Who is woken is counted as awake before it is, so that all never seem to rest.
+        // The consumer is counted as running before it wakes, so that threads never seem to rest while an
+        // item is left.
         if std::mem::take(&mut pipe.waits) {
             links.rest.fetch_sub(1, Ordering::SeqCst);
         }
         self.there.notify_one();
     }
 
-    /// Takes an item of so many bytes; waits for it, until there are no more.
+    /// Removes an item; blocks until there is one. Returns false where there are no more.
     pub(super) fn pop(&self, links: &Links, threads: usize, item: &mut [u8]) -> bool {
         let mut pipe = locked(&self.pipe);
         while pipe.bytes.len() < item.len() {
@@ -72,20 +89,20 @@ impl Link {
         true
     }
 
-    /// There are no more items.
+    /// Ends the queue: no more items come.
     pub(super) fn end(&self) {
         locked(&self.pipe).over = true;
         self.there.notify_one();
     }
 
-    /// All that is there.
+    /// Removes all items.
     pub(super) fn take(&self) -> Vec<u8> {
         locked(&self.pipe).bytes.drain(..).collect()
     }
 }
 
 impl Links {
-    /// A thread waits, or has ended.
+    /// Counts a thread that waits or has ended.
     pub(super) fn rests(&self, threads: usize) {
         if self.rest.fetch_add(1, Ordering::SeqCst) + 1 == threads {
             let _idle = locked(&self.idle);
@@ -93,8 +110,8 @@ impl Links {
         }
     }
 
-    /// Waits until there are few items on their way, or all threads rest; whether they do. Meanwhile it looks now
-    /// and then.
+    /// Blocks until there are few items on their way, or all threads rest; returns whether they do. Calls
+    /// `look` at intervals.
     pub(super) fn settle(&self, threads: usize, few: i64, look: &dyn Fn()) -> bool {
         let mut idle = locked(&self.idle);
         loop {

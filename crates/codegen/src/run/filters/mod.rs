@@ -1,16 +1,31 @@
-//! A thread of the operating system for each filter, splitter and joiner, as a mode to compare with: queues with a
-//! lock between them, each item handed over by itself, and the system says who runs (Soulé and others, sections
-//! 3 and 6.2.1).
+//! A mode for comparison: an operating-system thread for each filter, splitter and joiner, queues with a lock
+//! between them, each item passed by itself, and scheduling by the system (Soulé and others, sections 3 and
+//! 6.2.1).
 //!
-//! Each thread has a run of its own with its node's part ([`Share`](super::groups)) and fires it whenever it can.
-//! Whoever calls reads and writes the files, and gives those nodes that take nothing leave to fire for so many
-//! steady states; no more while many items are on their way, unless all threads wait for items. So the queues
-//! stay short and nothing is stuck. When all wait and there is no more input, the parts go back, and what is left is
-//! done on one thread.
+//! **Actors.** The *caller* reads and writes the files. Each *node's thread* has a run of its own with the
+//! node's share of the state ([`Share`](super::groups)), and fires the node whenever it can. Nodes without
+//! inputs need a *permission* for each firing, which the caller sends through a queue.
 //!
-//! Nodes are ahead of their regions' schedules here. Where that could be seen, because a run is to end before its
-//! input does, the regions go filter by filter on one thread instead ([`in_step`]). Of several failures the one
-//! furthest downstream is told: what comes after another has failed never reaches it.
+//! **States** of a node's thread, counted in [`Links`]:
+//!
+//! | state | enters it by | leaves it by |
+//! |---|---|---|
+//! | running | start; being woken by a producer or the caller | popping from an empty queue; ending |
+//! | waiting | popping from an empty queue | an item, or the end of the queue |
+//! | ended | the end of its input, or a failure | - |
+//!
+//! **Bounds.** The caller admits a few steady states at a time, and no more while many items are on their
+//! way, unless all threads wait or have ended. So queues stay short, and the run never blocks for lack of
+//! admitted input. When all threads rest and there is no more input, the caller ends all queues; the shares
+//! go back into one run, which does what is left on one thread.
+//!
+//! **Flags.** `failed` is set by a node's thread before it counts itself as ended, and read by the caller
+//! after it has seen that count or a timeout; both are `SeqCst`. `stopped` is set by the caller on
+//! interruption and read, relaxed, in firings; it publishes no data.
+//!
+//! Nodes run ahead of their regions' schedules here. Where that would be visible, because a run is to end
+//! before its input does, the regions run filter by filter on one thread instead ([`in_step`]). Of several
+//! failures the one furthest downstream is reported: nothing behind another failure can have reached it.
 
 mod link;
 
@@ -30,17 +45,17 @@ use thalweg::Error;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
-/// Items on their way beyond which no more come in.
+/// The number of items on their way at which no more input is admitted.
 const FEW: i64 = 1 << 14;
 
-/// Steady states of the sources that are let in at once.
+/// The steady states of the sources that are admitted at once.
 const AT_ONCE: u64 = 64;
 
-/// Bytes of a leave to fire.
+/// The content of a permission to fire.
 const LEAVE: [u8; 1] = [0];
 
-/// Whether no node that is as far ahead as it can be is further than its region's schedule lets it: each region is a
-/// chain whose nodes fire in turn.
+/// Whether a node that is as far ahead as possible is within its region's schedule: each region is a chain of
+/// nodes that fire in turn.
 pub(super) fn in_step(native: &Native) -> bool {
     let flat = &native.compiled.flat;
     native.compiled.schedule.regions.iter().all(|region| {
@@ -54,7 +69,7 @@ pub(super) fn in_step(native: &Native) -> bool {
     })
 }
 
-/// Whether only sources have nodes that take nothing.
+/// Whether only sources have nodes without inputs.
 pub(super) fn begins_at_sources(run: &Run<'_>) -> bool {
     let flat = &run.native.compiled.flat;
     run.regions.iter().zip(&run.native.compiled.schedule.regions).all(|(region, schedule)| {
@@ -62,22 +77,22 @@ pub(super) fn begins_at_sources(run: &Run<'_>) -> bool {
     })
 }
 
-/// What threads share.
+/// The state that the caller and the threads share.
 struct Team<'t> {
     links: Links,
     /// By channel.
     queues: Vec<Link>,
-    /// By node: leave to fire, of those that take nothing.
+    /// By node without inputs: its permissions to fire.
     leaves: Vec<Link>,
     threads: Vec<NodeId>,
     failed: AtomicBool,
-    /// Whether all are to be stopped, in the middle of firings if need be.
+    /// Tells all threads to stop, in the middle of firings if need be.
     stopped: Arc<AtomicBool>,
     text: Mutex<Vec<u8>>,
     native: &'t Native,
 }
 
-/// Runs until the input is over or the steady states are done, or somebody interrupts.
+/// Runs until the input has ended, the steady states are done, or the run is interrupted.
 pub(super) fn drive(
     run: &mut Run<'_>,
     sources: &mut Sources,
@@ -127,7 +142,7 @@ pub(super) fn drive(
 }
 
 impl<'t> Team<'t> {
-    /// A node's thread: fires it as often as it can. What is left, or why it ends.
+    /// A node's thread: fires the node as often as possible. Returns its share, or its failure.
     fn fire<'a>(&self, node: NodeId, share: Share<'a>) -> Result<Share<'a>, Stop>
     where
         't: 'a,
@@ -176,7 +191,7 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// Hands items over one by one; a firing may have given very many, and then somebody may interrupt.
+    /// Passes items on one by one. Stops early on interruption, since a firing may have pushed very many.
     fn hand_over(&self, channel: ChannelId, items: &[u8], bytes: usize) {
         let to = self.native.compiled.flat.channel(channel).to;
         let counts = self.threads.contains(&to);
@@ -186,7 +201,7 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// Takes one item that a node lacks; false where there are no more.
+    /// Fetches one item that a node lacks; returns false where there are no more.
     fn fetch(&self, run: &mut Run<'_>, node: NodeId) -> bool {
         let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
         let firing = if run.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
@@ -201,7 +216,7 @@ impl<'t> Team<'t> {
         there
     }
 
-    /// Lets in what is read, and writes what has been given.
+    /// Admits input and writes output.
     fn feed(
         &self,
         run: &mut Run<'_>,
@@ -210,7 +225,7 @@ impl<'t> Team<'t> {
     ) -> Result<(), Stop> {
         sources.batch = sources.batch.min(AT_ONCE);
         let interrupted = around.interrupted.as_ref();
-        // Somebody may be in a firing that never ends.
+        // A thread may be in a firing that never ends.
         let look = || _ = self.stopped.fetch_or(interrupted(), Ordering::Relaxed);
         while !sources.over && !interrupted() && !self.failed.load(Ordering::SeqCst) {
             let n = run.next_batch(sources)?;
@@ -223,7 +238,7 @@ impl<'t> Team<'t> {
         Ok(())
     }
 
-    /// So many steady states of the sources.
+    /// Admits this many steady states of the sources.
     fn let_in(&self, run: &mut Run<'_>, n: u64) -> Result<(), Stop> {
         for (region, schedule) in self.native.compiled.schedule.regions.iter().enumerate() {
             if !run.regions[region].is_source() {
@@ -247,7 +262,7 @@ impl<'t> Team<'t> {
         Ok(())
     }
 
-    /// Writes and prints what there is.
+    /// Writes and prints the output so far.
     fn write(&self, run: &mut Run<'_>) -> Result<(), Stop> {
         let text = std::mem::take(&mut *self.text.lock().unwrap_or_else(PoisonError::into_inner));
         run.around.printer.write_bytes(&text).map_err(Stop::Output)?;

@@ -1,4 +1,8 @@
-//! The caller's thread, which reads and writes, and so feeds the engine's graph.
+//! The caller's thread: reads input, writes output, and feeds the engine graph.
+//!
+//! Packets go out through `jobs` and return through `results`. The caller ends the graph by dropping `jobs`.
+//! It sets `stopped` on interruption, and after a failure, since a firing behind the failure may never end;
+//! the hosts of the members read it.
 
 use super::crew::{Crew, Parts};
 use super::cut::Cut;
@@ -15,7 +19,7 @@ use thalweg::{Handle, Options as Engine};
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
-/// Packets for each thread of the engine's graph.
+/// Packets for each thread of the graph.
 const PACKETS: usize = 3;
 
 /// The caller's thread.
@@ -25,21 +29,21 @@ pub(super) struct Caller<'c, 'a> {
     cut: &'c Cut,
     /// Batches in a packet.
     rounds: u64,
-    /// How many threads may be at work.
+    /// The number of threads that may run at once.
     threads: usize,
-    /// Of each reader: its node, and how often that fires in a steady state.
+    /// For each reader: its node, and that node's firings in a steady state.
     readers: Vec<(NodeId, u64)>,
-    /// Packets that nobody has.
+    /// Packets that no other actor holds.
     spare: Vec<Packet>,
-    /// Whether all is to be stopped, in the middle of firings if need be.
+    /// Tells all members to stop, in the middle of firings if need be.
     stopped: Arc<AtomicBool>,
-    /// Whether threads are worth it, as long as that is a question.
+    /// The decision whether threads pay, until it is made.
     trial: Option<Trial>,
 }
 
 impl<'c, 'a> Caller<'c, 'a> {
-    /// A caller that goes on with threads only if they are faster than one was, which took so many seconds for a
-    /// steady state; whatever they are, if that is not said.
+    /// A caller that keeps using threads only if they are faster than one thread, which took `alone` seconds
+    /// for a steady state; it always does if `alone` is `None`.
     pub(super) fn new(
         run: &'c mut Run<'a>,
         sources: &'c mut Sources,
@@ -57,7 +61,7 @@ impl<'c, 'a> Caller<'c, 'a> {
         Caller { run, sources, cut, rounds, threads, readers, spare, stopped: Arc::default(), trial }
     }
 
-    /// Runs until there are no more batches, somebody interrupts, or one thread would be faster.
+    /// Runs until there are no more batches, the run is interrupted, or one thread would be faster.
     pub(super) fn run(mut self, around: &mut Surroundings<'_>) -> Result<(), Stop> {
         let parts = self.cut.groups.iter().map(|group| Parts::new(self.run, self.cut, group, self.threads));
         let parts = parts.collect();
@@ -66,7 +70,7 @@ impl<'c, 'a> Caller<'c, 'a> {
         let (graph, left) = crew.graph(parts, queue, give);
         let ((), over) = beside(graph, &Engine::new().threads(1), |engine| {
             let fed = self.feed(jobs, (&results, engine), around);
-            // What comes behind a failure may never end.
+            // Firings behind a failure may never end.
             self.stopped.fetch_or(fed.is_err(), Ordering::Relaxed);
             fed
         })?;
@@ -91,7 +95,7 @@ impl<'c, 'a> Caller<'c, 'a> {
                 self.read(&mut packet)?;
                 under_way += u64::from(sender.send(packet).is_ok());
             }
-            // Nobody answers any more where the engine has failed.
+            // No result comes any more where the engine has failed.
             let answer =
                 (under_way > 0).then(|| next(results, engine, &self.stopped, &around.interrupted)).flatten();
             let Some(mut packet) = answer else { return Ok(()) };
@@ -102,7 +106,7 @@ impl<'c, 'a> Caller<'c, 'a> {
         }
     }
 
-    /// Whether to go on with threads, now that a packet is done.
+    /// Whether to keep using threads, now that a packet is finished.
     fn is_worth_it(&mut self, packet: &Packet) -> bool {
         let Some(trial) = &mut self.trial else { return true };
         let said = trial.packet(packet.rounds.iter().sum(), Instant::now());

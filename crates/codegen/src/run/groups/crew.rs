@@ -1,4 +1,4 @@
-//! The engine's graph: groups, and between them who deals out packets to those that do the same.
+//! The engine graph: the groups, and the dealers between them.
 
 use super::cut::{Cut, Group};
 use super::free::{Base, Dealer};
@@ -15,14 +15,14 @@ use std::sync::mpsc::{Receiver, Sender};
 use thalweg::{BlockingRx, BlockingTx, Error, Finished, Graph, Output, Rx, Stream, Tx, Value, input, output};
 use thalweg_lang::interpret::Stop;
 
-/// Bytes of a group's stack besides what its code keeps there.
+/// Bytes of a group's stack besides the locals of its code.
 const STACK: usize = 2 << 20;
 
-/// What the threads of a group begin with.
+/// What the threads of a group start with.
 pub(super) struct Parts<'a> {
-    /// For each thread.
+    /// One share for each thread.
     shares: Vec<Share<'a>>,
-    /// Of a group that any number of threads do: who deals out packets, and how far it was before them.
+    /// For a group with copies: its dealer, and the region's progress before all packets.
     dealer: Option<(Dealer, Base)>,
 }
 
@@ -38,16 +38,16 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the threads of a group leave.
+/// What the threads of a group return.
 pub(super) struct Left<'t, 'a> {
-    /// Of each thread.
+    /// The share of each thread.
     shares: Vec<Output<'t, Result<Share<'a>, Stop>>>,
-    /// What the group's dealer leaves, and how far the group was before it.
+    /// The group's dealer, and the region's progress before all packets.
     dealer: Option<(Output<'t, Option<Dealer>>, Base)>,
 }
 
 impl<'a> Left<'_, 'a> {
-    /// The group's part comes back. Copies have nothing that the region does not have.
+    /// Returns the group's share to the run. Copies hold nothing that the region does not have.
     pub(super) fn give_back(self, run: &mut Run<'a>, over: &Finished) -> Result<(), Stop> {
         let told = |error: Error| Stop::Output(error.to_string());
         for share in self.shares {
@@ -82,7 +82,7 @@ impl<'c, 'a> Crew<'c, 'a> {
         Crew { native, cut, permits: Permits::new(threads), stopped }
     }
 
-    /// The engine's graph, a chain, since each group comes behind all that it needs; and what the groups leave.
+    /// The engine graph, a chain, since each group follows all that it depends on; and the groups' results.
     pub(super) fn graph<'t>(
         &'t self,
         parts: Vec<Parts<'a>>,
@@ -105,13 +105,13 @@ impl<'c, 'a> Crew<'c, 'a> {
             left.push(Left { shares, dealer: dealer.zip(base) });
         }
         let (streams, _) = deal(&graph, "order", (streams, 1), None);
-        let [stream] = streams.try_into().unwrap_or_else(|_| unreachable!("one stream was asked for"));
-        // Where nobody listens any more the run is about to end.
+        let [stream] = streams.try_into().unwrap_or_else(|_| unreachable!("one stream was requested"));
+        // If the caller no longer receives, the run is about to end.
         stream.for_each(move |packet| _ = give.send(packet)).named("output");
         (graph, left)
     }
 
-    /// What a thread does, and what it leaves.
+    /// The body of a group's thread; returns its share.
     fn work(
         &self,
         group: &Group,
@@ -123,7 +123,7 @@ impl<'c, 'a> Crew<'c, 'a> {
             let permit = self.permits.take();
             match &mut made {
                 Ok(member) => member.work(&mut packet),
-                // The caller waits for an answer, come what may.
+                // The caller waits for every packet, so it must be sent on.
                 Err(stop) => _ = packet.failure.get_or_insert_with(|| stop.clone()),
             }
             drop(permit);
@@ -133,8 +133,8 @@ impl<'c, 'a> Crew<'c, 'a> {
     }
 }
 
-/// Packets in their order, taken from the streams in turn and dealt to `to` streams in turn; and the dealer's value,
-/// where there is a dealer.
+/// A process that takes packets from the streams in turn, which keeps their order, and sends them to `to`
+/// streams in turn; returns the dealer at its end, where there is one.
 fn deal<'t>(
     graph: &Graph<'t>,
     name: &str,
@@ -156,7 +156,7 @@ fn deal<'t>(
             for turn in 0.. {
                 let (inputs, outputs) = (from.len(), to.len());
                 let Some(mut packet) = from[turn % inputs].recv().await else { break };
-                // What comes behind a failure is not what it would be, and nobody does it.
+                // Packets behind a failure would have other content, so all groups skip them.
                 if failure.is_none() {
                     failure.clone_from(&packet.failure);
                 }
@@ -172,7 +172,7 @@ fn deal<'t>(
     (streams, Some(dealer))
 }
 
-/// Bytes of a stack that do for all generated code.
+/// Bytes of a stack that suffices for all generated code.
 fn stack(native: &Native) -> usize {
     let codes =
         native.codes.iter().flatten().flat_map(|codes| std::iter::once(&codes.work).chain(&codes.prework));

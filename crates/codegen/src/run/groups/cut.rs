@@ -1,4 +1,4 @@
-//! Which regions are done by whom, and what goes from one group to another.
+//! Partitioning of the regions into groups, and the channels between groups.
 
 use super::free::Takes;
 use crate::run::Run;
@@ -15,17 +15,17 @@ pub(super) struct Cut {
 /// Neighbouring regions that one thread does.
 pub(super) struct Group {
     pub(super) regions: Range<usize>,
-    /// Of a region that any number of threads do at once: what it takes.
+    /// For a region with copies: what it takes.
     pub(super) takes: Option<Vec<Takes>>,
-    /// What comes in and what goes out, by place among all that crosses.
+    /// The channels that enter and leave, as indices into `crossing`.
     pub(super) inputs: Vec<usize>,
     pub(super) outputs: Vec<usize>,
-    /// Files that are read, by place among the readers.
+    /// The files that it reads, as indices into the readers.
     pub(super) readers: Vec<usize>,
 }
 
 impl Group {
-    /// How many threads do it, of so many.
+    /// The number of threads that do it, of `threads`.
     pub(super) fn members(&self, threads: usize) -> usize {
         if self.takes.is_some() { threads } else { 1 }
     }
@@ -63,10 +63,10 @@ impl Cut {
     }
 }
 
-/// Neighbouring regions that are to be one group.
+/// Neighbouring regions that will form a group.
 pub(super) struct Stretch {
     pub(super) regions: Range<usize>,
-    /// Of one that any number of threads do at once: what it takes.
+    /// For a region with copies: what it takes.
     pub(super) takes: Option<Vec<Takes>>,
 }
 
@@ -76,9 +76,9 @@ impl Stretch {
     }
 }
 
-/// Stretches for so many threads: of what one thread at a time has to do the dearest is as cheap as can be, but no
-/// cheaper than a thread's share of all. A region that any number of threads may do is dealt out to them where it is
-/// so much of a share; else it is one more among those that stand beside it.
+/// Cuts the regions into stretches for `threads` threads. Among the stretches that one thread at a time must
+/// do, the greatest cost is minimal, but not less than a thread's share of the whole. A region that may have
+/// copies gets them if it is at least `much` of a share; otherwise it joins its neighbours.
 pub(super) fn dealt(
     costs: &[f64],
     mut free: Vec<Option<Vec<Takes>>>,
@@ -109,7 +109,7 @@ pub(super) fn dealt(
     stretches
 }
 
-/// As many stretches as threads, or fewer, the dearest of which is as cheap as can be.
+/// At most as many stretches as threads, with the least possible greatest cost.
 pub(super) fn balanced(costs: &[f64], threads: usize) -> Vec<Range<usize>> {
     let (mut low, mut high) = (0.0, costs.iter().sum());
     for _ in 0..50 {
@@ -119,7 +119,7 @@ pub(super) fn balanced(costs: &[f64], threads: usize) -> Vec<Range<usize>> {
     pieces(costs, high)
 }
 
-/// Neighbours that together cost no more than so much, or one that costs more.
+/// Cuts neighbours into stretches that cost at most `most`, or are one region that costs more.
 fn pieces(costs: &[f64], most: f64) -> Vec<Range<usize>> {
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let mut sum = 0.0;
@@ -141,7 +141,7 @@ mod tests {
     use super::{Stretch, balanced, dealt};
 
     #[test]
-    fn the_dearest_stretch_is_as_cheap_as_can_be() {
+    fn the_greatest_cost_of_a_stretch_is_minimal() {
         assert_eq!(balanced(&[1.0, 1.0, 1.0, 1.0], 2), [0..2, 2..4]);
         assert_eq!(balanced(&[5.0, 1.0, 1.0, 1.0], 2), [0..1, 1..4]);
         assert_eq!(balanced(&[1.0, 2.0, 3.0, 4.0, 5.0], 3), [0..3, 3..4, 4..5]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_nothing_is_dealt_out_where_it_is_much() {
+    fn stateless_regions_get_copies_where_they_are_much_of_the_work() {
         let free = |all: &[bool]| all.iter().map(|free| free.then(Vec::new)).collect::<Vec<_>>();
         let of = |stretches: Vec<Stretch>| {
             let of = |stretch: Stretch| (stretch.regions, stretch.takes.is_some());

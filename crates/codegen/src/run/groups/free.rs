@@ -1,35 +1,34 @@
-//! Regions that keep nothing from one steady state to the next but what stands in the queues that they take from.
+//! Regions that keep nothing from one steady state to the next but what is in their input queues.
 //!
-//! Any number of threads do such a region at once, each some packets, with a copy of what it has. How many steady
-//! states the items of a packet are enough for follows from how many items there are. So who deals out packets
-//! ([`Dealer`]) knows, before any of it is done, what is left for the packet after it, and how often each node has
-//! fired by then.
+//! Any number of threads run such a region at once, each some packets, with a copy of its state. The number
+//! of items determines how many steady states a packet suffices for. So the dealer ([`Dealer`]) knows, before
+//! any of it is run, which items are left for the next packet, and how often each node will have fired.
 
 use super::packet::Packet;
 use crate::run::Run;
 use crate::run::parts::Region;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 
-/// What a region takes from a channel.
+/// The items that a region takes from a channel.
 #[derive(Clone, Copy)]
 pub(super) struct Takes {
     pub(super) channel: ChannelId,
-    /// Items in a steady state.
+    /// Items of a steady state.
     pub(super) items: u64,
-    /// Items that must be there besides.
+    /// Items that must be in the queue besides.
     pub(super) ahead: u64,
 }
 
-/// How far a region was before any packet.
+/// A region's progress before any packet.
 pub(super) struct Base {
     region: usize,
     steady: u64,
-    /// By its nodes: firings so far, and in a steady state.
+    /// For each of its nodes: the firings so far, and those of a steady state.
     firings: Vec<(NodeId, u64, u64)>,
 }
 
 impl Run<'_> {
-    /// What a region takes from others, if it keeps nothing but that.
+    /// What a region takes from others, if it keeps nothing else.
     pub(super) fn takes(&mut self, region: usize) -> Option<Vec<Takes>> {
         let begun = &self.regions[region];
         if begun.steady.is_none() || begun.firings.iter().any(|(node, ..)| self.keeps(*node)) {
@@ -46,21 +45,22 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a node's firings depend on those before, or its first one is still to come and is another.
+    /// Whether a node's firings depend on earlier ones, or its `prework` is still to come.
     fn keeps(&self, node: NodeId) -> bool {
         let at = node.0 as usize;
         let first = self.native.codes[at].as_ref().is_some_and(|code| code.prework.is_some());
         self.native.keeps[at] || self.awaited[at].is_some() || (first && self.fired[at] == 0)
     }
 
-    /// Channels from one node of a region to another.
+    /// Channels between nodes of a region.
     fn inner_channels(&self, region: usize) -> Vec<ChannelId> {
         let (flat, region) = (&self.native.compiled.flat, &self.regions[region]);
         let inputs = region.firings.iter().flat_map(|(node, ..)| flat.node(*node).inputs.iter().copied());
         inputs.filter(|input| region.has(flat.channel(*input).from)).collect()
     }
 
-    /// A region's static part: its buffers hold nothing between steady states, but where they are queues.
+    /// For a region's static part: its buffers must hold nothing between steady states, unless they are
+    /// queues.
     fn taken_by_stage(&self, stage: usize, source: bool) -> Option<Vec<Takes>> {
         let plan = self.native.parts[stage].plan.as_ref()?;
         let is_queue =
@@ -72,11 +72,11 @@ impl Run<'_> {
         let takes: Vec<_> = takes
             .map(|(channel, items, ahead)| Takes { channel: *channel, items: *items, ahead: *ahead })
             .collect();
-        // One that takes nothing, though others stand before it, never goes on.
+        // A part that takes nothing, although other regions precede it, never continues.
         (source || !takes.is_empty()).then_some(takes)
     }
 
-    /// A filter that gives as it decides, but takes the same number of items each time.
+    /// For a filter that decides how much it pushes, but always pops the same number of items.
     fn taken_by_filter(&self, node: NodeId) -> Option<Vec<Takes>> {
         let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
         let [channel] = flat.node(node).inputs[..] else { return None };
@@ -88,14 +88,14 @@ impl Run<'_> {
         Some(vec![Takes { channel, items, ahead }])
     }
 
-    /// How far a region is.
+    /// A region's progress.
     pub(super) fn base(&self, region: usize) -> Base {
         let Region { steady, firings, .. } = &self.regions[region];
         let firings = firings.iter().map(|(node, _, each)| (*node, self.fired[node.0 as usize], *each));
         Base { region, steady: steady.unwrap_or(0), firings: firings.collect() }
     }
 
-    /// From now on a region is so many steady states after its base.
+    /// Sets a region's progress to `states` steady states after its base.
     pub(super) fn seek(&mut self, base: &Base, states: u64) {
         self.regions[base.region].steady = Some(base.steady + states);
         for (node, before, each) in &base.firings {
@@ -106,26 +106,27 @@ impl Run<'_> {
     }
 }
 
-/// Deals out packets to the copies of a region.
+/// Deals packets to the copies of a region.
 pub(super) struct Dealer {
     inputs: Vec<Input>,
-    /// Steady states that the packets so far are enough for.
+    /// Steady states that the packets so far suffice for.
     states: u64,
 }
 
 /// A channel that a region takes from.
 struct Input {
     takes: Takes,
-    /// Its place among those that cross.
+    /// Its index in `crossing`.
     at: usize,
     /// Bytes of an item.
     bytes: u64,
-    /// Items that are for packets to come.
+    /// Items left for later packets.
     left: Vec<u8>,
 }
 
 impl Input {
-    /// So many steady states are done with what is left, and then these items: gives what they see of what is left.
+    /// Consumes `states` steady states from the items left followed by `items`; returns the part of the items
+    /// left that they read.
     fn pass(&mut self, states: u64, items: &[u8]) -> Vec<u8> {
         let taken = (states * self.takes.items * self.bytes) as usize;
         let seen = taken + (self.takes.ahead * self.bytes) as usize;
@@ -140,7 +141,7 @@ impl Input {
 }
 
 impl Dealer {
-    /// A dealer that begins with what the region's queues hold, which hold nothing then.
+    /// A dealer that begins with the content of the region's queues, which are emptied.
     pub(super) fn new(run: &mut Run<'_>, crossing: &[ChannelId], takes: &[Takes]) -> Dealer {
         let inputs = takes.iter().filter_map(|takes| {
             let at = crossing.iter().position(|channel| *channel == takes.channel)?;
@@ -151,7 +152,7 @@ impl Dealer {
         Dealer { inputs: inputs.collect(), states: 0 }
     }
 
-    /// Says what is done with a packet, and keeps what is left.
+    /// Records in a packet where it begins, and keeps what it leaves.
     pub(super) fn deal(&mut self, packet: &mut Packet) {
         packet.first = self.states;
         packet.left.clear();
@@ -163,7 +164,7 @@ impl Dealer {
         self.states += states;
     }
 
-    /// Steady states that a packet is enough for. A region that takes from no other does as many as its packet says.
+    /// Steady states that a packet suffices for. A region without inputs does as many as the packet requests.
     fn states_of(&self, packet: &Packet) -> u64 {
         let possible = |input: &Input| {
             let bytes = input.left.len() + packet.crossing[input.at].bytes.len();
@@ -172,7 +173,7 @@ impl Dealer {
         self.inputs.iter().map(possible).min().unwrap_or_else(|| packet.rounds.iter().sum())
     }
 
-    /// What is left after all packets goes back where it was taken from.
+    /// After the last packet: returns what is left to the queues.
     pub(super) fn end(self, run: &mut Run<'_>, base: &Base) {
         run.seek(base, self.states);
         for input in self.inputs {

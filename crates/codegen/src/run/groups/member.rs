@@ -1,4 +1,4 @@
-//! A group at work on packets, on its own thread.
+//! A group's thread at work on packets.
 
 use super::cut::{Cut, Group};
 use super::free::Base;
@@ -15,15 +15,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use thalweg_lang::flat::ChannelId;
 use thalweg_lang::interpret::{Options, Stop};
 
-/// A group's run, and its ends.
+/// A group's run, with its files.
 pub(super) struct Member<'c, 'a> {
     run: Run<'a>,
     group: &'c Group,
     crossing: &'c [ChannelId],
     ports: Ports,
-    /// Of a group that any number do: how far it was before all packets.
+    /// For a group with copies: the region's progress before all packets.
     base: Option<Base>,
-    /// Why there is nothing more to be done.
+    /// The failure after which the group skips packets.
     failure: Option<Stop>,
 }
 
@@ -51,7 +51,7 @@ impl<'c, 'a> Member<'c, 'a> {
         Ok(member)
     }
 
-    /// There is nothing in some of the channels that cross.
+    /// Empties the queues of some crossing channels.
     fn empty(&mut self, crossing: &[usize]) {
         for at in crossing {
             let queue = self.run.queue(self.crossing[*at]);
@@ -65,13 +65,15 @@ impl<'c, 'a> Member<'c, 'a> {
             self.failure.clone_from(&packet.failure);
         }
         if self.failure.is_none() {
-            // The caller waits for an answer, come what may; and nothing is done after a panic.
+            // The caller waits for every packet, so a panic must not escape; after one, the run is not used
+            // again.
             let done = catch_unwind(AssertUnwindSafe(|| {
                 self.begin(packet);
                 self.read(packet);
                 self.rounds(packet)
             }));
-            let done = done.unwrap_or_else(|_| Err(Stop::Output("a group of regions panicked".into())));
+            let done = done
+                .unwrap_or_else(|_| Err(Stop::Output("internal error: a group of regions panicked".into())));
             self.failure = done.err();
         }
         packet.failure.clone_from(&self.failure);
@@ -79,7 +81,7 @@ impl<'c, 'a> Member<'c, 'a> {
         self.ports.written(&mut packet.written);
     }
 
-    /// Where others do packets too: goes to where this one begins.
+    /// For a copy: sets its progress and queues to where the packet begins.
     fn begin(&mut self, packet: &Packet) {
         let Some(base) = &self.base else { return };
         self.run.seek(base, packet.first);
@@ -89,7 +91,7 @@ impl<'c, 'a> Member<'c, 'a> {
         }
     }
 
-    /// What has been read for this packet is what the group's readers give.
+    /// Hands the input of a packet to the group's readers.
     fn read(&mut self, packet: &mut Packet) {
         for at in &self.group.readers {
             self.ports.read(*at, &mut packet.read[*at]);
@@ -110,7 +112,7 @@ impl<'c, 'a> Member<'c, 'a> {
         Ok(())
     }
 
-    /// What its regions have when there are no more packets.
+    /// The share of its regions after the last packet.
     pub(super) fn end(mut self) -> Share<'a> {
         self.run.give_regions(&self.group.regions)
     }

@@ -1,29 +1,41 @@
-//! Regions of dynamic rates on several threads, as a graph of our engine.
+//! Regions with dynamic rates on several threads, as an engine graph.
 //!
 //! ```text
-//!  the caller reads ──packets──▶ group ──▶ group ──▶ ... ──packets──▶ the caller writes, in order
+//! caller reads ──packets──▶ group ──▶ group ──▶ ... ──packets──▶ caller writes, in order
 //! ```
 //!
-//! A *group* is a stretch of the regions in data-flow order, as it is on one thread: what its regions give one
-//! another is handed over in its own queues. It is one node of the engine, on a thread of its own, and has a run
-//! of its own ([`share`]): state, queues, and stacks of firings that wait. A *packet* is some batches on their way
-//! through all groups, with the items that go from one group to another ([`packet`]).
+//! **Actors.**
+//! - The *caller* ([`caller`]) reads input into packets, and writes the output of finished packets in order.
+//! - A *group* is a range of regions in data-flow order. It is a node of the engine on a thread of its own,
+//!   and has a run of its own ([`share`], [`member`]): state, queues, and the stacks of firings that wait.
+//!   Between its regions items go through its own queues.
+//! - A *packet* ([`packet`]) is several batches, with the items that go from one group to another.
+//! - A region that keeps nothing but what is in its input queues, and is much of the work, is a group by
+//!   itself with a copy on each thread ([`free`]). A *dealer* ([`crew`]) sends packets to the copies in turn;
+//!   the packets return in the same order. [`permits`] limits the threads that run at once to the requested
+//!   number.
 //!
-//! A region that keeps nothing but what stands in the queues that it takes from is a group by itself, where it is
-//! much of the work, that each thread has a copy of ([`free`]). Packets go to the copies in turns and come back in
-//! their order ([`crew`]). No more threads are at work at once than were asked for ([`permits`]).
+//! **States** of a packet. Each transition is the send of a channel or an engine stream, which orders all
+//! accesses to the packet's memory; only its holder accesses it.
 //!
-//! **The same answer.** A group does for each batch what one thread would do for it, with the same items, so all is
-//! as it would be there: what is written, what is printed, and which failure comes first. At the end the parts go
-//! back into one run, which does what is left.
+//! | state | holder | next |
+//! |---|---|---|
+//! | spare | caller | read |
+//! | read | caller | in the first group's stream |
+//! | under way | a group or a dealer, or a stream between two | the next group's stream, at last `results` |
+//! | finished | caller | spare, once its output is written |
 //!
-//! **Bounds.** There are so many packets, made at the beginning; who reads waits for one that is written. Nobody
-//! waits for items of a later packet to go on with an earlier one, so nothing can be stuck. Files and standard
-//! output are the caller's thread's alone.
+//! **The same answer.** A group does for each batch what one thread would do, with the same items. So output,
+//! prints and the first failure are the same. At the end the shares return to one run, which does what is
+//! left.
 //!
-//! **Who does what** follows from what some batches have cost, region by region. Where one region that keeps
-//! something is most of it, or all is soon over, one thread does everything: threads and copies have their price too.
-//! Where they turn out to be slower, one thread does the rest ([`trial`]).
+//! **Progress.** The number of packets is fixed; a caller without a spare packet waits for a finished one. No
+//! actor waits for a later packet in order to finish an earlier one, so there is no deadlock. Only the
+//! caller's thread accesses files and standard output.
+//!
+//! **Partitioning** follows the measured cost of each region in some batches. If one region with state
+//! dominates, or the program ends soon, one thread does everything: threads and copies have a cost too. If
+//! threads turn out to be slower, one thread does the rest ([`trial`]).
 
 mod caller;
 mod crew;
@@ -50,23 +62,23 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
-/// Batches that are timed, and those before them.
+/// The batches that are timed, and the batches before them that are not.
 const TIMED: u64 = 8;
 const BEFORE: u64 = 2;
 
-/// Seconds that a packet is worth, and the most batches in one.
+/// The least duration of a packet in seconds, and the most batches in one.
 const WORTH: f64 = 600e-6;
 const ROUNDS: f64 = 256.0;
 
-/// How much faster it must get, not counting what copies cost, and how long a run must have taken before: to begin
-/// with threads takes some tenths of a millisecond.
+/// The least expected speed-up, not counting the cost of copies; and how long a run must have taken before
+/// threads start, which takes some tenths of a millisecond.
 const GAIN: f64 = 1.5;
 const QUICK: Duration = Duration::from_millis(10);
 
-/// How much of a thread's share a region must be to be done by several at once.
+/// The least part of a thread's share of the work at which a region gets copies.
 const MUCH: f64 = 0.1;
 
-/// Batches on several threads, as far as there are some, if that is worth it.
+/// Runs batches on several threads, if that pays.
 pub(super) fn drive(
     run: &mut Run<'_>,
     sources: &mut Sources,
@@ -97,7 +109,7 @@ pub(super) fn drive(
     Caller::new(run, sources, &cut, (rounds as u64, threads.count), alone).run(around)
 }
 
-/// Who does what.
+/// Partitions the regions.
 fn stretches(run: &mut Run<'_>, costs: &[f64], threads: &Threads) -> Vec<Stretch> {
     let one_by_one = |regions: Vec<Range<usize>>| regions.into_iter().map(Stretch::one_thread).collect();
     match threads.split {
@@ -112,14 +124,14 @@ fn stretches(run: &mut Run<'_>, costs: &[f64], threads: &Threads) -> Vec<Stretch
     }
 }
 
-/// How long all takes on so many threads, not counting what copies cost.
+/// The expected duration on this many threads, not counting the cost of copies.
 fn longest(costs: &[f64], stretches: &[Stretch], threads: &Threads) -> f64 {
     let cost = |stretch: &Stretch| costs[stretch.regions.clone()].iter().sum::<f64>();
     let alone = stretches.iter().filter(|stretch| stretch.takes.is_none()).map(cost);
     alone.fold(costs.iter().sum::<f64>() / threads.count as f64, f64::max)
 }
 
-/// Whether files are read by sources alone, so that it is known when that is.
+/// Whether only sources read files, so that it is known when they do.
 fn readers_at_sources(run: &Run<'_>) -> bool {
     run.ends.readers.iter().all(|(node, _)| {
         let of = |region: &&super::parts::Region<'_>| region.has(*node);
@@ -127,8 +139,8 @@ fn readers_at_sources(run: &Run<'_>) -> bool {
     })
 }
 
-/// Does batches on this thread for a while, as if no other threads were there: the seconds that a steady state of the
-/// sources takes by then.
+/// Runs batches on this thread for a while, as without other threads; returns the seconds for a steady state
+/// of the sources.
 fn begin(
     run: &mut Run<'_>,
     sources: &mut Sources,
@@ -148,7 +160,8 @@ fn begin(
     Ok(half.map(|(since, done)| since.elapsed().as_secs_f64() / (sources.done - done) as f64))
 }
 
-/// Does some batches on this thread: the seconds that each region has taken in so many of them.
+/// Runs some batches on this thread; returns the seconds that each region has taken, and the number of
+/// batches.
 fn costs(
     run: &mut Run<'_>,
     sources: &mut Sources,

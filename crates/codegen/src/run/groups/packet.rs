@@ -1,30 +1,30 @@
-//! What goes from thread to thread.
+//! The data that goes from thread to thread.
 
 use thalweg_lang::interpret::Stop;
 
-/// Some batches, with what groups have given others for them. Who has it has its memory.
+/// Several batches, with the items between groups. Only its holder accesses its memory.
 #[derive(Default)]
 pub(super) struct Packet {
     /// Steady states of the sources, batch by batch.
     pub(super) rounds: Vec<u64>,
-    /// Steady states of the sources up to the end of this.
+    /// Steady states of the sources up to the end of this packet.
     pub(super) until: u64,
-    /// In a region that any number of threads do: steady states before this, and what packets before it have left of
-    /// channels.
+    /// For a region with copies: the steady states before this packet, and the items that earlier packets
+    /// have left, by channel.
     pub(super) first: u64,
     pub(super) left: Vec<(usize, Vec<u8>)>,
-    /// What has been read, by reader, for all batches.
+    /// The input of all batches, by reader.
     pub(super) read: Vec<Vec<u8>>,
-    /// What goes from one group to another, by channel.
+    /// The items between groups, by channel.
     pub(super) crossing: Vec<Items>,
-    /// What is written, by writer, for all batches.
+    /// The output of all batches, by writer.
     pub(super) written: Vec<Vec<u8>>,
-    /// What is printed.
+    /// The text that has been printed.
     pub(super) text: Vec<u8>,
     pub(super) failure: Option<Stop>,
 }
 
-/// Items of a channel, and where those of each batch end.
+/// Items of a channel, and the end of each batch's items.
 #[derive(Default)]
 pub(super) struct Items {
     pub(super) bytes: Vec<u8>,
@@ -32,13 +32,13 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// Those of a batch.
+    /// The items of a batch.
     pub(super) fn of(&self, round: usize) -> &[u8] {
         let from = if round == 0 { 0 } else { self.ends[round - 1] };
         &self.bytes[from..self.ends[round]]
     }
 
-    /// There is no more of this batch.
+    /// Ends the items of a batch.
     pub(super) fn end(&mut self) {
         self.ends.push(self.bytes.len());
     }
@@ -58,7 +58,7 @@ impl Packet {
         packet
     }
 
-    /// For other batches.
+    /// Clears it for other batches.
     pub(super) fn clear(&mut self) {
         self.rounds.clear();
         self.read.iter_mut().for_each(Vec::clear);

@@ -1,14 +1,17 @@
-//! No more threads at work than were asked for.
+//! A counting semaphore that limits the threads at work to the number requested.
+//!
+//! A member takes a permit for each packet and returns it before it sends the packet on, so no permit is held
+//! while a thread waits for a packet or for room in a stream.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// So many may be at work at once.
+/// The semaphore.
 pub(super) struct Permits {
     free: Mutex<usize>,
     given_back: Condvar,
 }
 
-/// Leave to be at work, until it is dropped.
+/// The right to work, until it is dropped.
 pub(super) struct Permit<'p>(&'p Permits);
 
 impl Permits {
@@ -16,7 +19,7 @@ impl Permits {
         Permits { free: Mutex::new(count), given_back: Condvar::new() }
     }
 
-    /// Waits until one is there.
+    /// Blocks until a permit is free.
     pub(super) fn take(&self) -> Permit<'_> {
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let mut free =

@@ -1,4 +1,4 @@
-//! Files and output of runs that are parts of others.
+//! Files and standard output of a run, with items that go through packets.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -6,17 +6,17 @@ use std::rc::Rc;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::value::Value;
 
-/// Bytes, of which those before a place have been taken.
+/// Bytes, and how many of them have been consumed.
 #[derive(Default)]
 struct Bytes {
     all: Vec<u8>,
     taken: usize,
 }
 
-/// Ends of a run that are packets' bytes.
+/// One end: bytes shared by the run and the `Ports`, on one thread.
 type End = Rc<RefCell<Bytes>>;
 
-/// The files and the output of a run whose items others read and write: in the order of its readers and writers.
+/// The files and the output of such a run, in the order of its readers and writers.
 #[derive(Default)]
 pub(in crate::run) struct Ports {
     readers: Vec<End>,
@@ -25,24 +25,24 @@ pub(in crate::run) struct Ports {
 }
 
 impl Ports {
-    /// Where the run prints.
+    /// The sink for prints.
     pub(in crate::run) fn text(&self) -> Box<dyn Write> {
         Box::new(Port(self.text.clone()))
     }
 
-    /// What it has printed.
+    /// Moves out what has been printed.
     pub(in crate::run) fn printed(&self, into: &mut Vec<u8>) {
         into.append(&mut self.text.borrow_mut().all);
     }
 
-    /// What it has written, by writer.
+    /// Moves out what has been written, by writer.
     pub(super) fn written(&self, into: &mut [Vec<u8>]) {
         for (written, port) in into.iter_mut().zip(&self.writers) {
             written.append(&mut port.borrow_mut().all);
         }
     }
 
-    /// What a reader gives next, in exchange for memory.
+    /// Sets the input of a reader, and returns its old memory for reuse.
     pub(super) fn read(&self, reader: usize, items: &mut Vec<u8>) {
         let mut port = self.readers[reader].borrow_mut();
         std::mem::swap(&mut port.all, items);
@@ -62,7 +62,7 @@ impl Files for Ports {
     }
 }
 
-/// What a run reads, writes and prints.
+/// A file or the output of a run.
 struct Port(End);
 
 impl Source for Port {

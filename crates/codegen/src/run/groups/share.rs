@@ -1,4 +1,4 @@
-//! Some regions' part of a run, on its way from one run to another.
+//! Part of a run's state, on its way from one run to another.
 
 use crate::build::{Fibers, Memory, State};
 use crate::run::Run;
@@ -8,8 +8,8 @@ use crate::run::queues::{Budget, Held};
 use std::ops::Range;
 use thalweg_lang::flat::NodeId;
 
-/// All that regions have, or some nodes: what their nodes keep, the queues that they take from, their buffers, their firings that
-/// wait, and where they are.
+/// The state of some regions, or of some nodes: the data of nodes, their input queues, buffers, fibers, and
+/// progress. It is either in a run or on its way, so one thread at a time accesses it.
 pub(in crate::run) struct Share<'a> {
     state: State<'a>,
     fibers: Fibers<'a>,
@@ -22,7 +22,7 @@ pub(in crate::run) struct Share<'a> {
     budget: Budget,
 }
 
-/// How far a node is.
+/// The progress of a node.
 struct Counts {
     node: NodeId,
     fired: u64,
@@ -37,7 +37,7 @@ impl<'a> Run<'a> {
         all.iter().flat_map(|region| region.nodes.iter().copied()).collect()
     }
 
-    /// Gives away what some regions have. They are not to be run here before it comes back.
+    /// Moves the state of some regions out. They must not run here before it is returned.
     pub(super) fn give_regions(&mut self, regions: &Range<usize>) -> Share<'a> {
         let all = &self.native.compiled.schedule.regions;
         let mut share = self.give(&self.nodes_of(regions));
@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
         share
     }
 
-    /// A copy of what a region has that keeps nothing, without the items that it has been given.
+    /// A copy of the state of a region that keeps nothing, without the items in its queues.
     pub(super) fn copy_region(&mut self, at: usize) -> Share<'a> {
         if let Some(stage) = self.regions[at].stage {
             self.land(stage);
@@ -70,7 +70,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Buffers for a region that is a copy.
+    /// Sets up the buffers of a copy.
     pub(super) fn fill_own_buffers(&mut self, region: usize) {
         if let (Some(stage), Some(steady)) = (self.regions[region].stage, self.regions[region].steady) {
             self.fill_buffers(stage, steady);
@@ -82,7 +82,7 @@ impl<'a> Run<'a> {
         Counts { node, fired: self.fired[at], passed: self.passed[at], awaited: self.awaited[at] }
     }
 
-    /// Gives away what some nodes have, but for buffers and schedules, which are their regions'.
+    /// Moves the state of some nodes out, except for buffers and schedules, which belong to regions.
     pub(in crate::run) fn give(&mut self, nodes: &[NodeId]) -> Share<'a> {
         let mut share = Share {
             state: self.state.fork(),
@@ -103,7 +103,7 @@ impl<'a> Run<'a> {
         share
     }
 
-    /// Takes over what some regions or nodes have.
+    /// Installs the state of regions or nodes.
     pub(in crate::run) fn adopt(&mut self, share: Share<'a>) {
         for Counts { node, fired, passed, awaited } in share.nodes {
             self.state.join(&share.state, node.0);

@@ -1,16 +1,16 @@
-//! Whether threads are worth it, which using them tells.
+//! Measures whether threads pay.
 
 use std::time::Instant;
 
-/// Slow windows in a row after which one thread does everything.
+/// Consecutive slow windows after which one thread does everything.
 const SLOW: u32 = 2;
 
-/// Compares how fast threads are with how fast one was. What copies and changes of threads cost is in it, and what
-/// else the machine does.
+/// Compares the speed of threads with that of one thread. This includes the costs of copies and thread
+/// switches, and other load on the machine.
 pub(super) struct Trial {
-    /// Seconds that a steady state of the sources took on one thread.
+    /// Seconds for a steady state of the sources on one thread.
     alone: f64,
-    /// Packets in a window. The first is not looked at: threads begin then.
+    /// Packets in a window. The first window is ignored, since threads start in it.
     window: usize,
     begun: Option<Instant>,
     packets: usize,
@@ -23,7 +23,8 @@ impl Trial {
         Trial { alone, window, begun: None, packets: 0, states: 0, slow: 0 }
     }
 
-    /// A packet of so many steady states is done: whether to go on; none where it is no question any more.
+    /// Records a finished packet of `states` steady states. Returns whether to keep using threads; `None`
+    /// once that is decided in their favour.
     pub(super) fn packet(&mut self, states: u64, now: Instant) -> Option<bool> {
         self.packets += 1;
         self.states += states;
@@ -46,8 +47,8 @@ mod tests {
     use super::Trial;
     use std::time::{Duration, Instant};
 
-    /// What a trial says of windows of two packets, of ten steady states each, that take so many milliseconds. One
-    /// thread takes a millisecond for a steady state.
+    /// The decisions of a trial for windows of two packets, of ten steady states each, that take these
+    /// milliseconds. One thread takes a millisecond for a steady state.
     fn said(windows: &[u64]) -> Vec<Option<bool>> {
         let (mut trial, mut now) = (Trial::new(1e-3, 2), Instant::now());
         let of = |window: &u64| {
@@ -60,13 +61,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_are_faster_stay() {
+    fn faster_threads_are_kept() {
         assert_eq!(said(&[100, 12]), [Some(true), None]);
         assert_eq!(said(&[100, 22, 18]), [Some(true), Some(true), None]);
     }
 
     #[test]
-    fn threads_that_are_slower_go() {
+    fn slower_threads_are_given_up() {
         assert_eq!(said(&[1, 24, 22]), [Some(true), Some(true), Some(false)]);
     }
 }

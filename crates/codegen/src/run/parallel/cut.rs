@@ -1,14 +1,14 @@
-//! Segments: runs of neighbouring steps that one node of the engine does.
+//! Segments: ranges of consecutive steps that one node of the engine runs.
 
 use std::ops::Range;
 
-/// Steps that are done together.
+/// Steps that are run together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Segment {
     pub(super) steps: Range<usize>,
-    /// Without state: any number of batches at a time.
+    /// Stateless: any number of batches run at a time.
     pub(super) parallel: bool,
-    /// Roots that nobody else comes to.
+    /// Roots that only this segment uses.
     pub(super) own: Vec<usize>,
 }
 
@@ -18,17 +18,18 @@ impl Segment {
     }
 }
 
-/// What is known of steps when they are dealt out.
+/// The properties of steps that the partition depends on.
 pub(super) struct Known<'a> {
-    /// Of each step: whether it has no state. Those of the ends are both, and cost nothing.
+    /// Of each step: whether it is stateless (`free`), and whether it accesses files (`outside`). Steps that
+    /// access files count as stateless and cost nothing.
     pub(super) free: &'a [bool],
     pub(super) outside: &'a [bool],
-    /// What a steady state costs of each.
+    /// The cost of a steady state of each step.
     pub(super) costs: &'a [f64],
 }
 
-/// Parts of the work that a run of steps without state is worth a node of its own for, and that one with
-/// state is cut into, for each thread.
+/// The least part of the work for which a stateless run becomes a segment; and the number of pieces for each
+/// thread into which a stateful run is cut.
 const WORTH: f64 = 0.1;
 const PIECES: f64 = 4.0;
 
@@ -41,13 +42,13 @@ impl Known<'_> {
         0..self.costs.len()
     }
 
-    /// Whether all steps begin anew with each batch.
+    /// Whether all steps are stateless or access files.
     pub(super) fn is_free(&self) -> bool {
         self.free.iter().zip(self.outside).all(|(free, outside)| *free || *outside)
     }
 
-    /// Stretches without state for all threads at once, and the others in pieces small enough to be dealt
-    /// out evenly.
+    /// Stateless stretches, each for all threads at once; and the other steps in pieces small enough for an
+    /// even distribution.
     pub(super) fn stretches(&self, threads: usize) -> Vec<Segment> {
         if self.is_free() {
             return vec![Segment::new(self.all(), true)];
@@ -65,7 +66,7 @@ impl Known<'_> {
         segments
     }
 
-    /// Runs of steps with and without state, of which those without are worth so much.
+    /// Runs of steps with and without state; a stateless run that costs less than `worth` counts as stateful.
     fn runs(&self, worth: f64) -> Vec<(Range<usize>, bool)> {
         let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
         let mut push = |steps: Range<usize>, free: bool| match runs.last_mut() {
@@ -83,7 +84,7 @@ impl Known<'_> {
         runs
     }
 
-    /// Neighbours that together cost no more than so much, or one that costs more.
+    /// Cuts neighbours into pieces that cost at most `most`, or are one step that costs more.
     fn pieces(&self, steps: Range<usize>, most: f64) -> Vec<Range<usize>> {
         let mut pieces: Vec<Range<usize>> = Vec::new();
         for step in steps {
@@ -100,7 +101,7 @@ impl Known<'_> {
         self.all().map(|step| Segment::new(step..step + 1, false)).collect()
     }
 
-    /// As many segments as threads, the dearest of which is as cheap as can be.
+    /// At most as many segments as threads, with the least possible greatest cost.
     pub(super) fn balanced(&self, threads: usize) -> Vec<Segment> {
         let (mut low, mut high) = (0.0, self.cost(&self.all()));
         for _ in 0..50 {
@@ -115,13 +116,13 @@ impl Known<'_> {
 mod tests {
     use super::*;
 
-    /// Which steps are free and which are outside, of letters: `f`, `o`, and `s` for those with state.
+    /// Which steps are free and which are outside, by letters: `f`, `o`, and `s` for stateful ones.
     fn steps(kinds: &str) -> (Vec<bool>, Vec<bool>) {
         let are = |kind| kinds.chars().map(|step| step == kind).collect();
         (are('f'), are('o'))
     }
 
-    /// The segments as first and last step, and a `p` for those that are parallel.
+    /// The first and last step of each segment, and a `p` if it is parallel.
     fn shown(segments: &[Segment]) -> String {
         let one = |segment: &Segment| {
             let Range { start, end } = segment.steps;
@@ -135,7 +136,7 @@ mod tests {
         shown(&Known { free: &free, outside: &outside, costs }.stretches(threads))
     }
 
-    /// The least that the dearest of so many runs of neighbours can cost, by trying all ways.
+    /// The least greatest cost of this many runs of neighbours, by exhaustive search.
     fn least(costs: &[f64], runs: usize) -> f64 {
         if runs == 1 {
             return costs.iter().sum();
@@ -145,33 +146,33 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_state_is_one_stretch_with_the_ends() {
+    fn stateless_steps_and_files_form_one_stretch() {
         assert_eq!(stretches("offo", &[0.0, 5.0, 1.0, 0.0], 2), "0-3p");
         assert_eq!(stretches("oo", &[0.0, 0.0], 2), "0-1p");
     }
 
     #[test]
-    fn a_stretch_without_state_is_by_itself_if_it_is_worth_it() {
+    fn a_stateless_stretch_is_a_segment_if_it_costs_enough() {
         assert_eq!(stretches("sfs", &[40.0, 20.0, 40.0], 1), "0-0 1-1p 2-2");
-        // A tenth of the work is, and less is not.
+        // A tenth of the work is enough, less is not.
         assert_eq!(stretches("sfs", &[45.0, 10.0, 45.0], 1), "0-0 1-1p 2-2");
         assert_eq!(stretches("sfs", &[46.0, 8.0, 46.0], 1), "0-0 1-1 2-2");
-        // Together they are worth it, with what is outside between them.
+        // Together they cost enough, with the file access between them.
         assert_eq!(stretches("sfofs", &[44.0, 6.0, 0.0, 6.0, 44.0], 1), "0-0 1-3p 4-4");
-        // What costs nothing goes with its neighbour.
+        // A step that costs nothing joins its neighbour.
         assert_eq!(stretches("sfsss", &[4.0, 0.0, 4.0, 4.0, 4.0], 1), "0-1 2-2 3-3 4-4");
     }
 
     #[test]
-    fn what_has_state_is_cut_into_four_pieces_for_each_thread() {
+    fn stateful_steps_are_cut_into_four_pieces_for_each_thread() {
         assert_eq!(stretches("ssssssss", &[1.0; 8], 1), "0-1 2-3 4-5 6-7");
         assert_eq!(stretches("ssssssss", &[1.0; 8], 2), "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7");
-        // One that costs more is a piece by itself.
+        // A step that costs more is a piece by itself.
         assert_eq!(stretches("sssss", &[1.0, 1.0, 9.0, 1.0, 1.0], 1), "0-1 2-2 3-4");
     }
 
     #[test]
-    fn a_segment_for_each_filter_has_one_batch_at_a_time() {
+    fn a_segment_for_each_filter_runs_one_batch_at_a_time() {
         let (free, outside) = steps("ofso");
         let known = Known { free: &free, outside: &outside, costs: &[1.0; 4] };
         assert_eq!(shown(&known.filters()), "0-0 1-1 2-2 3-3");
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dearest_of_balanced_segments_is_as_cheap_as_can_be() {
+    fn the_greatest_cost_of_balanced_segments_is_minimal() {
         let mut seed = 1_u32;
         for length in 1..9 {
             let costs: Vec<f64> = (0..length)

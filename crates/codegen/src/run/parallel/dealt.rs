@@ -1,10 +1,17 @@
-//! Threads that share steady states out among themselves, where nothing has state and files lie in memory.
+//! Stateless regions on files in memory: threads share the steady states without an engine graph.
 //!
-//! A batch is no more than places in files then, so there is nothing to hand from one to another: each thread takes
-//! the next of its own ([`shares`](super::shares)), the caller's as well, and what it does for one leaves it ready for
-//! the one behind. The others come from the process's pool; one that comes late finds its share taken.
+//! **Actors.** The caller's thread (number 0) and threads of the process's pool. A batch is only a range of
+//! steady states, with places in the files, so no data passes between threads: each thread repeatedly takes a
+//! range from [`Shares`] and runs it. If consecutive ranges go to one thread, its memory is ready for the
+//! next one. A pool thread that starts late finds no ranges left.
 //!
-//! What is written is what has been done from the beginning without a gap, to the first failure if there is one.
+//! **Shared state.** `over` tells threads to take no more ranges; it is set on interruption. `stopped` also
+//! stops firings that are under way. `done` counts steady states for progress reports. All three are relaxed:
+//! they publish no data. `failure` keeps the failure of the first failed range, under a lock. The results are
+//! read after `Team::beside` has returned, which is after every thread that has begun has ended.
+//!
+//! **Result.** Output is complete up to the first range that was not taken, or up to the first failure if
+//! that comes before.
 
 use super::files::InPlace;
 use super::node::{Batch, Node};
@@ -14,20 +21,20 @@ use std::sync::{Mutex, PoisonError};
 use thalweg::Team;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
-/// A run's threads, as they share.
+/// The shared state of a run's threads.
 pub(super) struct Dealt<'d, 'm> {
     pub(super) node: &'d Node<'m>,
     pub(super) files: &'d InPlace<'m>,
     pub(super) shares: Shares,
-    /// Tells those at work to stop where they are.
+    /// Tells threads to stop in the middle of firings.
     pub(super) stopped: &'d AtomicBool,
-    /// Nobody begins anything more.
+    /// Tells threads to take no more ranges.
     pub(super) over: AtomicBool,
     pub(super) done: AtomicU64,
     pub(super) failure: Mutex<Option<Failure>>,
 }
 
-/// The first failure: in which batch, after how many steady states of all, and why.
+/// A failure: the first steady state of its range, the steady states complete before it, and the reason.
 pub(super) struct Failure {
     batch: u64,
     written: u64,
@@ -35,7 +42,7 @@ pub(super) struct Failure {
 }
 
 impl Dealt<'_, '_> {
-    /// Does all that is to be done; up to where it has been, and why no further if that is a failure.
+    /// Runs all ranges; returns how far the output is complete, and the failure if that is why.
     pub(super) fn run(self, threads: usize, around: &mut Surroundings<'_>) -> (u64, Result<(), Stop>) {
         let Surroundings { interrupted, progress, .. } = around;
         let stops = || {
@@ -51,7 +58,7 @@ impl Dealt<'_, '_> {
                 progress(self.done.load(Ordering::Relaxed));
             });
         };
-        // Somebody may be in a firing that never ends.
+        // A thread may be in a firing that never ends.
         Team::process().beside(threads - 1, &others, own, || _ = stops());
         let left = self.shares.first_left();
         match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -60,14 +67,14 @@ impl Dealt<'_, '_> {
         }
     }
 
-    /// What one of them does.
+    /// The loop of one thread.
     fn work(&self, thread: usize, stops: &dyn Fn() -> bool, between: &mut dyn FnMut()) {
         let (mut own, mut batch) = (self.node.take(), Batch::new(self.node.no_set()));
         while !self.over.load(Ordering::Relaxed)
             && let Some(states) = self.shares.take(thread)
         {
             (batch.first, batch.n) = (states.start, states.end - states.start);
-            // SAFETY: each steady state is taken once.
+            // SAFETY: `Shares::take` returns each steady state once, so no other batch is lent its places.
             unsafe { self.files.lend(&mut batch) };
             self.node.run_with(&mut own, &mut batch, stops);
             self.done.fetch_add(batch.n, Ordering::Relaxed);

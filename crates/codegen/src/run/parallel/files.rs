@@ -1,7 +1,7 @@
-//! Files, which only the caller's thread reads and writes.
+//! Files of a run on threads; only the caller's thread reads and writes them.
 //!
-//! Where all of them lie in memory, batches stand in it: nothing is copied. Else items are copied into
-//! batches and out of them.
+//! If all files lie in memory, batches use that memory directly. Otherwise items are copied into batches and
+//! out of them.
 
 use super::layout::Layout;
 use super::node::{Batch, Begin, Lent};
@@ -21,7 +21,7 @@ struct Carry {
     saved: Vec<u8>,
 }
 
-/// Files whose items are copied.
+/// Files with items that are copied.
 pub(super) struct Copied<'m> {
     layout: &'m Layout<'m>,
     facts: &'m Facts<'m>,
@@ -46,19 +46,19 @@ impl<'m> Copied<'m> {
         Copied { layout, facts, ends, carries }
     }
 
-    /// What there is input for.
+    /// The steady states that there is input for.
     fn there(&mut self, want: u64, patience: Patience) -> There {
         self.ends.there(self.facts, want, patience)
     }
 
-    /// Waits for input, now that all that came of what has been read is given; it is to be seen.
+    /// Blocks for input, after flushing the output of all input so far.
     fn wait(&mut self) -> Result<(), Stop> {
         self.ends.flush(&self.layout.native.compiled)?;
         self.ends.available(self.facts, 1)?;
         Ok(())
     }
 
-    /// Reads what a batch takes, which is there.
+    /// Reads the input of a batch, which is there.
     fn read(&mut self, batch: &mut Batch<'_>) {
         for Carry { actor, front, saved } in &mut self.carries {
             let (actor, root) = (&self.layout.plan.actors[*actor], &self.layout.plan.roots[front.root]);
@@ -76,7 +76,7 @@ impl<'m> Copied<'m> {
         }
     }
 
-    /// Writes what a batch has given.
+    /// Writes the output of a batch.
     fn write(&mut self, batch: &Batch<'_>) -> Result<(), Stop> {
         let compiled = &self.layout.native.compiled;
         for Actor { node, inputs, firings, .. } in &self.layout.plan.actors {
@@ -95,7 +95,7 @@ impl<'m> Copied<'m> {
     }
 }
 
-/// A root in memory that is read: from its place 0 on, at the first batch.
+/// A root in memory that is read, from its position 0 at the first batch.
 struct Read<'m> {
     root: usize,
     memory: &'m [u8],
@@ -103,7 +103,7 @@ struct Read<'m> {
     each: usize,
 }
 
-/// A root in memory that is written: from its place 0 on, at the first batch.
+/// A root in memory that is written, from its position 0 at the first batch.
 struct Written<'m> {
     root: usize,
     memory: Pieces<'m>,
@@ -120,7 +120,7 @@ pub(super) struct InPlace<'m> {
 }
 
 impl<'m> InPlace<'m> {
-    /// Steady states from the first on, up to so many; none where not all files lie in memory.
+    /// Up to `most` steady states after `first`; `None` where not all files lie in memory.
     pub(super) fn new(
         plan: &Plan,
         gates: &Gates,
@@ -147,10 +147,10 @@ impl<'m> InPlace<'m> {
         Some(InPlace { read, written, first, states })
     }
 
-    /// Gives a batch its places.
+    /// Sets the places of a batch in the files.
     ///
     /// # Safety
-    /// No other batch has been given any of its steady states.
+    /// No other batch has been lent the places of any of its steady states.
     pub(super) unsafe fn lend(&self, batch: &mut Batch<'m>) {
         batch.n = batch.n.min(self.first + self.states - batch.first);
         let (before, n) = ((batch.first - self.first) as usize, batch.n as usize);
@@ -159,12 +159,13 @@ impl<'m> InPlace<'m> {
         batch.lent.read.extend(read);
         batch.lent.written.clear();
         batch.lent.written.extend(self.written.iter().map(|Written { root, memory, each }| {
-            // SAFETY: each steady state has bytes of its own, and nobody has been given these.
+            // SAFETY: each steady state has bytes of its own, and only this batch has been lent these, as the
+            // caller vouches.
             (*root, unsafe { memory.lend(before * each, n * each) })
         }));
     }
 
-    /// Roots that need no other memory.
+    /// The roots that need no other memory.
     pub(super) fn roots(&self) -> Vec<usize> {
         let read = self.read.iter().map(|read| read.root);
         read.chain(self.written.iter().map(|written| written.root)).collect()
@@ -177,7 +178,7 @@ impl<'m> InPlace<'m> {
     }
 }
 
-/// Steady states that so many bytes of a reader's root suffice for.
+/// The steady states for which this many bytes of a reader's root suffice.
 fn fitting(plan: &Plan, gate: &Gate, bytes: usize) -> u64 {
     let (items, root) = ((bytes / gate.bytes) as u64, &plan.roots[gate.root]);
     let fits = |states: u64| sizes(plan, states)[gate.root] <= items;
@@ -198,7 +199,7 @@ pub(super) enum Files<'m> {
 }
 
 impl<'m> Files<'m> {
-    /// What there is input for, up to so many steady states.
+    /// The steady states, up to `want`, that there is input for.
     pub(super) fn there(&mut self, want: u64, patience: Patience) -> There {
         match self {
             Files::Copied(files) => files.there(want, patience),
@@ -206,7 +207,7 @@ impl<'m> Files<'m> {
         }
     }
 
-    /// Waits for input.
+    /// Blocks for input.
     pub(super) fn wait(&mut self) -> Result<(), Stop> {
         match self {
             Files::Copied(files) => files.wait(),
@@ -217,7 +218,7 @@ impl<'m> Files<'m> {
     pub(super) fn read(&mut self, batch: &mut Batch<'m>) {
         match self {
             Files::Copied(files) => files.read(batch),
-            // SAFETY: who feeds batches goes forward only.
+            // SAFETY: the caller reads batches in order, each beginning where the one before ends.
             Files::InPlace(files) => unsafe { files.lend(batch) },
         }
     }
@@ -230,8 +231,8 @@ impl<'m> Files<'m> {
     }
 }
 
-/// What batches have taken from files that lie in memory, and given to them, is taken and given; what is left
-/// at the front of readers' roots goes to the buffers.
+/// Consumes what batches have read from files in memory, completes what they have written, and copies what is
+/// left at the front of readers' roots to the buffers.
 pub(super) fn settle(
     layout: &Layout<'_>,
     gates: &Gates,
@@ -253,7 +254,7 @@ pub(super) fn settle(
 }
 
 impl Lent<'_> {
-    /// Where place 0 of a root is, so many bytes on, if it is lent.
+    /// The address `further` bytes after position 0 of a root, if the root is lent.
     pub(super) fn pointer(&mut self, root: usize, further: isize) -> Option<*mut u8> {
         if let Some((_, memory, zero)) = self.read.iter().find(|(at, ..)| *at == root) {
             let place = memory.as_ptr().wrapping_add(*zero).wrapping_offset(further);

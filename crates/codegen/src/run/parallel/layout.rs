@@ -1,4 +1,4 @@
-//! What is decided before a run on threads begins: who does which steps, and which memory is whose.
+//! The layout of a run on threads: the segments, and the ownership of memory.
 
 use super::LEAST_OVERLAP;
 use super::cut::Segment;
@@ -8,24 +8,25 @@ use crate::Native;
 use crate::plan::{Facts, Plan, Step, sizes};
 use crate::run::failing::Failing;
 
-/// A region dealt out.
+/// A region partitioned into segments.
 pub(super) struct Layout<'a> {
     pub(super) native: &'a Native,
     pub(super) plan: &'a Plan,
     pub(super) segments: Vec<Segment>,
     pub(super) reach: Reach,
-    /// By root: whether it goes from one to another with each batch; the others are one segment's own.
+    /// By root: whether it is part of each batch; otherwise it belongs to one segment.
     pub(super) shared: Vec<bool>,
     facts: Facts<'a>,
     /// Steady states in a batch.
     pub(super) batch: u64,
-    /// Items of each root for as many.
+    /// The size of each root, in items, for a batch.
     sizes: Vec<u64>,
-    /// What a producer has filled at the front of a root: by actor.
+    /// By actor: the positions at the front of a root that a producer has filled.
     pub(super) fronts: Vec<Vec<Front>>,
 }
 
-/// Whether a step begins anew with each batch if its segment may: it is no loop, and nobody in it has state.
+/// Whether a step can be recomputed for each batch if its segment is parallel: it is no feedback loop, and
+/// none of its actors has state.
 pub(super) fn repeatable(plan: &Plan, keeps: &[bool], step: usize) -> bool {
     let step = &plan.steps[step];
     let keeps = |actor: usize| keeps[plan.actors[actor].node.0 as usize];
@@ -55,24 +56,25 @@ impl<'a> Layout<'a> {
         Layout { native, plan, segments, shared, fronts, facts, batch: 0, sizes: Vec::new(), reach }
     }
 
-    /// Says how long batches are.
+    /// Sets the length of batches.
     pub(super) fn set_batch(&mut self, batch: u64) {
         self.batch = batch;
         self.sizes = sizes(self.plan, batch);
     }
 
-    /// Steady states that are worth a batch where input is slow: what is made again for it is within them.
+    /// The least steady states for which a batch pays where input is slow: they exceed what is recomputed for
+    /// it.
     pub(super) fn least(&self) -> u64 {
         (LEAST_OVERLAP * self.reach.states).clamp(1, self.batch)
     }
 
-    /// As many steady states as whole calls do, if it takes more than one.
+    /// Rounds up to whole calls, if more than one is needed.
     pub(super) fn calls(&self, states: u64) -> u64 {
         let scale = self.native.parts[0].scale;
         if states > scale { states.next_multiple_of(scale) } else { states.max(1) }
     }
 
-    /// Bytes of a batch's memory, for so many steady states, less the roots that are lent.
+    /// Bytes of a batch's memory for this many steady states, without the roots that are lent.
     pub(super) fn bytes(&self, batch: u64, lent: &[usize]) -> u64 {
         let roots = self.plan.roots.iter().zip(&self.reach.first).enumerate();
         let roots = roots.filter(|(at, _)| self.shared[*at] && !lent.contains(at));
@@ -83,13 +85,13 @@ impl<'a> Layout<'a> {
             .sum()
     }
 
-    /// Memory of the roots that go with a batch, less those that are lent.
+    /// The memory of a batch, without the roots that are lent.
     pub(super) fn set(&self, lent: &[usize]) -> Vec<Option<Buffer>> {
         self.buffers(|root| self.shared[root] && !lent.contains(&root), &self.sizes)
     }
 
-    /// Whether batches have nothing of their own: no memory where those roots are lent, and, since who prints
-    /// has state, no text.
+    /// Whether batches have nothing of their own: no memory with these roots lent; and no text, since
+    /// parallel segments do not print.
     pub(super) fn is_bare(&self, lent: &[usize]) -> bool {
         self.segments.iter().all(|segment| segment.parallel) && self.bytes(self.batch, lent) == 0
     }
@@ -99,7 +101,7 @@ impl<'a> Layout<'a> {
         self.buffers(|_| false, &self.sizes)
     }
 
-    /// Memory of the roots of a segment alone.
+    /// The memory of the roots that belong to a segment.
     pub(super) fn own(&self, segment: usize) -> Vec<Option<Buffer>> {
         let roots = &self.segments[segment].own;
         let sizes: Vec<u64> = self.plan.roots.iter().map(|root| root.size).collect();
@@ -116,32 +118,32 @@ impl<'a> Layout<'a> {
             .collect()
     }
 
-    /// Where a failure is, after so many steady states.
+    /// The context of a failure after `first` steady states.
     pub(super) fn failing(&self, first: u64) -> Failing<'_> {
         Failing { native: self.native, plan: self.plan, facts: &self.facts, first }
     }
 }
 
-/// By root: whether more than one segment comes to it, or who reads and writes files.
+/// By root: whether several segments, or the steps that access files, use it.
 fn shared(plan: &Plan, segments: &[Segment], outside: &[bool]) -> Vec<bool> {
     const OUTSIDE: usize = usize::MAX;
     let mut owner = vec![None; plan.roots.len()];
     let mut shared = vec![false; plan.roots.len()];
     for (at, step) in plan.steps.iter().enumerate() {
         let segment = segments.iter().position(|segment| segment.steps.contains(&at) && !outside[at]);
-        let who = segment.unwrap_or(OUTSIDE);
+        let user = segment.unwrap_or(OUTSIDE);
         for actor in step.actors(plan) {
             let actor = &plan.actors[actor];
             for port in actor.inputs.iter().chain(&actor.outputs) {
-                shared[port.root] |= who == OUTSIDE || owner[port.root].is_some_and(|owner| owner != who);
-                owner[port.root] = Some(who);
+                shared[port.root] |= user == OUTSIDE || owner[port.root].is_some_and(|owner| owner != user);
+                owner[port.root] = Some(user);
             }
         }
     }
     shared
 }
 
-/// Gives each segment the roots that are its own.
+/// Assigns to each segment the roots that belong to it.
 pub(super) fn deal_roots(plan: &Plan, segments: &mut [Segment], outside: &[bool]) {
     let shared = shared(plan, segments, outside);
     for segment in segments {

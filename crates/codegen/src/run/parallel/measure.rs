@@ -1,4 +1,4 @@
-//! What steps cost.
+//! Measures the cost of steps.
 
 use crate::run::failing::Failing;
 use crate::run::input::There;
@@ -7,11 +7,11 @@ use crate::run::{Run, failed};
 use std::time::Instant;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
-/// Calls that are timed.
+/// The number of timed calls.
 const CALLS: u64 = 8;
 
-/// Does some steady states on this thread and takes the time of each step: the shortest of several, since
-/// all that disturbs makes it longer. How many were done.
+/// Runs some steady states on this thread and times each step. The cost is the minimum over several calls,
+/// since disturbances only add time. Returns the steady states done.
 pub(super) fn costs(
     run: &mut Run<'_>,
     options: Options,
@@ -44,7 +44,7 @@ pub(super) fn costs(
     if done == first {
         costs.fill(1.0);
     }
-    // Steps by themselves count no firings.
+    // Steps that run singly do not count firings.
     run.state.seek(done);
     if let Some(plan) = &run.native.parts[0].plan {
         run.stages[0].gates = Gates::new(plan, &mut run.ends);
@@ -52,7 +52,7 @@ pub(super) fn costs(
     Ok(done)
 }
 
-/// A call of so many steady states, after so many, step by step.
+/// A call of `n` steady states after `done`, step by step.
 fn timed(run: &mut Run<'_>, costs: &mut [f64], done: u64, n: u64) -> Result<(), (u64, Stop)> {
     let Some(plan) = &run.native.parts[0].plan else { return Ok(()) };
     for (step, cost) in costs.iter_mut().enumerate() {

@@ -1,21 +1,21 @@
-//! Buffers with places before the first.
+//! Buffers with positions before the first.
 
 use super::reach::Front;
 use crate::build::Memory;
 use crate::plan::Port;
 use crate::run::moves::{is_in_line, place};
 
-/// Memory of a root.
+/// The memory of a root.
 pub(super) struct Buffer {
     memory: Memory,
-    /// Bytes before place 0.
+    /// Bytes before position 0.
     before: usize,
     /// Bytes of an item.
     item: usize,
 }
 
 impl Buffer {
-    /// Room for so many items, and for some before them.
+    /// Room for `size` items, and for `before` items before them.
     pub(super) fn new(before: u64, size: u64, item: usize) -> Buffer {
         let before = before as usize * item;
         Buffer { memory: Memory::new(before + size as usize * item), before, item }
@@ -26,7 +26,7 @@ impl Buffer {
         self.item
     }
 
-    /// Where a place is. Programs that are given it are given no steady states that lead outside.
+    /// The address of a position. Callers pass the program no steady states that access memory outside.
     pub(super) fn pointer(&mut self, place: i64) -> *mut u8 {
         self.memory.pointer().wrapping_add(self.before).wrapping_offset(place as isize * self.item as isize)
     }
@@ -35,18 +35,18 @@ impl Buffer {
         (self.before as i64 + place * self.item as i64) as usize
     }
 
-    /// Items from a place on.
+    /// Items from a position on.
     pub(super) fn items(&self, place: i64, count: usize) -> &[u8] {
         &self.memory.bytes()[self.at(place)..][..count * self.item]
     }
 
-    /// The same, to be written.
+    /// Like [`Buffer::items`], mutable.
     pub(super) fn items_mut(&mut self, place: i64, count: usize) -> &mut [u8] {
         let at = self.at(place);
         &mut self.memory.bytes_mut()[at..][..count * self.item]
     }
 
-    /// The items that are kept move to the front.
+    /// Moves the items that are kept to the front.
     pub(super) fn move_on(&mut self, by: i64, keep: i64) {
         if by > 0 && keep > 0 {
             let (from, to) = (self.at(by), self.at(0));
@@ -54,7 +54,7 @@ impl Buffer {
         }
     }
 
-    /// Puts items where the firings of a port have them.
+    /// Copies items to the positions of a port's firings.
     pub(super) fn scatter(&mut self, port: &Port, items: &[u8]) {
         let item = self.item.max(1);
         if is_in_line(port) {
@@ -66,7 +66,7 @@ impl Buffer {
         }
     }
 
-    /// What stands at a front, so many places further on.
+    /// Copies the items of a front, `further` positions on.
     pub(super) fn save(&self, front: &Front, further: i64, into: &mut Vec<u8>) {
         into.clear();
         for (first, count) in &front.runs {
@@ -74,7 +74,7 @@ impl Buffer {
         }
     }
 
-    /// Puts it at the front of the next batch.
+    /// Copies saved items to the front of the next batch.
     pub(super) fn load(&mut self, front: &Front, mut saved: &[u8]) {
         for (first, count) in &front.runs {
             let (run, rest) = saved.split_at(*count as usize * self.item);

@@ -1,29 +1,32 @@
-//! Steady states on several threads, as a graph of our engine.
+//! Steady states on several threads, as an engine graph.
 //!
 //! ```text
-//!  the caller reads ──batches──▶ segment ──▶ segment ──▶ ... ──batches──▶ the caller writes, in order
+//! caller reads ──batches──▶ segment ──▶ segment ──▶ ... ──batches──▶ caller writes, in order
 //! ```
 //!
-//! A *batch* is a run of steady states, with the memory of the buffers that go from one segment to
-//! another; whoever has the batch has its memory, so nothing is shared. A *segment* is a run of neighbouring
-//! steps of the plan ([`cut`]): one node of the engine. Where none of its steps has state any number of
-//! batches go through it at once; else one after the other, with state and memory of its own.
+//! **Actors.**
+//! - The *caller* ([`team`]) reads input into batches, and writes the output of finished batches in order.
+//! - A *segment* ([`cut`]) is a range of consecutive steps of the plan: one node of the engine. If all its
+//!   steps are stateless, any number of batches run in it at once; otherwise it runs one batch after the
+//!   other, with state and memory of its own ([`node`]).
+//! - A *batch* is a range of steady states, with the memory of the buffers between segments. Only its holder
+//!   accesses its memory; it moves from holder to holder through channels and engine streams, which order all
+//!   accesses.
 //!
-//! **What came before.** A batch needs items of the time before it. Those that one segment makes for
-//! another are at the front of the batch's memory: a segment with state has kept them, one without makes
-//! them again, and what it needs to do so is at the front too ([`reach`]). So a whole region without
-//! state is computed in pieces that overlap.
+//! **Overlap.** A batch needs items of the time before it. Those that one segment pushes for another are at
+//! the front of the batch's memory: a stateful segment has kept them; a stateless one recomputes them from
+//! its input, which is at the front too ([`reach`]). So a stateless region is computed in overlapping pieces.
 //!
-//! **The same answer.** Each firing has the inputs that it has on one thread, so it gives the same items
-//! and fails in the same way. Of several failures the first one in the order of steady states, and there of
-//! steps, is told; what steady states before it have given is written ([`node`]).
+//! **The same answer.** Each firing has the same input as on one thread, so it pushes the same items and
+//! fails in the same way. The first failure in the order of steady states, and within one of steps, is
+//! reported, and the output of earlier steady states is written ([`node`]).
 //!
-//! **Bounds.** There are so many batches, made at the beginning; who reads waits for one that is written.
-//! Files and standard output are the caller's thread's alone. Where nothing has state and files lie in
-//! memory a batch is no more than places in them, and threads share them out among themselves ([`dealt`]).
+//! **Progress.** The number of batches is fixed; a caller without a spare batch waits for a finished one.
+//! Only the caller's thread accesses files and standard output. Where all is stateless and files lie in
+//! memory, a batch is only places in them, and threads share the steady states without a graph ([`dealt`]).
 //!
-//! What is left at the end, the beginning and the end of the input are done on one thread
-//! ([`run`](super)): this gives back buffers and state as if it had not been.
+//! The initialisation and the end of the input are done on one thread ([`run`](super)): afterwards buffers
+//! and state are as if one thread had done everything.
 
 mod cut;
 mod dealt;
@@ -54,19 +57,19 @@ use std::sync::{Arc, Mutex};
 use team::Caller;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
-/// Bytes of a batch, and of all of them together at most.
+/// The least bytes of a batch, and the most of all batches together.
 const BATCH_BYTES: u64 = 256 << 10;
 const ALL_BYTES: u64 = 256 << 20;
 
-/// A batch is so many times as long as what is made again for it, if there is so much to do; and at least.
+/// The preferred ratio of a batch's length to what is recomputed for it; and the least ratio.
 const OVERLAP: u64 = 32;
 const LEAST_OVERLAP: u64 = 4;
 
-/// Batches for each thread where the end is known: so many that a run that is interrupted ends soon.
+/// Batches for each thread where the end is known: enough that an interrupted run ends soon.
 const SHARES: u64 = 8;
 
-/// Steady states on several threads after so many, as far as there are batches of them; how many have been done, and
-/// for how many there must be input for threads to go on.
+/// Runs steady states on several threads after `done`, as far as there are batches of them. Returns the
+/// steady states done, and the steady states of input with which threads can continue.
 pub(super) fn drive(
     run: &mut Run<'_>,
     threads: &Threads,
@@ -96,8 +99,8 @@ pub(super) fn drive(
     written
 }
 
-/// Steady states until files have what stands before their items: so long it is in buffers alone, where the
-/// initialisation has put it.
+/// Runs steady states until the content before the readers' items is in the files: until then it is only in
+/// buffers, where the initialisation has put it.
 fn lead_in(run: &mut Run<'_>, options: Options) -> Result<u64, Stop> {
     let gates = run.stages[0].gates.readers.iter();
     let lacks =
@@ -112,7 +115,7 @@ fn lead_in(run: &mut Run<'_>, options: Options) -> Result<u64, Stop> {
     Ok(n)
 }
 
-/// Says which steps are done by whom; how many steady states were done by then.
+/// Partitions the steps; returns the steady states done by then.
 fn deal<'a>(
     run: &mut Run<'a>,
     (part, plan, first): (&'a Part, &'a Plan, u64),
@@ -158,7 +161,7 @@ struct Team<'t, 'a, 's> {
 }
 
 impl Team<'_, '_, '_> {
-    /// In the files' own memory, if they have any; how many steady states have been done by now.
+    /// Uses the files' own memory, if all lie in memory; returns the steady states done.
     fn in_place(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<Option<u64>, Stop> {
         let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
         let printer = &mut around.printer;
@@ -179,7 +182,7 @@ impl Team<'_, '_, '_> {
         end.map(|()| Some(written))
     }
 
-    /// With copies of what is read and written; for how many steady states there must be input to begin with that.
+    /// Copies input and output; also returns the steady states of input with which threads can start.
     fn copied(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<(u64, Option<u64>), Stop> {
         let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
         let printer = &mut around.printer;
@@ -209,7 +212,7 @@ impl Team<'_, '_, '_> {
     }
 }
 
-/// Chooses the length of batches and how many there are; none where the memory does not do.
+/// Chooses the length and number of batches; `None` where there is not enough memory.
 fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
     let each = layout.bytes(1, &[]) - layout.bytes(0, &[]);
     let again = layout.reach.states;
@@ -218,7 +221,7 @@ fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
     window(layout, threads, &[])
 }
 
-/// The same where files are memory, and so the end is known.
+/// Like [`bounds`], where files lie in memory and the end is known.
 fn bounds_in_place(
     layout: &mut Layout<'_>,
     threads: &Threads,
@@ -230,14 +233,14 @@ fn bounds_in_place(
     let least = shortest(layout, files);
     let set = layout.bytes(1, roots) - layout.bytes(0, roots);
     let most = BATCH_BYTES.checked_div(set).unwrap_or(u64::MAX).max(OVERLAP * again);
-    // Shorter ones rather than fewer than threads.
+    // Shorter batches rather than fewer than threads.
     let even = (files.states / threads.count as u64).max(LEAST_OVERLAP * again);
     let chosen = layout.calls(share.max(least).min(even).min(most));
     layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
     if files.states < layout.batch { None } else { window(layout, threads, roots) }
 }
 
-/// Steady states that are worth a batch of their own.
+/// The least steady states for which a batch pays.
 fn shortest(layout: &Layout<'_>, files: &InPlace<'_>) -> u64 {
     (BATCH_BYTES / files.each().max(1)).max(OVERLAP * layout.reach.states)
 }
@@ -251,7 +254,7 @@ fn window(layout: &Layout<'_>, threads: &Threads, lent: &[usize]) -> Option<u64>
     (fits >= 2).then(|| window.min(fits))
 }
 
-/// What threads do, once it is known.
+/// The work of threads, once it is partitioned.
 struct Work<'w, 'a> {
     layout: &'w Layout<'a>,
     begin: &'w Begin<'a>,
@@ -260,7 +263,8 @@ struct Work<'w, 'a> {
 }
 
 impl<'a> Work<'_, 'a> {
-    /// How many steady states have been done and written by now, and why no more if that is a failure.
+    /// Runs the graph; returns the steady states done and written, and the failure if that is why there are
+    /// no more.
     fn go<'m>(
         &'m self,
         files: Files<'m>,
@@ -295,7 +299,7 @@ impl<'a> Work<'_, 'a> {
         (written, end)
     }
 
-    /// The same where threads share the work out among themselves.
+    /// Like [`Work::go`], where threads share the steady states without a graph.
     fn share<'m>(
         &'m self,
         files: &InPlace<'m>,
@@ -320,14 +324,14 @@ impl<'a> Work<'_, 'a> {
         if end.is_ok() && written > all.start {
             let mut last = Batch::new(layout.no_set());
             last.first = written;
-            // SAFETY: it has no steady states.
+            // SAFETY: the batch has no steady states.
             unsafe { files.lend(&mut last) };
             self.give_back(&[node], &mut last, state, buffers);
         }
         (written, end)
     }
 
-    /// Buffers and state as after the last batch.
+    /// Sets buffers and state to those after the last batch.
     fn give_back<'m>(
         &self,
         nodes: &[Node<'m>],

@@ -1,4 +1,14 @@
 //! A segment at work on batches.
+//!
+//! **Ownership.** A thread that runs a segment takes an [`Own`], the segment's memory, from the pool, and
+//! returns it after the batch; the pool's lock orders the accesses. A stateful segment has one `Own`, and the
+//! engine runs one batch at a time in it.
+//!
+//! **Flags.** `failed` is the first steady state of the first failed batch so far, `u64::MAX` if there is
+//! none. Segments lower it by `fetch_min`, and skip batches behind it. `stopped` is set by the caller on
+//! interruption. Both are relaxed: they publish no data, and a segment that misses a value only does needless
+//! work. The caller receives batches in order and stops at the first failure, so it uses no batch that was
+//! skipped.
 
 use super::layout::Layout;
 use super::memory::Buffer;
@@ -8,17 +18,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use thalweg_lang::interpret::Stop;
 
-/// Some steady states on their way through the segments: who has it has its memory.
+/// A range of steady states on its way through the segments. Only its holder accesses its memory.
 pub(super) struct Batch<'m> {
-    /// The first of all steady states.
+    /// The first steady state.
     pub(super) first: u64,
-    /// How many; fewer than at first where something has failed in the one after them.
+    /// The number of steady states; reduced if the one after them has failed.
     pub(super) n: u64,
-    /// Memory by root, of those that several segments come to.
+    /// By root: the memory of roots that several segments use.
     pub(super) set: Vec<Option<Buffer>>,
-    /// Roots that stand in files.
+    /// Roots that are in files.
     pub(super) lent: Lent<'m>,
-    /// What has been printed.
+    /// The text that has been printed.
     pub(super) text: Vec<u8>,
     pub(super) failure: Option<Stop>,
 }
@@ -26,14 +36,14 @@ pub(super) struct Batch<'m> {
 /// Memory of files.
 #[derive(Default)]
 pub(super) struct Lent<'m> {
-    /// A root, and where its place 0 is.
+    /// A root, the memory, and the offset of its position 0.
     pub(super) read: Vec<(usize, &'m [u8], usize)>,
-    /// A root, from place 0 on.
+    /// A root, and the memory from its position 0 on.
     pub(super) written: Vec<(usize, &'m mut [u8])>,
 }
 
 impl Batch<'_> {
-    /// One without steady states.
+    /// A batch without steady states.
     pub(super) fn new(set: Vec<Option<Buffer>>) -> Self {
         Batch { first: 0, n: 0, set, lent: Lent::default(), text: Vec::new(), failure: None }
     }
@@ -44,36 +54,36 @@ impl Batch<'_> {
     }
 }
 
-/// What a program keeps, and what stands at the front of each root, when the first batch begins.
+/// The program's state, and the content of each root's front, before the first batch.
 pub(super) struct Begin<'a> {
     pub(super) state: State<'a>,
     pub(super) kept: Vec<Vec<u8>>,
     pub(super) first: u64,
 }
 
-/// A segment's memory, one for each batch at a time.
+/// The memory of a segment, used for one batch at a time.
 pub(super) struct Own<'a> {
     pub(super) state: State<'a>,
     pub(super) buffers: Vec<Option<Buffer>>,
-    /// What it has put at the fronts of the next batch: by actor, and its fronts.
+    /// By actor, the content of its fronts for the next batch.
     carry: Vec<Vec<Vec<u8>>>,
-    /// The steady state that it is ready for, where that follows from the last batch alone.
+    /// The steady state for which its content is ready, where that follows from its last batch alone.
     next: Option<u64>,
 }
 
-/// A segment and what it needs.
+/// A segment and its shared state.
 pub(super) struct Node<'a> {
     layout: &'a Layout<'a>,
     begin: &'a Begin<'a>,
     at: usize,
     pool: Mutex<Vec<Own<'a>>>,
-    /// The first batch that has failed; none after it is worth doing.
+    /// The first steady state of the first failed batch; later batches are skipped.
     failed: Arc<AtomicU64>,
-    /// Whether all is to be stopped, in the middle of firings if need be.
+    /// Tells firings under way to stop.
     stopped: Arc<AtomicBool>,
 }
 
-/// Prints into a text.
+/// A host that prints to a buffer.
 struct Lines<'a> {
     layout: &'a Layout<'a>,
     stops: &'a dyn Fn() -> bool,
@@ -92,11 +102,11 @@ impl Host for Lines<'_> {
     }
 
     fn send(&mut self, _sent: Sent, _args: &dyn Fn(usize) -> Vec<i32>, _mail: &mut [Mail]) -> bool {
-        unreachable!("programs that send messages have one thread")
+        unreachable!("programs that send messages run on one thread")
     }
 
     fn take(&mut self, _node: u32, _firing: u64, _mail: &mut [Mail]) -> Option<(u32, &[i32])> {
-        unreachable!("programs that send messages have one thread")
+        unreachable!("programs that send messages run on one thread")
     }
 
     fn stops(&mut self) -> bool {
@@ -114,24 +124,24 @@ impl<'a> Node<'a> {
         Node { layout, begin, at, pool: Mutex::default(), failed, stopped }
     }
 
-    /// Makes the memory for so many threads. Where this thread makes it, it is what runs before have given
-    /// back; threads that begin now would be given pages that nobody has touched yet.
+    /// Fills the pool for this many threads. The caller's thread allocates this memory, so that it reuses
+    /// pages freed by earlier runs; a thread that has just started would get fresh pages.
     pub(super) fn stock(&self, threads: usize) {
         let ready = if self.is_parallel() { threads } else { 1 };
         (0..ready).for_each(|_| self.put_back(self.fork()));
     }
 
-    /// The segment's memory as it is after the last batch.
+    /// The segment's memory as after the last batch.
     pub(super) fn at_end(&self, last: &mut Batch<'_>) -> Own<'a> {
         let mut own = self.take();
         if self.is_parallel() {
-            // It has been done before, and did not fail.
+            // These firings were done before and did not fail.
             _ = self.repeat(&mut own, last, last.n, &|| false);
         }
         own
     }
 
-    /// Memory that is not in use.
+    /// Takes memory from the pool.
     pub(super) fn take(&self) -> Own<'a> {
         let pooled = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
         pooled.unwrap_or_else(|| self.fork())
@@ -165,7 +175,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What stands at fronts when the first batch begins.
+    /// The content of fronts before the first batch.
     fn first_carry(&self) -> Vec<Vec<Vec<u8>>> {
         let fronts = self.layout.fronts.iter();
         fronts.map(|fronts| fronts.iter().map(|front| self.begin.at(self.layout, front)).collect()).collect()
@@ -187,20 +197,20 @@ impl<'a> Node<'a> {
         batch
     }
 
-    /// The same with a memory. Where it is that of the batch right before, and all that is not the segment's own stands in
-    /// files, nothing is done again.
+    /// Like [`Node::run`], with given memory. If that memory was used for the preceding batch, and all other
+    /// roots are in files, nothing is recomputed.
     pub(super) fn run_with(&self, own: &mut Own<'a>, batch: &mut Batch<'a>, stops: &dyn Fn() -> bool) {
         let first = batch.first;
         let behind = || first > self.failed.load(Ordering::Relaxed);
         if behind() {
             return;
         }
-        // What comes behind a failure may never end.
+        // Firings behind a failure may never end.
         let stops: &dyn Fn() -> bool = &|| stops() || behind();
         if own.next.take() != Some(batch.first)
             && let Err(stop) = self.prepare(own, batch, stops)
         {
-            // The batch before, which comes out before, has failed in the same firing.
+            // The preceding batch, which the caller receives first, has failed in the same firing.
             (batch.n, batch.failure) = (0, Some(stop));
         }
         self.work(own, batch, stops);
@@ -234,7 +244,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What the batch needs of the time before it.
+    /// Provides what the batch needs of the time before it.
     fn prepare(
         &self,
         own: &mut Own<'a>,
@@ -246,7 +256,7 @@ impl<'a> Node<'a> {
             return self.repeat(own, batch, 0, stops);
         }
         if self.is_parallel() {
-            // Its memory may be that of a later batch, which was done before.
+            // Its memory may contain that of a later batch, which was done before.
             self.set_kept(own);
         }
         self.each_front(|actor, at, front| {
@@ -257,7 +267,7 @@ impl<'a> Node<'a> {
         Ok(())
     }
 
-    /// Repeats the firings whose items are needed after so many steady states of a batch.
+    /// Repeats the firings that pushed what is needed after `after` steady states of a batch.
     fn repeat(
         &self,
         own: &mut Own<'a>,
@@ -290,7 +300,7 @@ impl<'a> Node<'a> {
         if done { Ok(()) } else { Err(fault(layout.native, own.state.failure(), None)) }
     }
 
-    /// Says where the batch's memory is, from so many steady states on.
+    /// Sets the addresses of the batch's memory, `from` steady states on.
     fn place(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, from: i64) {
         for (at, root) in self.layout.plan.roots.iter().enumerate() {
             let further = from * root.advance;
@@ -318,7 +328,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// So many steady states after so many of the batch.
+    /// Runs `n` steady states after the first `done` of the batch.
     fn steady(
         &self,
         own: &mut Own<'a>,
@@ -337,7 +347,7 @@ impl<'a> Node<'a> {
 }
 
 impl Begin<'_> {
-    /// What stands at a front when the first batch begins; nothing before place 0.
+    /// The content of a front before the first batch; zero before position 0.
     pub(super) fn at(&self, layout: &Layout<'_>, front: &super::reach::Front) -> Vec<u8> {
         let (item, kept) = (layout.plan.roots[front.root].bytes, &self.kept[front.root]);
         let mut bytes = Vec::new();

@@ -1,30 +1,30 @@
-//! How far back a step without state must begin so that what it leaves is what it would have left had it
-//! run from the beginning.
+//! Overlap of batches: how far back a stateless step must begin so that the result equals that of a run from
+//! the beginning.
 //!
-//! A batch begins at place 0 of each root. What stands at the front, up to the root's `keep`, was made by
-//! firings before; so was what peeking firings that are repeated look at, at places below 0. From the last
-//! step to the first: where the places of a root are needed from place `x` on, its producer repeats the
-//! firings that wrote there, and these need their inputs from the first place that the first one looks at.
-//! No item is made that was not made before, so nothing fails that did not fail before.
+//! A batch begins at position 0 of each root. The items at the front, up to the root's `keep`, were pushed by
+//! earlier firings; and peeking firings that are repeated read earlier items, at positions below 0. The
+//! analysis goes from the last step to the first: if a root is needed from position `x` on, its producer
+//! repeats the firings that wrote there, and these need their inputs from the first position that the first
+//! of them reads. Only firings that were done before are repeated, so none fails that has not failed before.
 
 use crate::emit::items::Items;
 use crate::plan::{Plan, Port, Step};
 
-/// What batches need of the time before.
+/// The items and firings of earlier time that a batch needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Reach {
-    /// By root: from which place on its items are needed; never above 0.
+    /// By root: the first position that is needed; never above 0.
     pub(super) from: Vec<i64>,
-    /// By root: the first place that is written or needed. Firings that are repeated write all their items.
+    /// By root: the first position that is written or needed. Repeated firings write all their items.
     pub(super) first: Vec<i64>,
-    /// By step: firings that are repeated.
+    /// By step: the number of repeated firings.
     pub(super) again: Vec<u64>,
-    /// Steady states that all of this lies within.
+    /// The number of steady states that all of this lies within.
     pub(super) states: u64,
 }
 
 impl Reach {
-    /// Where `repeats` says of each step whether it begins anew with each batch.
+    /// The analysis, where `repeats` tells for each step whether it is recomputed for each batch.
     pub(super) fn of(plan: &Plan, repeats: &[bool]) -> Reach {
         let mut reach = Reach {
             from: vec![0; plan.roots.len()],
@@ -36,7 +36,7 @@ impl Reach {
             if !repeats[at] || matches!(step, Step::Rounds(_)) {
                 continue;
             }
-            // A firing of a block or bundle is several of each of its actors, of which its insides need no others.
+            // A firing of a block or bundle is several of each of its actors; roots inside it need no others.
             let times = step.times(plan).max(1);
             let ports = |outputs: bool| -> Vec<(&Port, u64)> {
                 let actors = step.actors(plan).into_iter().map(|actor| &plan.actors[actor]);
@@ -72,7 +72,7 @@ impl Reach {
     }
 }
 
-/// Firings before the batch that reach place `from` or beyond it: whole groups of them.
+/// Firings before the batch that reach position `from` or beyond: whole groups of them.
 fn firings_back(items: &Items, from: i64) -> u64 {
     if items.group_stride <= 0 || items.window == 0 {
         return 0;
@@ -82,22 +82,22 @@ fn firings_back(items: &Items, from: i64) -> u64 {
     (-group).max(0) as u64 * items.group as u64
 }
 
-/// The first place that a firing so many before the batch, or one after it, comes to.
+/// The first position that the firing `back` firings before the batch, or a later one, accesses.
 fn first_place(items: &Items, back: u64) -> i64 {
     let groups = back.div_ceil(items.group as u64) as i64;
     items.base - groups * items.group_stride + ((items.group - 1) * items.stride).min(0)
 }
 
-/// Places that a producer has filled before a batch, and that the batch needs.
+/// Positions that a producer has filled before a batch and that the batch needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Front {
     pub(super) root: usize,
-    /// The first of a run, and how many.
+    /// The first position of each run, and its length.
     pub(super) runs: Vec<(i64, i64)>,
 }
 
 impl Front {
-    /// What a producer's port has filled from place `from` on.
+    /// The positions that a producer's port has filled from `from` on.
     pub(super) fn of(port: &Port, from: i64) -> Front {
         let (items, back) = (&port.items, firings_back(&port.items, from) as i64);
         let mut places = Vec::new();

@@ -1,31 +1,46 @@
-//! Who does which steady states, where any thread may do any of them.
+//! Work stealing over a range of steady states.
 //!
-//! They are dealt out in stretches, one to a thread, which goes through it from its beginning, so that each reads and
-//! writes memory in its order. Who has done with its own takes the later half of the longest that is left of another's.
-//! From the front it takes no more than half of what it has, so that there is something to be taken behind.
+//! **Actors.** Each thread owns one word of [`Shares`]: the range of units `start << 32 | end` that it has
+//! not begun. A unit is a fixed number of steady states; the last one may be shorter.
 //!
-//! Stretches are in units, of which the last may be shorter; each is one word, `from` and `to`. A unit that has been taken is
-//! never in a word again, so a word that looks as it did before means what it did before, and whoever changes it by
-//! compare-and-swap has those units alone.
+//! **Transitions** of a word:
+//!
+//! | by | when | change |
+//! |---|---|---|
+//! | its owner | the range is not empty | takes one unit or at most half, from the front |
+//! | another thread | its own range is empty, and this one is the longest | takes the later half |
+//! | its owner | the range is empty | stores what it has stolen |
+//!
+//! So each thread goes through a contiguous stretch in order, and half of it remains for others to steal.
+//!
+//! **Races.** Owner and thieves change a word by compare-and-swap. A unit is in at most one word until it is
+//! taken, and in none afterwards; and a word's value names its units. So a swap that succeeds removes exactly
+//! the units that were read, even if the word has changed and changed back (ABA). The plain store of stolen
+//! units is safe, since thieves never change an empty range.
+//!
+//! **Ordering.** All accesses are relaxed: the words are the only shared data, and read-modify-writes of one
+//! word are totally ordered. The memory of steady states is disjoint; the caller joins the threads before it
+//! reads results.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a thread has not begun yet, on a cache line of its own.
+/// The range that a thread has not begun, on a cache line of its own.
 #[repr(align(128))]
 struct Rest(AtomicU64);
 
-/// Steady states, dealt out.
+/// A range of steady states, shared by threads.
 pub(super) struct Shares {
     rests: Vec<Rest>,
     all: Range<u64>,
     unit: u64,
-    /// Units that are taken at once at most.
+    /// The most units taken at once.
     most: u64,
 }
 
 impl Shares {
-    /// Deals them out to so many threads, in units of so many; how many are taken at once at most.
+    /// Deals the range out to threads, in units of at least `unit` steady states; at most `most` are taken at
+    /// once.
     pub(super) fn new(all: Range<u64>, threads: usize, unit: u64, most: u64) -> Shares {
         let states = all.end - all.start;
         let unit = unit.max(1).max(states.div_ceil(u64::from(u32::MAX)));
@@ -37,19 +52,19 @@ impl Shares {
         Shares { rests: (0..threads).map(rest).collect(), all, unit, most: (most / unit).max(1) }
     }
 
-    /// The next steady states for a thread, which nobody else is given; none where there are no more.
+    /// The next steady states for a thread, which no other thread gets; `None` where there are no more.
     pub(super) fn take(&self, thread: usize) -> Option<Range<u64>> {
         loop {
             if let Some(units) = self.take_front(thread) {
                 return Some(self.states(units));
             }
             let stolen = self.take_back()?;
-            // Nobody takes from a word in which there is nothing, so it is still so.
+            // Thieves do not change an empty range, so no update is lost.
             self.rests[thread].0.store(word(stolen), Ordering::Relaxed);
         }
     }
 
-    /// The first that nobody has begun; what comes behind all where there is none. Once nobody takes any more.
+    /// The first steady state that has not been taken. Must be called when no thread takes any more.
     pub(super) fn first_left(&self) -> u64 {
         let rests = self.rests.iter().map(|rest| units(rest.0.load(Ordering::Relaxed)));
         let left = rests.filter(|rest| !rest.is_empty()).map(|rest| self.states(rest).start);
@@ -63,12 +78,12 @@ impl Shares {
             taken = start..start + ((end - start) / 2).clamp(1, self.most);
             (start < end).then(|| word(taken.end..end))
         };
-        // The words alone matter, so no order of anything else does, here and below.
+        // Relaxed: only the words are shared; see the module's documentation.
         self.rests[thread].0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
         Some(taken)
     }
 
-    /// The later half of the longest stretch that is left.
+    /// The later half of the longest range.
     fn take_back(&self) -> Option<Range<u64>> {
         loop {
             let rests = self.rests.iter().map(|rest| (rest, rest.0.load(Ordering::Relaxed)));
@@ -104,13 +119,13 @@ fn units(word: u64) -> Range<u64> {
 mod tests {
     use super::*;
 
-    /// How often each steady state is taken by threads that take turns as told.
+    /// The ranges taken by threads in this order.
     fn taken(shares: &Shares, turns: impl Iterator<Item = usize>) -> Vec<Range<u64>> {
         turns.map_while(|thread| shares.take(thread)).collect()
     }
 
     #[test]
-    fn each_is_taken_once_whoever_comes() {
+    fn each_state_is_taken_once_in_any_order_of_threads() {
         for (first, count, threads, unit, most) in
             [(0, 1, 1, 1, 1), (7, 100, 2, 3, 9), (3, 1000, 3, 1, 1000), (0, 5, 8, 2, 2), (0, 64, 2, 8, 8)]
         {
@@ -119,7 +134,7 @@ mod tests {
                 let mut random: u64 = seed;
                 let turns = std::iter::repeat_with(|| {
                     random = random.wrapping_mul(6_364_136_223_846_793_005_u64).wrapping_add(seed | 1);
-                    // Some come seldom.
+                    // Some threads come seldom.
                     ((random >> 40) % (threads as u64 + seed % 7)).min(threads as u64 - 1) as usize
                 });
                 let mut all = taken(&shares, turns);
@@ -133,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_goes_through_its_own_stretch_and_then_takes_the_later_half_of_anothers() {
+    fn a_thread_goes_through_its_own_stretch_and_then_steals_the_later_half_of_another() {
         let shares = Shares::new(0..32, 2, 1, 4);
         let own: Vec<_> = taken(&shares, std::iter::repeat_n(1, 6));
         assert_eq!(own, [16..20, 20..24, 24..28, 28..30, 30..31, 31..32]);
@@ -142,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_taken_once_by_threads() {
+    fn each_state_is_taken_once_by_concurrent_threads() {
         for _ in 0..50 {
             let shares = Shares::new(0..20_000, 4, 1, 5);
             let by = |thread| {

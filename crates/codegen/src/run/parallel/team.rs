@@ -1,4 +1,7 @@
-//! The engine's graph, and the caller's thread that feeds it.
+//! The engine graph, and the caller's thread, which feeds it.
+//!
+//! Batches go out through `jobs` and return through `results`, in order. The caller ends the graph by
+//! dropping `jobs`. How many batches are under way decides how the caller waits for slow input ([`More`]).
 
 use super::files::Files;
 use super::layout::Layout;
@@ -12,38 +15,38 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use thalweg::{Graph, Handle, Options as Engine, Stream};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
-/// When there is to be another batch.
+/// Whether to read another batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum More {
     Now,
-    /// When there is more input; somebody has nothing to do.
+    /// As soon as there is more input; a thread is idle.
     Soon,
-    /// When one of those under way is done.
+    /// When a batch under way is finished.
     Later,
     No,
 }
 
-/// How much of a batch is worth to be done while others are under way.
+/// The least part of a full batch, as a divisor, that pays while others are under way.
 const PART: u64 = 4;
 
 /// The caller's thread.
 pub(super) struct Caller<'c, 'm, 'a> {
     pub(super) layout: &'m Layout<'m>,
     pub(super) threads: &'c Threads,
-    /// Tells those at work to stop where they are.
+    /// Tells firings under way to stop.
     pub(super) stopped: &'c AtomicBool,
     pub(super) files: Files<'m>,
     pub(super) printer: &'c mut Printer<'a>,
-    /// Steady states that have been read, that are to be, and whose output is written.
+    /// The ends of the steady states that have been read, that are to be read, and that have been written.
     pub(super) next: u64,
     pub(super) until: u64,
     pub(super) written: u64,
-    /// Batches that nobody has.
+    /// Batches that no other actor holds.
     pub(super) spare: Vec<Batch<'m>>,
 }
 
 impl<'m> Caller<'_, 'm, '_> {
-    /// Runs until all is done, or somebody interrupts; the last batch, if there was one.
+    /// Runs until all is done, or the run is interrupted; returns the last batch, if there was one.
     pub(super) fn run(
         &mut self,
         nodes: &[Node<'m>],
@@ -64,7 +67,7 @@ impl<'m> Caller<'_, 'm, '_> {
         if self.threads.split == Split::Filters { engine.one_to_one() } else { engine }
     }
 
-    /// Keeps all batches busy; the last one.
+    /// Keeps all batches busy; returns the last one.
     fn feed(
         &mut self,
         jobs: Sender<Batch<'m>>,
@@ -99,7 +102,7 @@ impl<'m> Caller<'_, 'm, '_> {
                 let Ok(batch) = results.try_recv() else { continue };
                 Some(batch)
             } else {
-                // Nobody answers any more where the engine has failed.
+                // No result comes any more where the engine has failed.
                 (under_way > 0).then(|| next(results, engine, self.stopped, &around.interrupted)).flatten()
             };
             let Some(batch) = batch else { return Ok(last) };
@@ -109,8 +112,7 @@ impl<'m> Caller<'_, 'm, '_> {
         }
     }
 
-    /// The length of the next batch, while so many are under way. As long as somebody has nothing to do it may be
-    /// short.
+    /// The length of the next batch, with this many under way. It may be short while a thread is idle.
     fn input(&mut self, under_way: usize) -> Result<(u64, More), Stop> {
         let wanted = self.layout.batch.min(self.until - self.next);
         loop {
@@ -131,7 +133,7 @@ impl<'m> Caller<'_, 'm, '_> {
                 return Ok((0, if under_way < self.threads.count { More::Soon } else { More::Later }));
             }
             if least > 1 {
-                // One thread makes nothing again.
+                // One thread recomputes nothing.
                 return Ok((0, More::No));
             }
             self.printer.flush().map_err(Stop::Output)?;
@@ -163,7 +165,7 @@ impl<'m> Caller<'_, 'm, '_> {
     }
 }
 
-/// The engine's graph: a chain, since each segment comes behind all that it needs.
+/// The engine graph: a chain, since each segment follows all that it depends on.
 fn graph<'t, 'm>(
     layout: &Layout<'_>,
     nodes: &'t [Node<'m>],
@@ -182,6 +184,6 @@ where
         };
         chain = chain.named(&format!("segment {at}"));
     }
-    // Where nobody listens any more the run is about to end.
+    // If the caller no longer receives, the run is about to end.
     chain.for_each(move |batch| _ = give.send(batch)).named("output").graph()
 }

@@ -2,7 +2,7 @@
 //!
 //! The handler looks whether a coroutine runs on the thread, and the address is in its guard page.
 //! Then it says which and aborts; anything else goes to the handler that was there before, such as
-//! the one of `std`, which tells the overflow of a thread's own stack.
+//! that of `std`, which reports the overflow of a thread's own stack.
 //!
 //! It runs on a stack of its own (`sigaltstack`), since there is no room on the one that overflowed.
 //! Threads of `std` have one; others get one here.

@@ -13,7 +13,7 @@ pub(super) fn arm() {}
 /// Ends the program: the coroutine `name` waits, and cannot be unwound.
 pub(super) fn stranded(name: &str) -> ! {
     use std::io::Write;
-    let why = "its run is over, or it can reach nobody; and it cannot be unwound (panic = \"abort\"?)";
+    let why = "its run is over or it can reach no live node, and it cannot be unwound (panic = \"abort\"?)";
     // Whether it can be written or not, there is no way on.
     let _ = writeln!(std::io::stderr(), "process `{name}` still waits: {why}");
     std::process::abort()

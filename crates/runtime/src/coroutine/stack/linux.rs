@@ -42,17 +42,17 @@ pub(crate) struct Pool {
     free: Mutex<Free>,
 }
 
-/// Stacks that nobody has.
+/// Free stacks.
 #[derive(Debug, Default)]
 struct Free {
-    /// Of those that somebody had.
+    /// Free stacks that were used before.
     returned: Vec<u32>,
     /// How many were had at all.
     fresh: u32,
 }
 
 impl Pool {
-    /// So many stacks of at least so many bytes.
+    /// `count` stacks of at least `bytes` bytes.
     ///
     /// # Errors
     /// [`Error::Stacks`] where the system has no room for them.
@@ -103,7 +103,7 @@ impl Pool {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A stack that nobody has.
+    /// Takes a free stack.
     pub(crate) fn take(self: &Arc<Self>) -> Stack {
         let mut free = self.free();
         let index = free.returned.pop().unwrap_or_else(|| {
@@ -164,7 +164,7 @@ impl Drop for Stack {
 }
 
 // SAFETY: below `base` lie, at least, the least bytes of a stack less those of the header, and below
-// them a guard page; nobody else has them as long as this lives.
+// them a guard page; no other code has them as long as this lives.
 unsafe impl corosensei::stack::Stack for Stack {
     fn base(&self) -> StackPointer {
         self.base
@@ -198,7 +198,7 @@ fn map(bytes: usize) -> io::Result<usize> {
 }
 
 fn mark(low: usize, bytes: usize) -> io::Result<()> {
-    // SAFETY: the page is of our mapping, and nobody has the stack yet.
+    // SAFETY: the page is of our mapping, and no coroutine has the stack yet.
     match unsafe { libc::madvise(low as *mut _, bytes, MADV_GUARD_INSTALL) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -232,7 +232,7 @@ mod tests {
                 assert_eq!((stack.index(), stack.bytes()), (number, 20_480));
                 assert_eq!(high + HEAD, low + 20_480);
                 assert_eq!(high % 64, 0);
-                // All of it is there, and nobody else's.
+                // All of the range is mapped, and no other code uses it.
                 // SAFETY: this is the stack's memory, and no coroutine has it.
                 let bytes = unsafe { std::slice::from_raw_parts_mut(low as *mut u8, high - low) };
                 assert!(bytes.iter().all(|byte| *byte == 0));

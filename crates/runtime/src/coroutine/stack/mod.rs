@@ -1,8 +1,8 @@
 //! Stacks of coroutines: one pool for each size, made before the run, so that what the system
 //! refuses is refused before anything has begun.
 //!
-//! A stack is taken when its coroutine begins and given back when that has ended; the latest given
-//! back, whose pages are there, is taken first. At its high end lies the coroutine's [`Header`].
+//! A coroutine takes a stack when it begins and returns it when it has ended. The stack returned last, whose pages are
+//! mapped, is taken first. At its high end lies the coroutine's [`Header`].
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -19,7 +19,7 @@ use crate::error::Error;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of a stack where nothing is said. Only pages that are touched are ever there.
+/// Bytes of a stack by default. Only pages that are touched are ever mapped.
 pub(crate) const BYTES: usize = 64 << 10;
 
 /// Bytes of a stack at least: the report of a panic must fit.
@@ -45,7 +45,7 @@ impl Stacks {
         pools.collect::<Result<_, Error>>().map(Stacks)
     }
 
-    /// The pool of stacks of so many bytes, which were asked for.
+    /// The pool of stacks of `bytes` bytes.
     pub(crate) fn pool(&self, bytes: usize) -> Arc<Pool> {
         self.0[&bytes].clone()
     }

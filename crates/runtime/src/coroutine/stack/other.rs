@@ -20,7 +20,7 @@ impl std::fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// So many stacks of at least so many bytes.
+    /// `count` stacks of at least `bytes` bytes.
     ///
     /// # Errors
     /// [`Error::Stacks`] where the system has no room for them.
@@ -38,7 +38,7 @@ impl Pool {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A stack that nobody has.
+    /// Takes a free stack.
     pub(crate) fn take(self: &Arc<Self>) -> Stack {
         let inner = self.free().pop();
         Stack { inner, pool: self.clone() }
@@ -47,7 +47,7 @@ impl Pool {
 
 /// One stack of a pool.
 pub(crate) struct Stack {
-    /// Until it is given back.
+    /// Until it is returned.
     inner: Option<DefaultStack>,
     pool: Arc<Pool>,
 }

@@ -1,0 +1,137 @@
+//! Figures' names in words: `chain.s4.w1us.t2` is "chain, 4 stages, 1 us of work, 2 threads".
+
+/// How names begin, and what that means. The longest beginning of whole words counts.
+const BEGINNINGS: &[(&str, &str)] = &[
+    ("channel.item", "one item at a time"),
+    ("channel.slice64", "64 items at a time"),
+    ("chain", "chain"),
+    ("farm", "farm"),
+    ("farm.outputs03", "farm, 0 to 3 outputs an item"),
+    ("farm.rounds13", "farm, 1 to 3 rounds an item"),
+    ("farm.peek64", "farm, window of 64 items"),
+    ("dedup.zstd3.overhead", "zstd level 3, extra processor time"),
+    ("dedup.zstd3.speedup", "zstd level 3 in memory, speed-up"),
+    ("dedup.zstd3.files", "zstd level 3 from files to a file, speed-up"),
+    ("dedup.gzip6.overhead", "gzip level 6, extra processor time"),
+    ("dedup.gzip6.speedup", "gzip level 6 in memory, speed-up"),
+    ("report", "time stamps of the report"),
+    ("idle.wait5s", "processor time of a wait of 5 s"),
+    ("small.run", "run of one item"),
+    ("small.first", "first run of a process, above a first thread"),
+    ("small.drop", "drop of an adaptor after its first item"),
+    ("small.adaptor", "iterator adaptor of one item"),
+    ("small.adaptor.n100", "iterator adaptor of 100 items"),
+    ("small.adaptor.n1000", "iterator adaptor of 1000 items"),
+    ("small.adaptor.long", "long iterator adaptor"),
+    ("small.chain.n100", "chain of 100 items"),
+    ("small.chain.n1000", "chain of 1000 items"),
+    ("kpn.transaction", "message"),
+    ("kpn.transaction.accounted", "message, with time stamps"),
+    ("kpn.ring.creation", "hop, processes in the order of the ring"),
+    ("kpn.ring.shuffled", "hop, processes in another order"),
+    ("kpn.bytes.futures", "async process, one of 10^6"),
+    ("kpn.bytes.coroutines", "coroutine, one of 10^5"),
+    ("kpn.pipeline", "pipeline"),
+    ("kpn.scatter", "scatter-gather"),
+    ("kpn.layers", "random network"),
+    ("kpn.h264", "encoder"),
+    ("gp.pipeline", "pipeline"),
+    ("gp.scatter", "scatter-gather, 256 workers"),
+    ("gp.layers", "random network"),
+    ("gp.tau.layers", "random network, threshold of 1 % idle time"),
+    ("wordcount.flex", "network of counters, speed-up"),
+    ("wordcount.mr", "MapReduce over processes, for a byte"),
+    ("wordcount.flex-mr", "MapReduce's time over the network's"),
+    ("str", ""),
+    ("str.dyn.queues", "pass on"),
+    ("str.dyn.waits", "pass on, may wait"),
+    ("str.dyn.work", "calculate"),
+    ("str.dyn.os_thread", "pass on, beside threads"),
+    ("str.dyn.huffman", "Huffman coder and decoder"),
+    ("str.dyn.vwap", "bargain finder"),
+    ("str.dyn.predicate", "predicate filter"),
+    ("str.compile.largest.cold", "longest C, compiled anew"),
+    ("str.compile.largest.cached", "longest C, found in the cache"),
+    ("str.compile.slowest.cached", "slowest to lower, found in the cache"),
+];
+
+/// A figure's name in words. Words that are not known stand as they are.
+pub fn in_words(name: &str) -> String {
+    let begins = |(known, _): &&(&str, &str)| {
+        name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let longest = BEGINNINGS.iter().filter(begins).max_by_key(|(known, _)| known.len());
+    let (known, meaning) = longest.copied().unwrap_or_default();
+    let rest = name[known.len()..].split('.').filter(|word| !word.is_empty());
+    let mut words: Vec<String> = rest.map(|word| setting(name, word)).collect();
+    words.insert(0, meaning.to_owned());
+    words.retain(|word| !word.is_empty());
+    words.join(", ")
+}
+
+/// A word behind the beginning.
+fn setting(name: &str, word: &str) -> String {
+    let at = word.find(|c: char| c.is_ascii_digit()).unwrap_or(word.len());
+    let (what, number) = word.split_at(at);
+    let many = |one: &str| if number == "1" { format!("1 {one}") } else { format!("{number} {one}s") };
+    match (what, number) {
+        (_, "") => word.replace('_', " "),
+        ("w", "0") => "no work".into(),
+        ("w", time) => format!("{} of work", spaced(time)),
+        ("t", _) => many("thread"),
+        ("s", _) => many("stage"),
+        ("q", _) => many("queue"),
+        ("b", _) => format!("messages of {number} bytes"),
+        ("c", _) => format!("room for {number}"),
+        ("d", _) => format!("work division {number}"),
+        ("r", _) => format!("frames of {}", many("message")),
+        ("n", _) if name.starts_with("kpn.ring") => format!("{number} processes"),
+        ("n", _) if name.starts_with("kpn.h264") => format!("{} a stage", many("worker")),
+        ("n", _) => many("worker"),
+        ("batch", _) => format!("batches of {number}"),
+        ("", size) if size.ends_with("mb") => size.replace("mb", " MB"),
+        _ => word.into(),
+    }
+}
+
+/// `100ns` as `100 ns`.
+fn spaced(time: &str) -> String {
+    let at = time.find(|c: char| !c.is_ascii_digit()).unwrap_or(time.len());
+    format!("{} {}", &time[..at], &time[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_words() {
+        for (name, words) in [
+            ("chain.s4.w0.t1", "chain, 4 stages, no work, 1 thread"),
+            ("farm.rounds13.w200ns.t2", "farm, 1 to 3 rounds an item, 200 ns of work, 2 threads"),
+            ("kpn.h264.r1.n8.t2", "encoder, frames of 1 message, 8 workers a stage, 2 threads"),
+            ("kpn.layers.c1.d100.t2", "random network, room for 1, work division 100, 2 threads"),
+            ("small.adaptor.n1000.w10us.t2", "iterator adaptor of 1000 items, 10 us of work, 2 threads"),
+            ("str.fm_radio.t2", "fm radio, 2 threads"),
+            ("str.dyn.queues.batch1.q1", "pass on, batches of 1, 1 queue"),
+            ("wordcount.flex-mr.10mb.t2", "MapReduce's time over the network's, 10 MB, 2 threads"),
+            ("channel.slice64", "64 items at a time"),
+            ("unknown.x9", "unknown, x9"),
+        ] {
+            assert_eq!(in_words(name), words);
+        }
+    }
+
+    /// The table above knows the beginning of each figure that is kept.
+    #[test]
+    fn kept_figures_are_known() {
+        let folder = crate::results::folder();
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let data = super::super::data::Data::read(&files.collect::<Vec<_>>()).unwrap();
+        for figure in &data.figures {
+            let words = in_words(&figure.name);
+            let known = BEGINNINGS.iter().any(|(known, _)| figure.name.starts_with(known));
+            assert!(known && !words.contains('.'), "{}: {words}", figure.name);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! What all threads of a run share.
+//!
+//! | field | what it holds | changes during a run |
+//! |---|---|---|
+//! | [`topology`](Net::topology) | the graph, the plan, which node is next to which | never |
+//! | [`cells`](Net::cells) | nodes with their states, channels with their counters | by activations |
+//! | [`sched`](Net::sched) | queues of ready nodes, accounts of the workers | by workers |
+//! | [`liveness`](Net::liveness) | the state of the searches for waiting cycles, the byte budget | by searches |
+//! | [`signals`](Net::signals) | stop, drain, failure, sleeping threads; known outside of the run too | by any thread |
+//!
+//! The modules of node kinds, scheduling and liveness use this one, and not the reverse: it knows only the types of what
+//! they keep here.
+
+mod activation;
+mod cell;
+mod external;
+mod owner;
+mod signals;
+mod state;
+pub(crate) mod topology;
+mod wait;
+
+pub(crate) use activation::{Body, By, Cx, Held};
+pub(crate) use cell::{Need, NodeCell};
+pub(crate) use external::{ExternalEvent, Injector};
+pub use owner::Owner;
+pub(crate) use owner::{Owners, find};
+pub(crate) use signals::Signals;
+pub(crate) use state::{NO_NAP, NO_WORKER, NodeState, UNSTUCK};
+pub(crate) use topology::Topology;
+pub(crate) use wait::Waiting;
+
+use crate::channel::operation::{channel, sends};
+use crate::channel::{Grow, Meter};
+use crate::error::Error;
+use crate::liveness::live::Live;
+use crate::liveness::state::SearchState;
+use crate::measure::account::Account;
+use crate::sched::ready::Ready;
+use crate::sync::{AtomicUsize, Mutex, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use thalweg_analysis::Components;
+use thalweg_graph::{Channel, ChannelId, GraphData, Kind, NodeId};
+use thalweg_plan::Plan;
+use thalweg_policy::WorkerId;
+use thalweg_trace::Growth;
+
+/// A run's shared half.
+pub(crate) struct Net<'env> {
+    pub(crate) topology: Topology,
+    pub(crate) cells: Cells<'env>,
+    pub(crate) sched: Scheduling,
+    pub(crate) liveness: Liveness,
+    pub(crate) signals: Arc<Signals>,
+}
+
+/// Nodes and channels, by their ids.
+pub(crate) struct Cells<'env> {
+    pub(crate) nodes: Vec<NodeCell<'env>>,
+    pub(crate) meters: Vec<Arc<Meter>>,
+    pub(crate) rings: Vec<Arc<dyn Grow + 'env>>,
+    /// Channels with more slots than capacity, with their slot counts: see `dedicated::Rest`.
+    pub(crate) wide: Vec<(ChannelId, usize)>,
+}
+
+/// What workers share.
+pub(crate) struct Scheduling {
+    /// Queues of ready nodes, where the policy is notified.
+    pub(crate) ready: Ready,
+    /// Nodes with a body that have not ended.
+    pub(crate) live: AtomicUsize,
+    /// Some node is pinned to the worker that began it: see [`coroutine`](crate::coroutine).
+    pub(crate) pins: bool,
+    /// What the workers did, by worker.
+    pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
+    /// Partitions of the graph that the policy computed.
+    pub(crate) partitions: AtomicU64,
+}
+
+/// What keeps a run from hanging: see [`liveness`](crate::liveness).
+pub(crate) struct Liveness {
+    /// For cycles that wait while the rest of the graph runs.
+    pub(crate) search: SearchState,
+    /// For nodes from which no live end of the graph can be reached.
+    pub(crate) live: Live,
+    /// Bytes of ring slots and byte limits, against the budget.
+    pub(crate) spent: AtomicUsize,
+    /// Of these, bytes granted to channels in front of starved cycles.
+    pub(crate) granted: AtomicUsize,
+    pub(crate) growths: Mutex<Vec<Growth>>,
+    /// Starved loops end instead of failing the run: see [`starve`](crate::liveness::starve).
+    pub(crate) closes_loops: bool,
+}
+
+impl std::ops::Deref for Net<'_> {
+    type Target = Signals;
+
+    #[inline]
+    fn deref(&self) -> &Signals {
+        &self.signals
+    }
+}
+
+impl<'env> Net<'env> {
+    pub(crate) fn new(
+        graph: GraphData,
+        plan: Plan,
+        nodes: Vec<NodeCell<'env>>,
+        rings: Vec<(Arc<Meter>, Arc<dyn Grow + 'env>)>,
+        signals: Arc<Signals>,
+    ) -> Net<'env> {
+        let (meters, rings): (Vec<Arc<Meter>>, Vec<_>) = rings.into_iter().unzip();
+        let alone =
+            plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
+        if alone {
+            know_waits(&graph, &rings);
+        }
+        Net {
+            sched: Scheduling {
+                ready: Ready::new(plan.threads, alone),
+                live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
+                pins: nodes.iter().any(|node| node.pinned),
+                accounts: Mutex::new(Vec::new()),
+                partitions: AtomicU64::new(0),
+            },
+            liveness: Liveness {
+                search: SearchState::new(&graph),
+                live: Live::new(&graph),
+                spent: AtomicUsize::new(bytes(&graph, &plan, &meters)),
+                granted: AtomicUsize::new(0),
+                growths: Mutex::new(Vec::new()),
+                closes_loops: false,
+            },
+            cells: Cells { nodes, meters, rings, wide: Vec::new() },
+            topology: Topology::new(graph, plan),
+            signals,
+        }
+    }
+
+    pub(crate) fn components(&self) -> &Components {
+        self.topology.components()
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.topology.plan.threads
+    }
+
+    #[inline]
+    pub(crate) fn node(&self, node: NodeId) -> &NodeCell<'env> {
+        &self.cells.nodes[node.index()]
+    }
+
+    #[inline]
+    pub(crate) fn meter(&self, channel: ChannelId) -> &Meter {
+        &self.cells.meters[channel.index()]
+    }
+
+    #[inline]
+    pub(crate) fn inputs(&self, node: NodeId) -> &[ChannelId] {
+        self.topology.inputs(node)
+    }
+
+    #[inline]
+    pub(crate) fn outputs(&self, node: NodeId) -> &[ChannelId] {
+        self.topology.outputs(node)
+    }
+
+    /// The worker that a pinned node was begun on.
+    #[inline]
+    pub(crate) fn pinned_to(&self, node: NodeId) -> Option<WorkerId> {
+        if self.sched.pins { self.node(node).pinned_to() } else { None }
+    }
+
+    /// Whether a worker may run the node, as far as pins go.
+    #[inline]
+    pub(crate) fn may_run(&self, node: NodeId, worker: WorkerId) -> bool {
+        self.pinned_to(node).is_none_or(|pinned_to| pinned_to == worker)
+    }
+
+    pub(crate) fn peers(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.topology.peers(node)
+    }
+
+    #[inline]
+    pub(crate) fn ends(&self, channel: ChannelId) -> (NodeId, NodeId) {
+        self.topology.ends(channel)
+    }
+
+    #[inline]
+    pub(crate) fn peer(&self, operation: u64) -> NodeId {
+        self.topology.peer(operation)
+    }
+
+    /// Whether any input of the node that is in the mask passes the test.
+    pub(crate) fn any_input(&self, node: NodeId, mask: u64, test: impl Fn(&Meter) -> bool) -> bool {
+        let inputs = self.inputs(node).iter().enumerate();
+        inputs.filter(|(i, _)| mask >> i & 1 == 1).any(|(_, channel)| test(self.meter(*channel)))
+    }
+
+    /// Whether an activation of the node by a worker would, by the counters, fire or end it.
+    pub(crate) fn claimable(&self, node: NodeId) -> bool {
+        let cell = &self.cells.nodes[node.index()];
+        cell.dedicated.is_none() && self.actionable(node)
+    }
+
+    /// [`Net::claimable`], for nodes with a thread of their own too.
+    pub(crate) fn actionable(&self, node: NodeId) -> bool {
+        let cell = &self.cells.nodes[node.index()];
+        let Some(body) = &cell.body else { return false };
+        !cell.state.is_done()
+            && ((cell.state.satisfied(self, node) && !body.is_held() && self.missing(node).is_none())
+                || cell.state.unstuck(self, node))
+    }
+
+    /// Something that keeps the node from firing and from ending, whatever its wait word says: the word names
+    /// one thing, and another may be lacking by the time the first has come.
+    ///
+    /// The answer follows from counters that peers change before they look for sleepers, as what the wait word names
+    /// does. So a worker may sleep on it.
+    pub(crate) fn missing(&self, node: NodeId) -> Option<Need> {
+        let cell = &self.cells.nodes[node.index()];
+        if cell.needs.is_empty() {
+            return None;
+        }
+        let (mut missing, mut heard) = (None, self.outputs(node).is_empty());
+        for need in &cell.needs {
+            let lacks = match *need {
+                Need::Items(channel, count) => {
+                    let (meter, short) = (self.meter(channel), self.meter(channel).items() < count);
+                    if short && meter.ended() {
+                        return None; // it will end
+                    }
+                    short
+                }
+                Need::Room(channel, count) => {
+                    let meter = self.meter(channel);
+                    heard |= !meter.gone();
+                    !meter.gone() && meter.items() + count > meter.capacity()
+                }
+            };
+            missing = missing.or(lacks.then_some(*need));
+        }
+        missing.filter(|_| heard && !cell.state.is_cancelled())
+    }
+
+    /// Alerts the neighbours: they look at their channels, whatever they wait for.
+    pub(crate) fn alert_peers(&self, node: NodeId) {
+        for peer in self.peers(node) {
+            self.cells.nodes[peer.index()].state.alert.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether the node has outputs and all their consumers have left.
+    pub(crate) fn unheard(&self, node: NodeId) -> bool {
+        let outputs = self.outputs(node);
+        !outputs.is_empty() && outputs.iter().all(|id| self.meter(*id).gone())
+    }
+
+    /// Whether no end of the graph can be reached from the node, where from others one can: it is run for its side
+    /// effects.
+    pub(crate) fn has_side_effects(&self, node: NodeId) -> bool {
+        self.liveness.live.has_side_effects(node)
+    }
+
+    /// Whether the graph is run for the node: it has no outputs, or returns a value.
+    pub(crate) fn is_end(&self, node: NodeId) -> bool {
+        topology::is_end(self.topology.graph.node(node))
+    }
+
+    /// Whether the node is an end that has not ended, and still reads or returns a value.
+    pub(crate) fn is_live_end(&self, node: NodeId) -> bool {
+        let cell = &self.cells.nodes[node.index()];
+        let read = |id: &ChannelId| !self.meter(*id).gone();
+        let inputs = self.inputs(node);
+        let goes_on =
+            || inputs.is_empty() || inputs.iter().any(read) || self.topology.graph.node(node).returns;
+        self.is_end(node) && !cell.state.is_done() && goes_on()
+    }
+
+    /// Names the end that an operation belongs to, for a message.
+    pub(crate) fn end_name(&self, operation: u64) -> String {
+        let side = if sends(operation) { "sending" } else { "receiving" };
+        format!("the {side} end of channel `{}`", self.topology.graph.channel_name(channel(operation)))
+    }
+
+    pub(crate) fn fail_node(&self, node: NodeId, cause: Box<dyn std::error::Error + Send + Sync>) {
+        self.fail(Error::Node { node: self.topology.graph.node(node).name.to_string(), cause });
+    }
+
+    pub(crate) fn fail_short(&self, node: NodeId, port: usize) {
+        let data = self.topology.graph.node(node);
+        self.fail(Error::Rate {
+            node: data.name.to_string(),
+            port: data.outputs[port].name.to_string(),
+            rate: data.outputs[port].push.fixed().unwrap_or(0),
+        });
+    }
+}
+
+/// Bytes of the channels' slots and of their byte limits.
+fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
+    let slots =
+        graph.channels().iter().zip(&plan.capacities).map(|(channel, size)| channel.item.bytes * size);
+    let limits = meters.iter().map(|meter| meter.byte_limit()).filter(|limit| *limit != usize::MAX);
+    slots.sum::<usize>() + limits.sum::<usize>()
+}
+
+/// Where one worker is the only thread: channels between processes note which end waits.
+fn know_waits<'env>(graph: &GraphData, rings: &[Arc<dyn Grow + 'env>]) {
+    let is_process = |node: NodeId| graph.node(node).kind == Kind::Process;
+    let between = |channel: &Channel| is_process(channel.from.0) && is_process(channel.to.0);
+    let channels = graph.channels().iter().zip(rings).filter(|(channel, _)| between(channel));
+    channels.for_each(|(_, ring)| ring.know_waits());
+}

@@ -1,0 +1,95 @@
+//! What stays as it is while a run goes on: the graph, the plan, and which node is next to which.
+
+use std::sync::OnceLock;
+use thalweg_analysis::Components;
+use thalweg_graph::{ChannelId, GraphData, Node, NodeId};
+use thalweg_plan::Plan;
+
+/// The graph and the plan of a run, with the graph's edges in flat arrays.
+pub(crate) struct Topology {
+    pub(crate) graph: GraphData,
+    pub(crate) plan: Plan,
+    /// The channels of every node's inputs, then of its outputs, node by node.
+    ports: Box<[ChannelId]>,
+    /// By node: the index in `ports` of its first input, and that of its first output.
+    ports_at: Box<[u32]>,
+    /// By channel: its producer, then its consumer.
+    ends: Box<[NodeId]>,
+    /// Computed by the first caller that needs it.
+    components: OnceLock<Components>,
+    pub(crate) has_loops: bool,
+}
+
+impl Topology {
+    pub(crate) fn new(graph: GraphData, plan: Plan) -> Topology {
+        let (ports, ports_at) = ports(&graph);
+        Topology {
+            ports,
+            ports_at,
+            ends: graph.channels().iter().flat_map(|channel| [channel.from.0, channel.to.0]).collect(),
+            components: OnceLock::new(),
+            has_loops: has_loops(&graph),
+            graph,
+            plan,
+        }
+    }
+
+    /// The graph's strongly connected components.
+    pub(crate) fn components(&self) -> &Components {
+        self.components.get_or_init(|| thalweg_analysis::components(&self.graph))
+    }
+
+    #[inline]
+    pub(crate) fn inputs(&self, node: NodeId) -> &[ChannelId] {
+        let at = 2 * node.index();
+        &self.ports[self.ports_at[at] as usize..self.ports_at[at + 1] as usize]
+    }
+
+    #[inline]
+    pub(crate) fn outputs(&self, node: NodeId) -> &[ChannelId] {
+        let at = 2 * node.index() + 1;
+        &self.ports[self.ports_at[at] as usize..self.ports_at[at + 1] as usize]
+    }
+
+    /// Producers and consumers next to a node. A node joined to it by several channels comes several times.
+    pub(crate) fn peers(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let producers = self.inputs(node).iter().map(|channel| self.ends(*channel).0);
+        producers.chain(self.outputs(node).iter().map(|channel| self.ends(*channel).1))
+    }
+
+    /// Producer and consumer of a channel.
+    #[inline]
+    pub(crate) fn ends(&self, channel: ChannelId) -> (NodeId, NodeId) {
+        (self.ends[2 * channel.index()], self.ends[2 * channel.index() + 1])
+    }
+
+    /// The node at the other end of an operation's channel: the producer for a receive, the consumer for a send.
+    #[inline]
+    pub(crate) fn peer(&self, operation: u64) -> NodeId {
+        self.ends[operation as usize]
+    }
+}
+
+/// The channels at every node's ports, and where they begin: see [`Topology`].
+fn ports(graph: &GraphData) -> (Box<[ChannelId]>, Box<[u32]>) {
+    let mut ports = Vec::with_capacity(2 * graph.channels().len());
+    let mut at = Vec::with_capacity(2 * graph.nodes().len() + 1);
+    for node in graph.nodes() {
+        at.push(ports.len() as u32);
+        ports.extend(node.inputs.iter().filter_map(|port| port.channel));
+        at.push(ports.len() as u32);
+        ports.extend(node.outputs.iter().filter_map(|port| port.channel));
+    }
+    at.push(ports.len() as u32);
+    (ports.into(), at.into())
+}
+
+/// Whether the graph is run for the node: it has no outputs, or returns a value.
+pub(crate) fn is_end(node: &Node) -> bool {
+    node.outputs.is_empty() || node.returns
+}
+
+/// Whether the graph has feedback channels.
+pub(crate) fn has_loops(graph: &GraphData) -> bool {
+    graph.channels().iter().any(|channel| channel.link.feedback)
+}

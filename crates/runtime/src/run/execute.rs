@@ -1,0 +1,236 @@
+//! The threads of a run: the caller, the workers, and one for each dedicated node.
+
+use super::Options;
+use crate::error::Error;
+use crate::measure::account::Account;
+use crate::measure::clock::{Ticks, ticks};
+use crate::net::Net;
+use crate::process::apart;
+use crate::sched::affinity::Affinity;
+use crate::sched::make_ready::{acquire_token, any_work, begin_notifying};
+use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
+use crate::sync::{Mutex, Ordering, lock};
+use crate::threads::cores::{Cores, Pinned, cores, parallelism_at_hand};
+use crate::threads::{Team, name_thread};
+use std::ops::Range;
+use std::time::Instant;
+use thalweg_graph::NodeId;
+use thalweg_policy::random::XorShift;
+use thalweg_policy::registry::Visit;
+use thalweg_policy::{Needs, Policy, Shared};
+
+/// Runs with the policy that a name was resolved to.
+pub(super) struct Go<'a, 'env> {
+    pub(super) net: &'a Net<'env>,
+    pub(super) options: &'a Options,
+    pub(super) caller: Caller,
+}
+
+impl Visit for Go<'_, '_> {
+    type Out = ();
+
+    fn visit<P: Policy>(self, policy: &P) {
+        run_with(self.net, self.options, policy, self.caller);
+    }
+}
+
+/// What the thread that runs a network does itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Caller {
+    /// It is worker 0.
+    Worker,
+    /// It runs the first node that has a thread of its own, if there is one. After that it takes the place of a worker
+    /// that was summoned and whose thread has not started yet, or waits for the end. So a graph that begins with such
+    /// a node needs one thread less. Without such a node it is worker 0.
+    Dedicated,
+}
+
+/// Runs the network to its end, on this thread and as many more as are needed.
+///
+/// Nodes with a thread of their own have it from the start. Workers other than the caller get theirs when the
+/// first wake-up asks for them: see [`sleep`](crate::sched::sleep).
+pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, caller: Caller) {
+    let began = (Instant::now(), ticks());
+    let needs = policy.needs(&net.topology.graph);
+    if needs.notifications {
+        if needs.affinity {
+            net.sched.ready.set_affinity(Affinity::new(&net.topology.graph, net.threads()));
+        }
+        net.topology.graph.node_ids().for_each(|node| _ = acquire_token(net, node));
+    }
+    let shared = Mutex::new(P::Shared::default());
+    let begin = |worker| Mutex::new(Some(begin(net, options, policy, &shared, worker, needs)));
+    let begun: Vec<_> = (0..net.threads()).map(begin).collect();
+    if needs.notifications {
+        begin_notifying(net);
+    }
+    let pinned = if options.pinned { cores() } else { Vec::new() };
+    let execution = Execution {
+        net,
+        policy,
+        began,
+        habits: habits(net, options, began.0),
+        begun,
+        pinned: if net.threads() <= pinned.len() { pinned } else { Vec::new() },
+        dedicated: dedicated(net),
+        cores: Cores::here(),
+    };
+    execution.run(caller);
+    execution.account_for_absent();
+    net.sched.partitions.store(lock(&shared).partitions(), Ordering::Relaxed);
+}
+
+/// A worker's view of the engine, and its state as the policy begins it.
+type Begun<'a, P> = (EngineHost<'a, <P as Policy>::Shared>, <P as Policy>::Local);
+
+fn begin<'a, P: Policy>(
+    net: &'a Net<'a>,
+    options: &Options,
+    policy: &P,
+    shared: &'a Mutex<P::Shared>,
+    worker: usize,
+    needs: Needs,
+) -> Begun<'a, P> {
+    let random = XorShift::new(options.seed, worker);
+    let mut host = EngineHost {
+        net,
+        shared,
+        worker,
+        random,
+        steals: 0,
+        pinned_first: false,
+        now: 0,
+        starting: needs.notifications,
+    };
+    let local = policy.start(worker, &mut host);
+    host.starting = false;
+    (host, local)
+}
+
+fn habits(net: &Net<'_>, options: &Options, began: Instant) -> Habits {
+    let deadline = options.deadline.and_then(|time| began.checked_add(time).map(|at| (at, time)));
+    Habits {
+        pace: if options.counted { Pace::Counted } else { Pace::Timed },
+        // Spinning takes a core from the thread that would end the wait if there is none to spare.
+        spin: net.threads() > 1 && net.threads() <= parallelism_at_hand(),
+        yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some()),
+        stamped: !options.unaccounted || deadline.is_some() || net.sched.ready.affinity().is_some(),
+        deadline,
+    }
+}
+
+/// The nodes with a thread of their own, each with its sleeper's number.
+fn dedicated(net: &Net<'_>) -> Vec<(usize, NodeId)> {
+    let nodes = net.topology.graph.node_ids().map(|id| (net.node(id), id));
+    let with_thread = nodes.filter(|(node, _)| node.body.is_some());
+    with_thread.filter_map(|(node, id)| Some((node.dedicated? as usize, id))).collect()
+}
+
+/// A run under way: what its threads take their part from.
+struct Execution<'a, P: Policy> {
+    net: &'a Net<'a>,
+    policy: &'a P,
+    began: (Instant, Ticks),
+    habits: Habits,
+    /// By worker: its view and state, until a thread takes them up.
+    begun: Vec<Mutex<Option<Begun<'a, P>>>>,
+    /// By worker: the core that it is kept on; empty where workers move freely.
+    pinned: Vec<usize>,
+    /// By sleeper's number, the nodes with a thread of their own.
+    dedicated: Vec<(usize, NodeId)>,
+    /// The cores that the caller may use, and so all threads of the run.
+    cores: Cores,
+}
+
+impl<P: Policy> Execution<'_, P> {
+    fn run(&self, caller: Caller) {
+        let own = self.dedicated.first().filter(|_| caller == Caller::Dedicated);
+        let job = |sleeper: usize| apart(|| self.take_part(sleeper));
+        let refused = |error| self.net.fail(Error::Thread(error));
+        let run = || {
+            self.summon(usize::from(own.is_some()), usize::from(own.is_none()));
+            match own {
+                Some((sleeper, node)) => self.run_dedicated_first(*sleeper, *node),
+                None => {
+                    if caller == Caller::Dedicated {
+                        name_thread("thalweg-0");
+                    }
+                    self.work(0, false);
+                }
+            }
+        };
+        self.net.sleep.roster.with(Team::process(), &job, &refused, run, None::<fn()>);
+    }
+
+    /// Summons threads for dedicated nodes but the first `skipped`, and for workers from `first_worker` on that
+    /// cannot wait for a change.
+    fn summon(&self, skipped: usize, first_worker: usize) {
+        for (sleeper, _) in self.dedicated.iter().skip(skipped) {
+            if !self.net.stopped() {
+                self.net.sleep.roster.summon(*sleeper);
+            }
+        }
+        let unseated = first_worker..self.net.threads();
+        self.net.sleep.begin_unseated(unseated.clone());
+        wake_first(self.net, unseated, self.habits.deadline.is_some());
+    }
+
+    /// A thread of the pool does its part.
+    fn take_part(&self, sleeper: usize) {
+        self.cores.take_over();
+        if sleeper < self.net.threads() {
+            name_thread(&format!("thalweg-{sleeper}"));
+            self.work(sleeper, true);
+        } else if let Some((_, node)) = self.dedicated.iter().find(|(at, _)| *at == sleeper) {
+            self.run_dedicated(sleeper, *node);
+        }
+    }
+
+    /// Is a worker until the end of the run, unless another thread has taken it up.
+    fn work(&self, worker: usize, late: bool) {
+        let Some((host, local)) = lock(&self.begun[worker]).take() else { return };
+        let _pinned = self.pinned.get(worker).copied().map(Pinned::to);
+        let account = Worker::new(host, self.policy, local, self.habits).run(late.then_some(self.began));
+        lock(&self.net.sched.accounts).push((worker, account));
+    }
+
+    fn run_dedicated(&self, sleeper: usize, node: NodeId) {
+        name_thread(self.net.topology.graph.node(node).name.as_ref());
+        crate::sched::dedicated::run(self.net, node, sleeper, self.habits.deadline);
+    }
+
+    /// The caller runs a dedicated node, and then does what else is to be done.
+    fn run_dedicated_first(&self, sleeper: usize, node: NodeId) {
+        self.run_dedicated(sleeper, node);
+        // A short stream ends before the thread of the worker that it woke has started: this thread takes
+        // that worker's place.
+        match self.net.sleep.roster.take_over(|number| number < self.net.threads()) {
+            Some(worker) => self.take_part(worker),
+            None => self.net.sleep.wait_for_end(sleeper),
+        }
+    }
+
+    /// Accounts for the workers that no thread has taken up.
+    fn account_for_absent(&self) {
+        let absent = |worker: &usize| lock(&self.begun[*worker]).is_some();
+        let accounts = (0..self.net.threads()).filter(absent);
+        let accounts = accounts.map(|worker| (worker, Account::absent(self.began.1)));
+        lock(&self.net.sched.accounts).extend(accounts);
+    }
+}
+
+/// Wakes those of the workers without a thread that cannot wait for a change: the ones with something in a queue
+/// that is theirs alone; where the caller is none, one for what is claimable; and one where a clock must be
+/// looked at though the caller be in a long firing.
+fn wake_first(net: &Net<'_>, unseated: Range<usize>, has_deadline: bool) {
+    if net.sched.ready.affinity().is_some() {
+        unseated
+            .clone()
+            .filter(|worker| net.sched.ready.any_for(*worker))
+            .for_each(|w| net.sleep.wake_worker(w));
+    }
+    let by_clock = has_deadline || net.liveness.search.is_on();
+    if by_clock || (unseated.start == 0 && any_work(net, 0)) {
+        net.sleep.wake_one();
+    }
+}

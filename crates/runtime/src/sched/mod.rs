@@ -1,0 +1,25 @@
+//! Scheduling: workers, how nodes become ready, how threads sleep and wake.
+//!
+//! | module | question it answers |
+//! |---|---|
+//! | [`worker`] | what does a worker do between two decisions of the policy? |
+//! | [`make_ready`] | how does a change reach the thread that acts on it? |
+//! | [`ready`] | where are the nodes that wait for a worker, for policies that are notified? |
+//! | [`notify`] | what does a worker report to its policy after an activation? |
+//! | [`handoff`] | when does the next activation follow without a decision? |
+//! | [`affinity`] | to which worker does a node belong, where the policy assigns nodes to workers? |
+//! | [`injector`] | what do threads outside the run leave for the workers to do? |
+//! | [`sleep`] | when does a thread sleep, and why is no wake-up lost? |
+//! | [`dedicated`] | how does a node with a thread of its own run? |
+//! | [`ending`] | what must others learn when a node ends or fails? |
+
+pub(crate) mod affinity;
+pub(crate) mod dedicated;
+pub(crate) mod ending;
+pub(crate) mod handoff;
+pub(crate) mod injector;
+pub(crate) mod make_ready;
+pub(crate) mod notify;
+pub(crate) mod ready;
+pub(crate) mod sleep;
+pub(crate) mod worker;

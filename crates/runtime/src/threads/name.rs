@@ -1,0 +1,21 @@
+//! The name of a thread, as the system's tools show it.
+
+/// Names this thread for the system's tools, if that is not its name already.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) fn name_thread(name: &str) {
+    use std::cell::Cell;
+    const BYTES: usize = 15; // what the system keeps
+    thread_local!(static NAME: Cell<([u8; BYTES], usize)> = const { Cell::new(([0; BYTES], 0)) });
+    let (mut bytes, length) = ([0; BYTES], name.len().min(BYTES));
+    bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
+    if NAME.try_with(|now| now.replace((bytes, length)) != (bytes, length)) != Ok(false)
+        && let Ok(name) = std::ffi::CString::new(&bytes[..length])
+    {
+        // A thread without a name works too.
+        _ = rustix::thread::set_name(&name);
+    }
+}
+
+/// Does nothing here.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+pub(crate) fn name_thread(_name: &str) {}

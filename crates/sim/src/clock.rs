@@ -1,0 +1,331 @@
+//! The event heap, and the run of a model.
+
+use crate::view::{Common, View, Worker};
+use crate::world::{Claim, World, neighbours};
+use crate::{Failure, Model, Report, Settings};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use thalweg_graph::{Kind, NodeId};
+use thalweg_policy::record::Entry;
+use thalweg_policy::{Decision, Event, Host, Needs, Policy, Shared, WorkerId};
+
+/// Runs a model under a policy until all nodes have ended.
+///
+/// # Errors
+/// The policy violates the liveness law, or the model cannot end.
+pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
+    let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings);
+    let Needs { notifications, affinity } = policy.needs(&model.graph);
+    let begins = |node: NodeId| usize::from(clock.world.claimable(node));
+    clock.tokens = (notifications || affinity).then(|| model.graph.node_ids().map(begins).collect());
+    let mut locals: Vec<P::Local> =
+        (0..settings.workers).map(|w| policy.start(w, &mut clock.view(w))).collect();
+    for worker in 0..settings.workers {
+        clock.schedule(0, worker, Step::Decide);
+    }
+    for _ in 0..settings.steps {
+        let Some((worker, step)) = clock.advance() else {
+            if clock.arrive(affinity) {
+                continue;
+            }
+            return clock.close();
+        };
+        match step {
+            Step::Decide => clock.decide(policy, &mut locals[worker], worker)?,
+            Step::Claim(node) => clock.begin(worker, node),
+            Step::Finish => clock.finish(worker),
+        }
+    }
+    Err(Failure::TooLong)
+}
+
+/// The action of a worker at an event.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Step {
+    Decide,
+    Claim(NodeId),
+    Finish,
+}
+
+/// An event: its time, its number (so that events of the same time keep their order), the worker and its action.
+type Timed = Reverse<(u64, u64, WorkerId, Step)>;
+
+struct Clock<'m, S> {
+    world: World<'m>,
+    settings: Settings,
+    workers: Vec<Worker>,
+    heap: BinaryHeap<Timed>,
+    /// Events so far.
+    events: u64,
+    now: u64,
+    /// By node: the worker that activated it last.
+    last_workers: Vec<Option<WorkerId>>,
+    common: Common<S>,
+    /// By node: the number of its tokens. `None` where the policy has no notifications.
+    tokens: Option<Vec<usize>>,
+    /// The remaining arrivals of starving sources, the next round last.
+    arrivals: Vec<Vec<(NodeId, u64)>>,
+    /// By node: decisions since it became claimable or was activated.
+    waits: Vec<u64>,
+    report: Report,
+}
+
+impl<'m, S: Shared> Clock<'m, S> {
+    fn new(model: &'m Model, settings: Settings) -> Clock<'m, S> {
+        let (workers, nodes) = (settings.workers, model.graph.nodes().len());
+        let window = if settings.window == 0 { 2 * workers } else { settings.window };
+        Clock {
+            world: World::new(model, window, settings.foresight),
+            settings,
+            workers: (0..workers).map(|worker| Worker::new(settings.seed, worker)).collect(),
+            heap: BinaryHeap::new(),
+            events: 0,
+            now: 0,
+            last_workers: vec![None; nodes],
+            common: Common::new(nodes),
+            tokens: None,
+            arrivals: model.arrivals().into_iter().rev().collect(),
+            waits: vec![0; nodes],
+            report: Report {
+                makespan: 0,
+                busy: vec![0; workers],
+                overhead: vec![0; workers],
+                firings: vec![0; nodes],
+                activations: vec![0; nodes],
+                fruitless: 0,
+                decisions: Vec::new(),
+                longest_wait: 0,
+            },
+        }
+    }
+
+    fn view(&mut self, worker: WorkerId) -> View<'_, 'm, S> {
+        View {
+            world: &self.world,
+            workers: &mut self.workers,
+            last_workers: &self.last_workers,
+            common: &mut self.common,
+            now: self.now,
+            worker,
+        }
+    }
+
+    fn schedule(&mut self, after: u64, worker: WorkerId, step: Step) {
+        self.events += 1;
+        self.heap.push(Reverse((self.now + after, self.events, worker, step)));
+    }
+
+    fn advance(&mut self) -> Option<(WorkerId, Step)> {
+        let Reverse((time, _, worker, step)) = self.heap.pop()?;
+        self.now = time;
+        Some((worker, step))
+    }
+
+    /// Called when all workers sleep: lets rounds of starving sources arrive until some node is claimable, and wakes
+    /// workers. Returns false if no arrival wakes a worker.
+    fn arrive(&mut self, affinity: bool) -> bool {
+        while let Some(round) = self.arrivals.pop() {
+            for (source, firings) in round {
+                self.world.arrive(source, firings);
+                self.report.firings[source.index()] += firings;
+                self.notify_outside(source, affinity);
+            }
+            self.report.makespan = self.now;
+            self.wake();
+            if !self.heap.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Makes tokens of the nodes that an arrival has made claimable, if the policy has notifications.
+    fn notify_outside(&mut self, source: NodeId, affinity: bool) {
+        for node in neighbours(self.world.graph(), source) {
+            let max = self.max_tokens(node);
+            let Some(tokens) = &mut self.tokens else { return };
+            if tokens[node.index()] < max && self.world.claimable(node) {
+                tokens[node.index()] += 1;
+                match self.view(0).affinity(node).filter(|_| affinity) {
+                    Some(worker) => self.workers[worker].queue.push_back(node),
+                    None => self.common.outside.push_back(node),
+                }
+            }
+        }
+    }
+
+    fn max_tokens(&self, node: NodeId) -> usize {
+        if self.world.graph().node(node).kind == Kind::Parallel { self.workers.len() } else { 1 }
+    }
+
+    /// The result of a run in which no event is left.
+    fn close(self) -> Result<Report, Failure> {
+        let claimable: Vec<NodeId> =
+            self.world.graph().node_ids().filter(|&n| self.world.claimable(n)).collect();
+        match (self.world.has_ended(), claimable.is_empty()) {
+            (true, _) => Ok(self.report),
+            (false, false) => Err(Failure::Stalled { claimable }),
+            (false, true) => Err(Failure::Deadlock { waiting: self.world.alive() }),
+        }
+    }
+
+    fn decide<P: Policy<Shared = S>>(
+        &mut self,
+        policy: &P,
+        local: &mut P::Local,
+        worker: WorkerId,
+    ) -> Result<(), Failure> {
+        if self.world.has_ended() {
+            return Ok(());
+        }
+        let last = self.workers[worker].last;
+        self.notify(policy, local, worker);
+        let decision = policy.next(local, last, &mut self.view(worker));
+        self.report.decisions.push(Entry { worker, last, decision });
+        self.count_waits(decision);
+        self.wake_wanted();
+        match decision {
+            Decision::Activate(node) if node.index() >= self.last_workers.len() => {
+                return Err(Failure::NoSuchNode { node });
+            }
+            Decision::Activate(node) => {
+                let (now, active) = (self.now, &mut self.workers[worker]);
+                active.idle = 0;
+                active.idle_before += active.idle_since.take().map_or(0, |since| now - since);
+                self.schedule(self.settings.decide, worker, Step::Claim(node));
+            }
+            Decision::Idle => self.idle(worker),
+        }
+        Ok(())
+    }
+
+    /// Notifies a policy that needs it of the nodes that the worker's activation has made claimable.
+    fn notify<P: Policy<Shared = S>>(&mut self, policy: &P, local: &mut P::Local, worker: WorkerId) {
+        let Some(node) = self.workers[worker].unreported.take() else { return };
+        let Some(tokens) = &mut self.tokens else { return };
+        tokens[node.index()] -= 1;
+        let graph = self.world.graph();
+        for other in neighbours(graph, node).into_iter().chain([node]) {
+            let max = self.max_tokens(other);
+            let token = &mut self.tokens.as_mut().expect("the policy has notifications")[other.index()];
+            if *token < max && self.world.claimable(other) {
+                *token += 1;
+                policy.ready(local, other, &mut self.view(worker));
+            }
+        }
+    }
+
+    fn count_waits(&mut self, decision: Decision) {
+        for node in self.world.graph().node_ids() {
+            let wait = &mut self.waits[node.index()];
+            let waits = self.world.claimable(node) && decision != Decision::Activate(node);
+            *wait = if waits { *wait + 1 } else { 0 };
+            self.report.longest_wait = self.report.longest_wait.max(*wait);
+        }
+    }
+
+    fn idle(&mut self, worker: WorkerId) {
+        self.workers[worker].idle += 1;
+        self.workers[worker].idle_since.get_or_insert(self.now);
+        if self.workers[worker].idle < self.settings.patience {
+            self.schedule(self.settings.spin, worker, Step::Decide);
+        } else {
+            self.workers[worker].asleep = true;
+        }
+    }
+
+    /// Claims a node for an activation.
+    fn begin(&mut self, worker: WorkerId, node: NodeId) {
+        let claim = self.world.hold(node).and_then(|()| self.claim_next(worker, node, self.settings.budget));
+        match claim {
+            Ok((claim, left)) => {
+                self.report.activations[node.index()] += 1;
+                let moved =
+                    self.last_workers[node.index()].replace(worker).is_some_and(|owner| owner != worker);
+                let extra = if moved { self.settings.migrate } else { 0 };
+                self.fire(worker, (node, claim, left), self.settings.overhead + extra);
+            }
+            Err(event) => {
+                self.report.fruitless += u64::from(event != Event::Done);
+                self.report.overhead[worker] += self.settings.overhead;
+                self.leave(worker, node, event, self.settings.overhead);
+            }
+        }
+    }
+
+    /// Starts the firings of a claim, at an additional cost of `extra`.
+    fn fire(&mut self, worker: WorkerId, active: (NodeId, Claim, u64), extra: u64) {
+        let claim = active.1;
+        let overhead = extra + self.settings.transfer * claim.foreign;
+        self.report.overhead[worker] += overhead;
+        self.workers[worker].active = Some(active);
+        self.schedule(overhead + claim.cost, worker, Step::Finish);
+    }
+
+    /// Claims the next firings of a held node, within a budget of `left`. Releases the node if it cannot fire.
+    fn claim_next(&mut self, worker: WorkerId, node: NodeId, left: u64) -> Result<(Claim, u64), Event> {
+        let parallel = self.world.graph().node(node).kind == Kind::Parallel;
+        let max = if parallel { self.settings.run } else { self.settings.slice.min(left) };
+        match self.world.claim(node, max, worker) {
+            Ok(claim) if parallel => Ok((claim, 0)),
+            Ok(claim) => Ok((claim, left - claim.firings)),
+            Err(event) => {
+                self.world.release(node);
+                Err(event)
+            }
+        }
+    }
+
+    /// Ends the firings of a claim, and claims the next ones if budget is left.
+    fn finish(&mut self, worker: WorkerId) {
+        let (node, claim, left) = self.workers[worker].active.take().expect("an activation runs");
+        self.world.finish(node, claim.run, worker);
+        self.report.busy[worker] += claim.cost;
+        self.report.firings[node.index()] += claim.firings;
+        self.common.busy_time[node.index()] += claim.cost;
+        self.report.makespan = self.now;
+        if left == 0 {
+            self.world.end_budget(node);
+            self.world.release(node);
+            return self.leave(worker, node, Event::Budget, 0);
+        }
+        match self.claim_next(worker, node, left) {
+            Ok((claim, left)) => {
+                self.fire(worker, (node, claim, left), 0);
+                self.wake();
+            }
+            Err(event) => self.leave(worker, node, event, 0),
+        }
+    }
+
+    /// Ends an activation.
+    fn leave(&mut self, worker: WorkerId, node: NodeId, event: Event, after: u64) {
+        self.workers[worker].last = Some((node, event));
+        self.workers[worker].unreported = Some(node);
+        self.schedule(after, worker, Step::Decide);
+        self.wake();
+    }
+
+    /// Wakes all sleeping workers if some node is claimable.
+    fn wake(&mut self) {
+        let sleepers: Vec<WorkerId> = (0..self.workers.len()).filter(|&w| self.workers[w].asleep).collect();
+        if sleepers.is_empty() || !self.world.graph().node_ids().any(|n| self.world.claimable(n)) {
+            return;
+        }
+        sleepers.into_iter().for_each(|worker| self.wake_one(worker));
+    }
+
+    /// Wakes each sleeping worker that has received a node in its queue.
+    fn wake_wanted(&mut self) {
+        for worker in 0..self.workers.len() {
+            if std::mem::take(&mut self.workers[worker].wanted) && self.workers[worker].asleep {
+                self.wake_one(worker);
+            }
+        }
+    }
+
+    fn wake_one(&mut self, worker: WorkerId) {
+        (self.workers[worker].asleep, self.workers[worker].idle) = (false, 0);
+        self.schedule(self.settings.wake, worker, Step::Decide);
+    }
+}

@@ -1,0 +1,44 @@
+//! A host in virtual time: workers, costs and the clock are numbers.
+//!
+//! One thread plays all workers in order of virtual time, so a run is a function of policy, model and settings, and
+//! the same seed makes the same decisions. It runs the policies of `thalweg-policy` unchanged. Only tests and
+//! estimates use it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `model` | the input of a run: a graph with costs and gains |
+//! | `settings` | costs and sizes of the virtual machine |
+//! | [`shapes`] | models of graphs that occur in tests and measurements |
+//! | `world` | channels, claims, order of publication, ends of nodes |
+//! | `clock` | the event heap and the run |
+//! | `view` | workers, and the host that their policy sees |
+//! | `report` | the result of a run |
+//!
+//! # What is modelled
+//!
+//! - A claim takes effect [`Settings::decide`] ticks after the decision, so two workers can choose the same node,
+//!   and one is refused.
+//! - An activation of a sequential node runs in slices and publishes each at its end, until its budget is spent or a
+//!   channel is empty or full.
+//! - An activation of a parallel node runs the firings it has claimed. They are published in ticket order, through a
+//!   reorder window of bounded length.
+//! - An idle worker calls the policy [`Settings::patience`] times, then sleeps until something is published.
+//! - A node needs one more activation to end after its input has ended.
+//! - A source with a thread of its own publishes its next burst when all workers sleep ([`Model::starving`]).
+//!
+//! # What is not
+//!
+//! Processes and direct handoffs, other nodes with a thread of their own, channels that grow, failures.
+
+mod clock;
+mod model;
+mod report;
+mod settings;
+pub mod shapes;
+mod view;
+mod world;
+
+pub use clock::run;
+pub use model::{Cost, Model, NodeModel, Ratio};
+pub use report::{Failure, Report};
+pub use settings::Settings;

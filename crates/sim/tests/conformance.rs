@@ -1,0 +1,229 @@
+//! The conformance suite: laws that every policy of the registry must satisfy, in virtual time.
+//!
+//! The host itself fails a run in which the policy names a node that does not exist, or in which all workers sleep
+//! while some node is claimable (the liveness law of `thalweg-policy`).
+
+use thalweg_graph::{Kind, Link, NodeId};
+use thalweg_policy::{Decision, Event, Policy, registry};
+use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, shapes};
+
+/// A run under the policy that the registry passes.
+struct Run<'a>(&'a Model, Settings);
+
+impl registry::Visit for Run<'_> {
+    type Out = Result<Report, Failure>;
+
+    fn visit<P: Policy>(self, policy: &P) -> Self::Out {
+        run(policy, self.0, &self.1)
+    }
+}
+
+fn play(name: &str, model: &Model, settings: Settings) -> Report {
+    let report = registry::dispatch(name, Run(model, settings)).unwrap();
+    report.unwrap_or_else(|failure| panic!("{name}, {settings:?}: {failure}"))
+}
+
+/// Every registered policy, and some with settings that change their decisions.
+fn policies() -> impl Iterator<Item = &'static str> {
+    registry::names().chain(["prs:C=1", "partition:tau=0,apart=1"])
+}
+
+/// Calls `check` for every policy, model, capacity, number of workers and seed.
+fn everywhere(check: impl Fn(&str, &str, &Model, Settings)) {
+    for name in policies() {
+        for (shape, model) in shapes::all() {
+            for capacity in [12, 256] {
+                let model = model.clone().capacity(capacity);
+                for workers in [1, 2, 3, 5, 8, 16] {
+                    for seed in 1..=2 {
+                        check(name, shape, &model, Settings { workers, seed, ..Settings::default() });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// By node: the firings, which depend on the graph and its input alone.
+fn expected_firings(model: &Model) -> Vec<u64> {
+    let settings = Settings { slice: 1, run: 1, budget: 1, ..Settings::default() };
+    play("random", model, settings).firings
+}
+
+#[test]
+fn all_firings_happen_under_every_policy() {
+    let firings: Vec<Vec<u64>> =
+        shapes::all().iter().map(|(_, model)| expected_firings(&model.clone().capacity(1000))).collect();
+    let expected = |shape: &str| &firings[shapes::all().iter().position(|(name, _)| *name == shape).unwrap()];
+    assert_eq!(expected("chain"), &[300; 6]);
+    assert_eq!(expected("dedup"), &[48, 48, 384, 384, 256, 384]);
+    assert_eq!(expected("feedback"), &[300; 5]);
+    everywhere(|name, shape, model, settings| {
+        let report = play(name, model, settings);
+        assert_eq!(&report.firings, expected(shape), "{name} on {shape}, {settings:?}");
+    });
+}
+
+#[test]
+fn the_same_seed_makes_the_same_decisions() {
+    for name in policies() {
+        for (shape, model) in shapes::all() {
+            let settings = Settings { workers: 4, seed: 9, ..Settings::default() };
+            let (one, two) = (play(name, &model, settings), play(name, &model, settings));
+            assert_eq!(one, two, "{name} on {shape}");
+        }
+    }
+}
+
+#[test]
+fn seeds_matter_where_a_policy_draws() {
+    let settings = |seed| Settings { workers: 4, seed, ..Settings::default() };
+    let draws = |name: &&str| *name != "auto" && !name.starts_with("partition");
+    for name in policies().filter(draws) {
+        let decisions = |model: &Model, seed| play(name, model, settings(seed)).decisions;
+        let differs = |model: &Model| (2..5).any(|seed| decisions(model, 1) != decisions(model, seed));
+        assert!(shapes::all().iter().any(|(_, model)| differs(model)), "{name}");
+    }
+}
+
+/// With tiny slices, budgets and windows, slow claims and workers that sleep at once, [`Event::Refused`] and
+/// [`Event::Waiting`] are common.
+#[test]
+fn the_liveness_law_holds_when_claims_are_slow_and_windows_short() {
+    let (mut refused, mut waiting) = (0, 0);
+    for name in policies() {
+        for (_, model) in shapes::all() {
+            for workers in [2, 7, 16] {
+                let small =
+                    Settings { decide: 500, patience: 1, wake: 1, slice: 3, run: 2, ..Settings::default() };
+                let settings = Settings { workers, budget: 5, window: 2, ..small };
+                let report = play(name, &model, settings);
+                let ends = report.decisions.iter().filter_map(|entry| entry.last);
+                refused += ends.clone().filter(|last| last.1 == Event::Refused).count();
+                waiting += ends.filter(|last| last.1 == Event::Waiting).count();
+            }
+        }
+    }
+    assert!(refused > 100 && waiting > 100, "{refused} refused, {waiting} waiting");
+}
+
+#[test]
+fn one_worker_never_idles_while_it_runs() {
+    for name in policies() {
+        for (shape, model) in shapes::all() {
+            let report = play(name, &model, Settings::default());
+            let last = report.decisions.iter().rposition(|e| matches!(e.decision, Decision::Activate(_)));
+            let idle = report.decisions[..last.unwrap()].iter().filter(|e| e.decision == Decision::Idle);
+            assert_eq!(idle.count(), 0, "{name} on {shape}");
+            assert_eq!(report.fruitless, 0, "{name} on {shape}: claims without work");
+        }
+    }
+}
+
+/// A farm behind a source with bursts that leave the workers idle in between, and a second source that ends later.
+fn starving() -> Model {
+    let cost = Cost::Fixed(100);
+    let mut model = Model::new();
+    let bursts = [model.starving("bursts", &[1, 40, 3, 90]), model.starving("others", &[7, 7])];
+    let farm = model.parallel("farm", cost);
+    let (sink, other) = (model.sequential("sink", cost), model.sequential("other", cost));
+    let large = Link { capacity: Some(200), ..Link::default() };
+    model.join_rated((bursts[0], Ratio::ONE), (farm, Ratio::ONE), large);
+    model.join_rated((bursts[1], Ratio::ONE), (other, Ratio::ONE), large);
+    model.join(farm, sink);
+    model
+}
+
+#[test]
+fn every_policy_runs_bursts_after_idle_time() {
+    for name in policies() {
+        for workers in [1, 2, 5] {
+            let settings = Settings { workers, ..Settings::default() };
+            let report = play(name, &starving(), settings);
+            assert_eq!(report.firings, [134, 14, 134, 134, 14], "{name}, {workers} workers");
+            let idle = report.decisions.iter().filter(|entry| entry.decision == Decision::Idle);
+            assert!(idle.count() >= 6, "{name}: the workers are idle before four bursts and two ends");
+        }
+    }
+}
+
+/// A run ends although the host knows of dynamic rates only what the engine knows.
+#[test]
+fn every_policy_runs_without_foresight() {
+    for name in policies() {
+        for (shape, model) in shapes::all() {
+            let report = play(name, &model, Settings { foresight: false, workers: 3, ..Settings::default() });
+            assert_eq!(report.firings, expected_firings(&model), "{name} on {shape}");
+        }
+    }
+}
+
+/// The number of decisions, of all workers, within which a fair policy activates a claimable node. Each worker
+/// skips a node for at most one round, and a round is all tokens (`random`), or all nodes with one node in
+/// [`thalweg_policy::auto::FAIR_EVERY`] decisions (`auto`).
+fn fair_bound(model: &Model, workers: usize) -> u64 {
+    let nodes = model.graph.nodes();
+    let parallel = nodes.iter().filter(|node| node.kind == Kind::Parallel).count();
+    let tokens = (nodes.len() - parallel) + parallel * workers;
+    let rounds = nodes.len() * thalweg_policy::auto::FAIR_EVERY as usize;
+    (workers * tokens.max(rounds)) as u64
+}
+
+#[test]
+fn fair_policies_starve_no_node() {
+    for name in registry::names().filter(|name| registry::is_fair(name) == Some(true)) {
+        let mut models = shapes::all();
+        models.push(("two long chains", shapes::two_chains(60_000, 100)));
+        for (shape, model) in models {
+            for workers in [1, 2, 5] {
+                let settings = Settings { workers, ..Settings::default() };
+                let report = play(name, &model, settings);
+                let bound = fair_bound(&model, workers);
+                let longest = report.longest_wait;
+                assert!(longest <= bound, "{name} on {shape}, {workers} workers: {longest} > {bound}");
+            }
+        }
+    }
+}
+
+/// The reason why `qes`, `pss` and `prs` are not fair.
+#[test]
+fn queue_events_alone_can_starve_an_unconnected_chain() {
+    let model = shapes::two_chains(60_000, 100);
+    let report = play("qes", &model, Settings::default());
+    assert!(report.longest_wait > fair_bound(&model, 1));
+}
+
+#[test]
+fn a_violation_of_the_liveness_law_is_reported() {
+    struct Lazy;
+    impl Policy for Lazy {
+        type Local = ();
+        type Shared = ();
+        fn start<H: thalweg_policy::Host>(&self, _: usize, _: &mut H) {}
+        fn next<H: thalweg_policy::Host>(
+            &self,
+            _: &mut (),
+            last: Option<(NodeId, Event)>,
+            _: &mut H,
+        ) -> Decision {
+            if last.is_none() { Decision::Activate(NodeId(0)) } else { Decision::Idle }
+        }
+    }
+    let failure = run(&Lazy, &shapes::chain(2, 100), &Settings::default()).unwrap_err();
+    assert!(matches!(failure, Failure::Stalled { .. }), "{failure}");
+}
+
+#[test]
+fn auto_is_efficient_on_chains_and_farms() {
+    let cases = [
+        ("chain", shapes::chain_of(8, 40_000, 100).capacity(1024), 4, 0.9),
+        ("farm", shapes::farm(40_000, 20, 200).capacity(1024), 4, 0.9),
+        ("dedup", shapes::dedup(2_000, 500), 4, 0.9),
+    ];
+    for (shape, model, workers, least) in cases {
+        let report = play("auto", &model, Settings { workers, ..Settings::default() });
+        let efficiency = report.efficiency(&model);
+        assert!(efficiency >= least, "{shape}: {efficiency}");
+    }
+}
