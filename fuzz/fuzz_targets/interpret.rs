@@ -8,7 +8,7 @@ use thalweg_lang::elaborate::Limits;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::generate::mutate::mutated;
 use thalweg_lang::generate::{self, Choices, generate};
-use thalweg_lang::interpret::{Options, Surroundings, Within, interpret_within};
+use thalweg_lang::interpret::{Options, RunLimits, Surroundings, interpret_within};
 use thalweg_lang::{Compiled, Sources, compile_within};
 
 /// A set of files in which every access fails.
@@ -50,8 +50,8 @@ fuzz_target!(|bytes: &[u8]| {
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
     };
-    let within = Within { steps: 10_000, ..Within::default() };
+    let run_limits = RunLimits { steps: 10_000, ..RunLimits::default() };
     let run = Options { iterations: Some(3), repeat_input: false };
-    let ended = interpret_within(&compiled, run, within, around);
+    let ended = interpret_within(&compiled, run, run_limits, around);
     assert!(!valid || ended.is_ok(), "a valid program failed: {ended:?}");
 });
