@@ -15,7 +15,6 @@ pub mod elaborate;
 pub mod eval;
 pub mod files;
 pub mod flat;
-pub mod generate;
 pub mod hir;
 pub mod interpret;
 pub mod lexer;

@@ -1,7 +1,7 @@
 //! Messages: native code handles them before the same firings as the interpreter.
 
 use crate::common::{Memory, agree_runs, compiled, floats, has_compiler, ints, levels};
-use thalweg_lang::generate::Choices;
+use thalweg_lang_testgen::Choices;
 
 /// Checks a program at all levels: prints and result are the interpreter's.
 fn check(text: &str, files: &Memory, iterations: &[Option<u64>]) {

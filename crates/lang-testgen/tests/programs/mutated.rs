@@ -3,9 +3,9 @@
 use crate::cases::seeds;
 use std::time::{Duration, Instant};
 use thalweg_lang::elaborate::Limits;
-use thalweg_lang::generate::mutate::mutated;
-use thalweg_lang::generate::{Choices, Options, generate};
 use thalweg_lang::{Diagnostic, Sources, Span, compile_within};
+use thalweg_lang_testgen::mutate::mutated;
+use thalweg_lang_testgen::{Choices, Options, generate};
 
 /// Small limits of elaboration, which is not what these tests check.
 fn limits() -> Limits {

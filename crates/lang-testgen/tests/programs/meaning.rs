@@ -2,8 +2,8 @@
 
 use crate::cases::{Finding, equal, for_each};
 use crate::run::{ITERATIONS, Run, compiled, compiled_text, execute, run};
-use thalweg_lang::generate::{Options, from_seed};
 use thalweg_lang::{Sources, parse};
+use thalweg_lang_testgen::{Options, from_seed};
 
 #[test]
 fn a_seed_determines_the_program() {

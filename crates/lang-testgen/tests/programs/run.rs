@@ -7,9 +7,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use thalweg_lang::files::{Disk, Files, Layout, Sink, Source};
-use thalweg_lang::generate::Program;
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::{Compiled, Sources, compile};
+use thalweg_lang_testgen::Program;
 
 /// Steady states of most runs.
 pub const ITERATIONS: u64 = 6;

@@ -1,7 +1,7 @@
 //! Runs a check on many random programs, each from a seed.
 
-use thalweg_lang::generate::shrink::smallest;
-use thalweg_lang::generate::{Choices, Options, Program, generate};
+use thalweg_lang_testgen::shrink::smallest;
+use thalweg_lang_testgen::{Choices, Options, Program, generate};
 
 /// The default of `THALWEG_CASES`.
 const CASES: u64 = 1000;

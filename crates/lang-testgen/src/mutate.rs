@@ -1,9 +1,9 @@
 //! Broken program texts.
 
 use super::Choices;
-use crate::lexer::lex;
-use crate::source::Source;
 use std::ops::Range;
+use thalweg_lang::lexer::lex;
+use thalweg_lang::source::Source;
 
 /// Replacement tokens.
 const WORDS: [&str; 48] = [

@@ -2,8 +2,8 @@
 
 use crate::cases::{Finding, equal, for_each};
 use crate::run::{ITERATIONS, Run, compiled_text, execute, run};
-use thalweg_lang::generate::rewrite::{Rewrite, renamed};
-use thalweg_lang::generate::{Choices, Options, Program};
+use thalweg_lang_testgen::rewrite::{Rewrite, renamed};
+use thalweg_lang_testgen::{Choices, Options, Program};
 
 /// Whether the rewrite changes the graph of filters.
 fn adds_nodes(rewrite: Rewrite) -> bool {

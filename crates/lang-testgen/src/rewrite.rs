@@ -2,8 +2,8 @@
 
 use super::Choices;
 use super::model::{Arg, Composite, Filter, Head, Program, Recursive, Stream, Weights};
-use crate::lexer::{Kind, lex};
-use crate::source::Source;
+use thalweg_lang::lexer::{Kind, lex};
+use thalweg_lang::source::Source;
 
 /// A change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

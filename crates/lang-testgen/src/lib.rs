@@ -1,5 +1,13 @@
-//! Generates random valid programs: well typed, with balanced rates and terminating work. For tests only: they
-//! compare ways of running a program.
+//! Generates random valid StreamIt programs: well typed, with balanced rates and terminating work. Tests of the front
+//! end and of native code use them to compare ways of running a program.
+//!
+//! ```
+//! use thalweg_lang_testgen::{Choices, Options, generate};
+//!
+//! let program = generate(&mut Choices::seeded(7), &Options { files: false, ..Options::default() });
+//! let sources = thalweg_lang::Sources::of("random.str", program.to_string());
+//! assert!(thalweg_lang::compile(&sources).is_ok());
+//! ```
 //!
 //! A program is a function of a seed or of bytes ([`Choices`]). It may use the whole language except natives and
 //! messages: all types as variables, items and parameters; operators, functions, loops, `init`, `prework`, windows;
