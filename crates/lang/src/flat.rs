@@ -1,7 +1,7 @@
 //! The flat graph: filters, splitters and joiners, with channels between them.
 //!
 //! A node is named by the path of its stream; a splitter or joiner by its composite's path with `.split` or
-//! `.join`. [`flatten`] builds the graph of a tree. The functions with a [`Firing`] return the items that a node
+//! `.join`. [`flatten()`] builds the graph of a tree. The functions with a [`Firing`] return the items that a node
 //! moves.
 
 mod flatten;
